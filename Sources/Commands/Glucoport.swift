@@ -22,6 +22,7 @@ package struct Glucoport: ParsableCommand {
         name: "Import",
         subcommands: [
           ImportCommand.self, MeterCommand.self, FormatsCommand.self, LogCommand.self, UndoCommand.self,
+          RedoCommand.self,
         ]),
       CommandGroup(
         name: "Look",

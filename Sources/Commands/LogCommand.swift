@@ -9,8 +9,9 @@ struct LogCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "List the imports, newest first; with a number, show one with its rejections.",
+    abstract: "List imports and changes, newest first; with a number, show one import.",
     discussion: helpText(
+      "Each can be undone with 'glucoport undo', an import at any time by its number.",
       examples: "glucoport log --limit 5",
       "glucoport log 12"))
 
@@ -35,11 +36,29 @@ struct LogCommand: ClassifiedCommand {
     if let number {
       try show(number, store, output)
     } else {
-      for ingest in try store.ingests(limit: limit) {
-        try output.result(asJSON: json, IngestObject(ingest), orLines: [IngestText.line(ingest)])
-      }
+      try list(store, output)
     }
     try output.finish()
+  }
+
+  /// Lists what was done, newest first. An action comes after the import that was the latest by then.
+  private func list(_ store: Store, _ output: Output) throws {
+    var actions = try store.actions(limit: limit)[...]
+    var shown = 0
+    func listActions(after ingest: Int64) throws {
+      while shown < limit, let action = actions.first, action.latestIngest >= ingest {
+        try output.result(asJSON: json, ActionObject(action), orLines: [ActionText.line(action)])
+        actions.removeFirst()
+        shown += 1
+      }
+    }
+    for ingest in try store.ingests(limit: limit) {
+      try listActions(after: ingest.id)
+      guard shown < limit else { return }
+      try output.result(asJSON: json, IngestObject(ingest), orLines: [IngestText.line(ingest)])
+      shown += 1
+    }
+    try listActions(after: 0)
   }
 
   private func show(_ number: Int64, _ store: Store, _ output: Output) throws {

@@ -33,6 +33,13 @@ struct TimeArgument {
     )
   }
 
+  /// A time of today as people type it, such as `18:30`; nil for every other time.
+  var timeOfDay: String? {
+    guard case .day(daysBack: 0, let seconds) = form else { return nil }
+    let text = DeviceTime(seconds: seconds).text.dropFirst(11)
+    return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
+  }
+
   /// The instant in UTC seconds, read in the logbook's zone.
   func instant(zone: LogbookZone, now: Int64) -> Int64 {
     let (time, placement) = placed(zone: zone, now: now)

@@ -4,76 +4,43 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport undo`: withdraws what an import brought, or takes that back.
+/// `glucoport undo`: takes back what a person did in this store.
 struct UndoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "undo", abstract: "Undo an import; for an import that is undone, undo that.",
+    commandName: "undo", abstract: "Undo an import, or the last change that was made in this store.",
     discussion: helpText(
       """
-      Nothing is deleted: the readings and records are hidden, here and with the next upload \
-      on all other stores of the logbook. 'glucoport log' shows the numbers of the imports. \
-      Without a number the last import is undone.
+      Without a number, the last import, typed record, edit, hiding or deletion in this store is \
+      undone; each further 'glucoport undo' goes back one step more. 'glucoport log' lists them. \
+      The readings and records of an import are hidden, not deleted. The next upload makes the \
+      same change on all other stores of the logbook. 'glucoport redo' is the other direction.
       """,
       examples: "glucoport undo --dry-run",
       "glucoport undo 12"))
 
   @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var step: StepOptions
 
-  @Argument(help: "The number of an import.")
-  var number: Int64?
+  func run() throws { try step.run(.undo, storeOptions) }
+}
 
-  @Flag(help: "Preview; change nothing.")
-  var dryRun = false
+/// `glucoport redo`: does again what `undo` took back.
+struct RedoCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "redo", abstract: "Redo an import that is undone, or what 'glucoport undo' took back last.",
+    discussion: helpText(
+      """
+      Without a number, what the last 'glucoport undo' took back is done again; each further \
+      'glucoport redo' goes one step on. A new import or change leaves nothing to redo; an import \
+      can always be named by its number.
+      """,
+      examples: "glucoport redo --dry-run",
+      "glucoport redo 12"))
 
-  @Flag(help: "Without a number: do not ask.")
-  var yes = false
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var step: StepOptions
 
-  @Flag(help: "Print one JSON object.")
-  var json = false
-
-  @Flag(help: "Print nothing on success.")
-  var quiet = false
-
-  func validate() throws {
-    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
-  }
-
-  func run() throws {
-    let output = Output()
-    let store = try storeOptions.open(dryRun ? .reader : .editor)
-    let number = try self.number ?? last(store, output)
-    let counts =
-      dryRun
-      ? try store.undoCounts(of: number)
-      : try store.undo(number, group: Host.randomUUID(), at: Host.now())
-    if !quiet {
-      try output.result(
-        asJSON: json, UndoObject(number, counts, isDryRun: dryRun),
-        orLines: UndoText.lines(number, counts, dryRun ? .preview : .done))
-    }
-    try output.finish()
-    if !counts.largeRecords.isEmpty { throw ExitStatus.partial }
-  }
-
-  /// The last import, after the person at the terminal agreed.
-  private func last(_ store: Store, _ output: Output) throws -> Int64 {
-    guard dryRun || yes || Confirmation.canAsk else {
-      throw Failure(
-        .usage,
-        "no terminal to ask which import is meant; state its number, as 'glucoport log' lists it, or add --yes"
-      )
-    }
-    guard let last = try store.lastImport(), let ingest = try store.ingest(last) else {
-      throw Failure(.missingInput, "there is no import to undo; 'glucoport log' lists the imports")
-    }
-    if !dryRun, !yes {
-      let counts = try store.undoCounts(of: last)
-      for line in [IngestText.line(ingest)] + UndoText.lines(last, counts, .question) {
-        output.message(line)
-      }
-      try Confirmation.require("Undo this import?", otherwise: "nothing was undone", output)
-    }
-    return last
-  }
+  func run() throws { try step.run(.redo, storeOptions) }
 }

@@ -42,6 +42,11 @@ package struct SeriesVisibility: Sendable {
   /// Whether a withdrawn import lists a point.
   package func lists(_ point: SeriesPoint) -> Bool { listed.contains { $0.contains(point) } }
 
+  /// Those of some points that withdrawn imports list.
+  package func listed(in points: PointRuns) -> PointRuns {
+    listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
+  }
+
   /// Whether a reading is withdrawn.
   package func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
     hides(point, shownAt: time, isListed: lists(point))

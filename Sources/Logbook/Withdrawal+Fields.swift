@@ -12,22 +12,25 @@ extension Withdrawal {
 
   private enum Name {
     static let (subtype, hidden, text) = ("subtype", "hidden", "text")
+    static let importID = "import"
     static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
     static let (device, since, until) = ("device", "since", "until")
     static let (reading, record) = ("reading", "record")
   }
 
-  private enum Subtype: String { case `import`, device, reading, record }
+  private enum Subtype: String { case `import`, brought, device, reading, record }
 
   /// The fields of the record.
   package var fields: RecordFields {
     var fields = RecordFields([Name.hidden: .flag(isHidden)])
     if !reason.isEmpty { fields[Name.text] = .text(reason) }
     switch subject {
-    case .input(let input):
-      fields[Name.subtype] = .text(Subtype.import.rawValue)
+    case .input(let input), .brought(let input):
+      let subtype = if case .brought = subject { Subtype.brought } else { Subtype.import }
+      fields[Name.subtype] = .text(subtype.rawValue)
       fields[Name.group] = .text(input.group)
       if !input.input.isEmpty { fields[Name.input] = .text(input.input) }
+      if !input.importID.isEmpty { fields[Name.importID] = .text(input.importID) }
       fields.set(Name.points, lines: input.pointLines)
       fields.set(Name.records, lines: input.records.map { "\($0.key) \($0.value)" }.sorted())
       fields.set(Name.changes, lines: input.changes.map(\.line).sorted())
@@ -54,6 +57,7 @@ extension Withdrawal {
     let subject: Subject? =
       switch subtype {
       case .import: Self.input(fields).map(Subject.input)
+      case .brought: Self.input(fields).map(Subject.brought)
       case .device: Self.rule(fields).map(Subject.device)
       case .reading: fields.text(Name.reading).flatMap { ReadingIdentity(text: $0) }.map(Subject.reading)
       case .record: fields.text(Name.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
@@ -123,7 +127,9 @@ extension Withdrawal {
     guard let group = fields.text(Name.group), Guid.isValid(group),
       let points = WithdrawnInput.points(fields.text(Name.points) ?? "")
     else { return nil }
-    var input = WithdrawnInput(group: group, input: fields.text(Name.input) ?? "", points: points)
+    var input = WithdrawnInput(
+      group: group, input: fields.text(Name.input) ?? "", importID: fields.text(Name.importID) ?? "",
+      points: points)
     for line in (fields.text(Name.records) ?? "").listedLines {
       let words = line.split(separator: " ")
       guard words.count == 2, Guid.isValid(String(words[0])) else { return nil }

@@ -6,6 +6,8 @@ package struct Withdrawal: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// What an import brought, or a part of it.
     case input(WithdrawnInput)
+    /// What an import brought although withdrawals of other imports list it. It is shown until that import is undone, too.
+    case brought(WithdrawnInput)
     /// The readings of a device, those that come later, too.
     case device(DeviceRule)
     /// One reading. Goes before all others.
@@ -29,7 +31,7 @@ package struct Withdrawal: Hashable, Sendable {
     switch subject {
     case .reading(let identity): Digest.uuid(of: ["withdrawal", "reading", identity.text])
     case .record(let guid): Digest.uuid(of: ["withdrawal", "record", guid])
-    case .input, .device: nil
+    case .input, .brought, .device: nil
     }
   }
 }
@@ -40,6 +42,8 @@ package struct WithdrawnInput: Hashable, Sendable {
   package var group: String
   /// What the input was and how it was read; empty where nobody knows. See `identity`.
   package var input: String
+  /// The id of the import, the same in every copy of the store that made it; empty where it is unknown.
+  package var importID: String
   /// The readings, by their series.
   package var points: [SeriesName: PointRuns]
   /// The records, each with the digest of its content.
@@ -48,12 +52,11 @@ package struct WithdrawnInput: Hashable, Sendable {
   package var changes: [RecordRevision]
 
   package init(
-    group: String, input: String = "", points: [SeriesName: PointRuns] = [:],
+    group: String, input: String = "", importID: String = "", points: [SeriesName: PointRuns] = [:],
     records: [String: String] = [:], changes: [RecordRevision] = []
   ) {
-    (self.group, self.input, self.points, self.records, self.changes) = (
-      group, input, points, records, changes
-    )
+    (self.group, self.input, self.importID) = (group, input, importID)
+    (self.points, self.records, self.changes) = (points, records, changes)
   }
 
   /// What shows whether an input is the same, and read in the same way: its digest and what was decided about it.

@@ -56,6 +56,7 @@ extension UploadSession {
           summary.disputedReadings = disputed.count
         }
         if !page.records.isEmpty {
+          try store.stateBrought(at: now)
           let settled = try store.settlePlaces()
           summary.pulledRecords += settled.count
           summary.conflicts -= conflicted.intersection(settled).count

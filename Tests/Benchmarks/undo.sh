@@ -43,7 +43,7 @@ for input in regular jitter sticks; do
     command time -a -f '%e %M' -o "$folder/undo" "$program" undo 1 --quiet --store "$store"
     bytes=$(sqlite3 "$store" "SELECT sum(length(CAST(fields AS BLOB))) FROM record
       WHERE kind = 'withdrawal' AND json_extract(fields, '\$.hidden')")
-    command time -a -f '%e %M' -o "$folder/redo" "$program" undo 1 --quiet --store "$store"
+    command time -a -f '%e %M' -o "$folder/redo" "$program" redo 1 --quiet --store "$store"
   done
   undo=$(sort -n "$folder/undo" | head -1) redo=$(sort -n "$folder/redo" | head -1)
   awk -v input="$input" -v undo="$undo" -v redo="$redo" -v bytes="$bytes" -v rows="$rows" 'BEGIN {

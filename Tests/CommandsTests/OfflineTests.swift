@@ -26,6 +26,7 @@ import Testing
     ("reading hide", "--device unknown --since 2026-05-01 --quiet"),
     ("reading restore", "--device unknown --since 2026-05-01 --quiet"), ("record hide", "$guid --quiet"),
     ("record restore", "$guid --quiet"), ("undo", "1 --dry-run"),
+    ("redo", "1 --dry-run"),
     ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
     ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),

@@ -31,6 +31,38 @@ import Testing
     #expect(try placed(text) == expected)
   }
 
+  /// At noon, a dose of 23:59 was yesterday's.
+  @Test(arguments: [
+    (
+      "23:59",
+      "2026-05-06 23:59:00 is in the future; did you mean 'yesterday 23:59'? Otherwise correct it, or add --force"
+    ),
+    (
+      "today 12:06",
+      "2026-05-06 12:06:00 is in the future; did you mean 'yesterday 12:06'? Otherwise correct it, or add --force"
+    ),
+    ("2026-05-06T12:06", "2026-05-06 12:06:00 is in the future; correct it, or add --force"),
+    ("2026-05-06T12:05:01+02:00", "2026-05-06 12:05:01 is in the future; correct it, or add --force"),
+    ("1989-12-31", "1989-12-31 00:00:00 is before 1990; correct it, or add --force"),
+  ])
+  func aTimeThatCannotBeRightIsRefused(_ text: String, _ objection: String) throws {
+    let zone = try LogbookZone(name: "Europe/Madrid")
+    let refused = RecordContentOptions.objection(
+      to: try TimeArgument.parse(text), zone: zone, now: Self.now, trusted: Self.now)
+    #expect(refused == objection)
+  }
+
+  /// Clocks differ by some minutes, and one that is wrong judges no future.
+  @Test func aTimeOfTheNextMinutesIsTaken() throws {
+    let zone = try LogbookZone(name: "Europe/Madrid")
+    for text in ["12:05", "11:59", "now", "2026-05-06T12:05:00+02:00", "yesterday 23:59"] {
+      let time = try TimeArgument.parse(text)
+      #expect(RecordContentOptions.objection(to: time, zone: zone, now: Self.now, trusted: Self.now) == nil)
+    }
+    let late = try TimeArgument.parse("23:59")
+    #expect(RecordContentOptions.objection(to: late, zone: zone, now: Self.now, trusted: nil) == nil)
+  }
+
   @Test(arguments: [
     ("2026-05-06T18:30:00Z", "2026-05-06T18:30:00Z stated"),
     ("2026-05-06T18:30:00+02:00", "2026-05-06T18:30:00+02:00 stated"),

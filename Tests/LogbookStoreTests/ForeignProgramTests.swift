@@ -48,6 +48,7 @@ import Testing
     "ingest": [
       "source", "format", "digest", "decisions", "clock_difference", "started_at", "finished_at", "outcome",
       "generated_at", "modified_at", "counts", "meter", "firmware", "clock_meter", "clock_host", "is_noted",
+      "shows_withdrawn", "guid",
     ],
     "requeue": ["at", "reason", "is_open"],
     "blob": ["uploaded", "refusal"],
@@ -58,7 +59,8 @@ import Testing
   private static let free: Set<String> = [
     "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer", "download",
     "pinned",
-    "ingest_run", "ingest_record", "ingest_change", "undone", "withdrawn", "listed_record",
+    "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
+    "action_state", "redo", "withdrawn", "listed_record",
     "resend", "resend_record", "removed_record", "unanswered",
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]

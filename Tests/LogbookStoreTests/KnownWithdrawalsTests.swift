@@ -104,9 +104,12 @@ import Testing
       }
     }
     let failure = #expect(throws: Failure.self) { try undo(1) }
-    #expect(failure?.category == .configuration && failure?.message.contains("glucoport undo") == true)
+    #expect(failure?.category == .configuration && failure?.message.contains("glucoport redo") == true)
     #expect(try withdrawn() == 0)
-    try store.write { database in _ = try WithdrawalGroup(groups[0], database, at: 4500).end() }
+    try store.write { database in
+      let ended = try WithdrawalGroup.held(database).filter { $0.input.group == groups[0] }
+      _ = try WithdrawalGroup.end(ended, database, at: 4500)
+    }
     #expect(try undo(1).readings == 10)
     #expect(try withdrawn() == 10)
   }

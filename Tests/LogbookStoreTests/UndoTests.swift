@@ -22,6 +22,15 @@ import Testing
     try scratch.open(.editor).undo(ingest, group: guid(), at: 5000)
   }
 
+  private func redo(_ ingest: Int64) throws -> UndoCounts {
+    try scratch.open(.editor).redo(ingest, at: 5000)
+  }
+
+  /// Undoes an import, or redoes one that is undone.
+  private func toggle(_ ingest: Int64) throws -> UndoCounts {
+    try scratch.open(.reader).undoneImports().contains(ingest) ? redo(ingest) : undo(ingest)
+  }
+
   private func guid() -> String { Digest.uuid(of: ["\(UInt64.random(in: .min ... .max))"]) }
 
   /// The shown readings as minutes after noon and values, and the shown records' texts.
@@ -45,13 +54,64 @@ import Testing
     try scratch.ingest(sensor([1, 2, 3], 100))
     let before = try (shown(), rows())
     let counts = try undo(2)
-    #expect([counts.readings, counts.uploaded, counts.records] == [2, 0, 0] && !counts.isRedo)
+    #expect([counts.readings, counts.uploaded, counts.records] == [2, 0, 0] && !counts.isDoneAlready)
     #expect(try shown() == ["0:100", "2:100", "4:100"])
     #expect(try rows() == before.1)
-    let again = try undo(2)
-    #expect(again.isRedo && again.readings == 2)
+    let again = try redo(2)
+    #expect(!again.isDoneAlready && again.readings == 2)
     #expect(try shown() == before.0)
     #expect(try rows() == before.1)
+  }
+
+  @Test func anImportIsUndoneOnceAndRedoneOnce() throws {
+    try scratch.ingest(sensor(0..<3))
+    #expect(try redo(1).isDoneAlready && shown().count == 3)
+    _ = try undo(1)
+    let records = try scratch.rows("SELECT * FROM record")
+    let second = try undo(1)
+    #expect(second.isDoneAlready && second.readings == 0)
+    #expect(try scratch.rows("SELECT * FROM record") == records && shown() == [])
+    #expect(try redo(1).readings == 3)
+    #expect(try redo(1).isDoneAlready && shown().count == 3)
+    // The next undo is a withdrawal of its own.
+    #expect(try undo(1).readings == 3 && shown() == [])
+  }
+
+  /// What something else hides is not counted, and stays hidden when that ends.
+  @Test func countsAreOfWhatIsVisibleBeforeAndAfter() throws {
+    try scratch.ingest(sensor([0, 1, 2]))
+    let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+    let first = try #require(try items().first)
+    try editor.set(first, isHidden: true, reason: "")
+    #expect(try scratch.open(.reader).undoCounts(of: 1).readings == 2)
+    #expect(try undo(1).readings == 2)
+    #expect(try scratch.open(.reader).undoCounts(of: 1, .redo).readings == 2)
+    #expect(try redo(1).readings == 2)
+    #expect(try shown() == ["1:100", "2:100"])
+  }
+
+  /// An import of the site's, which no store undoes.
+  @Test func whatAnotherProgramHasOnTheSiteStaysVisible() throws {
+    try scratch.ingest(sensor([0, 1, 2]))
+    let note = """
+      INSERT INTO same_as SELECT series, position, value_bucket, occurrence, zeroblob(16), 0 FROM reading
+      WHERE position = \(Make.noon + 300)
+      """
+    #expect(try scratch.refusal(.sync, note) == nil)
+    #expect(try undo(1).readings == 2)
+    #expect(try shown() == ["1:100"])
+  }
+
+  @Test func hidingWhatIsHiddenIsKept() throws {
+    try scratch.ingest(sensor([0, 1]))
+    _ = try undo(1)
+    let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+    let first = try #require(try items().first)
+    #expect(first.isWithdrawn)
+    #expect(try editor.set(first, isHidden: true, reason: ""))
+    #expect(try editor.set(first, isHidden: true, reason: "") == false)
+    #expect(try redo(1).readings == 1)
+    #expect(try shown() == ["1:100"])
   }
 
   @Test func aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt() throws {
@@ -62,9 +122,9 @@ import Testing
     #expect(try undo(2).readings == 3)
     #expect(try shown() == [])
     // The first is not undone any more: what both brought is shown.
-    _ = try undo(1)
+    _ = try redo(1)
     #expect(try shown() == ["0:100", "1:100", "2:100"])
-    _ = try undo(2)
+    _ = try redo(2)
     #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
   }
 
@@ -122,7 +182,7 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(Make.batch([ImportedRecord]()), digest: "empty")
     let counts = try undo(2)
-    #expect(counts.broughtNothing && counts.readings == 0 && !counts.isRedo)
+    #expect(counts.broughtNothing && counts.readings == 0 && !counts.isDoneAlready)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'withdrawal'") == 0)
     #expect(try scratch.open(.reader).undoneImports() == [])
     // One that met what another brought did bring it.
@@ -212,7 +272,7 @@ import Testing
     try scratch.ingest(
       Make.batch([food(10, "a"), food(25, "b"), food(40, "d")]), generatedAt: 20, digest: "late")
     _ = try undo(3)
-    _ = try undo(2)
+    _ = try redo(2)
     #expect(try Set(shown()) == Set(before))
     let first = try undo(1)
     #expect([first.records, first.editedRecords] == [0, 1])
@@ -227,9 +287,10 @@ import Testing
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 1)
     #expect(try shown() == ["0:6"])
-    _ = try undo(2)
+    let undone = try undo(2)
+    #expect([undone.readings, undone.oppositeReadings, undone.records] == [1, 1, 0])
     #expect(try shown() == ["0:5"])
-    _ = try undo(2)
+    _ = try redo(2)
     #expect(try shown() == ["0:6"])
   }
 
@@ -240,11 +301,14 @@ import Testing
       let failure = #expect(throws: Failure.self) { try undo(number) }
       #expect(failure?.category == category)
     }
-    #expect(try scratch.open(.reader).lastImport() == nil)
+    #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
   @Test func theLastImportIsOneThatBroughtSomethingAndIsNotUndone() throws {
-    func last() throws -> Int64? { try scratch.open(.reader).lastImport() }
+    func last() throws -> Int64? {
+      guard case .ingest(let number)? = try scratch.open(.reader).nextStep(.undo) else { return nil }
+      return number
+    }
     #expect(try last() == nil)
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
@@ -256,8 +320,12 @@ import Testing
     #expect(try last() == 1)
     _ = try undo(1)
     #expect(try last() == nil)
-    _ = try undo(3)
+    #expect(try scratch.open(.reader).nextStep(.redo) == .ingest(1))
+    _ = try redo(1)
+    #expect(try scratch.open(.reader).nextStep(.redo) == .ingest(3))
+    _ = try redo(3)
     #expect(try last() == 3)
+    #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
   @Test func tooManyPiecesAreNotNotedAndTheUndoSaysSo() throws {
@@ -350,9 +418,9 @@ import Testing
       } else if draw < 5 {
         let number = Int64(random.next() % UInt64(imports)) + 1
         let shown = try shown()
-        if try !undo(number).isRedo {
-          _ = try undo(number)
-          #expect(try self.shown() == shown, "seed \(seed) step \(step): undo of the undo of \(number)")
+        if try !toggle(number).broughtNothing, try scratch.open(.reader).undoneImports().contains(number) {
+          _ = try redo(number)
+          #expect(try self.shown() == shown, "seed \(seed) step \(step): redo of the undo of \(number)")
           _ = try undo(number)
         }
       } else {

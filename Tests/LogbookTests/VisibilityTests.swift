@@ -213,6 +213,7 @@ import Testing
         let expected = withdrawals.contains { withdrawal in
           switch withdrawal.subject {
           case .input(let input): input.points[Self.series]?.contains(point(position)) ?? false
+          case .brought: false
           case .device(let rule): rule.covers(time)
           default: false
           }

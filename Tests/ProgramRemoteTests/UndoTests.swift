@@ -84,7 +84,7 @@ struct UndoTests {
     #expect(try await program.run("undo", "2", "--quiet").status == 0)
     let status = try await program.run("status").output
     #expect(status.contains("0 records, 0 pending\n"), "\(status)")
-    #expect(status.contains("undos and hidden items: 1 pending\n"), "\(status)")
+    #expect(status.contains("withdrawals: 1 pending\n"), "\(status)")
     #expect(try await program.run("record", "add", "note", "x", "--quiet").status == 0)
     #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
   }
@@ -127,13 +127,55 @@ struct UndoTests {
     #expect(try await program.run("log", "--json").objects().allSatisfy { $0["undone"] as? Bool == false })
   }
 
-  @Test func anUndoIsUndoneByTheSameCommand() async throws {
+  @Test func theSameUndoTwiceShowsNothingAndRedoShowsItAgain() async throws {
     let program = try await program()
     let first = try await program.run("undo", "2", "--json").objects().first
     #expect(first?["undone"] as? Bool == true && first?["readings"] as? Int == 2)
-    let second = try await program.run("undo", "2", "--json").objects().first
-    #expect(second?["undone"] as? Bool == false && second?["readings"] as? Int == 2)
+    let second = try await program.run("undo", "2")
+    #expect(second.status == 0)
+    #expect(second.output == "import 2: it is undone already; 'glucoport redo 2' shows it again\n")
+    #expect(try await values(program) == [110])
+    let redone = try await program.run("redo", "2")
+    #expect(
+      redone.status == 0
+        && redone.output == "import 2: redone\n  2 readings shown again, 0 of them uploaded\n")
     #expect(try await values(program) == [110, 12.4, 15.6])
+    let again = try await program.run("redo", "2", "--json").objects().first
+    #expect(again?["undone"] as? Bool == false && again?["already"] as? Bool == true)
+    #expect(try await program.run("redo", "2").output.contains("it is not undone"))
+  }
+
+  @Test func withoutANumberUndoGoesBackAndRedoGoesOn() async throws {
+    let program = try await program()
+    let added = try await program.run("record", "add", "food", "45", "g", "--note", "soup", "--json")
+      .objects()
+    let guid = try #require(added.first?["guid"] as? String)
+    func food() async throws -> [Double] {
+      try await program.run("record", "list", "--format", "ndjson").objects().compactMap {
+        (($0["fields"] as? [String: Any])?["carbs"] as? NSNumber)?.doubleValue
+      }
+    }
+    #expect(try await program.run("record", "edit", guid, "50", "g", "--quiet").status == 0)
+    #expect(try await program.run("record", "delete", guid, "--yes", "--quiet").status == 0)
+    #expect(try await food() == [])
+    let listed = try await program.run("log").output.split(separator: "\n").map(String.init)
+    #expect(listed.count == 5 && listed[0].contains("deleted food 50 g · soup"), "\(listed)")
+    #expect(listed[1].contains("edited food") && listed[2].contains("added food 45 g · soup"))
+    let undone = try await program.run("undo", "--yes")
+    #expect(undone.output == "undone: deleted food 50 g · soup  \(guid.prefix(8))\n", "\(undone.errors)")
+    #expect(try await food() == [50])
+    #expect(try await program.run("undo", "--yes", "--quiet").status == 0)
+    #expect(try await food() == [45])
+    #expect(try await program.run("undo", "--yes").output.hasPrefix("undone: added food 45 g"))
+    #expect(try await food() == [])
+    #expect(try await program.run("undo", "--yes").output.hasPrefix("import 2: undone"))
+    #expect(try await program.run("redo", "--yes").output.hasPrefix("import 2: redone"))
+    #expect(try await program.run("redo", "--yes").output.hasPrefix("redone: added food 45 g"))
+    let edited = try await program.run("redo", "--yes", "--json").objects().first
+    #expect(edited?["action"] as? String == "edit" && edited?["records"] as? [String] == [guid])
+    #expect(try await food() == [50])
+    #expect(try await program.run("record", "add", "note", "new", "--quiet").status == 0)
+    #expect(try await program.run("redo", "--yes").status == 66)
   }
 
   @Test func withoutANumberAndATerminalNothingIsUndone() async throws {

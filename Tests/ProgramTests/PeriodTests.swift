@@ -126,7 +126,7 @@ struct PeriodTests {
     let program = try await ReadingRows.sticks()
     let soon = Int64(Date().timeIntervalSince1970) + 600
     func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
-    try await add("insulin", "4", "--at", time(soon), to: program)
+    try await add("insulin", "4", "--at", time(soon), "--force", to: program)
     for arguments in [["--since", "1d"], ["--since", "1d", "--until", time(soon + 3600)]] {
       let outcome = try await program.run(arguments: ["stats", "--json"] + arguments)
       let figures = try #require(try outcome.objects().first)

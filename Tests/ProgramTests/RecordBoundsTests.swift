@@ -41,11 +41,14 @@ struct RecordBoundsTests {
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aPlannedEntryMayLieADayAhead() async throws {
+  @Test func aRecordLiesFiveMinutesAheadAtMost() async throws {
     let (program, now) = (try Program(), Int64(Date().timeIntervalSince1970))
-    let at = { (hours: Int64) in ["--at", DeviceTime(seconds: now + hours * 3600).text + "Z"] }
-    #expect(try await add(program, ["note", "x"] + at(25)).status == 0)
-    #expect(try await add(program, ["note", "x"] + at(27)).status == 64)
+    let at = { (minutes: Int64) in ["--at", DeviceTime(seconds: now + minutes * 60).text + "Z"] }
+    let added = try await add(program, ["note", "x", "--json"] + at(4))
+    let guid = try #require(try added.objects().first?["guid"] as? String)
+    #expect(try await add(program, ["note", "x"] + at(10)).status == 64)
+    #expect(try await program.run(arguments: ["record", "edit", guid] + at(10)).status == 64)
+    #expect(try await add(program, ["note", "planned", "--force"] + at(1500)).status == 0)
   }
 
   @Test func anEditIsHeldToTheBoundsForWhatItChanges() async throws {

@@ -71,12 +71,14 @@ extension World {
     _ batch: IngestBatch, _ node: SimulatedNode, zone: InputZone? = nil, generatedAt: Int64? = nil
   ) throws {
     before = try node.records()
+    // A meter gives no bytes that a digest could name.
+    let digest = random.once(in: 2) ? random.uuid() : ""
     let source = IngestSource(
       name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [], zone: zone)
     try node.importer().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
       try writer.finish(
-        end: .whole, digest: "", generatedAt: generatedAt, finishedAt: node.clock, decisions: [])
+        end: .whole, digest: digest, generatedAt: generatedAt, finishedAt: node.clock, decisions: [])
     }
     owedReadings.formUnion(try node.identities())
     try checkNothingOverwritten(node)

@@ -90,6 +90,22 @@ extension World {
     _ = try node.editor().delete(record.guid)
   }
 
+  /// Takes back the last thing that was done on a node, or does it again.
+  func step(_ node: SimulatedNode) throws {
+    let direction: UndoDirection = random.once(in: 3) ? .redo : .undo
+    let store = try node.editing()
+    guard case .action(let action)? = try store.nextStep(direction) else { return }
+    let earlier = try node.records()
+    let outcome = try store.apply(direction, to: action, at: node.clock)
+    say("\(node.name) \(direction)es \(action.kind) of \(outcome.changed.map { $0.prefix(4) })")
+    let later = try node.records()
+    for guid in outcome.changed {
+      guard let old = earlier[guid], let new = later[guid] else { continue }
+      ledger.retire(old.state.words)
+      if old.state.isDeleted, !new.state.isDeleted { bringBack(guid) }
+    }
+  }
+
   func resolve(_ node: SimulatedNode) throws {
     let conflicts = try node.conflicts()
     guard let conflict = conflicts.randomElement(using: &random) else { return }

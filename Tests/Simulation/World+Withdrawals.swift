@@ -6,13 +6,45 @@ import SeededRandom
 
 /// What people take out of a logbook, and put back.
 extension World {
-  /// Undoes an import, or what was undone.
+  /// Undoes an import or redoes one, the one that others hide or show, too; now and then in vain.
   func undo(_ node: SimulatedNode) throws {
     removesReadings = kind == .site
     let imports = try node.sync().ingests(limit: 20).filter { $0.digest != nil }
     guard let chosen = imports.randomElement(using: &random) else { return }
-    let counts = try node.editing().undo(chosen.id, group: random.uuid(), at: node.clock)
-    say("\(node.name) \(counts.isRedo ? "restores" : "undoes") import \(chosen.id): \(counts.readings)")
+    let redoes = random.once(in: 8) ? Bool.random(using: &random) : chosen.isUndone
+    let shown = try shownReadings(of: node)
+    let counts =
+      redoes
+      ? try node.editing().redo(chosen.id, at: node.clock)
+      : try node.editing().undo(chosen.id, group: random.uuid(), at: node.clock)
+    say("\(node.name) \(redoes ? "redoes" : "undoes") import \(chosen.id): \(counts.readings)")
+    let change = try shownReadings(of: node) - shown
+    let said = (counts.readings - counts.oppositeReadings) * (redoes ? 1 : -1)
+    guard change == said else {
+      throw Broken("\(node.name): \(change) readings changed, and import \(chosen.id) said \(said)")
+    }
+  }
+
+  private func shownReadings(of node: SimulatedNode) throws -> Int {
+    try readings(of: node).count { !$0.isWithdrawn }
+  }
+
+  /// What a store's own import brought is visible there, unless it is undone, or a person hid it: whatever others undo.
+  func checkOwnImports(_ node: SimulatedNode) throws {
+    let undone = try node.sync().undoneImports()
+    // A meter gives what it holds each time, so that it shows nothing that was hidden before.
+    let files = try node.sync().ingests(limit: 1000).filter { $0.digest?.isEmpty == false }
+    let own = Set(files.map(\.id)).subtracting(undone)
+    let hidden = try readings(of: node).filter {
+      $0.isWithdrawn && $0.kind == .smbg && own.contains($0.ingest)
+    }
+    let lost = hidden.filter {
+      !hiddenByPeople.contains($0.identity.text) && !hiddenDevices.contains($0.device.serial)
+    }
+    guard lost.isEmpty else {
+      throw Broken(
+        "\(node.name): \(lost.map(\.address)) are hidden, and an import that is not undone brought them")
+    }
   }
 
   /// Hides one reading, one record, or some readings of a device with those that come later, or takes that back.
@@ -28,6 +60,7 @@ extension World {
   private func hideReading(_ node: SimulatedNode) throws {
     guard let reading = try readings(of: node).randomElement(using: &random) else { return }
     say("\(node.name) \(reading.isWithdrawn ? "shows" : "hides") \(reading.address)")
+    hiddenByPeople.insert(reading.identity.text)
     try WithdrawalEditor(node.editing(), at: node.clock).set(
       reading, isHidden: !reading.isWithdrawn, reason: "")
   }
@@ -46,6 +79,7 @@ extension World {
     if restored.rules > 0 {
       return say("\(node.name) shows \(restored.readings) readings of \(reading.device.serial)")
     }
+    hiddenDevices.insert(reading.device.serial)
     let until = DeviceTime(seconds: reading.deviceTime.seconds + 3600)
     let hidden = try editor.hide(
       reading.device, since: reading.deviceTime, until: until, reason: "", guid: random.uuid())
@@ -55,6 +89,7 @@ extension World {
 
   /// Every node hides the same of what it has. Of a sensor's place each node may hold its own first value, and shows equal ones once.
   func compareVisible() throws {
+    for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }
     for side in sides {
       for (word, mine, theirs) in [

@@ -35,6 +35,9 @@ final class World {
   var owedReadings: Set<String> = []
   /// Whether a site may lack readings that a store sent: those that are hidden or moved.
   var removesReadings = false
+  /// Readings that a person ever hid or showed for themselves, and devices of which a person hid some.
+  var hiddenByPeople: Set<String> = []
+  var hiddenDevices: Set<String> = []
   var nodeCount = 0
   var serverCount = 1
   var exportTime: Int64 = 1
@@ -145,6 +148,7 @@ final class World {
     case 31..<33: try command(node, .editor) { try hide(node) }
     case 33: try command(node, .editor) { try stateZone(node) }
     case 34: try command(node, .importer) { try importGiven(node) }
+    case 35 where kind == .server: try command(node, .editor) { try step(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }

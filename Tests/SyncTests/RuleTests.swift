@@ -306,7 +306,23 @@ import Testing
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "A reading stays visible while an import that is not undone brought it.",
-      ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt")),
+      ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt"),
+      ("SyncTests/WithdrawalTests", "whatAnotherStoresOwnImportBroughtStaysVisible"),
+      ("SyncTests/WithdrawalTests", "aRecordThatAnotherStoresOwnImportBroughtStaysVisible")),
+    Rule(
+      "An import is undone once, on every copy of its store, and only a redo shows it again.",
+      ("LogbookStoreTests/UndoTests", "anImportIsUndoneOnceAndRedoneOnce"),
+      ("SyncTests/WithdrawalTests", "aStoreThatWasRestoredKnowsItsUndoAndCanRedoIt"),
+      ("SyncTests/WithdrawalTests", "whatACopyUndoesStaysVisibleForAnotherImport")),
+    Rule(
+      "Hiding what something else hides is kept.",
+      ("LogbookStoreTests/UndoTests", "hidingWhatIsHiddenIsKept"),
+      ("LogbookStoreTests/ActionTests", "anUndoneHidingLeavesWhatElseHides")),
+    Rule(
+      "Only what a person deleted here within 30 days comes back by an undo, as it was.",
+      ("LogbookStoreTests/ActionTests", "aDeletedRecordComesBackWithTheContentThatItHadAndNoOther"),
+      ("LogbookStoreTests/ActionTests", "theContentOfADeletedRecordIsKeptForThirtyDays"),
+      ("SyncTests/DeletionUndoTests", "aDeletionThatIsUndoneComesBackOnEveryStore")),
     Rule(
       "A withdrawal of an import hides its readings and none between them, of its device or another.",
       ("LogbookStoreTests/UndoTests", "whatAnImportBroughtIsHiddenAndNothingElse"),

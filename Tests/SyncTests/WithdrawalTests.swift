@@ -22,7 +22,7 @@ struct WithdrawalTests {
     try await scene.upload(scene.a, scene.b)
     #expect(try scene.b.shown() == [] && scene.a.shown() == [])
     #expect(try scene.b.allReadings().count == 100)
-    _ = try scene.a.undo(1)
+    _ = try scene.a.redo(1)
     try await scene.upload(scene.a, scene.b)
     #expect(try scene.b.shown() == before && scene.a.shown() == before)
   }
@@ -57,10 +57,75 @@ struct WithdrawalTests {
     }
     try await scene.upload(scene.a, scene.b, scene.a)
     #expect(try scene.a.shown() == [] && scene.b.shown() == [])
-    _ = try scene.a.undo(1)
+    _ = try scene.a.redo(1)
     try await scene.upload(scene.a, scene.b)
     #expect(try scene.a.shown().count == 10 && scene.b.shown() == scene.a.shown())
     #expect(try scene.b.sync().overview(ingests: 0).conflicts == 0)
+  }
+
+  /// Both stores imported the same; only one takes it back.
+  @Test(arguments: [false, true])
+  func whatAnotherStoresOwnImportBroughtStaysVisible(_ importsFirst: Bool) async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10, digest: "a")
+    if importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    if !importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
+    try await scene.upload(scene.b, scene.a, scene.b)
+    #expect(try scene.b.shown().count == 4 && scene.a.shown() == scene.b.shown())
+    // Undone there as well, it is hidden everywhere, whoever stored it.
+    let own = try #require(try scene.b.imports().last)
+    #expect(try scene.b.undo(own).readings == 4)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.b.shown() == [] && scene.a.shown() == [])
+    #expect(try scene.b.redo(own).readings == 4)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.b.shown().count == 4 && scene.a.shown() == scene.b.shown())
+    for node in [scene.a, scene.b] {
+      #expect(try node.sync().overview(ingests: 0).conflicts == 0)
+    }
+  }
+
+  @Test func aRecordThatAnotherStoresOwnImportBroughtStaysVisible() async throws {
+    let scene = try await Scene()
+    for (node, digest) in [(scene.a, "a"), (scene.b, "b")] { try node.importFood(digest: digest) }
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect(try scene.b.shownRecords().count == 1 && scene.a.shownRecords().count == 1)
+    #expect(try scene.b.undo(1).records == 1)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.b.shownRecords() == [] && scene.a.shownRecords() == [])
+  }
+
+  /// A copy from before the undo learns of it, and can redo it.
+  @Test func aStoreThatWasRestoredKnowsItsUndoAndCanRedoIt() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    try await scene.upload(scene.a, scene.b)
+    let restored = try await scene.copy(of: scene.a)
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a)
+    #expect(try restored.shown().count == 10)
+    try await scene.upload(restored, scene.b)
+    #expect(try restored.sync().undoneImports() == [1])
+    #expect(try restored.shown() == [] && scene.b.shown() == [])
+    #expect(try restored.undo(1).isDoneAlready)
+    #expect(try restored.redo(1).readings == 10)
+    try await scene.upload(restored, scene.b)
+    #expect(try restored.shown().count == 10 && scene.b.shown().count == 10)
+  }
+
+  /// What a copy undid may be what another import of this store brought.
+  @Test func whatACopyUndoesStaysVisibleForAnotherImport() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    try await scene.upload(scene.a, scene.b)
+    let copy = try await scene.copy(of: scene.a)
+    try copy.importReadings(0..<3, digest: "later")
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, copy, scene.a, scene.b)
+    for node in [scene.a, scene.b, copy] { #expect(try node.shown().count == 3) }
   }
 
   @Test func verifyNeverRevivesWhatIsWithdrawn() async throws {
@@ -115,7 +180,7 @@ struct WithdrawalTests {
     _ = try scene.editing("a").undo(2, group: UUID().uuidString.lowercased(), at: 5000)
     _ = try await scene.upload("a")
     #expect(scene.site.documents("entries").isEmpty)
-    #expect(try undo("").isRedo)
+    #expect(try scene.editing("a").redo(1, at: 5000).readings == 3)
     _ = try await scene.upload("a")
     #expect(scene.site.documents("entries").count == 3)
     #expect(try scene.store("a").overview(ingests: 0).pendingReadings == 0)
@@ -125,6 +190,24 @@ struct WithdrawalTests {
 extension SimulatedNode {
   func undo(_ ingest: Int64) throws -> UndoCounts {
     try editing().undo(ingest, group: UUID().uuidString.lowercased(), at: clock)
+  }
+
+  func redo(_ ingest: Int64) throws -> UndoCounts { try editing().redo(ingest, at: clock) }
+
+  /// An export of one row with its own id.
+  func importFood(digest: String) throws {
+    var batch = IngestBatch()
+    batch.records = [
+      ImportedRecord(
+        kind: .food, at: DeviceTime(seconds: 1_700_000_000),
+        placement: Placement(utcOffset: 3600, source: .zone), fields: RecordFields(["carbs": .number(20)]),
+        sourceID: "s", line: 1)
+    ]
+    let source = IngestSource(name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [])
+    try importer().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(end: .whole, digest: digest, generatedAt: nil, finishedAt: clock, decisions: [])
+    }
   }
 
   func allReadings() throws -> [StoredReading] {

@@ -5,16 +5,19 @@ import LogbookStore
 
 /// A record in one line for people.
 enum RecordText {
-  static func summary(_ record: StoredRecord) -> String {
+  static func summary(_ record: StoredRecord) -> String { summary(record.kind, fields: record.fields) }
+
+  /// The same of its parts.
+  static func summary(_ kind: RecordKind, fields json: String) -> String {
     let values: [String: FieldValue]
     do {
-      values = try RecordFields(uncheckedJSON: record.fields).values
+      values = try RecordFields(uncheckedJSON: json).values
     } catch {
       // Other programs may write fields that glucoport does not; they are shown unchanged.
-      return record.fields
+      return json
     }
-    if record.kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
-    let fields = record.kind.fields
+    if kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
+    let fields = kind.fields
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
     // Other programs may write fields that the kind does not have here.

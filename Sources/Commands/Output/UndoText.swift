@@ -3,8 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// What undoing an import does, for people.
-enum UndoText {
+/// What undoing or redoing does, for people.
+struct UndoText {
   /// What the lines are about.
   enum Occasion {
     /// It was done.
@@ -18,33 +18,75 @@ enum UndoText {
   /// So many records are named.
   private static let maxNamed = 10
 
-  static func lines(_ number: Int64, _ counts: UndoCounts, _ occasion: Occasion) -> [String] {
+  private let direction: UndoDirection
+
+  init(_ direction: UndoDirection) { self.direction = direction }
+
+  private var isRedo: Bool { direction == .redo }
+
+  /// Why there is no next step.
+  var nothing: String {
+    isRedo
+      ? "there is nothing to redo; 'glucoport redo NUMBER' redoes an import that 'glucoport log' lists as undone"
+      : "there is nothing to undo; 'glucoport log' lists what was done in this store"
+  }
+
+  var question: String { isRedo ? "Redo this?" : "Undo this?" }
+
+  var refusal: String { isRedo ? "nothing was redone" : "nothing was undone" }
+
+  func lines(_ number: Int64, _ counts: UndoCounts, _ occasion: Occasion) -> [String] {
+    if counts.isDoneAlready {
+      return [
+        isRedo
+          ? "import \(number): it is not undone, so there is nothing to redo"
+          : "import \(number): it is undone already; 'glucoport redo \(number)' shows it again"
+      ]
+    }
     if counts.broughtNothing { return ["import \(number): it brought nothing, so there is nothing to undo"] }
-    let isDone = occasion == .done
-    let would = isDone ? "" : "would be "
-    let hidden = would + (counts.isRedo ? "shown again" : "hidden")
-    var lines = ["import \(number): \(would)\(counts.isRedo ? "restored" : "undone")"]
+    let would = occasion == .done ? "" : "would be "
+    let (changed, opposite) = isRedo ? ("shown again", "hidden") : ("hidden", "shown again")
+    var lines = ["import \(number): \(would)\(isRedo ? "redone" : "undone")"]
     lines.append(
-      "  \(counted(counts.readings, "reading")) \(hidden), \(grouped(counts.uploaded)) of them uploaded")
+      "  \(counted(counts.readings, "reading")) \(would)\(changed), \(grouped(counts.uploaded)) of them uploaded"
+    )
+    if counts.oppositeReadings > 0 {
+      lines.append("  \(counted(counts.oppositeReadings, "reading")) that it corrected \(would)\(opposite)")
+    }
     if counts.records + counts.editedRecords > 0 {
       let edited =
         counts.editedRecords > 0
         ? ", \(grouped(counts.editedRecords)) edited since and left as \(counts.editedRecords == 1 ? "it is" : "they are")"
         : ""
-      lines.append("  \(counted(counts.records, "record")) \(hidden)\(edited)")
+      lines.append("  \(counted(counts.records, "record")) \(would)\(changed)\(edited)")
     }
     if counts.changedRecords > 0 {
       lines.append(
         "  \(counted(counts.changedRecords, "record")) \(would)changed back to the content "
-          + (counts.isRedo ? "of the import" : "before the import"))
+          + (isRedo ? "of the import" : "before the import"))
     }
-    if counts.hidesNothing {
-      lines.append("  other imports brought the same, or it is hidden already")
+    if counts.changesNothing {
+      lines.append(
+        isRedo
+          ? "  something else hides what it brought"
+          : "  other imports brought the same, or it is hidden already")
     }
-    lines += large(counts.largeRecords)
+    lines += Self.large(counts.largeRecords)
     if counts.lacksNotes {
       lines.append(
         "  warning: an import met the store's readings in too many pieces to note them; readings that it also brought may be hidden"
+      )
+    }
+    if occasion == .preview { lines.append("  preview: nothing was changed") }
+    return lines
+  }
+
+  func lines(_ action: PersonAction, _ outcome: ActionOutcome, _ occasion: Occasion) -> [String] {
+    let would = occasion == .done ? "" : "would be "
+    var lines = ["\(would)\(isRedo ? "redone" : "undone"): \(ActionText.summary(action))"]
+    if !outcome.left.isEmpty {
+      lines.append(
+        "  \(counted(outcome.left.count, "record")) changed since and left as \(outcome.left.count == 1 ? "it is" : "they are")"
       )
     }
     if occasion == .preview { lines.append("  preview: nothing was changed") }
@@ -63,18 +105,20 @@ enum UndoText {
 }
 
 extension UndoCounts {
-  /// Whether undoing the import hides nothing by now, although it brought something.
-  fileprivate var hidesNothing: Bool {
-    !isRedo && readings + records + changedRecords + editedRecords + largeRecords.count == 0
+  /// Whether nothing is seen of it.
+  fileprivate var changesNothing: Bool {
+    readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
   }
 }
 
-/// What undoing an import does, as `undo --json` prints it; glucoport-json(5) documents its members.
+/// What `undo --json` and `redo --json` print of an import; glucoport-json(5) documents its members.
 struct UndoObject: Encodable {
   let ingest: Int64
   let undone: Bool
+  let already: Bool
   let readings: Int
   let uploaded: Int
+  let oppositeReadings: Int
   let records: Int
   let editedRecords: Int
   let changedRecords: Int
@@ -83,11 +127,13 @@ struct UndoObject: Encodable {
   let lacksNotes: Bool
   let dryRun: Bool
 
-  init(_ number: Int64, _ counts: UndoCounts, isDryRun: Bool) {
+  init(_ number: Int64, _ direction: UndoDirection, _ counts: UndoCounts, isDryRun: Bool) {
     ingest = number
-    undone = !counts.isRedo && !counts.broughtNothing
+    undone = direction == .undo && !counts.broughtNothing
+    already = counts.isDoneAlready
     readings = counts.readings
     uploaded = counts.uploaded
+    oppositeReadings = counts.oppositeReadings
     records = counts.records
     editedRecords = counts.editedRecords
     changedRecords = counts.changedRecords

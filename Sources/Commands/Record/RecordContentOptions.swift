@@ -65,13 +65,29 @@ struct RecordContentOptions: ParsableArguments {
   /// Refuses a time that cannot be right, unless it is meant, before there is a store.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
     guard let at, !force else { return }
-    let zone = try storeOptions.zone()
-    let instant = at.instant(zone: zone, now: Host.now())
     let lastImport = try storeOptions.existing()?.lastSuccess()
-    guard !PlausibleTimes(now: TrustedClock.now(after: lastImport, output)).contains(instant) else { return }
-    let shown = at.placed(zone: zone, now: Host.now()).time.text.replacing("T", with: " ")
-    let side = instant < Host.now() ? "before 1990" : "in the future"
-    throw Failure(.usage, "--at: \(shown) is \(side); correct it, or add --force")
+    let trusted = TrustedClock.now(after: lastImport, output)
+    let objection = Self.objection(to: at, zone: try storeOptions.zone(), now: Host.now(), trusted: trusted)
+    if let objection { throw Failure(.usage, "--at: \(objection)") }
+  }
+
+  /// How far ahead of this computer's clock a record may be: clocks differ by some minutes.
+  private static let maxLeadSeconds: Int64 = 300
+
+  /// Why a typed time cannot be right; nil where it can.
+  ///
+  /// - Parameter trusted: the clock that judges the future; nil where it is wrong itself.
+  static func objection(
+    to at: TimeArgument, zone: LogbookZone, now: Int64, trusted: Int64?
+  ) -> String? {
+    let instant = at.instant(zone: zone, now: now)
+    let shown = at.placed(zone: zone, now: now).time.text.replacing("T", with: " ")
+    if let trusted, instant > trusted + maxLeadSeconds {
+      let meant = at.timeOfDay.map { "did you mean 'yesterday \($0)'? Otherwise " } ?? ""
+      return "\(shown) is in the future; \(meant)correct it, or add --force"
+    }
+    guard !PlausibleTimes(now: nil).contains(instant) else { return nil }
+    return "\(shown) is before 1990; correct it, or add --force"
   }
 
   /// Writes the time and the entry into a record's content, where the options name them.

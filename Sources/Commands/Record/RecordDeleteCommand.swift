@@ -11,9 +11,9 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
     commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
     discussion: helpText(
       """
-      A deleted record does not come back; to hide one that may be needed again: 'glucoport \
-      record hide'. Its id, kind and time are kept, so that the deletion can be sent to other \
-      nodes. Its content is removed. On a terminal, the command asks first.
+      'glucoport undo' brings a deleted record back in this store, within 30 days; to hide one \
+      that may be needed later: 'glucoport record hide'. Its id, kind and time are kept, so that \
+      the deletion can be sent to other nodes. On a terminal, the command asks first.
       """,
       examples: "glucoport record delete 8120",
       "glucoport record delete 8120 --push"))
@@ -36,7 +36,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
     if !yes, !record.isDeleted, Confirmation.canAsk {
       output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
       try Confirmation.require(
-        "Delete this record permanently? What 'glucoport record hide' hides can be shown again.",
+        "Delete this record? 'glucoport undo' brings it back for 30 days, only in this store.",
         otherwise: "nothing was deleted", output)
     }
     let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)

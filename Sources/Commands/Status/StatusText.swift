@@ -62,7 +62,7 @@ struct StatusText {
   private static func name(ofStatements kind: String) -> String {
     switch RecordKind(rawValue: kind) {
     case .zone?: "time zones"
-    case .withdrawal?: "undos and hidden items"
+    case .withdrawal?: "withdrawals"
     case .count?: "decisions on what counts"
     default: "records of the unknown kind \(displayed(kind))"
     }

@@ -74,7 +74,8 @@ final class TextBuffer {
   /// The consumed bytes that are still in memory, from the start of a line, up to `address` in the window.
   func consumed(before address: UnsafePointer<UInt8>?) -> [UInt8] {
     guard let address else { return [] }
-    let bytes = UnsafeBufferPointer(start: base, count: max(0, min(UnsafePointer(base).distance(to: address), end)))
+    let length = max(0, min(UnsafePointer(base).distance(to: address), end))
+    let bytes = UnsafeBufferPointer(start: base, count: length)
     guard hasForgotten else { return Array(bytes) }
     return bytes.firstIndex(of: 0x0A).map { Array(bytes[($0 + 1)...]) } ?? []
   }

@@ -255,6 +255,10 @@ package final class IngestWriter {
       try settleWithdrawn(at: finishedAt)
       if end == .whole { try withdrawCorrected() }
       try stateZone(at: finishedAt)
+      try ActionLog.forget(at: finishedAt, database)
+      if counts.newReadings + counts.newRecords + counts.updatedRecords > 0 {
+        try database.executeCached(sql: "DELETE FROM redo")
+      }
       try saveCounts()
     }
     if isAtomic { try database.commit() }
@@ -313,20 +317,19 @@ package final class IngestWriter {
     let same = held.filter { known.contains($0.input.input) }
     let hidden = try Self.hiddenReadings(database)
     if source.takesBack {
-      for group in Set(same.map(\.input.group)).sorted() {
-        try InputRestoration(database, at: now).end(group)
-      }
+      let groups = Set(same.map(\.input.group))
+      try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
     } else if !same.isEmpty {
       try finishRecords(undone: withdrawals.visibility(database).undoneChanges)
       return
     }
     if try readsFile, !state.statesIdentities {
-      let removal = try ImportClaims(id, database).removal(with: state.metWithdrawn.lists())
       try finishRecords(revives: same.isEmpty)
-      // Again: what was rolled back holds no longer, and lost items to that.
-      for (guid, input) in try WithdrawalGroup.held(database) {
-        try WithdrawalGroup.remove([removal], from: input, guid: guid, database, at: now)
-      }
+      try database.executeCached(
+        sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
+      let brought = try BroughtItems(WithdrawalChanges.items(database), database)
+      try BroughtItems.insert(
+        brought.listed(of: ImportClaims(id, database), with: state.metWithdrawn.lists()), database, at: now)
     } else {
       try finishRecords()
     }

@@ -122,7 +122,7 @@ package struct IngestEntry: Sendable {
     coalesce(json_extract(counts, '$.rejected'), 0), firmware, clock_meter, clock_host, clock_difference,
     (SELECT vendor FROM device WHERE device.id = meter), (SELECT model FROM device WHERE device.id = meter),
     (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter),
-    EXISTS (SELECT 1 FROM undone WHERE undone.ingest = ingest.id AND \(ImportClaims.isUndone("undone.withdrawal"))),
+    \(ImportClaims.isUndone),
     coalesce(json_extract(counts, '$.records.new'), 0), coalesce(json_extract(counts, '$.records.known'), 0),
     coalesce(json_extract(counts, '$.records.updated'), 0)
     """

@@ -37,10 +37,10 @@ package struct RecordDraft: Hashable, Sendable {
   }
 
   /// What the record says once this is stored.
-  func state(editedAt now: Int64) -> RecordState {
+  func state(editedAt now: Int64, isDeleted: Bool = false) -> RecordState {
     RecordState(
       kind: kind, entryGuid: entryGuid, deviceTime: deviceTime, placement: placement, fields: fields,
-      isDeleted: false, editedAt: now)
+      isDeleted: isDeleted, editedAt: now)
   }
 }
 
@@ -80,7 +80,9 @@ package struct RecordEditor {
   /// - Throws: `Failure`: `badInput` for an id that is taken and for content beyond the limits of a record, and as for an entry that cannot take it.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
-      RecordEdit(record: try insert(draft, guid, database), edits: 1)
+      try ActionLog(database, at: now).noting(.add, [guid]) {
+        RecordEdit(record: try insert(draft, guid, database), edits: 1)
+      }
     }
   }
 
@@ -93,7 +95,9 @@ package struct RecordEditor {
   ) throws -> [RecordEdit] {
     try store.write { database in
       try contents.keep(database)
-      return try drafts.map { RecordEdit(record: try insert($0.draft, $0.guid, database), edits: 1) }
+      return try ActionLog(database, at: now).noting(.add, drafts.map(\.guid)) {
+        try drafts.map { RecordEdit(record: try insert($0.draft, $0.guid, database), edits: 1) }
+      }
     }
   }
 
@@ -108,7 +112,8 @@ package struct RecordEditor {
       guard !record.isDeleted else {
         throw Failure(
           .missingInput,
-          "\(guid): this record is deleted and cannot be edited; only resolving a conflict can restore one")
+          "\(guid): this record is deleted and cannot be edited; 'glucoport undo' brings back what was deleted here within 30 days"
+        )
       }
       try Self.requireKnown(record)
       let stored = try RecordDraft(record)
@@ -119,7 +124,9 @@ package struct RecordEditor {
         try Self.requireEntry(entry, for: guid, database)
       }
       try Self.requireLimits(draft, guid)
-      try Self.write(draft.state(editedAt: now), to: guid, database)
+      try ActionLog(database, at: now).noting(.edit, [guid]) {
+        try Self.write(draft.state(editedAt: now), to: guid, database)
+      }
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
     }
   }
@@ -133,7 +140,9 @@ package struct RecordEditor {
       let record = try Self.require(guid, database)
       if record.isDeleted { return RecordEdit(record: record, edits: 0) }
       try Self.requireKnown(record)
-      let edits = try Self.delete([guid], at: now, database)
+      let edits = try ActionLog(database, at: now).noting(.delete, Self.withChildren(guid, database)) {
+        try Self.delete([guid], at: now, database)
+      }
       return RecordEdit(record: try Self.require(guid, database), edits: edits)
     }
   }
@@ -147,6 +156,13 @@ extension RecordEditor {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.assignments), version = version + 1 WHERE guid = :guid",
       arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + ["guid": guid])
+  }
+
+  /// Whether there is a record of this id, deleted or not.
+  static func exists(_ guid: String, _ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"), arguments: [guid])
+      ?? false
   }
 
   /// Adds a record.
@@ -174,6 +190,16 @@ extension RecordEditor {
     return edits
   }
 
+  /// A record and everything that is deleted with it.
+  private static func withChildren(_ guid: String, _ database: Database) throws -> [String] {
+    var (all, next) = ([guid], 0)
+    while next < all.count {
+      all += try children(of: all[next], database).filter { !all.contains($0) }
+      next += 1
+    }
+    return all
+  }
+
   /// The records that belong to an entry, tombstones apart.
   static func children(of guid: String, _ database: Database) throws -> [String] {
     try String.fetchAll(
@@ -193,7 +219,7 @@ extension RecordEditor {
     return try Self.require(guid, database)
   }
 
-  private static func fetch(_ guid: String, _ database: Database) throws -> StoredRecord? {
+  static func fetch(_ guid: String, _ database: Database) throws -> StoredRecord? {
     try Row.fetchOne(
       database.cachedStatement(sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ?"),
       arguments: [guid]
@@ -238,7 +264,8 @@ extension RecordEditor {
     guard !record.isDeleted else {
       throw Failure(
         .missingInput,
-        "\(entry): this entry is deleted and cannot get records; only resolving a conflict can restore one")
+        "\(entry): this entry is deleted and cannot get records; 'glucoport undo' brings back what was deleted here within 30 days"
+      )
     }
     guard record.entryGuid == nil, entry != guid else {
       throw Failure(

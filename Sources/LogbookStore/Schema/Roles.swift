@@ -129,11 +129,13 @@ enum Roles {
 
     """
 
-  /// Deleted stays deleted, whatever an edit or an import brings.
+  /// Deleted stays deleted, whatever an edit or an import brings: an undo brings back what was deleted here.
   private static let keepsTombstones = """
     CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
-    WHEN OLD.deleted = 1 AND NEW.version <> OLD.version
-    BEGIN SELECT RAISE(ABORT, 'a deleted record is not edited; only a resolution brings it back'); END;
+    WHEN OLD.deleted = 1 AND NEW.version <> OLD.version AND NOT (NEW.deleted = 0 AND EXISTS (
+      SELECT 1 FROM main.action_state AS s
+      WHERE s.guid = NEW.guid AND s.deleted = 0 AND s.kind = NEW.kind AND s.fields = NEW.fields))
+    BEGIN SELECT RAISE(ABORT, 'only a resolution or an undo brings a deleted record back'); END;
 
     """
 

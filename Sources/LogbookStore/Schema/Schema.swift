@@ -8,7 +8,8 @@ enum Schema {
     applicationID: 0x474C_5543, version: 10, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
-      SameReadingSchema.statements, WithdrawalSchema.statements, QueueSchema.statements,
+      SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
+      QueueSchema.statements,
       StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,
     ])
 
@@ -38,6 +39,10 @@ enum Schema {
       clock_host INTEGER,
       -- 0 where it met the store's readings in too many pieces to note them.
       is_noted INTEGER NOT NULL DEFAULT 1 CHECK (is_noted IN (0, 1)),
+      -- Whether what it brought is shown although earlier withdrawals list it.
+      shows_withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (shows_withdrawn IN (0, 1)),
+      -- The same in every copy of the store: by it a copy that was restored knows the withdrawals of its own imports.
+      guid TEXT NOT NULL UNIQUE DEFAULT (lower(hex(randomblob(16)))),
       CHECK ((clock_host IS NULL) = (clock_meter IS NULL) AND (clock_host IS NULL) = (clock_difference IS NULL))
     ) STRICT;
 

@@ -40,12 +40,12 @@ enum WithdrawalSchema {
       PRIMARY KEY (ingest, guid)
     ) STRICT, WITHOUT ROWID;
 
-    -- Imports that are undone, in the order in which they were, each with the group of its withdrawals.
-    CREATE TABLE undone (
-      id INTEGER PRIMARY KEY,
-      ingest INTEGER NOT NULL UNIQUE REFERENCES ingest(id),
-      withdrawal TEXT NOT NULL UNIQUE
-    ) STRICT;
+    -- The newest import when the withdrawals of a group came here; 0 for what an import brought itself. What later imports
+    -- brought was settled when they ended.
+    CREATE TABLE withdrawal_arrival (
+      withdrawal TEXT PRIMARY KEY,
+      latest INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
 
     """
 
@@ -68,7 +68,7 @@ enum WithdrawalSchema {
     CREATE INDEX listed_record_withdrawn ON listed_record(is_withdrawn);
 
     CREATE INDEX record_withdrawing ON record(guid) WHERE kind = 'withdrawal';
-    CREATE INDEX record_withdrawal_group ON record(json_extract(fields, '$.group')) WHERE kind = 'withdrawal';
+    CREATE INDEX record_withdrawal_import ON record(json_extract(fields, '$.import')) WHERE kind = 'withdrawal';
 
     """
 
@@ -89,6 +89,11 @@ enum WithdrawalSchema {
     CREATE TRIGGER withdrawal_changes AFTER UPDATE OF fields, deleted ON record
     WHEN NEW.kind = 'withdrawal' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted)
     BEGIN INSERT INTO changed_withdrawal (fields) VALUES (OLD.fields), (NEW.fields); END;
+
+    CREATE TRIGGER withdrawal_arrives AFTER INSERT ON record
+    WHEN NEW.kind = 'withdrawal' AND json_extract(NEW.fields, '$.group') IS NOT NULL
+    BEGIN INSERT INTO withdrawal_arrival VALUES (json_extract(NEW.fields, '$.group'),
+      iif(NEW.ingest IS NULL, coalesce((SELECT max(id) FROM ingest), 0), 0)) ON CONFLICT DO NOTHING; END;
 
     -- Who keeps what they say knows by it whether it still holds.
     INSERT INTO setting VALUES ('\(KnownWithdrawals.stampName)', hex(randomblob(8)));

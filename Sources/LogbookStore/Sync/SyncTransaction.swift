@@ -109,6 +109,7 @@ extension SyncTransaction {
           last_push = CASE WHEN :pushed THEN :now ELSE last_push END,
           last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
         """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
+    try ActionLog.forget(at: now, database)
     guard asked else { return }
     try database.executeCached(
       sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL")

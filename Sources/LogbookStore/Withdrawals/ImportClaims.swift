@@ -31,19 +31,15 @@ struct ImportClaims {
 
   /// Imports whose withdrawals are there and hold.
   static func undone(_ database: Database) throws -> Set<Int64> {
-    try Set(
-      Int64.fetchAll(
-        database.cachedStatement(sql: "SELECT ingest FROM undone WHERE \(isUndone("undone.withdrawal"))")))
+    try Set(Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(isUndone)")))
   }
 
-  /// Whether the withdrawals of a group hold.
-  static func isUndone(_ group: String) -> String {
+  /// A condition that holds for an import of which withdrawals hold, whichever copy of the store made them.
+  static let isUndone = """
+    EXISTS (SELECT 1 FROM record AS w INDEXED BY record_withdrawal_import
+      WHERE w.kind = 'withdrawal' AND json_extract(w.fields, '$.import') = ingest.guid AND w.deleted = 0
+        AND json_extract(w.fields, '$.hidden') = 1)
     """
-    EXISTS (SELECT 1 FROM record INDEXED BY record_withdrawal_group
-      WHERE kind = 'withdrawal' AND json_extract(fields, '$.group') = \(group) AND deleted = 0
-        AND json_extract(fields, '$.hidden') = 1)
-    """
-  }
 
   /// Whether the import brought nothing: it stored nothing, changed nothing, and met nothing. One that met too many pieces
   /// to note them brought something.
@@ -68,20 +64,32 @@ struct ImportClaims {
   /// The readings of the import by series.
   func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
 
-  /// Those that no import brought, too, which is not undone, and that no withdrawal lists.
-  ///
-  /// - Parameter ordered: what the withdrawals say of a series.
-  func soleReadings(
-    _ ordered: (SeriesName) -> SeriesVisibility.Ordered
-  ) throws -> [Int64: BroughtReadings] {
+  /// Those that no import brought, too, which is not undone. What withdrawals hide already is among them, since one of those
+  /// may end. What a document of another program on a site holds is an import of the site's, which no store undoes.
+  func soleReadings() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
       var others = RunCover(try MetRun.fetch(of: series, besides: undone, database))
-      var said = ordered(try SeriesName.stored(series, database))
+      let site = try onSite(series)
+      var held = site.ends.map { PointRuns.Cursor(site, from: $0.lowerBound) }
       return { reading in
-        undone.contains(reading.ingest) && !others.cover(reading) && !said.lists(reading.point)
+        undone.contains(reading.ingest) && !others.cover(reading) && held?.contains(reading.point) != true
       }
     }
+  }
+
+  /// The readings of a series that documents of other programs hold on the site with which the store syncs.
+  private func onSite(_ series: Int64) throws -> PointRuns {
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT DISTINCT position, value_bucket, occurrence FROM same_as WHERE series = ?1
+      ORDER BY position, value_bucket, occurrence
+      """)
+    rows.bind(series, at: 1)
+    var builder = PointRuns.Builder()
+    while try rows.step() { builder.append(rows.point(from: 0)) }
+    return builder.finish()
   }
 
   /// Reads the readings one by one and keeps them in packed form: an import may have brought millions.
@@ -179,6 +187,7 @@ struct ImportClaims {
 
 /// A run of readings that an import met.
 struct MetRun {
+  let ingest: Int64
   let series: Int64
   let first: SeriesPoint
   let last: SeriesPoint
@@ -210,13 +219,13 @@ struct MetRun {
       database,
       sql: """
         SELECT series, first_position, first_bucket, first_occurrence, last_position, last_bucket, last_occurrence,
-          latest
+          latest, ingest
         FROM ingest_run WHERE \(condition) ORDER BY series, first_position, first_bucket, first_occurrence
         """, arguments: [argument]
     ).map { row in
       let row = StoredRow(row, of: "ingest_run", key: 0..<4)
       return MetRun(
-        series: try row[0],
+        ingest: try row[8], series: try row[0],
         first: SeriesPoint(position: try row[1], valueBucket: try row[2], occurrence: try row[3]),
         last: SeriesPoint(position: try row[4], valueBucket: try row[5], occurrence: try row[6]),
         latest: try row[7])
@@ -245,10 +254,11 @@ private final class ReadingCollector {
 }
 
 /// Runs that imports met in one series, asked for readings in order.
-private struct RunCover {
+struct RunCover {
   private struct Open: Comparable {
     let latest: Int64
     let last: SeriesPoint
+    let ingest: Int64
 
     static func < (left: Self, right: Self) -> Bool { left.latest < right.latest }
   }
@@ -262,11 +272,23 @@ private struct RunCover {
   init(_ runs: [MetRun]) { self.runs = runs }
 
   mutating func cover(_ reading: ClaimedReading) -> Bool {
-    while next < runs.count, runs[next].first <= reading.point {
-      open.insert(Open(latest: runs[next].latest, last: runs[next].last))
+    advance(to: reading.point)
+    return open.max.map { $0.latest >= reading.ingest } ?? false
+  }
+
+  /// The first import that met the reading, of those that count.
+  mutating func firstImport(of reading: ClaimedReading, _ counts: (Int64) -> Bool) -> Int64? {
+    advance(to: reading.point)
+    return open.unordered
+      .filter { $0.last >= reading.point && $0.latest >= reading.ingest && counts($0.ingest) }
+      .map(\.ingest).min()
+  }
+
+  private mutating func advance(to point: SeriesPoint) {
+    while next < runs.count, runs[next].first <= point {
+      open.insert(Open(latest: runs[next].latest, last: runs[next].last, ingest: runs[next].ingest))
       next += 1
     }
-    while let best = open.max, best.last < reading.point { open.removeMax() }
-    return open.max.map { $0.latest >= reading.ingest } ?? false
+    while let best = open.max, best.last < point { open.removeMax() }
   }
 }

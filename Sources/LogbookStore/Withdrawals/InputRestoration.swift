@@ -4,28 +4,28 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Takes withdrawals of imports back, and writes what they had changed of records.
+/// Ends withdrawals of imports, and writes again what those had changed of records.
 struct InputRestoration {
   private let database: Database
   private let now: Int64
 
   init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
 
-  /// Takes one withdrawal back.
+  /// Ends withdrawals.
   ///
-  /// - Parameters:
-  ///   - further: what other withdrawals lose beside what this one lists, by their groups.
-  ///   - ingest: the import, where it is one of this store.
-  func end(_ group: String, further: [String: Removal] = [:], ingest: Int64? = nil) throws {
-    let changes = try WithdrawalGroup(group, database, at: now).end(further: further)
-    let own =
-      try ingest
-      ?? Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT ingest FROM undone WHERE withdrawal = ?"), arguments: [group])
-    for change in changes where try holds(change.before, change.guid) {
+  /// - Returns: the ids of the records that got the content of the import again.
+  @discardableResult
+  func end(_ ended: [(guid: String, input: WithdrawnInput)]) throws -> [String] {
+    var written: [String] = []
+    for change in try WithdrawalGroup.end(ended, database, at: now)
+    where try holds(change.before, change.guid) {
+      let importID = ended.first { $0.input.changes.contains(change) }?.input.importID
+      let own = try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT id FROM ingest WHERE guid = ?"), arguments: [importID])
       try write(change.after, to: change.guid, ingest: own)
+      written.append(change.guid)
     }
-    try database.executeCached(sql: "DELETE FROM undone WHERE withdrawal = ?", arguments: [group])
+    return written
   }
 
   /// Makes this the content that an import wrote, as one edit, where the record is not deleted.
@@ -45,7 +45,8 @@ struct InputRestoration {
       ])
   }
 
-  private func holds(_ state: RecordState, _ guid: String) throws -> Bool {
+  /// Whether a record is as a state says.
+  func holds(_ state: RecordState, _ guid: String) throws -> Bool {
     let content = try String.fetchOne(
       database.cachedStatement(sql: "SELECT \(RecordContent.sql) FROM record WHERE guid = ? AND deleted = 0"),
       arguments: [guid])
@@ -101,25 +102,5 @@ enum InputIdentity {
       WithdrawnInput.identity(
         format: format, digest: digest, decisions + [Decision("zone", zone, .given)])
     }
-  }
-}
-
-extension ImportClaims {
-  /// All that the import brought, as something to take out of withdrawals.
-  ///
-  /// - Parameter met: readings by series that it brought, too, whether it noted them or not.
-  func removal(with met: [Int64: [PointRuns]] = [:]) throws -> Removal {
-    var all = WithdrawnInput(group: "")
-    for (series, readings) in try readings() {
-      all.points[try SeriesName.stored(series, connection)] = readings.points
-    }
-    for guid in try recordGuids() { all.records[guid] = "" }
-    var removal = Removal()
-    removal.add(all)
-    for (series, lists) in met {
-      let name = try SeriesName.stored(series, connection)
-      for runs in lists { removal.add(WithdrawnInput(group: "", points: [name: runs])) }
-    }
-    return removal
   }
 }

@@ -4,13 +4,20 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What undoing an import hides, or what undoing that shows again.
+/// The two directions.
+package enum UndoDirection: Sendable {
+  case undo, redo
+}
+
+/// What undoing or redoing an import changes, as people see it before and after.
 package struct UndoCounts: Hashable, Sendable {
-  /// Readings that are hidden, or shown again.
+  /// Readings that are hidden by an undo, or shown by a redo.
   package var readings = 0
   /// Those of them that the remote has.
   package var uploaded = 0
-  /// Records that are hidden, or shown again.
+  /// Readings that change the other way: an undone correction shows the reading that it had replaced.
+  package var oppositeReadings = 0
+  /// Records that are hidden by an undo, or shown by a redo.
   package var records = 0
   /// Records of the import that somebody edited since: they stay as they are.
   package var editedRecords = 0
@@ -20,21 +27,21 @@ package struct UndoCounts: Hashable, Sendable {
   package var largeRecords: [String] = []
   /// Whether the import brought nothing at all, so that there is nothing to withdraw.
   package var broughtNothing = false
-  /// Whether the import was undone: this takes it back.
-  package var isRedo = false
+  /// Whether this is the direction in which nothing was to be done: the import is undone already, or is not undone.
+  package var isDoneAlready = false
   /// Whether it is not known which readings this import met in the store, or another one that is not undone.
   package var lacksNotes = false
 }
 
 extension Store {
-  /// What `undo` would do to an import.
+  /// What `undo` or `redo` would do to an import.
   ///
   /// - Throws: `Failure`: `missingInput` for a number that no import has, `usage` for what a remote sent.
-  package func undoCounts(of ingest: Int64) throws -> UndoCounts {
-    try read { try UndoPlan(ingest, group: Self.noGroup, $0).counts }
+  package func undoCounts(of ingest: Int64, _ direction: UndoDirection = .undo) throws -> UndoCounts {
+    try read { try UndoPlan(ingest, direction, group: Self.noGroup, $0).counts }
   }
 
-  /// Withdraws what an import brought, or takes that back where the import is undone.
+  /// Withdraws what an import brought. An import that is undone stays as it is.
   ///
   /// - Parameters:
   ///   - group: the id of the withdrawal, made for it.
@@ -43,25 +50,21 @@ extension Store {
   /// - Throws: `Failure` as for `undoCounts`.
   package func undo(_ ingest: Int64, group: String, at now: Int64) throws -> UndoCounts {
     try write { database in
-      let plan = try UndoPlan(ingest, group: group, database)
+      let plan = try UndoPlan(ingest, .undo, group: group, database)
       try plan.apply(at: now)
       return plan.counts
     }
   }
 
-  /// The last import of this store that brought something and is not undone; nil for none. One that met only what was
-  /// known brought that, too; one of which no row was taken brought nothing.
-  package func lastImport() throws -> Int64? {
-    try read { database in
-      let undone = try ImportClaims.undone(database).map(String.init).joined(separator: ",")
-      let brought = ["new", "known", "corrected", "records.new", "records.known", "records.updated"]
-        .map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
-      return try Int64.fetchOne(
-        database,
-        sql: """
-          SELECT id FROM ingest WHERE NOT (\(UndoPlan.isPulled)) AND id NOT IN (\(undone)) AND \(brought) > 0
-          ORDER BY id DESC LIMIT 1
-          """)
+  /// Ends every withdrawal of an import, whichever copy of the store made it. An import that is not undone stays as it is.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  /// - Throws: `Failure` as for `undoCounts`.
+  package func redo(_ ingest: Int64, at now: Int64) throws -> UndoCounts {
+    try write { database in
+      let plan = try UndoPlan(ingest, .redo, group: Self.noGroup, database)
+      try plan.apply(at: now)
+      return plan.counts
     }
   }
 
@@ -71,26 +74,35 @@ extension Store {
   private static let noGroup = ""
 }
 
-/// What is to be done for one import, computed in the transaction that does it.
+/// The changes that `undo` or `redo` makes for one import, computed inside the transaction that applies them.
 struct UndoPlan {
   private(set) var counts = UndoCounts()
   private let ingest: Int64
+  private let direction: UndoDirection
   private let database: Database
   private let claims: ImportClaims
+  /// What begins to hold, for an undo.
   private var whole: WithdrawnInput
+  /// What ends to hold, for a redo.
+  private var ended: [(guid: String, input: WithdrawnInput)] = []
+  /// What stays visible, or becomes it, because imports of this store brought it, too.
+  private var brought: [WithdrawnInput] = []
   /// The import that wrote a changed record before, by its guid.
   private var earlier: [String: Int64] = [:]
 
   /// An ingest of readings that came from a remote: it read no input, and ended well.
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL"
 
-  init(_ ingest: Int64, group: String, _ database: Database) throws {
-    (self.ingest, self.database) = (ingest, database)
+  init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
+    (self.ingest, self.direction, self.database) = (ingest, direction, database)
     claims = ImportClaims(ingest, database)
-    try Self.require(ingest, database)
-    whole = WithdrawnInput(group: group, input: try InputIdentity.of(ingest, database))
-    if try ImportClaims.undone(database).contains(ingest) {
-      counts.isRedo = true
+    let importID = try Self.requiredID(ingest, database)
+    whole = WithdrawnInput(
+      group: group, input: try InputIdentity.of(ingest, database), importID: importID)
+    let isUndone = try ImportClaims.undone(database).contains(ingest)
+    if isUndone == (direction == .undo) {
+      counts.isDoneAlready = true
+    } else if direction == .redo {
       try planRedo()
     } else if try claims.areEmpty() {
       counts.broughtNothing = true
@@ -101,34 +113,42 @@ struct UndoPlan {
   }
 
   func apply(at now: Int64) throws {
-    if counts.isRedo {
-      try InputRestoration(database, at: now).end(whole.group, further: further(), ingest: ingest)
-    } else if !counts.broughtNothing {
+    if counts.isDoneAlready || counts.broughtNothing { return }
+    switch direction {
+    case .redo: try InputRestoration(database, at: now).end(ended)
+    case .undo:
       try WithdrawalGroup(whole.group, database, at: now).insert(whole)
       for change in whole.changes {
         try InputRestoration(database, at: now).write(
           change.before, to: change.guid, ingest: earlier[change.guid])
       }
-      try database.executeCached(sql: "DELETE FROM undone WHERE ingest = ?", arguments: [ingest])
-      try database.executeCached(
-        sql: "INSERT INTO undone (ingest, withdrawal) VALUES (?, ?)", arguments: [ingest, whole.group])
+    }
+    try BroughtItems.insert(brought, database, at: now)
+    try database.executeCached(sql: "DELETE FROM redo WHERE ingest = ?", arguments: [ingest])
+    if direction == .undo {
+      try database.executeCached(sql: "INSERT INTO redo (ingest) VALUES (?)", arguments: [ingest])
     }
   }
 }
 
 extension UndoPlan {
-  private static func require(_ ingest: Int64, _ database: Database) throws {
-    let isPulled = try Bool.fetchOne(
-      database.cachedStatement(sql: "SELECT \(Self.isPulled) FROM ingest WHERE id = ?"), arguments: [ingest])
-    guard let isPulled else {
+  /// The id of the import, which has to be one of this store.
+  private static func requiredID(_ ingest: Int64, _ database: Database) throws -> String {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT guid, \(Self.isPulled) FROM ingest WHERE id = ?"),
+      arguments: [ingest]
+    ).map { StoredRow($0, of: "ingest") }
+    guard let row else {
       throw Failure(.missingInput, "no import has number \(ingest); 'glucoport log' lists the imports")
     }
+    let isPulled: Bool = try row[1]
     guard !isPulled else {
       throw Failure(
         .usage,
         "number \(ingest) is no import: the remote sent these readings. Undo their import where it was made, or hide them "
           + "with 'glucoport reading hide'")
     }
+    return try row[0]
   }
 
   private func lacksNotes() throws -> Bool {
@@ -146,20 +166,33 @@ extension UndoPlan {
     Failure(
       .configuration,
       "\(SeriesVisibility.maxListedPoints) readings of one device are withdrawn already, and no more count; "
-        + "'glucoport log' lists the imports that are undone, and 'glucoport undo NUMBER' takes one back")
+        + "'glucoport log' lists the imports that are undone, and 'glucoport redo NUMBER' shows one again")
   }
 
   private mutating func planUndo() throws {
-    let visibility = try Visibility(WithdrawalChanges.items(database))
-    let brought = try claims.soleReadings { visibility.series($0).ordered }
-    for (series, readings) in brought where !readings.points.isEmpty {
+    let items = try WithdrawalChanges.items(database)
+    try collectReadings(Visibility(items))
+    try collectRecords()
+    let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
+    // What the import alone kept visible may be what others brought, too.
+    let stated = try BroughtItems.stated(by: whole.importID, database)
+    let series = Set(stated.flatMap(\.points.keys))
+    let records = Set(stated.flatMap(\.records.keys))
+    brought = try BroughtItems(items + begun, begun: ingest, database).missing(in: series, records: records)
+    try tally(items + begun, changed: [whole] + stated)
+    counts.changedRecords = whole.changes.count
+  }
+
+  private mutating func collectReadings(_ visibility: Visibility) throws {
+    for (series, readings) in try claims.soleReadings() where !readings.points.isEmpty {
       let name = try SeriesName.stored(series, database)
       guard visibility.series(name).listedPoints + readings.points.count <= SeriesVisibility.maxListedPoints
       else { throw Self.tooManyWithdrawn }
       whole.points[name] = readings.points
-      counts.readings += Int(readings.points.count)
-      counts.uploaded += readings.uploaded
     }
+  }
+
+  private mutating func collectRecords() throws {
     let changed = try changes()
     let undone = try ImportClaims.undone(database)
     for guid in try claims.soleRecords() {
@@ -181,65 +214,39 @@ extension UndoPlan {
         // The import that wrote it before is undone, too, and left the record to this one: it hides what comes back.
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
       } else if record.canBeListed {
-        let digest = record.state.withdrawalDigest
-        if visibility.listedRecords[guid]?.contains(digest) != true { whole.records[guid] = digest }
+        whole.records[guid] = record.state.withdrawalDigest
       }
     }
-    counts.records = try countListed(whole)
-    counts.changedRecords = whole.changes.count
   }
 
   private mutating func planRedo() throws {
-    let group = try String.fetchOne(
-      database.cachedStatement(sql: "SELECT withdrawal FROM undone WHERE ingest = ?"), arguments: [ingest])
-    guard let group else { return }
-    whole.group = group
-    for (_, input) in try WithdrawalGroup.held(database) where input.group == group {
-      counts.readings += Int(input.points.values.reduce(0) { $0 + $1.count })
-      counts.records += try countListed(input)
-      counts.changedRecords += input.changes.count
-      for (name, runs) in input.points { try countUploaded(name, runs) }
+    let items = try WithdrawalChanges.items(database)
+    ended = try WithdrawalGroup.held(database).filter { $0.input.importID == whole.importID }
+    let guids = Set(ended.map(\.guid))
+    let rest = items.filter { !guids.contains($0.guid) }
+    let found = try BroughtItems(rest, ended: ingest, database)
+    brought = try found.missing(in: found.everything.series, records: found.everything.records)
+    let stated = try BroughtItems.stated(by: whole.importID, database)
+    try tally(rest, changed: ended.map(\.input) + stated)
+    let restoration = InputRestoration(database, at: 0)
+    counts.changedRecords = try ended.flatMap(\.input.changes)
+      .count { try restoration.holds($0.before, $0.guid) }
+  }
+
+  /// Counts what people see before and after.
+  private mutating func tally(_ items: [Visibility.Item], changed: [WithdrawnInput]) throws {
+    let shown = brought.map {
+      Visibility.Item(guid: "", Withdrawal(.brought($0), isHidden: false), digest: "")
     }
-  }
-
-  /// How many of the records are no zones, which people see nowhere.
-  private func countListed(_ input: WithdrawnInput) throws -> Int {
-    try input.records.keys.filter { guid in
-      try Bool.fetchOne(
-        database.cachedStatement(sql: "SELECT kind = 'zone' FROM record WHERE guid = ?"), arguments: [guid])
-        != true
-    }.count
-  }
-
-  private mutating func countUploaded(_ name: SeriesName, _ runs: PointRuns) throws {
-    guard let ends = runs.ends, let series = try name.stored(database) else { return }
-    let rows = try RawStatement(
-      keptBy: database,
-      """
-      SELECT r.position, r.value_bucket, r.occurrence
-      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.uploaded = 1
-      """)
-    rows.bind(series, at: 1)
-    rows.bind(ends.lowerBound.position, at: 2)
-    rows.bind(ends.upperBound.position, at: 3)
-    var listed = PointRuns.Cursor(runs, from: ends.lowerBound)
-    while try rows.step() {
-      if listed.contains(rows.point(from: 0)) { counts.uploaded += 1 }
+    let tally = try VisibilityTally(items + shown, changed: changed + brought, database)
+    switch direction {
+    case .undo:
+      (counts.readings, counts.uploaded) = (tally.hiddenReadings, tally.hiddenUploaded)
+      (counts.oppositeReadings, counts.records) = (tally.shownReadings, tally.hiddenRecords)
+    case .redo:
+      (counts.readings, counts.uploaded) = (tally.shownReadings, tally.shownUploaded)
+      (counts.oppositeReadings, counts.records) = (tally.hiddenReadings, tally.shownRecords)
     }
-  }
-
-  /// All that the import brought, to be taken out of the imports that this store undid after it: they list what both
-  /// brought.
-  private func further() throws -> [String: Removal] {
-    let later = try String.fetchAll(
-      database.cachedStatement(
-        sql: """
-          SELECT withdrawal FROM undone WHERE id > (SELECT id FROM undone WHERE ingest = ?)
-          """), arguments: [ingest])
-    guard !later.isEmpty else { return [:] }
-    let removal = try claims.removal()
-    return Dictionary(uniqueKeysWithValues: later.map { ($0, removal) })
   }
 
   private struct Change {

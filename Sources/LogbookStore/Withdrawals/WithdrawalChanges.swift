@@ -83,11 +83,10 @@ extension WithdrawalChanges {
   private mutating func add(_ withdrawal: Withdrawal) throws {
     switch withdrawal.subject {
     case .input(let input):
-      for (name, runs) in input.points {
-        guard let series = try name.stored(database), let positions = runs.positions else { continue }
-        add(series, positions.lowerBound, positions.upperBound)
-      }
-      for guid in input.records.keys { try add(record: guid) }
+      try add(input)
+      // What else is shown because the import brought it follows whether the import is undone.
+      for brought in try BroughtItems.stated(by: input.importID, database) { try add(brought) }
+    case .brought(let input): try add(input)
     case .device(let rule):
       for series in try Int64.fetchAll(
         database.cachedStatement(
@@ -100,6 +99,14 @@ extension WithdrawalChanges {
       }
     case .record(let guid): try add(record: guid)
     }
+  }
+
+  private mutating func add(_ input: WithdrawnInput) throws {
+    for (name, runs) in input.points {
+      guard let series = try name.stored(database), let positions = runs.positions else { continue }
+      add(series, positions.lowerBound, positions.upperBound)
+    }
+    for guid in input.records.keys { try add(record: guid) }
   }
 
   private mutating func add(_ series: Int64, _ first: Int64, _ last: Int64) {

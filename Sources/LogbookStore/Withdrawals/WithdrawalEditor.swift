@@ -30,18 +30,18 @@ package struct WithdrawalEditor {
     package let reason: String
   }
 
-  /// Hides a reading, or shows it whatever else hides it.
+  /// Hides a reading, also where something else hides it, which may end; or shows it whatever else hides it.
   ///
   /// - Returns: whether something changed.
   @discardableResult
   package func set(_ reading: StoredReading, isHidden: Bool, reason: String) throws -> Bool {
     try store.write { database in
       let withdrawal = Withdrawal(.reading(reading.identity), isHidden: isHidden, reason: reason)
-      return try write(withdrawal, at: reading.deviceTime, unless: reading.isWithdrawn == isHidden, database)
+      return try write(withdrawal, at: reading.deviceTime, isShown: !reading.isWithdrawn, database)
     }
   }
 
-  /// Hides a record and what belongs to it, or shows it whatever else hides it.
+  /// Hides a record and what belongs to it, also where something else hides it; or shows it whatever else hides it.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -52,8 +52,7 @@ package struct WithdrawalEditor {
     }
     return try store.write { database in
       let withdrawal = Withdrawal(.record(record.guid), isHidden: isHidden, reason: reason)
-      return try write(
-        withdrawal, at: DeviceTime(seconds: now), unless: record.isWithdrawn == isHidden, database)
+      return try write(withdrawal, at: DeviceTime(seconds: now), isShown: !record.isWithdrawn, database)
     }
   }
 
@@ -67,7 +66,9 @@ package struct WithdrawalEditor {
     let rule = DeviceRule(device: ReadingIdentity.text(of: device), since: since, until: until)
     return try counting { database in
       let withdrawal = Withdrawal(.device(rule), isHidden: true, reason: reason)
-      try RecordEditor.insert(state(withdrawal, at: DeviceTime(seconds: now)), guid, database)
+      try ActionLog(database, at: now).noting(.hide, [guid]) {
+        try RecordEditor.insert(state(withdrawal, at: DeviceTime(seconds: now)), guid, database)
+      }
     }
   }
 
@@ -79,19 +80,25 @@ package struct WithdrawalEditor {
   ) throws -> (rules: Int, readings: Int) {
     var found = 0
     let shown = try counting { database in
-      for rule in try Self.rules(device, database) {
-        guard since == nil && until == nil || (rule.since, rule.until) == (since, until) else { continue }
-        found += 1
-        let withdrawal = Withdrawal(
-          .device(
-            DeviceRule(device: ReadingIdentity.text(of: device), since: rule.since, until: rule.until)),
-          isHidden: false, reason: rule.reason)
-        var draft = try RecordDraft(RecordEditor.require(rule.guid, database))
-        draft.fields = withdrawal.fields
-        try RecordEditor.write(draft.state(editedAt: now), to: rule.guid, database)
+      let rules = try Self.rules(device, database).filter { rule in
+        since == nil && until == nil || (rule.since, rule.until) == (since, until)
+      }
+      found = rules.count
+      if rules.isEmpty { return }
+      try ActionLog(database, at: now).noting(.restore, rules.map(\.guid)) {
+        for rule in rules { try end(rule, of: device, database) }
       }
     }
     return (found, -shown)
+  }
+
+  private func end(_ rule: Rule, of device: Device, _ database: Database) throws {
+    let withdrawal = Withdrawal(
+      .device(DeviceRule(device: ReadingIdentity.text(of: device), since: rule.since, until: rule.until)),
+      isHidden: false, reason: rule.reason)
+    var draft = try RecordDraft(RecordEditor.require(rule.guid, database))
+    draft.fields = withdrawal.fields
+    try RecordEditor.write(draft.state(editedAt: now), to: rule.guid, database)
   }
 
   /// Does the work; returns how many readings it hides, less than 0 where it shows some again.
@@ -117,18 +124,21 @@ package struct WithdrawalEditor {
   }
 
   private func write(
-    _ withdrawal: Withdrawal, at time: DeviceTime, unless isSettled: Bool, _ database: Database
+    _ withdrawal: Withdrawal, at time: DeviceTime, isShown: Bool, _ database: Database
   ) throws -> Bool {
-    guard !isSettled, let guid = withdrawal.guid else { return false }
-    let exists = try Bool.fetchOne(
-      database, sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ? AND deleted = 0)", arguments: [guid])
-    guard exists == true else {
-      try RecordEditor.insert(state(withdrawal, at: time), guid, database)
-      return true
+    guard let guid = withdrawal.guid else { return false }
+    let record = try RecordEditor.fetch(guid, database)
+    let own = try record.map { try Withdrawal(fields: RecordDraft($0).fields) } ?? nil
+    // What is shown needs no record that shows it; what another record hides is hidden by its own one, too.
+    if withdrawal.isHidden ? own?.isHidden == true : isShown { return false }
+    try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
+      guard let record, !record.isDeleted else {
+        return try RecordEditor.insert(state(withdrawal, at: time), guid, database)
+      }
+      var draft = try RecordDraft(record)
+      draft.fields = withdrawal.fields
+      try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
     }
-    var draft = try RecordDraft(RecordEditor.require(guid, database))
-    draft.fields = withdrawal.fields
-    try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
     return true
   }
 

@@ -3,7 +3,7 @@
 import GRDB
 import Logbook
 
-/// The records that withdraw one import, and what taking them back does to all others.
+/// The records that withdraw one import.
 struct WithdrawalGroup {
   let group: String
   private let database: Database
@@ -21,91 +21,44 @@ struct WithdrawalGroup {
     }
   }
 
+  /// The time of records that copies of a store make alike: 2000-01-02T00:00Z.
+  private static let commonTime: Int64 = 946_771_200
+
   /// Adds the records.
-  func insert(_ whole: WithdrawnInput) throws {
-    for (index, part) in whole.parts.enumerated() {
-      try insert(part, Digest.uuid(of: ["withdrawal", group, String(index)]))
-    }
-  }
-
-  private func insert(_ part: WithdrawnInput, _ guid: String) throws {
-    let state = RecordState(
-      kind: .withdrawal, entryGuid: nil, deviceTime: DeviceTime(seconds: now),
-      placement: Placement(utcOffset: 0, source: .stated),
-      fields: Withdrawal(.input(part), isHidden: true).fields, isDeleted: false, editedAt: now)
-    try RecordEditor.insert(state, guid, database)
-  }
-
-  /// Takes the group back: what it lists is shown again, whatever else lists it. What others are to lose beside that is
-  /// `further`, by group.
   ///
-  /// - Returns: the changes of records that the import had made.
-  @discardableResult
-  func end(further: [String: Removal] = [:]) throws -> [RecordRevision] {
-    var (own, changes) = (Removal(), [RecordRevision]())
-    let held = try Self.held(database)
-    for (guid, input) in held where input.group == group {
-      own.add(input)
-      changes += input.changes
-      try edit(guid) { $0.isHidden = false }
+  /// - Parameter asBrought: whether they state what is shown. Equal ones of a copy of the store may be here already.
+  func insert(_ whole: WithdrawnInput, asBrought: Bool = false) throws {
+    for (index, part) in whole.parts.enumerated() {
+      let guid = Digest.uuid(of: ["withdrawal", group, String(index)])
+      if asBrought, try RecordEditor.exists(guid, database) { continue }
+      let state = RecordState(
+        kind: .withdrawal, entryGuid: nil,
+        deviceTime: DeviceTime(seconds: asBrought ? Self.commonTime : now),
+        placement: Placement(utcOffset: 0, source: .stated),
+        fields: Withdrawal(asBrought ? .brought(part) : .input(part), isHidden: !asBrought).fields,
+        isDeleted: false, editedAt: now)
+      try RecordEditor.insert(state, guid, database)
     }
-    for (guid, input) in held where input.group != group {
-      let removals = [own, further[input.group]].compactMap(\.self)
-      try Self.remove(removals, from: input, guid: guid, database, at: now)
-    }
-    return changes
   }
 
-  /// Takes readings and records out of a record of a withdrawal; returns how many readings.
-  @discardableResult
-  static func remove(
-    _ removals: [Removal], from input: WithdrawnInput, guid: String, _ database: Database, at now: Int64
-  ) throws -> Int {
-    var rest = input
-    for removal in removals { removal.apply(to: &rest) }
-    guard rest.pointCount != input.pointCount || rest.records.count != input.records.count else { return 0 }
-    // Fewer points may take more bytes: a run that lost every third is as many runs as it lost points.
-    let (group, parts) = (WithdrawalGroup(input.group, database, at: now), rest.parts)
-    try group.edit(guid) { $0.subject = .input(parts[0]) }
-    for part in parts.dropFirst() {
-      let content = Withdrawal(.input(part), isHidden: true).fields.json
-      try group.insert(part, Digest.uuid(of: ["withdrawal", guid, content]))
+  /// Ends withdrawals: they hide nothing any more.
+  ///
+  /// - Returns: the changes of records that the imports had made.
+  static func end(
+    _ ended: [(guid: String, input: WithdrawnInput)], _ database: Database, at now: Int64
+  ) throws -> [RecordRevision] {
+    for (guid, _) in ended {
+      var draft = try RecordDraft(RecordEditor.require(guid, database))
+      guard var withdrawal = Withdrawal(fields: draft.fields) else { continue }
+      withdrawal.isHidden = false
+      draft.fields = withdrawal.fields
+      try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
     }
-    return Int(input.pointCount - rest.pointCount)
-  }
-
-  private func edit(_ guid: String, _ change: (inout Withdrawal) -> Void) throws {
-    var draft = try RecordDraft(RecordEditor.require(guid, database))
-    guard var withdrawal = Withdrawal(fields: draft.fields) else { return }
-    change(&withdrawal)
-    draft.fields = withdrawal.fields
-    try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
-  }
-}
-
-/// What is taken out of withdrawals.
-struct Removal {
-  private var points: [SeriesName: [PointRuns]] = [:]
-  private var records: Set<String> = []
-
-  mutating func add(_ input: WithdrawnInput) {
-    for (series, runs) in input.points { points[series, default: []].append(runs) }
-    records.formUnion(input.records.keys)
-  }
-
-  func apply(to input: inout WithdrawnInput) {
-    for (series, runs) in input.points {
-      guard let removed = points[series] else { continue }
-      let rest = removed.reduce(runs) { $0.subtracting($1) }
-      if rest.count < runs.count { input.points[series] = rest.isEmpty ? nil : rest }
-    }
-    for guid in records { input.records[guid] = nil }
+    return ended.flatMap(\.input.changes)
   }
 }
 
 extension WithdrawnInput {
-  fileprivate var pointCount: Int64 { points.values.reduce(0) { $0 + $1.count } }
-
   /// The same in parts that a record can hold; at least one, since its group says that the import is undone.
   var parts: [WithdrawnInput] {
     var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
@@ -133,5 +86,5 @@ extension WithdrawnInput {
     return parts + (size > 0 || parts.isEmpty ? [part] : [])
   }
 
-  private var empty: WithdrawnInput { WithdrawnInput(group: group, input: input) }
+  private var empty: WithdrawnInput { WithdrawnInput(group: group, input: input, importID: importID) }
 }

@@ -32,6 +32,34 @@ struct WithdrawnReadings {
     }
   }
 
+  /// Counts the readings of a range of positions that are shown and would be hidden, and the reverse.
+  func count(in positions: ClosedRange<Int64>, _ tally: inout VisibilityTally) throws {
+    let readings = try readings(in: positions)
+    var (ordered, causes) = (said.ordered, try StoredCauses(series, positions, database))
+    var place: [PlacedReading] = []
+    func countPlace() throws {
+      let verdicts =
+        place.count == 1
+        ? [place[0].isHidden ? SeriesVisibility.Verdict.withdrawn : .shown]
+        : said.judge(try items(place), isHidden: place.map(\.isHidden))
+      for (reading, verdict) in zip(place, verdicts) {
+        tally.add(wasShown: reading.stored == 0, isShown: verdict == .shown, isUploaded: reading.isUploaded)
+      }
+      place.removeAll(keepingCapacity: true)
+    }
+    while try readings.step() {
+      let point = readings.point(from: 0)
+      if let last = place.last?.point.position, last != point.position { try countPlace() }
+      let time = DeviceTime(seconds: readings.integer(3))
+      place.append(
+        PlacedReading(
+          point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
+          stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4),
+          isUploaded: readings.integer(8) == 1))
+    }
+    try countPlace()
+  }
+
   /// Finds changes; gives the position at which it stopped, nil at the end of the range.
   private func collect(
     _ found: inout FoundChanges, in positions: ClosedRange<Int64>, _ ordered: inout SeriesVisibility.Ordered
@@ -89,7 +117,8 @@ struct WithdrawnReadings {
     let readings = try RawStatement(
       keptBy: database,
       """
-      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, r.value, r.unit, r.range_flag, r.threshold
+      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, r.value, r.unit, r.range_flag, r.threshold,
+        r.uploaded
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
       WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
       """)
@@ -145,6 +174,7 @@ private struct PlacedReading {
   /// The cause that is stored; 0 for none.
   let stored: Int64
   let measurement: StoredMeasurement
+  var isUploaded = false
 }
 
 /// What is to be written, in ranges of positions in which all readings become the same.

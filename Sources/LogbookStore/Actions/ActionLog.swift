@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+import SQLiteRows
+
+/// What a person did to records in this store.
+package struct PersonAction: Hashable, Sendable {
+  /// What was done.
+  package enum Kind: String, Sendable {
+    case add, edit, delete, hide, restore
+  }
+
+  /// A record of the action.
+  package struct Subject: Hashable, Sendable {
+    package let guid: String
+    /// What it held: for an action that added, edited or hid something what came of it, for a deletion what was deleted.
+    package let state: RecordState
+  }
+
+  /// Its number in the order of all actions of this store.
+  package let id: Int64
+  package let kind: Kind
+  /// When it was done, in UTC seconds.
+  package let madeAt: Int64
+  /// The newest import by then; 0 for none.
+  package let latestIngest: Int64
+  package let isUndone: Bool
+  package let subjects: [Subject]
+}
+
+/// One thing that `undo` takes back, and `redo` does again.
+package enum PersonStep: Hashable, Sendable {
+  case ingest(Int64)
+  case action(PersonAction)
+}
+
+/// The actions of this store. A record that has been deleted for 30 days leaves nothing of its content here.
+struct ActionLog {
+  /// How long the content of a deleted record is kept.
+  static let keptSeconds: Int64 = 30 * 86_400
+  /// The most actions that are kept.
+  static let maxActions: Int64 = 1000
+
+  private let database: Database
+  private let now: Int64
+
+  init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
+
+  /// Notes what some work does to records.
+  ///
+  /// - Parameter guids: the records, those that the work adds, too.
+  func noting<Value>(
+    _ kind: PersonAction.Kind, _ guids: [String], _ work: () throws -> Value
+  ) throws -> Value {
+    try database.executeCached(
+      sql: """
+        INSERT INTO action (kind, made_at, latest_ingest)
+        VALUES (?, ?, coalesce((SELECT max(id) FROM ingest), 0))
+        """, arguments: [kind.rawValue, now])
+    let action = database.lastInsertedRowID
+    for guid in guids { try keepState(of: guid, action, isAfter: false) }
+    let value = try work()
+    for guid in guids { try keepState(of: guid, action, isAfter: true) }
+    // A withdrawal that is taken back says nothing, as if it had not been made: its record cannot be removed.
+    try database.executeCached(
+      sql: """
+        INSERT INTO action_state
+        SELECT action, guid, 0, kind, entry_guid, device_time, utc_offset, offset_source,
+          json_remove(fields, '$.hidden'), deleted
+        FROM action_state WHERE action = ? AND is_after = 1 AND kind = 'withdrawal'
+        ON CONFLICT DO NOTHING
+        """, arguments: [action])
+    try database.executeCached(sql: "DELETE FROM redo")
+    try Self.forget(at: now, database)
+    return value
+  }
+
+  private func keepState(of guid: String, _ action: Int64, isAfter: Bool) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO action_state
+        SELECT ?, guid, ?, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted
+        FROM record WHERE guid = ?
+        """, arguments: [action, isAfter, guid])
+  }
+
+  /// Forgets what may no longer be undone.
+  static func forget(at now: Int64, _ database: Database) throws {
+    try database.executeCached(
+      sql: """
+        DELETE FROM action WHERE id <= (SELECT max(id) FROM action) - ?1 OR id IN (
+          SELECT s.action FROM action_state AS s CROSS JOIN record AS r ON r.guid = s.guid
+          WHERE r.deleted = 1 AND coalesce(r.edited_at, 0) <= ?2)
+        """, arguments: [maxActions, now - keptSeconds])
+  }
+
+  /// The newest actions, or the one of a number.
+  static func actions(
+    _ condition: String, _ arguments: StatementArguments, limit: Int, _ database: Database
+  ) throws -> [PersonAction] {
+    let rows = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT id, kind, made_at, latest_ingest, is_undone FROM action WHERE \(condition)
+        ORDER BY id DESC LIMIT \(limit)
+        """, arguments: arguments)
+    return try rows.map { row in
+      let row = StoredRow(row, of: "action")
+      let (id, kind): (Int64, PersonAction.Kind) = (try row[0], try row.code(1))
+      let states = try ActionStates(id, database)
+      let subjects = states.pairs.sorted { $0.key < $1.key }.compactMap { guid, pair in
+        (kind == .delete ? pair.before : pair.after).map { PersonAction.Subject(guid: guid, state: $0) }
+      }
+      return PersonAction(
+        id: id, kind: kind, madeAt: try row[2], latestIngest: try row[3], isUndone: try row[4],
+        subjects: subjects)
+    }
+  }
+}
+
+/// The records of an action before and after it.
+struct ActionStates {
+  struct Pair {
+    var before: RecordState?
+    var after: RecordState?
+  }
+
+  private(set) var pairs: [String: Pair] = [:]
+
+  init(_ action: Int64, _ database: Database) throws {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, is_after
+          FROM action_state WHERE action = ?
+          """), arguments: [action])
+    for row in rows {
+      let row = StoredRow(row, of: "action_state")
+      let guid: String = try row[0]
+      let state = RecordState(
+        kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
+        placement: Placement(utcOffset: try row[4], source: try row.code(5)),
+        fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7])
+      if try row[8] {
+        pairs[guid, default: Pair()].after = state
+      } else {
+        pairs[guid, default: Pair()].before = state
+      }
+    }
+  }
+}

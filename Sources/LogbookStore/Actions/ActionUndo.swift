@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// What became of an action that was undone or redone.
+package struct ActionOutcome: Hashable, Sendable {
+  /// The records that changed.
+  package var changed: [String] = []
+  /// Those that somebody changed since: they stay as they are.
+  package var left: [String] = []
+}
+
+extension Store {
+  /// The next step that `undo` takes back, or that `redo` does again; nil for none.
+  package func nextStep(_ direction: UndoDirection) throws -> PersonStep? {
+    try read { database in
+      switch direction {
+      case .undo: try Self.lastStep(database)
+      case .redo: try Self.lastUndone(database)
+      }
+    }
+  }
+
+  /// The newest actions of this store, the last first.
+  package func actions(limit: Int) throws -> [PersonAction] {
+    try read { try ActionLog.actions("TRUE", [], limit: limit, $0) }
+  }
+
+  /// What undoing or redoing an action would do.
+  package func outcome(of action: PersonAction, _ direction: UndoDirection) throws -> ActionOutcome {
+    try read { try ActionUndo(action.id, direction, $0).outcome }
+  }
+
+  /// Undoes or redoes an action, each record as one edit, unless somebody changed it since.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  package func apply(
+    _ direction: UndoDirection, to action: PersonAction, at now: Int64
+  ) throws -> ActionOutcome {
+    try write { database in
+      let undo = try ActionUndo(action.id, direction, database)
+      try undo.apply(at: now)
+      return undo.outcome
+    }
+  }
+
+  private static func lastStep(_ database: Database) throws -> PersonStep? {
+    let action = try ActionLog.actions("is_undone = 0", [], limit: 1, database).first
+    let ingest = try lastImport(database)
+    if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
+    return ingest.map(PersonStep.ingest)
+  }
+
+  /// The last import of this store that brought something and is not undone. One that met only what was known brought that,
+  /// too; one of which no row was taken brought nothing.
+  private static func lastImport(_ database: Database) throws -> Int64? {
+    let brought = ["new", "known", "corrected", "records.new", "records.known", "records.updated"]
+      .map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
+    return try Int64.fetchOne(
+      database,
+      sql: """
+        SELECT id FROM ingest WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(ImportClaims.isUndone) AND \(brought) > 0
+        ORDER BY id DESC LIMIT 1
+        """)
+  }
+
+  private static func lastUndone(_ database: Database) throws -> PersonStep? {
+    let rows = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT redo.ingest, redo.action FROM redo LEFT JOIN ingest ON ingest.id = redo.ingest
+        WHERE redo.ingest IS NULL OR \(ImportClaims.isUndone) ORDER BY redo.id DESC LIMIT 1
+        """)
+    guard let row = rows.first else { return nil }
+    if let ingest: Int64 = row[0] { return .ingest(ingest) }
+    let id: Int64 = row[1]
+    return try ActionLog.actions("id = ?", [id], limit: 1, database).first.map(PersonStep.action)
+  }
+}
+
+/// The edits that undo or redo an action, computed inside the transaction that applies them.
+struct ActionUndo {
+  private enum Edit {
+    case write(RecordState)
+    case delete
+  }
+
+  private(set) var outcome = ActionOutcome()
+  private let action: Int64
+  private let direction: UndoDirection
+  private let database: Database
+  private var edits: [(guid: String, edit: Edit)] = []
+
+  init(_ action: Int64, _ direction: UndoDirection, _ database: Database) throws {
+    (self.action, self.direction, self.database) = (action, direction, database)
+    for (guid, pair) in try ActionStates(action, database).pairs.sorted(by: { $0.key < $1.key }) {
+      if let edit = try edit(guid, pair) {
+        edits.append((guid, edit))
+        outcome.changed.append(guid)
+      } else {
+        outcome.left.append(guid)
+      }
+    }
+  }
+
+  func apply(at now: Int64) throws {
+    for (guid, edit) in edits {
+      switch edit {
+      case .delete: _ = try RecordEditor.delete([guid], at: now, database)
+      case .write(var state):
+        state.editedAt = now
+        try RecordEditor.write(state, to: guid, database)
+      }
+    }
+    let isUndo = direction == .undo
+    try database.executeCached(
+      sql: "UPDATE action SET is_undone = ? WHERE id = ?", arguments: [isUndo, action])
+    try database.executeCached(sql: "DELETE FROM redo WHERE action = ?", arguments: [action])
+    if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
+  }
+
+  /// What has to be done with a record; nil where somebody changed it since.
+  private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
+    guard let record = try RecordEditor.fetch(guid, database) else { return nil }
+    let current = try RecordDraft(record).state(editedAt: 0, isDeleted: record.isDeleted)
+    switch (direction, pair.before, pair.after) {
+    case (.undo, nil, let after?):
+      // Others may have added records to it.
+      let isFree = try RecordEditor.children(of: guid, database).isEmpty
+      return current.agrees(with: after) && isFree ? .delete : nil
+    case (.undo, let before?, let after?): return current.agrees(with: after) ? .write(before) : nil
+    case (.redo, nil, let after?): return current.isDeleted ? .write(after) : nil
+    case (.redo, let before?, let after?):
+      guard current.agrees(with: before) else { return nil }
+      return after.isDeleted ? .delete : .write(after)
+    case (_, _, nil): return nil
+    }
+  }
+}
