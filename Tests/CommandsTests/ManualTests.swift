@@ -215,7 +215,9 @@ import Testing
     let page = try ManualPage("glucoport-json.5")
     var described = Set(page.variables(under: title))
     // `show` has the members of items, and `status` and `log` hold what `import` reports.
-    if title.contains("show") { described.formUnion(page.variables(under: "Ss Items")) }
+    if title.contains("show") {
+      described.formUnion(page.variables(under: "Ss Items") + page.named(under: "Ss Items"))
+    }
     if title.contains("log") || title.contains("status") {
       described.formUnion(page.variables(under: "Ss import --json"))
       described.formUnion(page.variables(under: "Ss log --json"))

@@ -13,7 +13,7 @@ struct ItemMemberTests {
     "position_kind",
     "position", "value_bucket", "occurrence",
   ]
-  private static let record = ["guid", "entry_guid", "fields", "deleted"]
+  private static let record = ["guid", "entry_guid", "fields", "provenance", "deleted"]
 
   /// A store with what every sample holds, wherever it can be read.
   private func program() async throws -> Program {
