@@ -53,12 +53,12 @@ struct StepOptions: ParsableArguments {
   }
 
   private func run(
-    _ direction: UndoDirection, _ action: PersonAction, _ store: Store, _ output: Output
+    _ direction: UndoDirection, _ action: PersonAction, _ logbook: Store, _ output: Output
   ) throws {
     let outcome =
       dryRun
-      ? try store.outcome(of: action, direction)
-      : try store.apply(direction, to: action, at: Host.now())
+      ? try logbook.outcome(of: action, direction)
+      : try logbook.apply(direction, to: action, at: Host.now())
     if !quiet {
       try output.result(
         asJSON: json, ActionObject(action, direction, outcome, isDryRun: dryRun),

@@ -42,7 +42,10 @@ import Testing
     #expect(export.warnings.isEmpty)
   }
 
-  @Test(arguments: ["Date,CGM (mg / dl)\n", "Date,CBG (mg / dl)\n", "Date,CGM,CBG\n"])
+  @Test(arguments: [
+    "Date,CGM (mg / dl),Dietary intake\n", "Date,CBG (mg / dl),Dietary intake\n",
+    "Date,CGM (mg / dl),CBG (mg / dl)\n",
+  ])
   func oneSeriesAloneIsNotShanghais(_ header: String) throws {
     #expect(try !Claims.claims(header, ShanghaiFormat.self))
   }

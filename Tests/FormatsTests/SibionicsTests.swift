@@ -106,6 +106,17 @@ import Testing
     #expect(export.skipped == ["row without a value": 1] && export.rejections.isEmpty)
   }
 
+  @Test func highValuesInTheKetoneSensorsTableAreRefused() throws {
+    let text =
+      "No.,Time,Sensor reading(mmol/L)\n"
+      + (0..<9).map { "\($0),2026-05-13 08:0\($0):00,\($0 < 4 ? 2 : 6).\($0)\n" }.joined()
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(text) }
+    #expect(failure?.message.contains("ketone=Sensor reading(mmol/L)") == true)
+    #expect(failure?.message.contains("value=Sensor reading(mmol/L)") == true)
+    let given = try TextExport(text) { $0.kind = .ketone }
+    #expect(given.readings.count == 9 && given.readings.allSatisfy { $0.kind == .ketone })
+  }
+
   /// Two of three signs are enough, one is not.
   @Test(arguments: [
     ("No.,Time,Sensor reading(mmol/L)\n", true),

@@ -33,7 +33,7 @@ struct ShanghaiFormat: ExportFormat {
   ) -> Recognition<HeaderRow<KnownColumns<Column>>>? {
     head.firstRow { cells in
       let columns = KnownColumns(cells, unread: unread) { names[$0] }
-      return columns.has(.time, .sensor, .stick) ? columns : nil
+      return columns.has(.time, .sensor, .stick, .food) ? columns : nil
     }?.recognition
   }
 

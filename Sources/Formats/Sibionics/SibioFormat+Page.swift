@@ -6,7 +6,8 @@ extension SibioFormat {
       "in the app of the Sibio ketone sensor (KetoCheck): the sensor's data, exported as CSV or XLSX"
     ],
     variants: [
-      "CSV, and a workbook whose sheet is named like the sensor"
+      "CSV, and a workbook whose sheet is named like the sensor",
+      "a table with most values of 3 mmol/L or more, which may be glucose, is refused until a person says what it is",
     ],
     languages: "English only; the columns have fixed names",
     reads: [

@@ -9,6 +9,8 @@ struct SibioFormat: ExportFormat {
   static let summary = "ketones of a sensor"
 
   private static let value = "Sensor reading(mmol/L)"
+  /// Ketones are rarely so high for long, and nearly all glucose is higher, in mmol/L.
+  private static let highForKetones = 3.0
 
   /// Where the time and the value are.
   struct Columns {
@@ -18,7 +20,13 @@ struct SibioFormat: ExportFormat {
 
   private let columns: Columns
   private var header: SingleHeader
+  private var high = 0
+  private var count = 0
+  private let kindIsGiven: Bool
   private let model: String
+  /// What a refusal suggests, and the columns that it names.
+  private let hint: ImportHint
+  private let names: (time: String, value: String)
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
     if let kind = options.kind, kind != .ketone { return nil }
@@ -52,7 +60,31 @@ struct SibioFormat: ExportFormat {
   init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {
     columns = found.header.meaning
     header = SingleHeader(found.header.cells, of: "Sibio")
+    kindIsGiven = options.kind != nil
     model = options.device ?? "Sibio"
+    hint = ImportHint(options: options)
+    names = (found.header.cells[columns.time], found.header.cells[columns.value])
+  }
+
+  var isOpen: Bool { !kindIsGiven }
+
+  mutating func survey(_ row: Row) {
+    guard let number = row[columns.value].number() else { return }
+    count += 1
+    if number >= Self.highForKetones { high += 1 }
+  }
+
+  /// - Throws: `Failure` of category `badInput` for values that may be glucose.
+  mutating func settle() throws {
+    guard high * 2 > count else { return }
+    let names = names
+    let roles = ["ketone", "value"].map { role in
+      { (options: inout ExportOptions) in options.columns = ["time": names.time, role: names.value] }
+    }
+    throw Failure(
+      .badInput,
+      "the table is that of a ketone sensor, but most values are 3 mmol/L or more; "
+        + "import it with one of these, as ketones or as glucose:" + hint.lines(roles))
   }
 
   var decisions: [Decision] {

@@ -20,7 +20,7 @@ struct UnitSurvey {
   ///   - given: what `--unit` says.
   ///   - isForced: whether the values may exclude what is given.
   ///   - usual: the unit that the format usually has, of an input without values.
-  init(given: GlucoseUnit?, isForced: Bool, usual: GlucoseUnit = .milligramsPerDecilitre) {
+  init(given: GlucoseUnit?, isForced: Bool = true, usual: GlucoseUnit = .milligramsPerDecilitre) {
     self.given = given
     self.isForced = isForced
     unit = given ?? usual

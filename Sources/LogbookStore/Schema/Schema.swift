@@ -41,7 +41,7 @@ enum Schema {
       is_noted INTEGER NOT NULL DEFAULT 1 CHECK (is_noted IN (0, 1)),
       -- Whether what it brought is shown although earlier withdrawals list it.
       shows_withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (shows_withdrawn IN (0, 1)),
-      -- The same in every copy of the store: by it a copy that was restored knows the withdrawals of its own imports.
+      -- The same in every copy of the store: by it a restored copy recognises withdrawals of its imports.
       guid TEXT NOT NULL UNIQUE DEFAULT (lower(hex(randomblob(16)))),
       CHECK ((clock_host IS NULL) = (clock_meter IS NULL) AND (clock_host IS NULL) = (clock_difference IS NULL))
     ) STRICT;
