@@ -143,8 +143,8 @@ import Testing
     // What is hidden is in the base zone again, as all else is.
     #expect(try hours() == ["2 2 2 2 2", "2 2 2 2 2"])
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
-    let redone = try undo(2)
-    #expect(redone.isRedo && [redone.readings, redone.records] == [2, 2])
+    let redone = try scratch.open(.editor).redo(2, at: 5001)
+    #expect([redone.readings, redone.records] == [2, 2])
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 

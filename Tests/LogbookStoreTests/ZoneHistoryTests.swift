@@ -84,9 +84,14 @@ import Testing
 
   private func undo(_ random: inout SeededGenerator, _ step: Int) throws {
     let imports = try scratch.number("SELECT max(id) FROM ingest")
-    _ = try scratch.open(.editor).undo(
-      Int64.random(in: 1...Int64(imports), using: &random),
-      group: Digest.uuid(of: ["undo", String(step), String(random.next())]), at: 2000 + Int64(step))
+    let ingest = Int64.random(in: 1...Int64(imports), using: &random)
+    let (editor, now) = (try scratch.open(.editor), 2000 + Int64(step))
+    if Bool.random(using: &random) {
+      _ = try editor.redo(ingest, at: now)
+    } else {
+      let group = Digest.uuid(of: ["undo", String(step), String(random.next())])
+      _ = try editor.undo(ingest, group: group, at: now)
+    }
   }
 
   private func expectZones(_ place: String) throws {

@@ -99,11 +99,12 @@ import Testing
     }
     let imports = try scene.a.rows("SELECT ingest FROM record WHERE kind = 'zone' AND ingest IS NOT NULL")
     let number = try #require(imports.first.flatMap { Int64($0) })
-    func undo() throws {
-      _ = try scene.a.editing().undo(number, group: UUID().uuidString.lowercased(), at: 9)
-    }
-    for offsets in [["3600", "39600"], ["3600", "32400"]] {
-      try undo()
+    for (isRedo, offsets) in [(false, ["3600", "39600"]), (true, ["3600", "32400"])] {
+      if isRedo {
+        _ = try scene.a.editing().redo(number, at: 10)
+      } else {
+        _ = try scene.a.editing().undo(number, group: UUID().uuidString.lowercased(), at: 9)
+      }
       for node in [scene.a, scene.b, scene.a] { try await node.join() }
       for node in [scene.a, scene.b] {
         #expect(try node.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == offsets)
@@ -329,11 +330,16 @@ extension SimulatedNode {
     InputZone(try LogbookZone(name: name), isGiven: true, placesReadings: false)
   }
 
-  /// Undoes an import with a zone, or takes that back.
+  /// Undoes or redoes an import with a zone.
   fileprivate func undoGiven(_ generator: inout SeededGenerator) throws {
     let imports = try rows("SELECT DISTINCT ingest FROM record WHERE kind = 'zone' AND ingest IS NOT NULL")
     guard let number = imports.compactMap({ Int64($0) }).randomElement(using: &generator) else { return }
-    _ = try Store(path: path, role: .editor).undo(number, group: UUID().uuidString.lowercased(), at: clock)
+    let editor = try Store(path: path, role: .editor)
+    if Bool.random(using: &generator) {
+      _ = try editor.redo(number, at: clock)
+    } else {
+      _ = try editor.undo(number, group: UUID().uuidString.lowercased(), at: clock)
+    }
     _ = try importer()
   }
 

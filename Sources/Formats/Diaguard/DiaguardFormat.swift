@@ -10,9 +10,9 @@ struct DiaguardFormat: ExportFormat {
   static let summary = "finger sticks, insulin, carbohydrates, food, activity, notes"
 
   private static let delimiter = UInt8(ascii: ";")
-  /// The words that begin a row.
-  private static let rowWords: Set = [
-    "meta", "tag", "food", "entry", "measurement", "foodEaten", "entryTag",
+  /// The words that begin a row, with the cells that a whole one has at least.
+  private static let rowWords: [String: Int] = [
+    "meta": 2, "tag": 2, "food": 3, "entry": 3, "measurement": 3, "foodEaten": 3, "entryTag": 2,
   ]
   /// The doses of a measurement of insulin.
   private enum Dose { static let bolus = 2, correction = 3, basal = 4 }
@@ -27,7 +27,7 @@ struct DiaguardFormat: ExportFormat {
     guard let first = rows.first, first.first == "meta", first.count == 2 else { return nil }
     // The last row of the head may be cut.
     let isOwn = rows.dropLast(rows.count > 2 ? 1 : 0).allSatisfy { cells in
-      cells.first.map { rowWords.contains($0) } ?? false
+      cells.first.map { rowWords[$0] != nil } ?? false
     }
     return isOwn ? Recognition(.table(delimiter: delimiter)) : nil
   }
@@ -45,7 +45,12 @@ struct DiaguardFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let word = row[0].text
-    guard Self.rowWords.contains(word) else { return .unknown("not a row of Diaguard") }
+    guard let width = Self.rowWords[word] else { return .unknown("not a row of Diaguard") }
+    let isInsulin = word == "measurement" && row[1].equals("insulin")
+    guard row.count >= (isInsulin ? Dose.basal + 1 : width) else {
+      out.reject(row, "fewer cells than a row of '\(word)' has")
+      return .data
+    }
     switch word {
     case "entry": readEntry(row, into: &out)
     case "measurement": readMeasurement(row, into: &out)
