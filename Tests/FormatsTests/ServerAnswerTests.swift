@@ -68,7 +68,6 @@ import Testing
   /// Bodies that hold readings, whatever else they say.
   @Test(arguments: [
     #"{"status":0,"data":{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}}"#,
-    #"{"status":0,"data":{"connection":{"patientId":"p"},"graphData":[\#(measurement)]}}"#,
     #"{"status":500,"data":[\#(measurement)]}"#,
     #"[{"status":401,"time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}]"#,
     #"{"status":401,"time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}"#,

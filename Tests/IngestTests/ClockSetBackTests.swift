@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Ingest
 import Logbook
+import LogbookStore
 import Testing
 
 /// An export of a phone whose clock was set back on a journey: four times of a sensor occur twice, one of them with

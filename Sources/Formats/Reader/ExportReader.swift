@@ -217,6 +217,7 @@ public struct ExportReader {
     case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &collector) }
     case .withoutText(let cells, let detail):
       verdict = cells.withRow { parser.read($0, into: &collector) }
+      collector.batch.records.removeAll { $0.line == row.line && $0.kind == .note }
       end = .unterminated(line: row.line, detail: detail)
     case .unsure(let detail):
       end = .unterminated(line: row.line, detail: detail)

@@ -145,33 +145,54 @@ extension LastLine {
     let sameKind = filledRows.filter { $0.items.kinds == items.kinds }
     let ofKind = (sameKind.isEmpty ? filledRows : sameKind).suffix(Self.maxOfKind)
     let count = cells.cells.count
-    guard let template = ofKind.max(by: { $0.cells.cells.count < $1.cells.cells.count }) else {
-      return count < max(headerCount, earlier.map(\.cells.cells.count).max() ?? 0)
-    }
     // A line that ends in a delimiter may have lost the cell after it.
     let endsInDelimiter = cells.cells.last.map { $0.shape == .bare && $0.bytes.isEmpty } ?? false
-    var filled = cells
+    guard let template = ofKind.max(by: { $0.cells.cells.count < $1.cells.cells.count }) else {
+      // Nothing shows what a lone row has in that cell.
+      return count < max(headerCount, earlier.map(\.cells.cells.count).max() ?? 0)
+        || (endsInDelimiter && changes(items, in: self.items(of: cells.replacingLast(by: Array("X".utf8)))))
+    }
     let width = max(count, template.cells.cells.count)
-    for column in (endsInDelimiter ? count - 1 : count)..<width {
-      let isNeeded = items.isEmpty || ofKind.allSatisfy { !$0.cells[column].isEmpty }
-      let isThere = column < template.cells.cells.count
-      let cell = isNeeded && isThere ? template.cells.cells[column] : CellCopies.Cell()
-      if column < count { filled.cells[column] = cell } else { filled.cells.append(cell) }
+    let missing = (endsInDelimiter ? count - 1 : count)..<width
+    if missing.isEmpty { return false }
+    let always = self.items(
+      of: filled(missing, ofKind) { column in ofKind.allSatisfy { !$0.cells[column].isEmpty } })
+    let sometimes = self.items(of: filled(missing, ofKind) { _ in true })
+    if items.isEmpty {
+      return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
-    if filled.cells != cells.cells, differs(self.items(of: filled), from: items) { return true }
-    // A mark that no row before has, such as that of a control test, may be among them.
-    return (endsInDelimiter && count < width ? count - 1..<width : count..<width).contains { column in
-      var marked = filled
-      marked.cells[column] = CellCopies.Cell(bytes: Array("X".utf8))
-      let items = self.items(of: marked)
-      return !items.isRefused && differs(items, from: self.items(of: filled))
+    if !always.isRefused, always.withoutText != items.withoutText || changes(items, in: always) {
+      return true
     }
+    if changes(items, in: sometimes) { return true }
+    // A mark that no row before has, such as that of a control test, may be among the missing cells.
+    return count < width
+      && missing.contains { column in
+        var marked = filled(missing, ofKind) { _ in false }
+        marked.cells[column] = CellCopies.Cell(bytes: Array("X".utf8))
+        return changes(items, in: self.items(of: marked))
+      }
   }
 
-  /// Whether more cells change the items of a line, apart from what people wrote.
-  private func differs(_ filled: RowItems, from items: RowItems) -> Bool {
-    if items.isEmpty { return filled.isRefused || !filled.withoutText.isEmpty }
-    return !filled.isRefused && filled.withoutText != items.withoutText
+  /// The line with cells of the rows before where it has none.
+  private func filled(
+    _ missing: Range<Int>, _ rows: ArraySlice<EarlierRow>, where isFilled: (Int) -> Bool
+  ) -> CellCopies {
+    var filled = cells
+    for column in missing {
+      let above = rows.last { !$0.cells[column].isEmpty }
+      let cell =
+        isFilled(column) ? above.map { $0.cells.cells[column] } ?? CellCopies.Cell() : CellCopies.Cell()
+      if column < filled.cells.count { filled.cells[column] = cell } else { filled.cells.append(cell) }
+    }
+    return filled
+  }
+
+  /// Whether the items of the line are others with more cells; further ones are no change.
+  private func changes(_ items: RowItems, in filled: RowItems) -> Bool {
+    !filled.isRefused
+      && (items.readings.contains { !filled.readings.contains($0) }
+        || items.records.contains { !filled.records.contains($0) })
   }
 }
 
