@@ -122,7 +122,9 @@ import Testing
 
   @Test func aCutLastLineYieldsNothing() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
-    for length in 1..<Self.reading.count {
+    // Of the empty cells at the end nothing is lost.
+    let filled = Self.reading.reversed().drop { $0 == "," }.count
+    for length in 1..<filled {
       let result = try ScratchFile(text + Self.reading.prefix(length)).readings()
       #expect(result.readings.count == 1 && result.end != .whole, "\(length)")
     }
@@ -133,7 +135,7 @@ import Testing
     let row =
       "record,note,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,,\"{\"\"text\"\":\"\"a\"\"}\",true"
     let file = { (text: String) in try ScratchFile(Self.header + "\n" + text).lines() }
-    #expect(try file(row).last?.contains("\"deleted\":true") == true)
+    #expect(try file(row + "\n").last?.contains("\"deleted\":true") == true)
     for lost in 1...4 { #expect(try file(String(row.dropLast(lost))).count == 1) }
   }
 

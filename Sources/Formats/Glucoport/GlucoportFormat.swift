@@ -48,7 +48,10 @@ struct GlucoportFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
     let item = identity.field(.item, of: row)
-    if item.equals("reading") {
+    if isTable, row.count < columnCount, item.equals("reading") || item.equals("record") {
+      // The writer writes every cell: a shorter row lost some.
+      out.reject(row, "fewer cells than the header")
+    } else if item.equals("reading") {
       switch identity.reading(from: row, into: &out) {
       case .reading(let reading): out.add(reading)
       case .rejected(let reason): out.reject(row, reason)

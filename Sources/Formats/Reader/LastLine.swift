@@ -161,6 +161,8 @@ extension LastLine {
     if items.isEmpty {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
+    // Nothing shows which cells a record that is the first of its kind has.
+    if sameKind.isEmpty, count < width, !items.records.isEmpty { return true }
     if !always.isRefused, always.withoutText != items.withoutText || changes(items, in: always) {
       return true
     }

@@ -95,7 +95,7 @@ enum ServerAnswer {
   }
 
   private static func answer(_ server: String, _ text: String, _ next: String) -> String {
-    "this is an error and no data; \(server) answered: \(shown(text)). Next: \(next)"
+    "this is an error message of a server, not an export; \(server) answered: \(shown(text)). Next: \(next)"
   }
 
   /// Whether a value holds items of data.
