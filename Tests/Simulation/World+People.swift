@@ -97,6 +97,7 @@ extension World {
     guard case .action(let action)? = try store.nextStep(direction) else { return }
     let earlier = try node.records()
     let outcome = try store.apply(direction, to: action, at: node.clock)
+    node.forgetRead()
     say("\(node.name) \(direction)es \(action.kind) of \(outcome.changed.map { $0.prefix(4) })")
     let later = try node.records()
     for guid in outcome.changed {
