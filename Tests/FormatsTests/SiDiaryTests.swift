@@ -8,15 +8,6 @@ import Testing
 @Suite struct SiDiaryTests {
   private static let header = "DAY;TIME;UDT_CGMS;BG_LEVEL;CH_GR;BOLUS;REMARK\n"
 
-  @Test func differentValuesOfOneMinuteAreTwoReadings() throws {
-    let export = try TextExport(
-      Self.header
-        + "14.05.2026;19:20;115;;;;\n14.05.2026;19:20;116;;;;\n14.05.2026;19:20;115;;;;\n14.05.2026;19:25;116;;;;\n"
-    )
-    #expect(export.readings.map(\.occurrence) == [0, 1, 0, 0])
-    #expect(export.readings.map(\.occurrenceIsStated) == [false, true, false, false])
-  }
-
   @Test func rowsMayEndEarlyOrHaveMoreCells() throws {
     let export = try TextExport(Self.header + "14.05.2026;19:20;115\n14.05.2026;19:25;116;;;;;;;\n")
     #expect(export.readings.count == 2 && export.rejections.isEmpty && export.records.isEmpty)

@@ -60,8 +60,6 @@ struct SiDiaryFormat: ExportFormat {
   private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var deviceIndex: DeviceIndex?
-  /// The sensor's last value: two of one minute are two readings when they differ.
-  private var last: (reading: Reading, values: [Measurement])?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Found>>? {
     head.firstRow(Found.init)?.recognition
@@ -132,7 +130,6 @@ extension SiDiaryFormat {
     return isTaken
   }
 
-  /// Minutes have no seconds, so that different values of one minute are numbered in their order.
   private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let cell = row[found[.sensor]]
     // Spike leaves out what is no reading; other programs write 0.
@@ -141,17 +138,10 @@ extension SiDiaryFormat {
       if case .rejected(let reason) = milligrams.read(cell) { out.reject(row, reason) }
       return true
     }
-    var reading = Reading(
-      device: device(in: &out), kind: .cbg, at: time.deviceTime, placement: out.place(time), measurement,
-      line: row.line)
-    var values = [measurement]
-    if let last, last.reading.deviceTime == reading.deviceTime {
-      values = last.values.contains(measurement) ? last.values : last.values + [measurement]
-      reading.occurrence = Int32(values.firstIndex(of: measurement) ?? 0)
-      reading.occurrenceIsStated = reading.occurrence > 0
-    }
-    last = (reading, values)
-    out.add(reading)
+    out.add(
+      Reading(
+        device: device(in: &out), kind: .cbg, at: time.deviceTime, placement: out.place(time), measurement,
+        line: row.line))
     return true
   }
 
