@@ -33,7 +33,7 @@ import Testing
 
   /// Tables whose rows stay, each with the columns that another program may write.
   private static let lasting: [String: Set<String>] = [
-    "reading": ["uploaded", "derived_offset", "offset_source"],
+    "reading": ["uploaded", "derived_offset", "offset_source", "zone"],
     // An edit raises the version; what the columns of sync hold is for the program to know.
     "record": [
       "utc_offset", "offset_source", "edited_at", "version_synced", "sent_version", "sent", "revision",
@@ -62,6 +62,7 @@ import Testing
     "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
     "action_state", "redo", "withdrawn", "listed_record",
     "resend", "resend_record", "removed_record", "unanswered",
+    "item_zone", "item_zone_name", "item_zone_record", "item_zone_series", "changed_zone_series",
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 

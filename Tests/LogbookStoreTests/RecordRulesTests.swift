@@ -155,7 +155,7 @@ import Testing
     for role in [StoreRole.importer, .editor] {
       for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "device_time = 5"] {
         let refusal = try scratch.refusal(role, "UPDATE record SET \(change), version = version + 1")
-        #expect(refusal == "a deleted record is not edited; only a resolution brings it back")
+        #expect(refusal == "only a resolution or an undo brings a deleted record back")
       }
     }
     #expect(try scratch.refusal(.resolver, "UPDATE record SET deleted = 0, version = version + 1") == nil)

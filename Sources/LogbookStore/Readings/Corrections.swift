@@ -180,7 +180,7 @@ extension Corrections {
       database.cachedStatement(
         sql: """
           SELECT \(Self.columns) FROM record JOIN ingest AS i ON i.id = record.ingest
-          WHERE guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
+          WHERE record.guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
           """), arguments: [withdrawal.guid, withdrawal.fields.json])
     return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
   }
