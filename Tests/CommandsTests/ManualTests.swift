@@ -356,6 +356,7 @@ private enum ProgramHelp {
     let names: [Name]?
     let valueName: String?
     let isRepeating: Bool
+    let isOptional: Bool
 
     var flags: [String] { (names ?? []).map { $0.kind == "long" ? "-" + $0.name : $0.name } }
     var isOfEveryCommand: Bool { flags.contains("-help") || flags.contains("-version") }
@@ -365,7 +366,7 @@ private enum ProgramHelp {
       let value = "Ar " + (valueName ?? "").replacing("…", with: "...")
       switch kind {
       case "positional": return isRepeating ? value + " ..." : value
-      case "option": return ".Op Fl \(flags.first ?? "") \(value)\n"
+      case "option": return (isOptional ? ".Op " : "") + "Fl \(flags.first ?? "") \(value)\n"
       default: return ".Op Fl \(flags.first ?? "")"
       }
     }

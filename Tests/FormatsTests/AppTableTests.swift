@@ -38,8 +38,8 @@ import Testing
     #expect(whole.readings.count == 1 && !whole.isTruncated)
     for count in 1...6 {
       let cut = try TextExport(Self.nutrisense + row + "\n" + row.dropLast(count))
-      #expect(cut.isTruncated == (count > 4), "\(count)")
-      #expect(cut.readings.count == (count > 4 ? 1 : 2), "\(count)")
+      #expect(cut.isTruncated == (count > 5), "\(count)")
+      #expect(cut.readings.count == (count > 5 ? 1 : 2), "\(count)")
     }
   }
 
@@ -74,8 +74,10 @@ import Testing
     ("104,directRead", true),
   ])
   func aKnownWordAtTheEndIsWhole(_ end: String, _ isWhole: Bool) throws {
-    let export = try TextExport(Self.levels + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
-    #expect(export.readings.count == (isWhole ? 1 : 0) && export.isTruncated == !isWhole)
+    let rows = ["timeseries", "directRead"].map { "2026-09-02T15:10:11.000Z,2026-09-02T08:10:11,101,\($0)\n" }
+    let export = try TextExport(
+      Self.levels + rows.joined() + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
+    #expect(export.readings.count == (isWhole ? 3 : 2) && export.isTruncated == !isWhole)
   }
 
   @Test func rowsBelowAnotherHeaderAreNotRead() throws {
@@ -124,8 +126,9 @@ import Testing
   ])
   func anAmountAtTheEndHasItsDecimals(_ amount: String, _ isWhole: Bool) throws {
     let export = try TextExport(
-      "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
-    #expect(export.readings.count == (isWhole ? 1 : 0) && export.isTruncated == !isWhole)
+      "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,6:55 AM,Default,Blood Glucose,mg/dL,99.0\n"
+        + "2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
+    #expect(export.readings.count == (isWhole ? 2 : 1) && export.isTruncated == !isWhole)
   }
 
   // MARK: Gluroo

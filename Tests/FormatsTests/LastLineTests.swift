@@ -16,8 +16,9 @@ import Testing
   /// Samples whose last line leaves it open: their only row, a single text, or a value that could go on.
   private static let unsure: Set<String> = [
     "clarity/clarity-mgdl-ja.csv", "clarity/clarity-resaved-date-time.csv",
-    "clarity/clarity-resaved-without-index.csv", "generic/month-names-fr.csv", "glooko/manual-insulin-de.csv",
-    "juggluco/amounts.tsv", "lingo/lingo-mgdl-repeated-hour.csv",
+    "clarity/clarity-resaved-without-index.csv", "cronometer/biometrics.csv", "generic/month-names-fr.csv",
+    "glooko/manual-insulin-de.csv",
+    "juggluco/amounts.tsv", "lingo/lingo-mgdl-repeated-hour.csv", "sibionics/sensor-mgdl-pt.csv",
   ]
 
   private static func export(_ bytes: [UInt8], _ given: ExportOptions, isComplete: Bool = false) throws

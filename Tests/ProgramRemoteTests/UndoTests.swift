@@ -15,7 +15,8 @@ struct UndoTests {
     try program.write(Self.rows, to: "rows.csv")
     let other = "time,glucose (mg/dL)\n2026-02-01T08:00:00,110\n"
     for arguments in [
-      ["-", "--timezone", "Europe/Madrid"], [program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"],
+      ["-", "--timezone", "Europe/Madrid"],
+      [program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"],
     ] {
       let imported = try await program.run(arguments: ["import"] + arguments, input: Array(other.utf8))
       #expect(imported.status == 0, "\(imported.errors)")
@@ -116,7 +117,7 @@ struct UndoTests {
   @Test func theSameFileStaysHiddenUntilAgain() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
-    let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
     let same = try await program.run(arguments: arguments)
     #expect(same.output.contains("new 0 · known 2 · withdrawn 2"), "\(same.output)")
     #expect(same.output.contains("--again"))
@@ -270,7 +271,7 @@ struct UndoTests {
   ) async throws {
     let program = try Program()
     try program.write(Self.ambiguous, to: "diary.csv")
-    let start = ["import", program.path("diary.csv"), "--timezone", "Europe/Madrid"]
+    let start = ["import", program.path("diary.csv"), "--timezone", "Europe/Madrid", "--force"]
     func imported(_ options: [String]) async throws -> String {
       let kind = options.contains("--kind") ? [] : ["--kind", "smbg"]
       let outcome = try await program.run(arguments: start + kind + options)

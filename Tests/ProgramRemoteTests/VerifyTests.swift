@@ -35,11 +35,11 @@ import Testing
     let outcome = try await script(
       """
       of a import all.csv --quiet; of a record add note gone --at 2026-03-01T08:00 --quiet
-      of a record add note altered --at 2026-03-02T08:00 --quiet; upload a --quiet; verify a
+      of a record add note changedthere --at 2026-03-02T08:00 --quiet; upload a --quiet; verify a
       """,
       damage: """
         hand $book "\(Self.triggers) DELETE FROM reading WHERE seq IN (6, 1501, 3001);
-        DELETE FROM record WHERE state LIKE '%gone%'; UPDATE record SET state = replace(state, 'altered', 'secret')"
+        DELETE FROM record WHERE state LIKE '%gone%'; UPDATE record SET state = replace(state, 'changedthere', 'secret')"
         """,
       """
       verify a; verify a --json --quiet; verify a --fix; pending a; verify a --quiet; upload a --quiet; verify a
@@ -57,7 +57,7 @@ import Testing
     #expect(
       lines[8] == "missing on the remote 3 readings, 1 record · different on the remote 0 readings, 1 record")
     #expect(lines[9] == "a 3" && lines[11] == "a 3")
-    #expect(!lines[3...10].joined().contains("secret") && !lines[3...10].joined().contains("altered"))
+    #expect(!lines[3...10].joined().contains("secret") && !lines[3...10].joined().contains("changedthere"))
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(lines[10].utf8)) as? [String: any Sendable])
     #expect(object["outcome"] as? String == "different" && object["missing_there_readings"] as? Int == 3)

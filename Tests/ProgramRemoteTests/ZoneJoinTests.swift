@@ -36,7 +36,8 @@ struct ZoneJoinTests {
         timezone Asia/Tokyo
         show 78
         set 0
-        timezone Europe/Madrid
+        timezone Europe/Madrid: 0 readings, 0 records
+          given for imports: Asia/Tokyo: 1 reading, 0 records
         b 0
         different
         a 0
@@ -70,7 +71,8 @@ struct ZoneJoinTests {
         1
         timezone Asia/Tokyo
         b 0
-        timezone Europe/Madrid
+        timezone Europe/Madrid: 1 reading, 0 records
+          given for imports: Asia/Tokyo: 1 reading, 0 records
 
         """, "\(outcome)")
   }

@@ -332,7 +332,8 @@ struct ImportTests {
       "withdrawn", "restored", "new_by_kind", "not_taken", "records", "skipped", "ambiguous_times",
       "doubtful_times", "first_time",
       "last_time",
-      "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock",
+      "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock", "doubled",
+      "first_counted", "last_counted",
     ]
     #expect(Set(object.keys) == members)
     #expect(object["first_time"] as? String == "2026-03-01T08:00:00")
@@ -371,7 +372,9 @@ struct ImportTests {
     let last = "time,glucose (mg/dL)\n2026-03-03T08:00:00,130\n"
     _ = try await program.run("import", "-", input: last)
     let zone = try await program.run("config", "timezone")
-    #expect(zone.output.hasPrefix("timezone Europe/Madrid: 3 readings, 0 records\n  1  America/New_York"))
+    #expect(
+      zone.output.hasPrefix(
+        "timezone Europe/Madrid: 3 readings, 0 records\n  given for imports: America/New_York"))
     let list = try await program.run("list", "--format", "ndjson")
     let times = try list.objects().map { $0["time"] as? String }
     #expect(

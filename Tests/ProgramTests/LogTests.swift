@@ -67,7 +67,8 @@ struct LogTests {
   @Test func whatWasNotKeptIsCounted() async throws {
     let program = try Program()
     let bad = Array(String(repeating: "2024-01-01T00:00:00,5\n", count: 1203).utf8)
-    _ = try await program.run("import", "-", "--timezone", "UTC", input: GeneratedExport.csv(rows: 100) + bad)
+    _ = try await program.run(
+      "import", "-", "--timezone", "UTC", input: GeneratedExport.csv(rows: 2000) + bad)
     let log = try await program.run("log", "1").output
     #expect(log.hasSuffix("  203 more rejections, without their reasons\n"))
     #expect(log.matches(of: /[ ]{2}line \d+:/).count == 1000)

@@ -11,7 +11,7 @@ struct CountListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the sources, and what was decided about them.",
-    discussion: helpText(examples: "glucoport count list", "glucoport count"))
+    discussion: helpText(examples: "glucoport count list", "glucoport count list --store anna.db"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -38,7 +38,7 @@ struct CountRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove decision N of the list.",
-    discussion: helpText(examples: "glucoport count list", "glucoport count remove 1"))
+    discussion: helpText(examples: "glucoport count remove 1", "glucoport count remove 2 --quiet"))
 
   @OptionGroup var storeOptions: StoreOptions
 

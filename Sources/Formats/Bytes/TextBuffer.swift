@@ -56,9 +56,11 @@ final class TextBuffer {
       start -= forgotten
       hasForgotten = true
     }
-    if capacity - end < 64 * 1024 { grow() }
+    // What is kept of consumed bytes makes no item longer.
+    let room = start + Self.longestItem - end
+    if capacity - end < min(64 * 1024, room) { grow() }
     let outcome = try source.read(
-      into: UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end))
+      into: UnsafeMutableRawBufferPointer(start: base + end, count: min(capacity - end, room)))
     switch outcome {
     case .bytes(let count):
       bytesTaken += count

@@ -47,7 +47,7 @@ struct DiaguardFormat: ExportFormat {
     let word = row[0].text
     guard let width = Self.rowWords[word] else { return .unknown("not a row of Diaguard") }
     let isInsulin = word == "measurement" && row[1].equals("insulin")
-    guard row.count >= (isInsulin ? Dose.basal + 1 : width) else {
+    guard row.count >= width, !isInsulin || !row[Dose.basal].isEmpty else {
       out.reject(row, "fewer cells than a row of '\(word)' has")
       return .data
     }

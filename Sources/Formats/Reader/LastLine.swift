@@ -161,19 +161,23 @@ extension LastLine {
     if items.isEmpty {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
-    // Nothing shows which cells a record that is the first of its kind has.
-    if sameKind.isEmpty, count < width, !items.records.isEmpty { return true }
+    // Nothing shows which cells a record that is the first of its kind has: amounts may be among them.
+    if sameKind.isEmpty, changes(items, with: "1", in: missing) { return true }
     if !always.isRefused, always.withoutText != items.withoutText || changes(items, in: always) {
       return true
     }
     if changes(items, in: sometimes) { return true }
     // A mark that no row before has, such as that of a control test, may be among the missing cells.
-    return count < width
-      && missing.contains { column in
-        var marked = filled(missing, ofKind) { _ in false }
-        marked.cells[column] = CellCopies.Cell(bytes: Array("X".utf8))
-        return changes(items, in: self.items(of: marked))
-      }
+    return count < width && changes(items, with: "X", in: missing)
+  }
+
+  /// Whether the items of the line are others with this text in one of the missing cells.
+  private func changes(_ items: RowItems, with text: String, in missing: Range<Int>) -> Bool {
+    missing.contains { column in
+      var marked = filled(missing, []) { _ in false }
+      marked.cells[column] = CellCopies.Cell(bytes: Array(text.utf8))
+      return changes(items, in: self.items(of: marked))
+    }
   }
 
   /// The line with cells of the rows before where it has none.
@@ -204,8 +208,12 @@ extension LastLine {
   /// A name that is the start of a single known one is that one. Half a name would permanently be another device, and
   /// the complete file would bring the reading a second time.
   private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> Verdict {
-    let longer = Set(values.filter { $0.count > last.count && $0.starts(with: last) })
-    if let only = longer.first, longer.count == 1, !values.contains(last), !isQuotedAbove {
+    let longerValues = values.filter { $0.count > last.count && $0.starts(with: last) }
+    let longer = Set(longerValues)
+    // One row before shows nothing: the next device may begin like its own.
+    if let only = longer.first, longer.count == 1, longerValues.count > 1, !values.contains(last),
+      !isQuotedAbove
+    {
       return .completed(cells.replacingLast(by: only))
     }
     let isKnown = values.contains(last)
