@@ -24,7 +24,11 @@ extension NastyInput {
       "25 words for low and high", values("Low", "HI", "Niedrig", "Alto", "<40", ">400"), status: 0, new: 6),
     NastyInput("25 words for no value", values("110", "---", "NaN", "null", "#N/A"), status: 0, new: 1),
     NastyInput(
-      "25 zero and negative values", values("110", "0", "-1", "-110"), status: 3, new: 1, rejected: 3),
+      "25 zero and negative values", values("110", "112", "115", "0", "-1", "-110"), status: 3, new: 3,
+      rejected: 3),
+    NastyInput(
+      "25 values of which most are no glucose", values("110", "-1", "-110"), status: 65,
+      new: nil, says: "--force"),
     NastyInput("25 error codes of Nightscout", entries("110", "5", "10", "39", "401"), status: 0, new: 3),
     NastyInput("28 mmol/L in a mg/dL column", values("110", "5.6", "112"), status: 3, new: 2, rejected: 1),
     NastyInput(
