@@ -41,10 +41,10 @@ import Testing
     let rows = ["19:20;115;", "19:20;116;", "19:20;115;", "19:25;116;", "19:40;;120", "19:40;;122"]
     let text = "DAY;TIME;UDT_CGMS;BG_LEVEL\n" + rows.map { "14.05.2026;\($0)\n" }.joined()
     let report = try bench.run(bench.file("sidiary.csv", text.utf8))
-    #expect([report.counts.newReadings, report.counts.repeatedReadings] == [5, 1])
+    #expect(report.counts.newReadings == 5 && report.counts.repeatedReadings == 1)
     #expect(report.counts.changedReadings == 0)
     let again = try bench.run(bench.file("again.csv", text.utf8)).counts
-    #expect([again.newReadings, again.knownReadings, again.changedReadings] == [0, 5, 0])
+    #expect(again.newReadings == 0 && again.knownReadings == 5 && again.changedReadings == 0)
     #expect(try bench.rows("SELECT count(*) FROM readings WHERE marks LIKE '%clock-set-back%'") == ["0"])
   }
 
