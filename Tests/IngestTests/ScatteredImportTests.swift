@@ -87,9 +87,21 @@ import Testing
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])
   }
 
+  /// A table whose columns say what they are, so that no row is looked at twice.
+  private static func diary(seed: UInt64) -> Data {
+    var random = SeededGenerator(seed: seed)
+    let rows = (0..<45_000).map { row in
+      let time = DeviceTime(seconds: 1_735_689_600 + Int64(row) * 600).text
+      let day = time.prefix(10).split(separator: "-").reversed().joined(separator: ".")
+      return "\(day);\(time.dropFirst(11).prefix(5));\(60 + row % 200);"
+    }
+    let header = "DAY;TIME;UDT_CGMS;BG_LEVEL"
+    return Data(([header] + rows.shuffled(using: &random)).joined(separator: "\n").utf8 + [10])
+  }
+
   @Test func aPipeDoesNotWait() throws {
     let bench = try ImportBench()
-    let path = try bench.file("a.csv", export(seed: 5))
+    let path = try bench.file("a.csv", Self.diary(seed: 5))
     let pipe = Pipe()
     let writer = Thread {
       do {
@@ -108,7 +120,7 @@ import Testing
       clock: { 1 },
       onProgress: { counts, _ in stored.append(counts.newReadings) })
     let report = try session.run(reader) { bench.store }
-    #expect(report.counts.newReadings == 45_002)
+    #expect(report.counts.newReadings == 45_000)
     #expect(stored.first ?? 0 > 0, "the first batch is stored when the next is read")
   }
 }

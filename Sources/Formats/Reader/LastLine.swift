@@ -33,6 +33,8 @@ struct LastLine {
   private static let maxOfKind = 16
   /// Up to here two values of a sensor are close to each other.
   private static let neighbourSeconds: Int64 = 20 * 60
+  /// A dose, a glucose value and a duration, as a missing cell may have held.
+  private static let amounts = ["1", "100", "00:10:00"]
   /// Numbers of so many digits are instants or ids.
   private static let instantDigits = 9
 
@@ -162,7 +164,9 @@ extension LastLine {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
     // Nothing shows which cells a record that is the first of its kind has: amounts may be among them.
-    if sameKind.isEmpty, changes(items, with: "1", in: missing) { return true }
+    if sameKind.isEmpty, Self.amounts.contains(where: { changes(items, with: $0, in: missing) }) {
+      return true
+    }
     if !always.isRefused, always.withoutText != items.withoutText || changes(items, in: always) {
       return true
     }
