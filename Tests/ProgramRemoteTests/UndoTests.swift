@@ -65,7 +65,7 @@ struct UndoTests {
   @Test func anImportThatBroughtNothingAndOneThatOthersBroughtAreReported() async throws {
     let program = try await program()
     try program.write(Self.rows + "\n", to: "copy.csv")
-    let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
     #expect(try await program.run(arguments: copy).output.contains("new 0 · known 2"))
     let undone = try await program.run("undo", "3")
     #expect(
