@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Damages what the built program reads, and checks that it ends as documented: damage.py PROGRAM KIND SECONDS [SEED].
+
+Kinds:
+  inputs    samples with bytes changed, removed, repeated or cut are imported
+  bits      single bits of a store are changed, then commands read it
+  requests  requests with damaged bytes are sent to a server that also keeps another logbook
+  answers   a proxy damages the answers of a server while a store is uploaded; then the same without the proxy
+
+Each trial has a seed, which is printed with what was found. A trial fails if a program ends by a signal, with a status that
+no manual page has, after more than 20 seconds (120 with a server), or if it needs more than 2 GiB. After damaged requests the server still answers
+for the other logbook. After damaged answers an undamaged upload makes both sides equal."""
+import http.client
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+STATUSES = {0, 1, 3, 4, 64, 65, 66, 69, 73, 74, 75, 76, 77, 78}
+MOST_SECONDS = 20
+# A client waits half a minute for a silent server, and tries again.
+MOST_UPLOAD_SECONDS = 120
+MOST_BYTES = 2 << 30
+LARGEST_SAMPLE = 256 * 1024
+READING_COMMANDS = [
+    ["status"], ["status", "--json"], ["list", "--format", "ndjson"], ["list", "--left-out"], ["stats"], ["day"], ["log"],
+    ["doctor", "--json"], ["export", "--format", "csv"], ["export", "--format", "ndjson"], ["report", "-o", "-"],
+    ["config"], ["count", "list"], ["conflict", "list"], ["queue", "list"], ["undo", "--dry-run"],
+]
+
+
+class Found(Exception):
+    """What a trial must not show."""
+
+
+class Machine:
+    """A folder, an environment without a person's settings, and the program."""
+
+    def __init__(self, program, folder):
+        self.program = program
+        self.folder = folder
+        self.environment = {
+            "PATH": os.environ["PATH"], "HOME": folder, "LANG": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
+            "XDG_DATA_HOME": os.path.join(folder, "data"), "XDG_CONFIG_HOME": os.path.join(folder, "config"),
+            "XDG_STATE_HOME": os.path.join(folder, "state"), "SWIFT_BACKTRACE": "enable=no",
+        }
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def run(self, *arguments, input=None):
+        """Runs one command. Returns its status; raises Found for an end that is not documented."""
+        shown = " ".join(arguments)
+        seconds = MOST_UPLOAD_SECONDS if arguments[0] in ("upload", "verify", "remote") else MOST_SECONDS
+        try:
+            ended = subprocess.run(
+                [self.program, *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=self.environment, cwd=self.folder, timeout=seconds, preexec_fn=limit_memory)
+        except subprocess.TimeoutExpired:
+            raise Found(f"'{shown}' ran for more than {seconds} s")
+        if ended.returncode not in STATUSES:
+            lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-3:]
+            raise Found(f"'{shown}' ended with {ended.returncode}: {' | '.join(lines)}")
+        return ended.returncode
+
+    def output(self, *arguments):
+        return subprocess.run(
+            [self.program, *arguments], stdout=subprocess.PIPE, check=True, env=self.environment, cwd=self.folder,
+            stdin=subprocess.DEVNULL).stdout.decode()
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
+def samples(root):
+    """Every sample that is not large, by its path."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(set(folders) - {"embedding", "packaging", "report"})
+        found += [os.path.join(folder, name) for name in sorted(files)
+                  if not name.endswith((".expected.ndjson", ".options"))
+                  and 0 < os.path.getsize(os.path.join(folder, name)) <= LARGEST_SAMPLE]
+    return found
+
+
+def damaged(data, chance):
+    """The bytes with one to eight changes."""
+    data = bytearray(data)
+    for _ in range(chance.randint(1, 8)):
+        if not data:
+            break
+        at = chance.randrange(len(data))
+        length = min(chance.choice([1, 1, 2, 8, 64, 1024]), len(data) - at)
+        change = chance.randrange(7)
+        if change == 0:
+            data[at] ^= 1 << chance.randrange(8)
+        elif change == 1:
+            data[at:at + length] = chance.randbytes(length)
+        elif change == 2:
+            del data[at:at + length]
+        elif change == 3:
+            data[at:at] = data[at:at + length] * chance.randint(1, 4)
+        elif change == 4:
+            del data[at:]
+        elif change == 5:
+            data[at:at + length] = chance.choice(
+                [b"-1", b"9223372036854775807", b"-9223372036854775808", b"1e308", b"NaN", b"null", b"\0", b"[[[[", b"\xff\xfe",
+                 b"18446744073709551616", b"2026-02-30T25:61:00", b"''", b'""', b"\xf0\x9f\x92\x89"])
+        else:
+            other = chance.randrange(len(data))
+            data[at:at + length], data[other:other + length] = data[other:other + length], data[at:at + length]
+    return bytes(data)
+
+
+class Inputs:
+    """Damaged files and pipes are imported into one store after another."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.samples = samples(os.path.join(os.path.dirname(__file__), "..", "..", "Samples"))
+
+    def trial(self, chance):
+        source = chance.choice(self.samples)
+        with open(source, "rb") as file:
+            data = damaged(file.read(), chance)
+        name = self.machine.path("damaged" + os.path.splitext(source)[1])
+        with open(name, "wb") as file:
+            file.write(data)
+        store = self.machine.path("inputs.db")
+        options = ["--store", store, "--timezone", "Europe/Berlin"]
+        try:
+            if ".transcript" in source:
+                self.machine.run("import", *options, "--meter", "--transcript", name)
+            elif chance.random() < 0.5:
+                self.machine.run("import", *options, name)
+            else:
+                self.machine.run("import", *options, "-", input=data)
+        except Found as found:
+            raise Found(f"{os.path.relpath(source)}: {found}")
+        if chance.random() < 0.02:
+            self.machine.run("doctor", "--deep", "--store", store)
+            remove_store(store)
+
+    def end(self):
+        pass
+
+
+def remove_store(path):
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+
+
+def fill(machine, store):
+    """Makes a store with readings, records of each kind, an undone import and hidden readings."""
+    root = os.path.join(os.path.dirname(__file__), "..", "..", "Samples")
+    for sample in ["clarity/clarity-mgdl-en.csv", "mysugr"]:
+        path = os.path.join(root, sample)
+        names = [path] if os.path.isfile(path) else [
+            os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(".csv")]
+        for name in names:
+            machine.run("import", "--store", store, "--timezone", "Europe/Berlin", name)
+    for typed in (["insulin", "4.5"], ["food", "45"], ["note", "soup"]):
+        machine.run("record", "add", "--store", store, *typed)
+    machine.run("undo", "--store", store)
+
+
+class Bits:
+    """Bits of a store's file are changed, then each command reads a copy of it."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.whole = machine.path("whole.db")
+        fill(machine, self.whole)
+        if os.path.exists(self.whole + "-wal") and os.path.getsize(self.whole + "-wal"):
+            machine.run("doctor", "--deep", "--store", self.whole)
+
+    def trial(self, chance):
+        store = self.machine.path("flipped.db")
+        remove_store(store)
+        shutil.copy(self.whole, store)
+        with open(store, "r+b") as file:
+            for _ in range(chance.choice([1, 1, 1, 4, 32])):
+                # The first pages hold the schema, and are met by every command.
+                size = os.path.getsize(store)
+                at = chance.randrange(size if chance.random() < 0.8 else min(size, 8192))
+                file.seek(at)
+                byte = file.read(1)[0]
+                file.seek(at)
+                file.write(bytes([byte ^ 1 << chance.randrange(8)]))
+        for command in chance.sample(READING_COMMANDS, 4):
+            self.machine.run(*command, "--store", store)
+
+    def end(self):
+        pass
+
+
+class Server:
+    """A server of the program with two logbooks."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.data = machine.path("server")
+        self.tokens = []
+        for name in ("anna", "bert"):
+            token = machine.output("serve", "token", "add", name, "--role", "write", "--logbook", name, "--data", self.data)
+            self.tokens.append(token.strip().splitlines()[-1])
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = open(machine.path("server.log"), "wb")
+        self.process = subprocess.Popen(
+            [machine.program, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=machine.environment, preexec_fn=limit_memory)
+        limit = time.monotonic() + MOST_SECONDS
+        while True:
+            try:
+                self.check()
+                return
+            except OSError:
+                if time.monotonic() > limit:
+                    raise Found("the server did not start")
+                time.sleep(0.05)
+
+    def check(self):
+        """The logbook that nothing damages is still served."""
+        if self.process.poll() is not None:
+            raise Found(f"the server ended with {self.process.returncode}")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=MOST_SECONDS)
+        connection.request("GET", "/v1/logbook", headers={"Authorization": "Bearer " + self.tokens[1]})
+        status = connection.getresponse().status
+        connection.close()
+        if status != 200:
+            raise Found(f"the other logbook is answered by {status}")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(MOST_SECONDS) != 0:
+            raise Found(f"the server ended with {self.process.returncode}")
+
+
+def token_file(machine, token):
+    path = machine.path("token")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(token + "\n")
+    return path
+
+
+class Requests:
+    """Requests of a client are recorded once; damaged copies go to the server."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.server = Server(machine)
+        self.recorded = []
+        proxy = Proxy(self.server.port)
+        proxy.observe = self.recorded.append
+        store = machine.path("client.db")
+        fill(machine, store)
+        machine.run(
+            "remote", "set", "--store", store, f"http://127.0.0.1:{proxy.port}", "--token-file",
+            token_file(machine, self.server.tokens[0]))
+        machine.run("upload", "--store", store)
+        machine.run("verify", "--store", store)
+        proxy.stop()
+        if len(self.recorded) < 5:
+            raise Found("too few requests were recorded")
+
+    def trial(self, chance):
+        request = damaged(chance.choice(self.recorded), chance)
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=MOST_SECONDS) as connection:
+            connection.settimeout(1)
+            try:
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+            except OSError:
+                # Refused or still waiting: both are answers to half a request.
+                pass
+        self.server.check()
+
+    def end(self):
+        self.server.stop()
+
+
+class Proxy:
+    """Passes bytes between clients and a server, and shows or damages them on the way."""
+
+    def __init__(self, port):
+        self.target = port
+        self.observe = None
+        self.damage = None
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        try:
+            server = socket.create_connection(("127.0.0.1", self.target))
+        except OSError:
+            client.close()
+            return
+        threading.Thread(target=self.copy, args=(client, server, self.observe), daemon=True).start()
+        self.copy(server, client, None, self.damage)
+
+    @staticmethod
+    def copy(source, target, observe=None, damage=None):
+        try:
+            while data := source.recv(1 << 20):
+                if observe:
+                    observe(data)
+                target.sendall(damage(data) if damage else data)
+        except OSError:
+            pass
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def stop(self):
+        self.listener.close()
+
+
+class Answers:
+    """Two stores sync with a server through a proxy that damages some answers."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.server = Server(machine)
+        self.proxy = Proxy(self.server.port)
+        self.token = token_file(machine, self.server.tokens[0])
+        self.stores = [machine.path(name) for name in ("a.db", "b.db")]
+        fill(machine, self.stores[0])
+        for store in self.stores:
+            if self.set_remote(store, self.proxy.port) != 0 or self.machine.run("upload", "--store", store) != 0:
+                raise Found("an undamaged upload failed")
+
+    def set_remote(self, store, port):
+        return self.machine.run(
+            "remote", "set", "--store", store, f"http://127.0.0.1:{port}", "--token-file", self.token)
+
+    def trial(self, chance):
+        rate = chance.choice([0.1, 0.3, 1])
+        store = chance.choice(self.stores)
+        value = round(chance.uniform(1, 20), 1)
+        self.machine.run("record", "add", "--store", store, "insulin", str(value))
+        self.proxy.damage = lambda data: damaged(data, chance) if chance.random() < rate else data
+        self.machine.run("upload", "--store", store, "--now")
+        if chance.random() < 0.3:
+            self.machine.run("verify", "--store", store)
+        self.proxy.damage = None
+        for store in [*self.stores, *self.stores]:
+            status = self.machine.run("upload", "--store", store, "--now")
+            if status not in (0, 4):
+                raise Found(f"an undamaged upload after damaged answers ended with {status}")
+        contents = [self.items(store) for store in self.stores]
+        if contents[0] != contents[1]:
+            raise Found("two stores of one logbook differ after undamaged uploads")
+
+    def items(self, store):
+        lines = self.machine.output("list", "--format", "ndjson", "--store", store).splitlines()
+        return sorted(
+            json.dumps({key: value for key, value in json.loads(line).items()
+                        if key in ("guid", "identity", "kind", "value", "unit", "fields", "device_time", "deleted")},
+                       sort_keys=True) for line in lines)
+
+    def end(self):
+        self.server.stop()
+
+
+KINDS = {"inputs": Inputs, "bits": Bits, "requests": Requests, "answers": Answers}
+
+
+def main():
+    if len(sys.argv) not in (4, 5) or sys.argv[2] not in KINDS:
+        sys.exit(__doc__)
+    program, kind, seconds = os.path.abspath(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+    seed = int(sys.argv[4]) if len(sys.argv) == 5 else random.SystemRandom().randrange(1 << 32)
+    folder = tempfile.mkdtemp(prefix="glucoport-damage.")
+    trials, found = 0, []
+    try:
+        trial = KINDS[kind](Machine(program, folder))
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit and len(found) < 5:
+            try:
+                trial.trial(random.Random(seed + trials))
+            except Found as problem:
+                found.append(f"seed {seed + trials}: {problem}")
+                print(found[-1], flush=True)
+                if "server" in str(problem):
+                    break
+            trials += 1
+        if not found:
+            trial.end()
+    except Found as problem:
+        found.append(str(problem))
+        print(problem)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{kind}: {trials} trials from seed {seed}, {len(found)} found")
+    sys.exit(1 if found else 0)
+
+
+main()
