@@ -3,69 +3,13 @@
 import GRDB
 package import Logbook
 
-/// What is known of an input when its ingest begins.
-package struct IngestSource: Sendable {
-  /// The path, `-`, or a meter's name.
-  package let name: String
-  /// The id of the format.
-  package let format: String
-  /// When this program's host says that it began, in UTC seconds.
-  package let startedAt: Int64
-  /// When a file was last written, in UTC seconds.
-  package let modifiedAt: Int64?
-  /// What is decided before the first batch.
-  package let decisions: [Decision]
-  /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
-  package let mayWait: Bool
-  /// Whether a withdrawal of this same input ends.
-  package let takesBack: Bool
-  /// The zone of times that state no offset; nil where the input itself passes on what others derived.
-  package let zone: InputZone?
-
-  /// An input at the moment when its ingest begins.
-  package init(
-    name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
-    mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil
-  ) {
-    self.name = name
-    self.format = format
-    self.startedAt = startedAt
-    self.modifiedAt = modifiedAt
-    self.decisions = decisions
-    self.mayWait = mayWait
-    self.takesBack = takesBack
-    self.zone = zone
-  }
-}
-
-extension Store {
-  /// Runs one ingest: `body` writes its batches and finishes it.
-  ///
-  /// - Parameter isAtomic: whether everything is committed at the end or not at all.
-  package func ingest(
-    _ source: IngestSource, isAtomic: Bool, _ body: (IngestWriter) throws -> Void
-  ) throws {
-    try translatingErrors(path) {
-      try queue.inDatabase { database in
-        let writer = try IngestWriter(database, batch, source, isAtomic: isAtomic)
-        do {
-          try body(writer)
-        } catch {
-          writer.abandon()
-          throw error
-        }
-      }
-    }
-  }
-}
-
 /// Writes one ingest into the store, batch by batch.
 package final class IngestWriter {
   /// The most rejections kept with an ingest; all are counted.
   static let maxRejections = 1000
 
   /// What is undone with a transaction that is rolled back.
-  private struct State {
+  struct State {
     var counts = IngestCounts()
     var deviceIDs: [Int64] = []
     var devices: [Device] = []
@@ -84,23 +28,23 @@ package final class IngestWriter {
   package var doubledDays: [String] { state.doubled.sentences }
   /// What became of the items so far.
   package var counts: IngestCounts { state.counts }
-  private var state = State()
-  private let database: Database
+  var state = State()
+  let database: Database
   var connection: Database { database }
   /// The number of this ingest.
   package var ingestID: Int64 { id }
   /// The ids of this ingest's devices, for an IN list.
   var deviceList: String { state.deviceIDs.map(String.init).joined(separator: ",") }
-  private let isAtomic: Bool
-  private let source: IngestSource
-  private var id: Int64 = 0
-  private var scattered: ScatteredReadings?
+  let isAtomic: Bool
+  let source: IngestSource
+  private(set) var id: Int64 = 0
+  private(set) var scattered: ScatteredReadings?
   /// Whether scattered readings are kept for the end, as long as there is room for them.
   private var keepsScattered: Bool
-  private var readings: ReadingWriter?
-  private var records: RecordWriter?
-  private var corrections: Corrections?
-  private var otherKind: OtherKind?
+  var readings: ReadingWriter?
+  var records: RecordWriter?
+  var corrections: Corrections?
+  var otherKind: OtherKind?
   /// What withdrawals say, decoded once for all batches.
   let withdrawals = KnownWithdrawals()
 
@@ -203,95 +147,6 @@ package final class IngestWriter {
   /// Leaves out the readings that were held back: whoever interrupts an import does not wait for them.
   package func dropScattered() { scattered = nil }
 
-  /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
-  ///
-  /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
-  package func note(
-    _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
-  ) throws {
-    try inTransaction {
-      let device = try meter.addedID(database)
-      if !firmware.isEmpty {
-        try database.execute(
-          sql: "UPDATE device SET firmware = ? WHERE id = ?", arguments: [firmware, device])
-      }
-      try database.execute(
-        sql: """
-          UPDATE ingest SET meter = ?, firmware = ?, clock_meter = ?, clock_host = ?, clock_difference = ?
-          WHERE id = ?
-          """,
-        arguments: [
-          device, firmware.isEmpty ? nil : firmware, clock?.comparison.meter.seconds, clock?.comparison.host,
-          clock?.difference, id,
-        ])
-    }
-  }
-
-  /// Ends the ingest: applies what changed at the source and records how the input ended.
-  ///
-  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a session.
-  package func finish(
-    end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
-  ) throws {
-    precondition(scattered == nil, "readings are buffered for storeScattered")
-    try inTransaction {
-      try database.executeCached(
-        sql: """
-          UPDATE ingest SET digest = ?, generated_at = ?, finished_at = ?, outcome = ?, decisions = ?
-          WHERE id = ?
-          """,
-        arguments: [
-          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated",
-          try decisionsJSON(decisions),
-          id,
-        ])
-      // The same bytes are never later than themselves: a copy of a file may have another time.
-      try database.executeCached(
-        sql: """
-          UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
-          WHERE id = ?2 AND ?1 <> ''
-          """, arguments: [digest, id])
-      try state.notes.save(database)
-      try settleWithdrawn(at: finishedAt)
-      if end == .whole { try withdrawCorrected() }
-      try stateZone(at: finishedAt)
-      try ActionLog.forget(at: finishedAt, database)
-      if counts.newReadings + counts.newRecords + counts.updatedRecords > 0 {
-        try database.executeCached(sql: "DELETE FROM redo")
-      }
-      try saveCounts()
-    }
-    if isAtomic { try database.commit() }
-  }
-
-  /// Gives up: what was committed stays, what is pending is stored if it can be, an atomic ingest leaves nothing.
-  func abandon() {
-    defer {
-      readings = nil
-      records = nil
-      corrections = nil
-      otherKind = nil
-    }
-    do {
-      if database.isInsideTransaction { try database.rollback() }
-      // Where not even its row could be written, another wait for the store would end the same way.
-      guard !isAtomic, id != 0 else { return }
-      try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
-      try state.notes.save(database)
-      if scattered != nil {
-        try storeScattered { _ in }
-        try state.notes.save(database)
-      }
-      // What is stored keeps the zone that a person gave for it.
-      guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
-      else { return }
-      try inTransaction { try stateZone(at: source.startedAt) }
-    } catch {
-      // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
-      // when the connection closes, and the ingest stays `running`, as after a kill.
-    }
-  }
-
   /// Where another source may state the same as a batch that brought something new.
   private func noteCounted(_ records: [ImportedRecord]) {
     for record in records where record.kind == .insulin || record.kind == .food {
@@ -299,67 +154,12 @@ package final class IngestWriter {
     }
   }
 
-  private func count(_ outcome: RecordWriter.Outcome) {
+  func count(_ outcome: RecordWriter.Outcome) {
     state.counts.newRecords += outcome.new
     state.counts.knownRecords += outcome.known
     state.counts.repeatedRecords += outcome.repeated
     state.counts.updatedRecords += outcome.updated
     state.counts.keptRecords += outcome.kept
-  }
-
-  /// Ends the records, and settles what becomes of readings and records of this input that are withdrawn. The same input,
-  /// read in the same way, was withdrawn for itself and stays so unless the import says otherwise. Any other file that
-  /// brings them is a reason to show them; a meter gives what it holds each time, and a store says itself what is hidden.
-  private func settleWithdrawn(at now: Int64) throws {
-    let held = try WithdrawalGroup.held(database)
-    guard !held.isEmpty else { return try finishRecords() }
-    let known = try InputIdentity.known(of: id, database)
-    let same = held.filter { known.contains($0.input.input) }
-    let hidden = try Self.hiddenReadings(database)
-    if source.takesBack {
-      let groups = Set(same.map(\.input.group))
-      try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
-    } else if !same.isEmpty {
-      try finishRecords(undone: withdrawals.visibility(database).undoneChanges)
-      return
-    }
-    if try readsFile, !state.statesIdentities {
-      try finishRecords(revives: same.isEmpty)
-      try database.executeCached(
-        sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
-      let brought = try BroughtItems(WithdrawalChanges.items(database), database)
-      try BroughtItems.insert(
-        brought.listed(of: ImportClaims(id, database), with: state.metWithdrawn.lists()), database, at: now)
-    } else {
-      try finishRecords()
-    }
-    try WithdrawalChanges.settle(database, withdrawals)
-    state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
-    state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
-  }
-
-  private func finishRecords(undone: [String: Set<String>] = [:], revives: Bool = false) throws {
-    if let outcome = try records?.finish(undone: undone, revives: revives) { count(outcome) }
-  }
-
-  private var readsFile: Bool {
-    get throws {
-      try Bool.fetchOne(
-        database.cachedStatement(sql: "SELECT coalesce(digest, '') <> '' FROM ingest WHERE id = ?"),
-        arguments: [id]) ?? false
-    }
-  }
-
-  private static func hiddenReadings(_ database: Database) throws -> Int {
-    try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM withdrawn WHERE cause = 1")) ?? 0
-  }
-
-  /// Withdraws hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
-  private func withdrawCorrected() throws {
-    guard let withdrawals = try corrections?.withdrawals(), !withdrawals.isEmpty, let records else { return }
-    let written = try records.write(withdrawals)
-    let changed = try records.finish()
-    state.counts.correctedReadings += written.new + changed.updated
   }
 
   /// Works, and applies what the records then state.
@@ -380,16 +180,7 @@ package final class IngestWriter {
     throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
-  /// States the zone that a person gave, for what this import brought.
-  private func stateZone(at now: Int64) throws {
-    guard let zone = source.zone?.given, let records else { return }
-    var given = state.given
-    given.records = records.brought
-    let statements = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
-    if !statements.isEmpty { _ = try records.write(statements) }
-  }
-
-  private func inTransaction(_ work: () throws -> Void) throws {
+  func inTransaction(_ work: () throws -> Void) throws {
     let before = state
     do {
       if database.isInsideTransaction { return try apply(work) }
@@ -491,12 +282,12 @@ package final class IngestWriter {
     }
   }
 
-  private func saveCounts() throws {
+  func saveCounts() throws {
     try database.executeCached(
       sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [try OrderedJSON.text(state.counts), id])
   }
 
-  private func decisionsJSON(_ decisions: [Decision]) throws -> String {
+  func decisionsJSON(_ decisions: [Decision]) throws -> String {
     try OrderedJSON.text(decisions.map(StoredDecision.init))
   }
 }
