@@ -23,16 +23,17 @@ package struct ElementShape {
   let attributes: [String]
   /// What of the elements inside of a row are further columns.
   let pairs: Pairs?
+  /// Whether the path leads through an element of any name. Stored, as the two below, since each row asks for it.
+  let hasAnyName: Bool
+  /// How many columns are filled by the row's own element.
+  let ownColumnCount: Int
+  /// How many columns a row has: the attributes, then the names of the pairs, then that of the element of any name.
+  package let columnCount: Int
 
   package init(path: [String], attributes: [String], pairs: Pairs? = nil) {
     (self.path, self.attributes, self.pairs) = (path, attributes, pairs)
+    hasAnyName = path.contains(Self.anyName)
+    ownColumnCount = attributes.count + (pairs?.names.count ?? 0)
+    columnCount = ownColumnCount + (hasAnyName ? 1 : 0)
   }
-
-  /// How many columns a row has: the attributes, then the names of the pairs, then that of the element of any name.
-  package var columnCount: Int { ownColumnCount + (hasAnyName ? 1 : 0) }
-
-  /// Whether the path leads through an element of any name.
-  var hasAnyName: Bool { path.contains(Self.anyName) }
-  /// How many columns are filled by the row's own element.
-  var ownColumnCount: Int { attributes.count + (pairs?.names.count ?? 0) }
 }
