@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// How the bytes of one input are packed, by their first bytes.
 package enum Packing: String, CaseIterable {
   case gzip
@@ -37,12 +39,15 @@ package enum Packing: String, CaseIterable {
   ///
   /// - Parameter name: the input, for messages.
   package func unpacking(_ packed: any ByteSource, name: String) throws -> any UnpackingSource {
-    switch self {
-    case .gzip: try GzipSource(packed, name: name)
-    case .xz: try XZSource(packed, name: name)
-    case .bzip2: try BZip2Source(packed, name: name)
-    case .zstd: try ZstdSource(packed, name: name)
-    }
+    let packed = CountingSource(packed)
+    let stage: any UnpackingSource =
+      switch self {
+      case .gzip: try GzipSource(packed, name: name)
+      case .xz: try XZSource(packed, name: name)
+      case .bzip2: try BZip2Source(packed, name: name)
+      case .zstd: try ZstdSource(packed, name: name)
+      }
+    return BoundedUnpacking(stage, of: packed, name: name)
   }
 }
 
@@ -50,4 +55,47 @@ package enum Packing: String, CaseIterable {
 package protocol UnpackingSource: ByteSource {
   /// Whether the packed bytes ended too early: what came out so far is true, the rest is missing.
   var isTruncated: Bool { get }
+}
+
+/// Ends with an error where far more bytes come out than went in. A kilobyte can unpack to a gigabyte of nothing, which would
+/// take minutes to read.
+private final class BoundedUnpacking: UnpackingSource {
+  /// Up to here no ratio is too high: a small file of repeated lines harms nothing.
+  private static let freeBytes: UInt64 = 64 << 20
+
+  private let stage: any UnpackingSource
+  private let packed: CountingSource
+  private let name: String
+  private var count: UInt64 = 0
+
+  init(_ stage: any UnpackingSource, of packed: CountingSource, name: String) {
+    (self.stage, self.packed, self.name) = (stage, packed, name)
+  }
+
+  var isTruncated: Bool { stage.isTruncated }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    let outcome = try stage.read(into: buffer)
+    guard case .bytes(let more) = outcome else { return outcome }
+    count += UInt64(more)
+    guard count > Self.freeBytes, count / ZipMember.maxRatio > packed.count else { return outcome }
+    throw Failure(
+      .badInput,
+      "\(name): it unpacks to more than \(ZipMember.maxRatio) times its size, as a file that is made to harm; "
+        + "if you trust it, unpack it first")
+  }
+}
+
+/// The bytes of another source, counted.
+private final class CountingSource: ByteSource {
+  private let source: any ByteSource
+  private(set) var count: UInt64 = 0
+
+  init(_ source: any ByteSource) { self.source = source }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    let outcome = try source.read(into: buffer)
+    if case .bytes(let more) = outcome { count += UInt64(more) }
+    return outcome
+  }
 }

@@ -5,7 +5,7 @@ package struct ZipMember {
   /// The fixed part of the header in front of a member's bytes.
   static let headerLength: UInt64 = 30
   /// Text with a repeated line in it packs to a thousandth; real exports of megabytes pack to a tenth or a fortieth.
-  private static let maxRatio: UInt64 = 250
+  static let maxRatio: UInt64 = 250
   private static let smallSize: UInt64 = 16 << 20
 
   /// The path in the archive.

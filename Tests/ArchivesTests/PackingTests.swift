@@ -112,6 +112,43 @@ import Testing
     #expect(try Self.unpacked(.zstd, small).bytes == [0x41])
   }
 
+  private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
+
+  @Test(arguments: Packing.allCases) func aGigabyteOfNothingIsNotUnpacked(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.zeros)
+    #expect(packed.count < Self.zeros.count / 250)
+    let bytes = Array(repeatElement(packed, count: 1000).joined())
+    let (count, failure) = Self.readAll(try packing.unpacking(PieceSource(bytes, piece: 4096), name: "a"))
+    #expect(count == 64 << 20 && failure?.category == .badInput)
+    #expect(failure?.message.hasPrefix("a: it unpacks to more than 250 times its size") == true)
+  }
+
+  /// As much as that may be of nothing, and of what packs as exports do any size is read: a sixteenth of it is random here.
+  @Test func anythingElseIsUnpackedToItsEnd() throws {
+    var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
+    for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }
+    for (megabyte, pieces) in [(Self.zeros, 64), (block, 66)] {
+      let packed = try Self.packed(.zstd, megabyte)
+      let bytes = Array(repeatElement(packed, count: pieces).joined())
+      let (count, failure) = Self.readAll(
+        try Packing.zstd.unpacking(PieceSource(bytes, piece: 1 << 16), name: "a"))
+      #expect(count == pieces << 20 && failure == nil)
+    }
+  }
+
+  /// Reads to the end or the failure, in pieces that divide a megabyte.
+  private static func readAll(_ source: any UnpackingSource) -> (count: Int, failure: Failure?) {
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
+    defer { chunk.deallocate() }
+    var total = 0
+    do {
+      while case .bytes(let count) = try source.read(into: chunk) { total += count }
+    } catch {
+      return (total, error as? Failure)
+    }
+    return (total, nil)
+  }
+
   @Test func otherBytesAreNotPacked() {
     for text in ["", "BZ", "2026", "\u{1F}"] { #expect(Packing(Array(text.utf8)) == nil) }
   }
