@@ -29,6 +29,39 @@ import Testing
     }
   }
 
+  /// Rows that are no header are told by it at a fraction of the cost.
+  @Test(arguments: UInt64(1)...20) func noNameOfATimeIsPassedOver(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let names = [
+      "Time", "zeit", "DATUM", "dato", "Date", "fecha", "hora", "Heure", "horod", "tijd", "Tidspunkt",
+      "tidpunkt",
+      "tidsst", "klok", "orario", "ts", "data", "ora", "tid", "czas", "godzina", "epoch", "Jour", "day",
+      "dag", "Tag",
+      "día", "DÍA", "di\u{301}a", "dia", "giorno", "when", "Recorded", "occurred", "created",
+    ]
+    for _ in 0..<100 {
+      var text = ""
+      for _ in 0..<3 { text.unicodeScalars.append(Self.scalar(&random)) }
+      text += names.randomElement(using: &random) ?? ""
+      if Bool.random(using: &random) {
+        let place = text.unicodeScalars.indices.randomElement(using: &random) ?? text.startIndex
+        text.unicodeScalars.insert(Self.scalar(&random), at: place)
+      }
+      let mayBe = text.withField(HeaderWords.mayNameTime)
+      #expect(mayBe || !HeaderWords(text).isTime, "seed \(seed): '\(text)'")
+    }
+    for text in ["2026-13-45 99:00:00", "142", "-", "Dexcom G6", "mg/dL", "n/a", ""] {
+      #expect(!text.withField(HeaderWords.mayNameTime) && !HeaderWords(text).isTime)
+    }
+    // In the bytes of Windows-1252.
+    let bytes: [UInt8] = [0x64, 0xED, 0x61]
+    bytes.withUnsafeBufferPointer { buffer in
+      guard let start = buffer.baseAddress else { return }
+      let field = Field(start: start, count: buffer.count, shape: .bare)
+      #expect(HeaderWords.mayNameTime(field) && HeaderWords(field.text).isTime)
+    }
+  }
+
   @Test(arguments: UInt64(1)...40) func aPlainTextFoldsAsAnyOtherDoes(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {

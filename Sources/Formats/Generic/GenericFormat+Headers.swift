@@ -69,6 +69,8 @@ extension GenericFormat {
 
   func looksLikeHeader(_ row: Row) -> Bool {
     guard row.count > 1, row.count <= 128 else { return false }
+    // Nearly every row that is no header ends here. To take all of its cells apart costs a hundred times as much.
+    guard row.fields.contains(where: HeaderWords.mayNameTime) else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)
       && words.contains { $0.isGlucose || $0.mentionsValue }

@@ -170,7 +170,7 @@ extension Field {
         year: open.year, form: .open(first: open.first, second: open.second, separator: open.separator),
         length: open.length)
     }
-    guard count >= 8, count <= 32, let date = MonthNames.date(text) else { return nil }
+    guard count >= 8, count <= 32, let date = namedDate else { return nil }
     return GenericDate(year: date.year, form: .settled(month: date.month, day: date.day), length: count)
   }
 
@@ -190,6 +190,11 @@ extension Field {
       year: Int(year), form: .settled(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
   }
 
+  /// A date with a month's name. Without a letter there is none, and to part the text into words costs much more.
+  private var namedDate: (year: Int, month: Int, day: Int)? {
+    bytes.contains { $0 >= 0x80 || ($0 | 0x20) &- 0x61 < 26 } ? MonthNames.date(text) : nil
+  }
+
   /// A date with a month's name and a time of day behind it: `Aug 7, 2017 12:30 PM`.
   var namedTime: DeviceTime? {
     guard count >= 12, count <= 48, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -200,7 +205,7 @@ extension Field {
     if words.count > 0, words[words.count - 1] == UInt8(ascii: ",") {
       words = words.slice(0, words.count - 1)
     }
-    guard let date = MonthNames.date(words.text) else { return nil }
+    guard let date = words.namedDate else { return nil }
     return DeviceTime(
       year: date.year, month: date.month, day: date.day, hour: clock.hour, minute: clock.minute,
       second: clock.second)
