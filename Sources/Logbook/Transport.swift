@@ -90,8 +90,18 @@ public enum TransportError: Error, Hashable, Sendable {
   case unsupported
   /// A person, or the system, ended the program meanwhile.
   case interrupted
+  /// The session goes on for too long. Every step fails so from then on.
+  case overrun(Overrun)
   /// Anything else, in the words of the system's library.
   case failed(String)
+
+  /// Why a session is over before the meter has sent everything.
+  public enum Overrun: Hashable, Sendable {
+    /// The meter sent no new record for two minutes.
+    case nothingNew
+    /// It did not end within an hour.
+    case tooLong
+  }
 }
 
 /// The connection to one meter: what a driver uses, and all that it may do.

@@ -49,11 +49,13 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
   /// Lets the driver read the meter.
   package func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
-    maxExchanges: Int = 100_000, onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
+    maxExchanges: Int = 100_000, secondsOfExchange: Int = 0,
+    onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
   ) throws -> Outcome {
     let (model, host) = try connect(meter, fault, maxExchanges)
     let connection = MeterConnection(host, model: model) { now }
     connection.onIdentity = onIdentity
+    connection.elapsed = { .seconds(secondsOfExchange * host.exchanges) }
     return Outcome(result: Result { try driver.init().read(connection) }, host: host)
   }
 

@@ -27,6 +27,7 @@ package struct MeterConformance: Sendable {
     case endsOnStallsAndSilence
     case endsAPulledPlugAsUnavailable
     case canReadAfterABrokenSession
+    case endsASessionThatBringsNothingNew
   }
 
   /// Each driver with each of its simulated meters.
@@ -85,6 +86,7 @@ package struct MeterConformance: Sendable {
     case .endsOnStallsAndSilence: #expect(try trial.complaints([.stall, .silence]) == [])
     case .endsAPulledPlugAsUnavailable: #expect(try trial.complaints([.unplug]) == [])
     case .canReadAfterABrokenSession: try checkRecovery(trial)
+    case .endsASessionThatBringsNothingNew: try checkSilence(trial)
     }
   }
 }
@@ -130,6 +132,15 @@ extension MeterConformance {
         #expect(PlausibleAmounts.fault(of: record.fields, record.kind) == nil, "\(record.fields.json)")
       }
     }
+  }
+
+  /// Every exchange takes three minutes.
+  private func checkSilence(_ trial: DriverTrial) throws {
+    let outcome = try trial.read(trial.meter(trial.variety), secondsOfExchange: 180)
+    let failure = #expect(throws: Failure.self) { try outcome.result.get() }
+    #expect(failure?.category == .protocolViolation, "\(String(describing: failure))")
+    #expect(failure?.message.contains("the meter sent no new record for 2 minutes") == true)
+    #expect(outcome.host.exchanges < 10)
   }
 
   private func checkUnits(_ trial: DriverTrial) throws {

@@ -151,6 +151,8 @@ extension MeterOpener {
     do {
       return try bus.withTransport(to: meter.device, meter.model.link) { transport in
         let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
+        let start = ContinuousClock.now
+        connection.elapsed = { ContinuousClock.now - start }
         opened(connection)
         // A signal ends it early, and then the next exchange.
         connection.pause = { usleep(UInt32($0) * 1000) }

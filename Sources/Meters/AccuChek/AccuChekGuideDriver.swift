@@ -88,7 +88,7 @@ extension AccuChekGuideDriver {
       do {
         let taken = try read(segment, into: &part, by: &session) { count in
           done += count
-          meter.onProgress(done, total > 0 ? total : nil)
+          meter.noteProgress(done, of: total > 0 ? total : nil)
         }
         memory = part
         if let count = segment.count, count != taken {

@@ -36,7 +36,7 @@ struct AccuChekMobileDriver: MeterDriver {
           + "the values are stored without either mark")
     }
     contents.readings.markClockSetBackInEitherOrder()
-    meter.onProgress(contents.readings.count, contents.readings.count)
+    meter.noteProgress(contents.readings.count, of: contents.readings.count)
     return contents
   }
 }

@@ -42,7 +42,7 @@ struct ContourDriver: MeterDriver {
       try session.readRecords { record in
         guard record.type == "R" else { return }
         memory.take(record)
-        meter.onProgress(memory.count, header.count)
+        meter.noteProgress(memory.count, of: header.count)
       }
       session.finish()
       return checked(memory, announced: header.count)

@@ -84,7 +84,7 @@ extension FreeStyleSession {
       case FreeStyleReport.text:
         bytes += report.payload
         rows += report.payload.count { $0 == 0x0A }
-        meter.onProgress(rows, nil)
+        meter.noteProgress(rows, of: nil)
       case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
       default: continue
       }

@@ -50,7 +50,7 @@ struct GlucoMenDriver: MeterDriver {
       case .rejected(let reason):
         contents.rejections.append(Rejection(line: Int64(index + 1), reason: reason, source: line))
       }
-      meter.onProgress(index + 1, lines.count)
+      meter.noteProgress(index + 1, of: lines.count)
     }
     if unmarked > 0 {
       contents.warnings.append(

@@ -96,7 +96,7 @@ extension OneTouchUltra2Driver {
         return nil
       }
       lines.append(line)
-      meter.onProgress(index + 1, count)
+      meter.noteProgress(index + 1, of: count)
     }
     return lines
   }

@@ -39,7 +39,7 @@ struct TaiDocDriver: MeterDriver {
       let time = try line.request(.recordTime, place, doing: doing)
       let value = try line.request(.recordValue, place, doing: doing)
       contents.take(TaiDocRecord(time: time, value: value), number: index + 1)
-      meter.onProgress(index + 1, count)
+      meter.noteProgress(index + 1, of: count)
     }
     if contents.readings.contains(where: { $0.kind == .ketone }) {
       contents.warnings.append(

@@ -24,8 +24,8 @@ extension Transcript {
     }
     let transport = ReplayedTransport(self)
     let start = startedAt
-    return (
-      driver, MeterConnection(transport, model: model) { start + Int64(transport.milliseconds / 1000) }
-    )
+    let meter = MeterConnection(transport, model: model) { start + Int64(transport.milliseconds / 1000) }
+    meter.elapsed = { .milliseconds(transport.milliseconds) }
+    return (driver, meter)
   }
 }

@@ -67,6 +67,8 @@ extension Transcript {
     case .overflow: "overflow"
     case .unsupported: "unsupported"
     case .interrupted: "interrupted"
+    // Of no transport, but of the session over it.
+    case .overrun: "failed " + escaped("the session was too long")
     case .failed(let words): "failed " + escaped(words)
     }
   }
