@@ -100,12 +100,22 @@ import Testing
     #expect(try TextExport(shown).devices.map(\.model) == ["E"])
   }
 
-  @Test func anInputOfSeveralPatientsIsRefused() throws {
+  @Test func anInputOfSeveralPatientsIsRefusedUntilOneIsPicked() throws {
     let texts = ["anna", "berta"].map {
       Self.observation(more: #","subject":{"reference":"Patient/\#($0)"}"#)
     }
     let failure = try #require(throws: Failure.self) { try TextExport(texts.joined(separator: "\n")) }
-    #expect(failure.message.contains("of 2 patients") && !failure.message.contains("anna"))
+    #expect(failure.message.contains("data of 2 people") && failure.message.contains("--where patient=1"))
+    #expect(!failure.message.contains("anna"))
+    func picked(_ value: String) throws -> TextExport {
+      try TextExport(texts.joined(separator: "\n")) { $0.rows = [RowFilter(column: "patient", value: value)] }
+    }
+    for value in ["2", "Patient/berta"] {
+      let export = try picked(value)
+      #expect(export.readings.map(\.line) == [2] && export.skipped == ["item of another person": 1])
+    }
+    let missing = #expect(throws: Failure.self) { try picked("3") }
+    #expect(missing?.message.contains("no person has the number or id of --where patient") == true)
     #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
   }
 

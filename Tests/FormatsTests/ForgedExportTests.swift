@@ -102,7 +102,7 @@ import Testing
     let named = ["anna", "berta"].map { #"{"identifier":{"system":"s","value":"\#($0)"}}"# }
     let rows = [Self.reading(named[0]), Self.reading(named[1], minute: 1)]
     let failure = #expect(throws: Failure.self) { _ = try TextExport(rows.joined(separator: "\n")) }
-    #expect(failure?.message.contains("of 2 patients") == true)
+    #expect(failure?.message.contains("data of 2 people") == true)
     #expect(failure?.message.contains("anna") == false)
     let bundle =
       #"{"resourceType":"Bundle","entry":["# + rows.map { #"{"resource":\#($0)}"# }.joined(separator: ",")

@@ -80,7 +80,7 @@ import Testing
        {"user":{"id":2},"time":"2026-05-01T07:00:00Z","glucose":201,"unit":"mg/dL"}]
       """
     let file = try ScratchFile(text)
-    #expect(try file.refusal()?.contains("--where user.id=1") == true)
+    #expect(try file.refusal()?.contains("--where 'user.id=1 of 2'") == true)
     let one = try file.readings { $0.rows = [RowFilter(column: "user.id", value: "2")] }
     #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
     let byTime = try file.readings {
@@ -195,6 +195,50 @@ import Testing
   @Test func aPersonsNameIsNotShown() throws {
     let text = "Patient,time,glucose\nJane Doe,2026-05-01 07:00,101\nJohn Doe,2026-05-01 07:00,201\n"
     let refusal = try #require(try ScratchFile(text).refusal())
-    #expect(refusal.contains("--where Patient=VALUE") && !refusal.contains("Doe"))
+    #expect(refusal.contains("--where 'Patient=1 of 2'") && !refusal.contains("Doe"), "\(refusal)")
+  }
+
+  // MARK: Persons by the number of their value
+
+  private func numbers(_ text: String, where pairs: (String, String)...) throws -> [Double] {
+    try ScratchFile(text).readings { options in
+      options.rows = pairs.map { RowFilter(column: $0.0, value: $0.1) }
+    }.readings.compactMap(\.measurement.quantity?.number)
+  }
+
+  @Test func aPersonIsPickedByTheNumberOfTheValueInTheOrderOfTheRows() throws {
+    let rows = [("b", 101), ("a", 201), ("b", 103), ("", 301), ("c", 401), ("a", 205)]
+    let text = rows.enumerated().reduce("MRN,time,glucose (mg/dL)\n") { text, row in
+      text + "\(row.element.0),2026-05-01 0\(row.offset):30,\(row.element.1)\n"
+    }
+    #expect(try numbers(text, where: ("MRN", "1 of 3")) == [101, 103])
+    #expect(try numbers(text, where: ("mrn", "2 of 3")) == [201, 205])
+    #expect(try numbers(text, where: ("MRN", "3 of 3")) == [401])
+    let missing = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: "4 of 4")] }
+    #expect(missing?.contains("no row has the value of --where in 'MRN'") == true)
+    // What is no number of a value is the value itself.
+    for value in ["0 of 3", "4 of 3", "1 of", "one of 3", "1  of 3"] {
+      #expect(try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: value)] } != nil)
+    }
+  }
+
+  /// The message counts the rows with a time that the other columns leave; so does the import.
+  @Test func theNumberIsThatOfTheMessage() throws {
+    let text =
+      "kind,MRN,time,glucose (mg/dL)\nx,q,2026-05-01 07:00,99\ny,z,no time,98\ny,b,2026-05-01 07:30,101\n"
+      + "y,a,2026-05-01 08:00,201\ny,b,2026-05-01 08:30,103\n"
+    let refusal = try #require(
+      try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "kind", value: "y")] })
+    #expect(refusal.contains("--where kind=y --where 'MRN=1 of 2'"), "\(refusal)")
+    #expect(try numbers(text, where: ("kind", "y"), ("MRN", "1 of 2")) == [101, 103])
+    #expect(try numbers(text, where: ("MRN", "2 of 2"), ("kind", "y")) == [201])
+  }
+
+  @Test func valuesThatAreNumbersThemselvesArePickedWithoutDoubt() throws {
+    let text = (0..<8).reduce("sid,time,glucose (mg/dL)\n") { text, row in
+      text + "\(1 - row % 2),2026-05-01 0\(row):00,\(100 + row % 2 * 100 + row)\n"
+    }
+    #expect(try numbers(text, where: ("sid", "1")) == [100, 102, 104, 106])
+    #expect(try numbers(text, where: ("sid", "2 of 2")) == [201, 203, 205, 207])
   }
 }

@@ -11,6 +11,7 @@ struct FHIRFormat: ExportFormat {
   static let summary = "glucose of sensors and meters and ketones: Bundles and NDJSON of FHIR R4 and R5"
   static var emptyList: Void? { () }
   static var passesOffsetsOn: Bool { true }
+  static let picksRows = true
 
   private static let members = ["resourceType", "subject.reference"]
   /// What names a patient where nothing refers to one.
@@ -36,7 +37,6 @@ struct FHIRFormat: ExportFormat {
 
   /// A resource of this size is parsed at once; a day of samples takes a hundredth of it.
   private static let maxResource = 1 << 20
-  private static let maxSubjects = 1000
   /// How many names of things that are not imported are distinguished.
   private static let maxSkipped = 100
 
@@ -44,7 +44,8 @@ struct FHIRFormat: ExportFormat {
   /// What the person says took the readings whose input does not.
   private let givenModel: String?
   private var devices = FHIRDevices()
-  private var subjects: Set<String> = []
+  private let options: ExportOptions
+  private var people = InputPeople(column: "patient")
   private var skipped: Set<String> = []
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
@@ -56,7 +57,9 @@ struct FHIRFormat: ExportFormat {
     return isFHIR ? Recognition(.objects(columns: names)) : nil
   }
 
-  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
+    self.options = options
+    try people.pickOnly(options.rows, in: Self.title)
     isOwn = head.lines.contains { $0.contains(FHIRIdentity.url) }
     givenModel = options.device
   }
@@ -66,22 +69,15 @@ struct FHIRFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
 
-  mutating func settle() throws {
-    guard subjects.count > 1 else { return }
-    throw Failure(
-      .badInput,
-      "the Observations are of \(subjects.count) patients; a store is for one person. Divide the input by "
-        + "subject.reference first, such as NDJSON with: jq -c 'select(.subject.reference == \"Patient/ID\")'"
-    )
-  }
+  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+
+  var failureAtEnd: Failure? { people.missing }
 
   mutating func survey(_ row: Row) {
     do {
       _ = try Self.forEachResource(in: row) { resource in
         note(resource)
-        if !resource.subject.isEmpty, resource.type.equals("Observation"), subjects.count < Self.maxSubjects {
-          subjects.insert(resource.subject.text)
-        }
+        if resource.type.equals("Observation") { people.note(resource.subject.text) }
       }
     } catch {
       // The row is rejected when it is read.
@@ -164,6 +160,7 @@ extension FHIRFormat {
     if type.equals("Device") || type.equals("DeviceMetric") {
       note(resource)
     } else if type.equals("Observation") {
+      guard people.reads(resource.subject.text, resource.row, into: &out) else { return }
       guard resource.text.count <= Self.maxResource else {
         return out.reject(resource.row, "the Observation is longer than 1 MiB")
       }

@@ -35,7 +35,8 @@ extension GenericFormat {
   @inline(__always) mutating func leaveOut(
     _ row: Row, at time: GenericTimeReader.Outcome, into out: inout Collector
   ) -> RowVerdict? {
-    switch rows.choice(row, columns.watched) {
+    let isItem = if case .rejected = time { false } else { true }
+    switch rows.choice(row, columns.watched, isItem: isItem) {
     case .read: return nil
     case .leaveOut(let column):
       if case .rejected = time, let verdict = takeAnyHeader(row) { return verdict }

@@ -27,10 +27,12 @@ extension GenericFormat {
   /// The cadence of the first rows may show a sensor, so that nothing has to be read twice.
   mutating func settleKindFromHead() {
     guard kind.isOpen else { return }
+    // The cells of the head are decoded, those of the rows are not: no value of the one is compared with the other.
+    var rows = rows
     for cells in finding.header.rows {
       cells.withRow { row in
-        guard rows.choice(row, finding.columns.watched) == .read,
-          let outcome = trialTime(of: row, finding.columns)
+        guard let outcome = trialTime(of: row, finding.columns),
+          rows.choice(row, finding.columns.watched, isItem: true) == .read
         else { return }
         noteCadence(row, finding.columns, at: outcome)
       }
@@ -65,7 +67,7 @@ extension GenericFormat {
     }
     guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
     if place == .behindOtherHeader || (row.isUnterminated && units.hasValues) { return }
-    guard rows.choice(row, columns.watched) == .read else { return }
+    guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds)
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }

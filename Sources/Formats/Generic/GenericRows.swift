@@ -29,11 +29,15 @@ struct GenericRows {
   /// What is known of a watched column.
   private struct Column {
     let watch: GenericWatch
-    /// The value that rows have to have; nil while any will do.
+    /// The value that rows have to have; nil while any will do, or while `number` is not met.
     var wanted: [UInt8]?
+    /// The number of the wanted value in the order of the rows, where a person gave it in place of the value.
+    var number: Int?
+    /// The values that were met before the one of that number.
+    private var met: Set<[UInt8]> = []
     var values: Set<[UInt8]> = []
-    /// The first values, in the order of the rows.
-    var first: [[UInt8]] = []
+    /// The first value.
+    var first: [UInt8]?
     var count = 0
     /// Whether the first rows look like several of one person each.
     var repeats = false
@@ -43,7 +47,26 @@ struct GenericRows {
       count += 1
       guard values.count < GenericRows.maxValues else { return }
       let bytes = Array(cell.trimmed.bytes)
-      if values.insert(bytes).inserted, first.count < GenericRows.maxShown { first.append(bytes) }
+      if values.insert(bytes).inserted, first == nil { first = bytes }
+    }
+
+    init(_ watch: GenericWatch) {
+      self.watch = watch
+      guard case .pick(let value) = watch.use else { return }
+      number = ValueNumber(value)?.number
+      if number == nil { wanted = value.withField { Array($0.trimmed.bytes) } }
+    }
+
+    /// Whether a cell has the value of the wanted number.
+    ///
+    /// - Parameter isItem: whether the row has a time: a header in between has no person.
+    mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {
+      if let wanted { return cell.hasSameBytes(as: wanted) }
+      guard isItem, !cell.isEmpty, met.insert(Array(cell.bytes)).inserted, met.count == number else {
+        return false
+      }
+      (wanted, met) = (Array(cell.bytes), [])
+      return true
     }
 
     var isPick: Bool { if case .pick = watch.use { true } else { false } }
@@ -77,10 +100,7 @@ struct GenericRows {
   init(_ finding: GenericFinding) {
     series = finding.columns.series.map { GenericSeries(place: $0, name: finding.header.names[$0]) }
     columns = finding.watches.map { watch in
-      var column = Column(watch: watch)
-      if case .pick(let value) = watch.use {
-        column.wanted = value.withField { Array($0.trimmed.bytes) }
-      }
+      var column = Column(watch)
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       return column
@@ -116,7 +136,7 @@ struct GenericRows {
     for index in columns.indices where !columns[index].isPick {
       let column = columns[index]
       if column.holdsSeveralPersons { throw Self.failure(column, hint) }
-      if case .person = column.watch.use { columns[index].wanted = column.first.first }
+      if case .person = column.watch.use { columns[index].wanted = column.first }
       columns[index].values = []
     }
     if let divided = series.first(where: \.overlap) { throw Self.failure(divided, hint) }
@@ -127,40 +147,39 @@ struct GenericRows {
     Failure(
       .badInput,
       "the column \(shownName(series.name)) divides the readings into series at the same times, as those of several persons "
-        + "or devices; a store is for one person. Import the rows of one with --where COLUMN=VALUE, or name the column "
-        + "of devices with --map device=COLUMN:"
-        + commands(series.name, Array(series.words.prefix(maxShown)), hint))
+        + "or devices; a store is for one person. Import the rows of one with --where COLUMN=VALUE, or by the number of its "
+        + "value in the order of the rows, or name the column of devices with --map device=COLUMN:"
+        + commands(series.name, series.words.count, hint))
   }
 
   private static func failure(_ column: Column, _ hint: ImportHint) -> Failure {
     Failure(
       .badInput,
       "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
-        + "person. Import the rows of one with --where COLUMN=VALUE:"
-        + commands(column.watch.name, column.first, hint))
+        + "person. Import the rows of one with --where COLUMN=VALUE, or by the number of its value in the order of the rows:"
+        + commands(column.watch.name, column.values.count, hint))
   }
 
-  /// The commands that pick the rows with one of the first values of a column.
-  private static func commands(_ column: String, _ values: [[UInt8]], _ hint: ImportHint) -> String {
-    let names = values.map { String(decoding: $0, as: UTF8.self) }
-    // A number or an id says no more than the file's own name; a person's name is not for a log.
-    let isShown = names.allSatisfy { name in
-      name.count <= 40 && name.contains(where: \.isNumber)
-        && !name.unicodeScalars.contains { $0.value <= 0x20 || $0 == "@" || (0x7F..<0xA1).contains($0.value) }
-    }
-    let shown = isShown ? names : ["VALUE"]
-    return hint.lines(
-      shown.map { value in { $0.rows.append(RowFilter(column: column, value: value)) } })
+  /// The commands that pick the rows with one of the first values of a column. The values themselves are not for a log.
+  private static func commands(_ column: String, _ count: Int, _ hint: ImportHint) -> String {
+    hint.lines(
+      (1...min(count, maxShown)).map { number in
+        { $0.rows.append(RowFilter(column: column, value: ValueNumber.text(number, of: count))) }
+      })
   }
 
-  /// What is to be done with a row. `watched`: where the columns are in it.
-  @inline(__always) mutating func choice(_ row: Row, _ watched: [Int]) -> Choice {
+  /// What is to be done with a row.
+  ///
+  /// - Parameters:
+  ///   - watched: where the columns are in it.
+  ///   - isItem: whether it has a time.
+  @inline(__always) mutating func choice(_ row: Row, _ watched: [Int], isItem: Bool) -> Choice {
     if columns.isEmpty { return .read }
-    return choiceByColumns(row, watched)
+    return choiceByColumns(row, watched, isItem)
   }
 
-  private mutating func choiceByColumns(_ row: Row, _ watched: [Int]) -> Choice {
-    for (column, place) in zip(columns, watched) {
+  private mutating func choiceByColumns(_ row: Row, _ watched: [Int], _ isItem: Bool) -> Choice {
+    for (column, place) in zip(columns, watched) where column.number == nil {
       guard let wanted = column.wanted else { continue }
       let cell = row[place].trimmed
       if cell.hasSameBytes(as: wanted) { continue }
@@ -169,6 +188,12 @@ struct GenericRows {
         return .leaveOut(column.watch.name)
       }
       if !cell.isEmpty { return .refuse }
+    }
+    // Of the rows that the other columns leave, as they were counted for the message.
+    for (index, place) in zip(columns.indices, watched) where columns[index].number != nil {
+      if columns[index].hasNumber(row[place].trimmed, isItem: isItem) { continue }
+      hasLeftOut = true
+      return .leaveOut(columns[index].watch.name)
     }
     hasPicked = true
     return .read
@@ -182,4 +207,24 @@ struct GenericRows {
       "no row has the value of --where in \(shownName(column.watch.name)); nothing was imported. Compare it with the "
         + "values of that column")
   }
+}
+
+/// The number of a value among the different ones of a column in the order of the rows, as `--where` takes it in place of the
+/// value: `2 of 3`. So a message chooses a person without an id or a name.
+private struct ValueNumber {
+  private static let maxNumber = 4096
+
+  let number: Int
+
+  /// Nil for any other value.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, words[1] == "of", let number = Int(words[0]), let count = Int(words[2]),
+      number >= 1,
+      number <= count, count <= Self.maxNumber
+    else { return nil }
+    self.number = number
+  }
+
+  static func text(_ number: Int, of count: Int) -> String { "\(number) of \(count)" }
 }

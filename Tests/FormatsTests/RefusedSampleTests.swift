@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Foundation
+import Logbook
+import Testing
+
+@testable import Formats
+
+/// Inputs that hold no readings, or those of several persons. Each is refused with the message that `expected.txt` beside them has;
+/// `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, to be read and committed by hand.
+@Suite struct RefusedSampleTests {
+  private static let folder = Repository.samples.appending(path: "refused")
+  private static let expected = folder.appending(path: "expected.txt")
+
+  private static var names: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+        $0 != expected.lastPathComponent
+      }
+      .sorted()
+    }
+  }
+
+  /// The message, without the folder that this clone is in.
+  private static func refusal(_ name: String) throws -> String {
+    let path = folder.appending(path: name).path
+    do {
+      _ = try Rendering.lines(of: URL(filePath: path), options: Rendering.options())
+      return "is read"
+    } catch let failure as Failure {
+      #expect(failure.category == .badInput, "\(name)")
+      return failure.message.replacing(path, with: name)
+    }
+  }
+
+  @Test func eachIsRefusedWithItsMessage() throws {
+    let text = try Self.names.map { try Self.refusal($0) + "\n" }.joined()
+    if ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1" {
+      try text.write(to: Self.expected, atomically: true, encoding: .utf8)
+    }
+    #expect(text == (try String(contentsOf: Self.expected, encoding: .utf8)))
+    #expect(!text.contains("is read"))
+  }
+
+  /// An id or a name in the message of a cron job would be in its log.
+  @Test func noMessageOfSeveralPersonsHasAnId() throws {
+    for name in try Self.names where name.hasPrefix("persons-") {
+      let message = try Self.refusal(name)
+      let ids = [
+        "700101", "700202", "Rex", "Bella", "0A11", "0B22", "XY-0", "=31", "=32", "example-", "sid=0",
+      ]
+      for id in ids { #expect(!message.contains(id), "\(name): \(message)") }
+      #expect(message.contains("1 of 2") || message.contains("=1 "), "\(name): \(message)")
+    }
+  }
+}
