@@ -87,7 +87,11 @@ enum ImportSummary {
     let title =
       report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
       ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
-    var text = "\(displayed(report.source)): \(title), \(counted(report.counts.readings, "reading"))"
+    // An export of nothing, as a server answers where it has nothing.
+    let isEmpty =
+      report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
+    let readings = isEmpty ? "no values" : counted(report.counts.readings, "reading")
+    var text = "\(displayed(report.source)): \(title), \(readings)"
     if report.counts.records > 0 { text += ", \(counted(report.counts.records, "record"))" }
     if let first = report.counts.firstTime, let last = report.counts.lastTime {
       text += ", \(DeviceTime(seconds: first).text.prefix(10)) … \(DeviceTime(seconds: last).text.prefix(10))"
