@@ -179,7 +179,6 @@ struct StatsQuery {
       case .reading(let reading):
         if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = CountableItem(reading)
-        if isContext, counted == nil { return }
         // A device that only the context has is no device of the period.
         let number = isContext ? 0 : devices.number(of: reading)
         figures.add(.reading(GlucoseReading(reading, device: number), counted, isContext: isContext))
@@ -188,8 +187,11 @@ struct StatsQuery {
       }
     }
     if let since = filter.since {
-      try store.forEachItem(context(of: filter, from: since - CountingMargin.seconds, to: since)) {
-        take($0, isContext: true)
+      let sensor = since - FilledInSticks.reachSeconds
+      var last = context(of: filter, from: sensor, to: since)
+      last.readingKinds.insert(.cbg)
+      for before in [context(of: filter, from: since - CountingMargin.seconds, to: sensor), last] {
+        try store.forEachItem(before) { take($0, isContext: true) }
       }
     }
     try store.forEachItem(filter) { take($0) }
@@ -252,15 +254,17 @@ private struct FiguresAside {
     var statistics: Statistics
     var days: DayTally?
     var counting: CountedOnce<Figure?>
+    var filledIn = FilledInSticks()
     var items: [Item] = []
 
     mutating func take() {
       for item in items {
         switch item {
-        case .reading(let reading, let counted, let isContext):
-          if let counted {
+        case .reading(var reading, let counted, let isContext):
+          reading.isFilledIn = filledIn.isFilledIn(reading)
+          if let counted, !reading.isFilledIn {
             counting.add(isContext ? nil : .reading(reading), counted, at: reading.instant)
-          } else {
+          } else if !isContext {
             statistics.add(reading)
             days?.add(reading)
           }

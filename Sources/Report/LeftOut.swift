@@ -19,6 +19,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case repeated
   /// No number that a device can show.
   case unusable
+  /// A pump's bolus calculator took it from the sensor, whose value counts.
+  case filledIn
   /// Another source states it, too, and counts.
   case doubled
   /// A person chose another source for its kind and time.
@@ -35,6 +37,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     case .overlapping: "overlapping"
     case .repeated: "repeated"
     case .unusable: "unusable"
+    case .filledIn: "filled_in"
     case .doubled: "doubled"
     case .otherSource: "other_source"
     }
@@ -52,6 +55,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
       self = .doubtfulTime
     } else if reading.kind == .scan {
       self = .scan
+    } else if reading.isFilledIn {
+      self = .filledIn
     } else {
       return nil
     }

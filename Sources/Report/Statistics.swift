@@ -18,6 +18,8 @@ package struct GlucoseReading: Sendable {
   package var marks: ReadingMarks
   /// Whether the store says that it does not count.
   package var isWithdrawn: Bool
+  /// Whether a pump's bolus calculator took it from the sensor: see `FilledInSticks`.
+  package var isFilledIn = false
 
   /// A reading of these parts.
   package init(

@@ -117,6 +117,7 @@ extension PageTexts {
     overlapping: "another sensor measured at that time",
     repeated: "another value of the same sensor at that time",
     unusable: "not a number that a device can show",
+    filledIn: "filled in from the sensor by a bolus calculator",
     doubled: "another source states it, too: counted once",
     otherSource: "another source was chosen for its kind and time",
     readingsAndRecords: "Readings and records",

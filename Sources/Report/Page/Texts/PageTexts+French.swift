@@ -118,6 +118,7 @@ extension PageTexts {
     overlapping: "un autre capteur mesurait à ce moment",
     repeated: "une autre valeur du même capteur à ce moment",
     unusable: "un nombre qu’aucun appareil n’affiche",
+    filledIn: "repris du capteur par un calculateur de bolus",
     doubled: "aussi dans une autre source : compté une fois",
     otherSource: "une autre source a été choisie pour ce type et cette heure",
     readingsAndRecords: "Mesures et entrées",

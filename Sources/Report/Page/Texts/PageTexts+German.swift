@@ -118,6 +118,7 @@ extension PageTexts {
     overlapping: "ein anderer Sensor hat zu dieser Zeit gemessen",
     repeated: "ein anderer Wert desselben Sensors zu dieser Zeit",
     unusable: "keine Zahl, die ein Gerät anzeigen kann",
+    filledIn: "vom Bolusrechner aus dem Sensorwert übernommen",
     doubled: "auch in einer anderen Quelle: einmal gezählt",
     otherSource: "für diese Art und Zeit wurde eine andere Quelle gewählt",
     readingsAndRecords: "Messwerte und Einträge",

@@ -117,6 +117,7 @@ extension PageTexts {
     overlapping: "otro sensor midió a esa hora",
     repeated: "otro valor del mismo sensor a esa hora",
     unusable: "un número que ningún dispositivo muestra",
+    filledIn: "tomado del sensor por una calculadora de bolos",
     doubled: "también en otra fuente: se contó una vez",
     otherSource: "se eligió otra fuente para este tipo y esta hora",
     readingsAndRecords: "Lecturas y registros",

@@ -222,6 +222,8 @@ package struct PageTexts: Sendable {
   package let repeated: String
   /// Why readings do not count.
   package let unusable: String
+  /// Why readings do not count.
+  package let filledIn: String
   /// Why readings and records do not count.
   package let doubled: String
   /// Why readings and records do not count.
@@ -310,6 +312,7 @@ extension PageTexts {
     case .overlapping: overlapping
     case .repeated: repeated
     case .unusable: unusable
+    case .filledIn: filledIn
     case .doubled: doubled
     case .otherSource: otherSource
     }

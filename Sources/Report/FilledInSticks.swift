@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds finger sticks that are the sensor's value once more: blood glucose that a pump's bolus calculator was given, equal to a
+/// value that a sensor showed in the 11 minutes before. Decided when it is read, since the sensor's values may come later.
+///
+/// In 11 exports of Tandem pumps 1,299 of 1,313 such values are equal. Of true finger sticks 1.4 to 2.9 % are by chance.
+package struct FilledInSticks: Sendable {
+  /// Two values of a sensor: a new one may come while a person is at the calculator.
+  package static let reachSeconds: Int64 = 11 * 60
+  /// Several sensors that give a value each minute.
+  private static let maxValues = 64
+
+  private var values: [(instant: Int64, measurement: Measurement)] = []
+  private var next = 0
+
+  /// Nothing yet.
+  package init() {}
+
+  /// Takes the next reading in the order of time; whether it was filled in from a sensor.
+  package mutating func isFilledIn(_ reading: GlucoseReading) -> Bool {
+    if reading.isWithdrawn { return false }
+    switch reading.kind {
+    case .cbg:
+      note(reading)
+      return false
+    case .smbg where reading.marks.contains(.calculator):
+      let instants = reading.instant - Self.reachSeconds...reading.instant
+      return values.contains {
+        instants.contains($0.instant) && $0.measurement.isShown(like: reading.measurement)
+      }
+    case .smbg, .scan, .ketone: return false
+    }
+  }
+
+  private mutating func note(_ reading: GlucoseReading) {
+    let value = (instant: reading.instant, measurement: reading.measurement)
+    if values.count < Self.maxValues { values.append(value) } else { values[next] = value }
+    next = (next + 1) % Self.maxValues
+  }
+}
+
+extension Measurement {
+  /// Whether a pump that copies one shows the other: the same number in one unit, else the same in mmol/L.
+  fileprivate func isShown(like other: Measurement) -> Bool {
+    guard let quantity, let copy = other.quantity else { return false }
+    return quantity.unit == copy.unit
+      ? quantity.number == copy.number : quantity.tenthsOfMillimole == copy.tenthsOfMillimole
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Blood glucose of a Tandem pump whose sensor's values come in another import.
+@Suite(.timeLimit(.minutes(10)))
+struct FilledInTests {
+  private static func row(_ time: String, _ value: Int, _ what: String) -> String {
+    "\"t:slim X2\",\"0000001\",\"\(what)\",\"2026-05-04T\(time):00\",\"\(value)\",\n"
+  }
+
+  private static let sticks =
+    "DeviceType,SerialNumber,Description,EventDateTime,BG (mg/dL),Note\n" + row("08:07", 132, "BG")
+    + row("12:30", 171, "BG")
+  private static let sensor =
+    "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\n" + row("08:00", 132, "EGV")
+    + row("08:05", 137, "EGV") + row("12:15", 171, "EGV")
+
+  /// How many finger sticks count, and how many were filled in, in a period.
+  private func counts(_ program: Program, _ options: String...) async throws -> [Int] {
+    let outcome = try await program.run(arguments: ["stats", "--json"] + options)
+    #expect(outcome.status == 0, "\(outcome)")
+    return ["\"finger_sticks\":{\"readings\":", "\"filled_in\":"].map { name in
+      outcome.output.firstRange(of: name).flatMap {
+        Int(outcome.output[$0.upperBound...].prefix { $0.isNumber })
+      } ?? -1
+    }
+  }
+
+  @Test func bloodGlucoseIsJudgedAgainWhenTheSensorsValuesCome() async throws {
+    for files in [["sticks", "sensor"], ["sensor", "sticks"]] {
+      let program = try Program()
+      try program.write(Self.sticks, to: "sticks.csv")
+      try program.write(Self.sensor, to: "sensor.csv")
+      for (place, name) in files.enumerated() {
+        let imported = try await program.run(
+          "import", "--quiet", "--timezone", "UTC", program.path("\(name).csv"))
+        #expect(imported.status == 0, "\(imported)")
+        if place == 0, name == "sticks" { #expect(try await counts(program) == [2, 0]) }
+      }
+      #expect(try await counts(program) == [1, 1])
+      // What decides is before the period.
+      #expect(try await counts(program, "--since", "2026-05-04T08:06") == [1, 1])
+      #expect(try await counts(program, "--since", "2026-05-04T12:00") == [1, 0])
+      let text = try await program.run("stats")
+      #expect(text.output.contains("filled in 1"), "\(text.output)")
+      // Nothing that is stored changes.
+      #expect(try StoreFile(program.store).count("reading") == 5)
+    }
+  }
+}
