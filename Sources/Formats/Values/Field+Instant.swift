@@ -12,12 +12,34 @@ extension Field {
   /// no offset. Nil for 0, which means that there is none.
   @inline(__always)
   var instant: Instant? {
+    if count > 4, start[0] >= UInt8(ascii: "A") { return namedInstant }
     if count > 4, start[4] == UInt8(ascii: "-") { return yearFirstInstant }
     if count == 13, let milliseconds = integer, milliseconds >= Self.minMilliseconds {
       return Instant(milliseconds: milliseconds)
     }
     return epochInstant
   }
+
+  /// A date as programs of Unix print it, with a zone that has one meaning there: `Mon Jan 5 08:30:00 EST 2026`.
+  private var namedInstant: Instant? {
+    guard count >= 24, count <= 32 else { return nil }
+    let words = text.split(separator: " ")
+    guard words.count == 6, words[0].count == 3, let month = MonthNames.month(words[1]),
+      let day = Int(words[2]),
+      let clock = String(words[3]).withField(\.timeOfDay), let hours = Self.hoursOfZones[String(words[4])],
+      let year = Int(words[5]), (1970...9999).contains(year),
+      let time = DeviceTime(
+        year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
+    else { return nil }
+    let offset = hours * 3600
+    return Instant(milliseconds: (time.seconds - Int64(offset)) * 1000, utcOffset: offset)
+  }
+
+  /// The zones of the United States in such a date, and UTC. Other names have several meanings.
+  private static let hoursOfZones: [String: Int32] = [
+    "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
+    "PDT": -7,
+  ]
 
   private var epochInstant: Instant? {
     guard let number = jsonNumber, number > 0, number <= Double(Self.maxMilliseconds) else { return nil }
