@@ -47,6 +47,28 @@ struct OutputFileTests {
     #expect(page.status == 0 && page.errors == "", "\(page)")
   }
 
+  /// Rows that are appended to the log of a database in use would damage it.
+  @Test func aLinkToAFileBesideTheStoreIsRefused() async throws {
+    let program = try await ReadingRows.sticks()
+    try program.write("time,glucose (mmol/L)\n2026-05-06 10:00,x\n", to: "bad.csv")
+    let outcome = try await program.shell(
+      """
+      store=data/glucoport/logbook.db
+      mkfifo lines; sqlite3 $store <lines >/dev/null & exec 3>lines
+      echo 'SELECT count(*) FROM reading;' >&3
+      until [ -e $store-wal ]; do :; done
+      ln -s $store-wal soft; ln $store-wal hard
+      for link in soft hard; do glucoport import bad.csv --rejects-append --rejects $link; echo $?; done
+      glucoport report --force -o hard; echo $?
+      exec 3>&-; wait
+      """)
+    #expect(outcome.output == "64\n64\n64\n", "\(outcome)")
+    for link in ["soft", "hard"] {
+      #expect(
+        outcome.errors.contains("\(link): this is a file that belongs to the store; choose"), "\(outcome)")
+    }
+  }
+
   @Test func theTokenOfTheRemoteIsNotReplaced() async throws {
     let program = try await ReadingRows.sticks()
     let token = try program.write("secret\n", to: "token")

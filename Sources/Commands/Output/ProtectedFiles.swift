@@ -14,6 +14,8 @@ import LogbookStore
 struct ProtectedFiles {
   /// What each file is, in the words of a message.
   private var files: [(path: String, what: String)] = []
+  /// The files beside the store, to which a link of another name may lead.
+  private var besideStore: [String] = []
 
   /// Files beside a database that SQLite, or an upload, opens by their names.
   private static let companions = ["-wal", "-shm", "-journal", "-upload"]
@@ -25,7 +27,10 @@ struct ProtectedFiles {
   ///   - remote: the remote of the store, whose files of token and certificates are protected.
   ///   - inputs: files that the command reads; `-` is standard input.
   init(store: String?, remote: RemoteSetting? = nil, inputs: [String] = []) {
-    if let store { files.append((store, "the store")) }
+    if let store {
+      files.append((store, "the store"))
+      besideStore = Self.companions.map { store + $0 }
+    }
     files += inputs.map { ($0, "an input of this command") }
     guard let access = remote?.access else { return }
     if case .file(let path) = access.token { files.append((path, "the token of the remote")) }
@@ -55,7 +60,8 @@ struct ProtectedFiles {
       let isDatabase = try Self.isDatabase(database, status)
       if isStore || isDatabase { return "a file that belongs to the database \(displayed(database))" }
     }
-    return nil
+    guard let status = Self.status(path) else { return nil }
+    return besideStore.contains { Self.isSame(status, as: $0) } ? "a file that belongs to the store" : nil
   }
 
   /// What the path, or the link at it, leads to; nil where nothing is there.
