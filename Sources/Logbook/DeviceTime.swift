@@ -42,8 +42,8 @@
 
   /// Year, month, day, hour, minute and second.
   public var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-    let days = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)
-    let rest = Int(seconds) - days * 86400
+    let days = Int(seconds >= 0 ? seconds / 86400 : (seconds + 1) / 86400 - 1)
+    let rest = Int(seconds) &- days &* 86400
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

@@ -32,7 +32,7 @@ package struct IdentityDigests: Hashable, Sendable {
 
   /// The bucket of a record: the first two hexadecimal digits of its id and a 0. Records are few beside readings, so
   /// that a sixteenth of the buckets is enough.
-  package static func bucket(ofRecord guid: String) -> Int { (Int(guid.prefix(2), radix: 16) ?? 0) << 4 }
+  package static func bucket(ofRecord guid: String) -> Int { Int(UInt8(guid.prefix(2), radix: 16) ?? 0) << 4 }
 
   /// The buckets in which the two sides differ.
   package func differing(from other: IdentityDigests) -> Set<Int> {

@@ -231,20 +231,20 @@ extension RemoteSetting {
     logbook = try row["logbook"]
     logbookName = try row["logbook_name"]
     node = try row["node"]
-    run = try row["run"]
+    run = Int64(try row.count("run"))
     runID = try row["run_id"]
     cursor = try row["cursor"]
     lastSeenPosition = try row["last_position"]
-    failures = try row["failures"]
-    nextAttempt = try row["next_attempt"]
-    lastSuccess = try row["last_success"]
-    since = try row["since"]
+    failures = try row.count("failures")
+    nextAttempt = try row.optionalSeconds("next_attempt")
+    lastSuccess = try row.optionalSeconds("last_success")
+    since = try row.optionalSeconds("since")
     lastError = try row["last_error"]
     // It only keeps a report from being repeated: what no program wrote there is as good as none.
-    lastingFailure = try (row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
-    lastPush = try row["last_push"]
-    lastPull = try row["last_pull"]
-    purgedAt = try row["purged_at"]
+    lastingFailure = (try row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
+    lastPush = try row.optionalSeconds("last_push")
+    lastPull = try row.optionalSeconds("last_pull")
+    purgedAt = try row.optionalSeconds("purged_at")
   }
 }
 

@@ -52,7 +52,11 @@ extension Store {
 
   /// How many seconds lie at least between two fetches that no person asks for.
   package func pullIntervalSeconds() throws -> Int {
-    try read { try Self.value(of: .pullInterval, $0) { Int($0) } } ?? Self.defaultPullIntervalSeconds
+    try read { database in
+      try Self.value(of: .pullInterval, database) {
+        Int64($0).flatMap { (0...StoredBounds.seconds.upperBound).contains($0) ? Int($0) : nil }
+      }
+    } ?? Self.defaultPullIntervalSeconds
   }
 
   /// Sets the least time between two fetches that no person asks for.

@@ -162,6 +162,11 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
     throw failure(for: error, path: path)
   } catch let damage as DamagedRow {
     throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
+  } catch is RowDecodingError {
+    // Its own words hold the row, and with it values of a person.
+    throw Failure(
+      .inputOutput,
+      "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)")
   }
 }
 

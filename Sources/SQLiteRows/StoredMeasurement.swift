@@ -54,6 +54,9 @@ package struct StoredMeasurement {
     guard let code = UInt8(exactly: unit), let unit = GlucoseUnit(rawValue: code) else {
       throw DamagedRow(row(), "unknown unit \(self.unit)")
     }
+    for number in [value, threshold].compactMap(\.self) where !PlausibleAmounts.stated.contains(number) {
+      throw DamagedRow(row(), number == value ? "unknown value" : "unknown threshold")
+    }
     switch (rangeFlag, value) {
     case (0, let value?): return .value(Quantity(value, unit))
     case (0, nil): throw DamagedRow(row(), "value is NULL")

@@ -66,28 +66,33 @@ extension RawStatement {
       return number
     }
     func check(_ reason: String?) throws(DamagedRow) { if let reason { throw damage(reason) } }
-    let (time, offset, code, marks) = (try whole(0), try whole(1), try whole(2), try whole(7))
+    let time = try seconds(column, in: name ?? place.name)
+    let (offset, code, marks) = (try whole(1), try whole(2), try whole(7))
     try check(misfit(asNumber: column + 3))
     try check(misfit(asInteger: column + 4))
     try check(misfit(asInteger: column + 5))
     try check(misfit(asNumber: column + 6))
-    guard let utcOffset = Int32(exactly: offset) else { throw damage("unknown utc_offset \(offset)") }
+    guard StoredBounds.offset.contains(offset) else { throw damage("unknown utc_offset \(offset)") }
     guard let source = UInt8(exactly: code).flatMap(OffsetSource.init(rawValue:)) else {
       throw damage("unknown offset_source \(code)")
     }
     guard let marks = UInt16(exactly: marks) else { throw damage("unknown marks \(marks)") }
-    guard let occurrence = Int32(exactly: place.occurrence) else {
+    guard place.occurrence >= 0, let occurrence = Int32(exactly: place.occurrence) else {
       throw damage("unknown occurrence")
     }
     var reading = Reading(
       device: series.device, kind: series.kind, at: DeviceTime(seconds: time),
-      placement: Placement(utcOffset: utcOffset, source: source),
+      placement: Placement(utcOffset: Int32(offset), source: source),
       try StoredMeasurement(self, from: column + 3).measurement(in: name ?? place.name),
       marks: ReadingMarks(rawValue: marks), line: 0)
     reading.positionKind = series.positionKind
     reading.position = place.position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
+    // Of an equal identity it is another reading for every other store.
+    guard reading.valueBucket == place.valueBucket else {
+      throw damage("the value_bucket does not match the value")
+    }
     return reading
   }
 }

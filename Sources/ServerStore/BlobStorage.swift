@@ -15,7 +15,9 @@ struct BlobStorage {
     let statement = try database.cachedStatement(sql: "SELECT digest, held, size FROM blob WHERE digest = ?")
     guard let row = try Row.fetchOne(statement, arguments: [digest]) else { return HeldContent() }
     let stored = StoredRow(row, of: "blob")
-    return HeldContent(bytes: try stored[1], size: try stored[2])
+    let (held, size) = (try stored.count(1), try stored.count(2))
+    guard held <= size else { throw stored.damage(1) }
+    return HeldContent(bytes: Int64(held), size: Int64(size))
   }
 
   /// Appends a part; the whole content is read once, when its last part is there.

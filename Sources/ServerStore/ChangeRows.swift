@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Logbook
 import SQLiteRows
 
 /// The rows of readings and records behind a place, in the one order that both share, stepped to one by one.
@@ -8,13 +9,16 @@ final class ChangeRows {
   struct RecordRow {
     let guid: String
     let revision: String
-    let state: String
+    let state: RecordState
+    /// The bytes of the state as JSON.
+    let stateBytes: Int
     let node: Int64
 
     static let columns = "seq, guid, revision, state, node"
 
     init(_ row: StoredRow) throws {
-      (guid, revision, state, node) = (try row[1], try row[2], try row[3], try row[4])
+      (guid, revision, node) = (try row.guid(1), try row[2], try row[4])
+      (state, stateBytes) = (try row.state(3), (try row[3] as String).utf8.count)
     }
   }
 

@@ -15,7 +15,7 @@ struct DigestScan {
     let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
     while let row = try rows.next() {
       let record = StoredRow(row, of: "record")
-      digests.insert(try record[0], try RecordState(json: record[1]))
+      digests.insert(try record.guid(0), try record.state(1))
     }
     return digests
   }
@@ -29,7 +29,7 @@ struct DigestScan {
       arguments: [guid ?? ""])
     while let row = try rows.next() {
       let record = StoredRow(row, of: "record")
-      let (guid, state): (String, String) = (try record[0], try record[2])
+      let (guid, state): (String, String) = (try record.guid(0), try record[2])
       guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
       bytes += state.utf8.count
       if page.records.count == Wire.maxRecords || (bytes > Wire.maxBodyBytes / 2 && !page.records.isEmpty) {
@@ -37,7 +37,7 @@ struct DigestScan {
         return page
       }
       page.records.append(
-        RemoteRecord(guid: guid, revision: try record[1], state: try RecordState(json: state)))
+        RemoteRecord(guid: guid, revision: try record[1], state: try record.state(2)))
     }
     return page
   }

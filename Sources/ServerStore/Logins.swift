@@ -52,7 +52,7 @@ package final class Logins: LoginDirectory {
             throw Failure(
               .inputOutput, "the file of logins is damaged: the token '\(name)' has an unknown role")
           }
-          return ListedLogin(name: name, role: role, logbook: try login[2], createdAt: try login[3])
+          return ListedLogin(name: name, role: role, logbook: try login[2], createdAt: try login.seconds(3))
         }
       } catch let damage as DamagedRow {
         throw Failure(.inputOutput, "the file of logins is damaged: \(damage)")
@@ -142,7 +142,7 @@ extension Logins {
       return (name: try stored[0] as String, id: try stored[1] as String)
     }
     if let name, let found = known.first(where: { $0.name == name }) { return found.id }
-    if name == nil, known.count == 1 { return known[0].id }
+    if name == nil, known.count == 1, let only = known.first { return only.id }
     guard let name else {
       let names = known.map(\.name)
       throw Failure(

@@ -30,11 +30,11 @@ struct PageBuilder {
 
   /// Takes a record; false when the page has no room for it.
   mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
-    recordBytes += row.state.utf8.count
+    recordBytes += row.stateBytes
     let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
     guard !isFull, records.count < Wire.maxRecords else { return false }
     records.append(
-      RemoteRecord(guid: row.guid, revision: row.revision, state: try RecordState(json: row.state)))
+      RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
     return true
   }
 }

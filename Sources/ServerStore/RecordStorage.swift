@@ -89,7 +89,7 @@ extension RecordStorage {
       sql: "SELECT guid, revision, state FROM record WHERE guid = ?")
     guard let row = try Row.fetchOne(statement, arguments: [guid]) else { return nil }
     let stored = StoredRow(row, of: "record")
-    return Current(revision: try stored[1], state: try RecordState(json: stored[2]))
+    return Current(revision: try stored[1], state: try stored.state(2))
   }
 
   private mutating func store(

@@ -46,6 +46,12 @@ import Testing
     ("UPDATE reading SET range_flag = 3", "\(reading): unknown range_flag 3"),
     ("UPDATE reading SET value = NULL", "\(reading): value is NULL"),
     ("UPDATE reading SET marks = 70000", "\(reading): unknown marks 70000"),
+    ("UPDATE reading SET value = 9e18", "\(reading): unknown value"),
+    ("UPDATE reading SET device_time = -9223372036854775808", "\(reading): unknown device_time"),
+    (
+      "UPDATE series SET last_time = 9223372036854775807",
+      "series (series 1): unknown last_time 9223372036854775807"
+    ),
   ])
   func aListingNamesTheReading(_ sql: String, _ reason: String) throws {
     try damage(sql)
@@ -105,6 +111,50 @@ import Testing
     }
     try scratch.damage("UPDATE ingest SET source = NULL")
     try expect("ingest (id 2): source is NULL") { _ = try scratch.open(.reader).ingests(limit: 1) }
+  }
+
+  @Test(arguments: [
+    ("started_at", Int64.min), ("finished_at", .max), ("clock_difference", .min), ("started_at", 1 << 40),
+  ])
+  func anImpossibleTimeOfAnImportIsReported(_ column: String, _ seconds: Int64) throws {
+    try damage("UPDATE ingest SET clock_meter = 1, clock_host = 1, clock_difference = 1")
+    try scratch.damage("UPDATE ingest SET \(column) = \(seconds) WHERE id = 2")
+    try expect("ingest (id 2): unknown \(column) \(seconds)") {
+      _ = try scratch.open(.reader).overview(ingests: 5)
+    }
+  }
+
+  /// A stretch of every year up to such a time took 21 GB.
+  @Test(arguments: [
+    (
+      "UPDATE series SET last_time = 9223372036854775807",
+      "series (id 1): unknown last_time 9223372036854775807"
+    ),
+    (
+      "UPDATE record SET device_time = 1 << 62, guid = 'x'",
+      "record (guid \"x\"): unknown device_time 4611686018427387904"
+    ),
+    ("UPDATE reading SET device_time = 9e17", "reading (series 1, position \(Make.noon)): year is NULL"),
+  ])
+  func noChangeOfZoneCountsTheYearsOfAnImpossibleTime(_ sql: String, _ reason: String) throws {
+    try damage(sql)
+    if sql.contains("reading") { try scratch.damage("UPDATE series SET first_time = -20000000000") }
+    try expect(reason) {
+      _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 1)
+    }
+  }
+
+  /// What no way into a store takes is refused by the file itself, for any program.
+  @Test(arguments: [
+    "UPDATE ingest SET started_at = -9223372036854775808", "UPDATE ingest SET finished_at = 1 << 40",
+    "UPDATE series SET last_time = 1 << 60", "UPDATE series SET first_time = last_time + 1",
+    "UPDATE series SET readings = 1 << 60", "UPDATE record SET device_time = 1 << 60, version = version + 1",
+    "UPDATE record SET edited_at = -1 << 60, version = version + 1",
+  ])
+  func theSchemaRefusesImpossibleNumbers(_ sql: String) throws {
+    try damage("SELECT 1")
+    let message = try scratch.refusal(.editor, sql)
+    #expect(message?.hasPrefix("CHECK constraint failed") == true, "\(message ?? "taken")")
   }
 
   @Test func anUnknownOffsetOfARecordIsReported() throws {

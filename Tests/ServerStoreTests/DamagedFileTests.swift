@@ -35,6 +35,14 @@ import Testing
     ("UPDATE reading SET unit = 5", "unknown unit 5"),
     ("UPDATE reading SET offset_source = 9", "unknown offset_source 9"),
     ("UPDATE reading SET value = NULL", "value is NULL"),
+    ("UPDATE reading SET value = 9e18", "unknown value"), ("UPDATE reading SET value = -1", "unknown value"),
+    ("UPDATE reading SET value = 9e999", "unknown value"),
+    ("UPDATE reading SET threshold = 9e18", "unknown threshold"),
+    ("UPDATE reading SET device_time = -9223372036854775808", "unknown device_time"),
+    ("UPDATE reading SET device_time = 4611686018427387904", "unknown device_time"),
+    ("UPDATE reading SET utc_offset = 86400", "unknown utc_offset 86400"),
+    ("UPDATE reading SET occurrence = -1", "unknown occurrence"),
+    ("UPDATE reading SET value_bucket = 7", "the value_bucket does not match the value"),
     ("UPDATE reading SET marks = 70000", "unknown marks 70000"),
     ("UPDATE series SET kind = 9", "unknown kind 9"),
     ("UPDATE series SET position_kind = 9", "unknown position_kind 9"),
@@ -53,6 +61,52 @@ import Testing
     }
     try file.close()
   }
+
+  /// A record with a change of the file that no rule of the schema holds back.
+  @Test(arguments: [
+    ("UPDATE record SET guid = '-1'", "record (guid \"-1\"): unknown guid"),
+    ("UPDATE record SET state = '{}'", "record (guid \"\(guid)\"): unknown state"),
+    (
+      "UPDATE record SET state = replace(state, '2026-05', '2026-15')",
+      "record (guid \"\(guid)\"): unknown state"
+    ),
+  ])
+  func aDamagedRecordIsReportedWhereverItIsRead(_ sql: String, _ reason: String) async throws {
+    let file = try damaged(
+      """
+      INSERT INTO node (id, name, run_number, run_id)
+      VALUES (1, '\(Self.guid)', 1, '\(Self.guid)') ON CONFLICT DO NOTHING;
+      INSERT INTO record (guid, seq, revision, kind, state, node)
+      VALUES ('\(Self.guid)', 100, '100.a', 'note', '\(Self.state)', 1); \(sql)
+      """)
+    let works: [@Sendable (Database) throws -> Void] = [
+      { _ = try DigestScan(database: $0).recordDigests() },
+      { _ = try DigestScan(database: $0).records(in: Set(0..<4096), after: nil) },
+      { _ = try PartScan($0, node: 2, limit: 5).page(of: .records, after: 0) },
+      { database in
+        var scan = ChangeScan(database, node: 2, after: 0, limit: 5)
+        _ = try scan.page()
+      },
+    ]
+    for work in works {
+      await #expect { try await file.read(work) } throws: {
+        Self.log($0) == "logbook a is damaged: \(reason)"
+      }
+    }
+    try file.close()
+  }
+
+  /// The words for the server's log.
+  private static func log(_ error: any Error) -> String? {
+    guard case .serverFailure(_, let log)? = error as? ServiceError else { return nil }
+    return log
+  }
+
+  private static let guid = "0a1b2c3d-0000-4000-8000-000000000002"
+  private static let state = """
+    {"kind":"note","entry_guid":null,"device_time":"2026-05-28T20:26:40","utc_offset":"Z","offset_source":"stated",\
+    "fields":{"text":"a"},"deleted":false,"edited_at":null}
+    """
 
   /// The numbers behind it would overflow, and end the server for everybody.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])

@@ -113,6 +113,26 @@ enum SourceRules {
     }
   }
 
+  /// Names of values that are subscripted by a number or a text and are no rows of a database.
+  private static let noRows: Set<Substring> = ["parts"]
+
+  /// Values taken from a row of a database without an error: GRDB ends the program where a damaged row holds NULL or another
+  /// type. What is read goes by `StoredRow`, whose subscripts throw. Also dictionaries that trap on a key that is there
+  /// twice, as a damaged index has it.
+  static func uncheckedRows(_ file: SourceFile) -> [String] {
+    guard ["LogbookStore", "ServerStore"].contains(file.room) else { return [] }
+    let readsRows = file.text.contains("Row.fetch") || file.text.contains(": StoredRow")
+    return file.numbered.filter { !$0.line.drop { $0 == " " }.hasPrefix("//") }.flatMap { number, line in
+      var found = line.contains("uniqueKeysWithValues:") ? ["uniqueKeysWithValues"] : []
+      if readsRows {
+        found += line.matches(of: /(\$0|\b[A-Za-z]\w*)\??\[(\d+|"\w+")\]/).filter { match in
+          !line[..<match.range.lowerBound].hasSuffix("try ") && !noRows.contains(match.1)
+        }.map { String($0.0) }
+      }
+      return found.map { "\(file.path):\(number): \($0)" }
+    }
+  }
+
   /// What asks a remote for others' changes, and what writes them and how far they are pulled, each with the files that
   /// may: one way in for everything, so that no second one keeps its own books. A comparison asks, too, and takes what
   /// is missing by the same calls.

@@ -112,6 +112,22 @@ import Testing
     #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)) == [])
   }
 
+  @Test(arguments: [
+    "let id: Int64 = row[0]", "rows.map { ($0[0], 1) }", "return row?[1] ?? 0", "kind = row[\"kind\"]",
+    "Dictionary(uniqueKeysWithValues: pairs)",
+  ])
+  func aRowThatIsReadWithoutAnErrorIsFound(_ line: String) {
+    let text = "let rows = try Row.fetchAll(database)\n\(line)"
+    #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)).count == 1)
+    #expect(SourceRules.uncheckedRows(SourceFile("Sources/ServerStore/A.swift", text)).count == 1)
+  }
+
+  @Test func aRowThatIsReadWithAnErrorIsNot() {
+    let text = "let row = try Row.fetchOne(database)\nlet id: Int64 = try row[0]\n// row[0]\nInt64(parts[0])"
+    #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)) == [])
+    #expect(SourceRules.uncheckedRows(SourceFile("Sources/Formats/A.swift", "row[0]; Row.fetch")) == [])
+  }
+
   @Test func printIsForTheOutputAlone() {
     #expect(SourceRules.words(SourceFile("Sources/Commands/Output/Output.swift", "print(1)")) == [])
     #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])

@@ -52,6 +52,10 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }
 
+  @Test func everyValueOfARowIsReadWithAnError() throws {
+    #expect(try swiftSources().flatMap(SourceRules.uncheckedRows) == [])
+  }
+
   @Test func whatTheCompilerDoesNotCheckAboutThreadsIsInOneFileEach() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.concurrency) == [])

@@ -113,7 +113,7 @@ struct ActionLog {
         (kind == .delete ? pair.before : pair.after).map { PersonAction.Subject(guid: guid, state: $0) }
       }
       return PersonAction(
-        id: id, kind: kind, madeAt: try row[2], latestIngest: try row[3], isUndone: try row[4],
+        id: id, kind: kind, madeAt: try row.seconds(2), latestIngest: try row[3], isUndone: try row[4],
         subjects: subjects)
     }
   }
@@ -139,8 +139,8 @@ struct ActionStates {
       let row = StoredRow(row, of: "action_state")
       let guid: String = try row[0]
       let state = RecordState(
-        kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
-        placement: Placement(utcOffset: try row[4], source: try row.code(5)),
+        kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
+        placement: try row.placement(4),
         fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7])
       if try row[8] {
         pairs[guid, default: Pair()].after = state

@@ -73,9 +73,9 @@ extension Store {
         SELECT redo.ingest, redo.action FROM redo LEFT JOIN ingest ON ingest.id = redo.ingest
         WHERE redo.ingest IS NULL OR \(ImportClaims.isUndone) ORDER BY redo.id DESC LIMIT 1
         """)
-    guard let row = rows.first else { return nil }
-    if let ingest: Int64 = row[0] { return .ingest(ingest) }
-    let id: Int64 = row[1]
+    guard let row = rows.first.map({ StoredRow($0, of: "redo", key: 0..<2) }) else { return nil }
+    if let ingest: Int64 = try row[0] { return .ingest(ingest) }
+    let id: Int64 = try row[1]
     return try ActionLog.actions("id = ?", [id], limit: 1, database).first.map(PersonStep.action)
   }
 }

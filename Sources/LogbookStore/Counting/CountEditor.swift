@@ -67,7 +67,8 @@ enum CountDecisions {
           """))
     var decisions: [CountDecision] = []
     while let row = try rows.next() {
-      let text: String = try StoredRow(row, of: "record")[0]
+      let stored = StoredRow(row, of: "record")
+      let text: String = try stored[0]
       do throws(JSONError) {
         if let decision = CountDecision(fields: try RecordFields(json: text)) { decisions.append(decision) }
       } catch {

@@ -88,16 +88,13 @@ package struct StoreExaminer {
   }
 
   private func changedSchema(_ file: ExaminedFile) throws -> [String] {
-    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    let sql = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
     let expected = try DatabaseQueue().write { database in
       try Schema.schema.make(in: database)
-      return try Row.fetchAll(database, sql: sql).map { ($0[0] as String, $0[1] as String) }
+      return try String.fetchAll(database, sql: sql)
     }
-    var found: [String: String] = [:]
-    for row in try file.rows(sql) {
-      if let name = row[0], let text = row[1] { found[name] = text }
-    }
-    return expected.filter { found[$0.0] != $0.1 }.map(\.0).sorted()
+    let found = try Set(file.rows(sql).compactMap { $0.first ?? nil })
+    return Set(expected).subtracting(found).map { String($0.prefix { $0 != "\n" }) }.sorted()
   }
 
   private func count(_ found: inout StoreExamination, _ file: ExaminedFile) throws {
@@ -105,7 +102,8 @@ package struct StoreExaminer {
     found.unfinishedImports = try count("ingest WHERE outcome = 'running'")
     found.conflicts = try count("record WHERE conflict IS NOT NULL OR \(RecordCondition.isOrphaned)")
     found.refused = try count("refusal") + count("record WHERE \(RecordCondition.isRefused)")
-    found.lastImport = try file.number("SELECT max(finished_at) FROM ingest")
+    found.lastImport = try Self.seconds(
+      file.rows("SELECT max(finished_at) FROM ingest").first?.first ?? nil, "ingest", "finished_at")
     found.remote = try remote(file)
   }
 
@@ -127,11 +125,21 @@ package struct StoreExaminer {
         kind: kind, url: url, token: token, allowsPlainHTTP: row[4] == "1", authorities: row[10],
         clientCertificate: ClientCertificate(storedCertificate: row[11], key: row[12])),
       logbook: logbook)
-    remote.lastSuccess = row[6].flatMap { Int64($0) }
-    remote.nextAttempt = row[7].flatMap { Int64($0) }
+    let name = "remote (id 1)"
+    remote.lastSuccess = try Self.seconds(row[6], name, "last_success")
+    remote.nextAttempt = try Self.seconds(row[7], name, "next_attempt")
     remote.lastError = row[8]
-    remote.purgedAt = row[9].flatMap { Int64($0) }
+    remote.purgedAt = try Self.seconds(row[9], name, "purged_at")
     return remote
+  }
+
+  /// A time that a column has as text.
+  private static func seconds(_ text: String?, _ row: String, _ column: String) throws(DamagedRow) -> Int64? {
+    guard let text else { return nil }
+    guard let seconds = Int64(text), StoredBounds.seconds.contains(seconds) else {
+      throw DamagedRow(row, "unknown \(column)")
+    }
+    return seconds
   }
 
   private func deep(_ file: ExaminedFile) throws -> StoreExamination.Deep {

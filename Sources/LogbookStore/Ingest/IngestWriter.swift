@@ -2,6 +2,7 @@
 
 import GRDB
 package import Logbook
+import SQLiteRows
 
 /// Writes one ingest into the store, batch by batch.
 package final class IngestWriter {
@@ -83,7 +84,9 @@ package final class IngestWriter {
         VALUES (?, ?, ?, ?, ?)
         """,
       arguments: [
-        source.name, source.format, try decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
+        source.name, source.format, try decisionsJSON(source.decisions), source.startedAt,
+        // Some file systems keep any 64 bits; such a time says nothing of the age of an export.
+        source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID
     state.notes = ImportNotes(ingest: id)

@@ -106,7 +106,8 @@ struct StatedZone {
             """), arguments: [guid])
       guard let row else { continue }
       brought.whole.records[guid] = ""
-      if row[0] as Int64? != id { brought.isStated = false }
+      let stated: Int64? = try StoredRow(row, of: "record (guid \(guid))", key: 0..<0)[0]
+      if stated != id { brought.isStated = false }
     }
   }
 

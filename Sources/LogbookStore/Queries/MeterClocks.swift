@@ -46,10 +46,11 @@ extension Store {
         arguments: ["latest": now + 60, "first": Self.firstRelease, "tolerance": Self.toleranceSeconds]
       ).map { row in
         let row = StoredRow(row, of: "ingest")
-        let meter = DeviceTime(seconds: try row[5])
+        let meter = try row.deviceTime(5)
         return MeterClock(
-          meter: try Device(row, from: 1), comparison: ClockComparison(meter: meter, host: try row[6]),
-          difference: try row[7])
+          meter: try Device(row, from: 1),
+          comparison: ClockComparison(meter: meter, host: try row.seconds(6)),
+          difference: try row.seconds(7))
       }
     }
   }

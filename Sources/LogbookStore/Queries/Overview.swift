@@ -133,18 +133,20 @@ package struct IngestEntry: Sendable {
     source = try row[1]
     format = try row[2]
     digest = try row[3]
-    startedAt = try row[4]
-    finishedAt = try row[5]
+    startedAt = try row.seconds(4)
+    finishedAt = try row.optionalSeconds(5)
     outcome = try row[6]
     isUndone = try row[20]
     counts = try row[7]
     decisions = try row[8]
-    new = try row[9]
-    known = try row[10]
-    records = (try row[21], try row[22], try row[23])
-    rejected = try row[11]
+    new = try row.count(9)
+    known = try row.count(10)
+    records = (try row.count(21), try row.count(22), try row.count(23))
+    rejected = try row.count(11)
     firmware = try row[12]
-    if let meter: Int64 = try row[13], let host: Int64 = try row[14], let difference: Int64 = try row[15] {
+    if let meter = try row.optionalSeconds(13), let host = try row.optionalSeconds(14),
+      let difference = try row.optionalSeconds(15)
+    {
       clock = (ClockComparison(meter: DeviceTime(seconds: meter), host: host), difference)
     } else {
       clock = nil
@@ -157,18 +159,18 @@ package struct IngestEntry: Sendable {
 extension Overview.Line {
   fileprivate init(_ row: Row) throws {
     let row = StoredRow(row, of: "series", key: 0..<2)
-    (kind, device, readings) = (try row.code(1), try Device(row, from: 6), try row[2])
-    let unsent: Int = try row[3]
-    refused = try row[10]
-    let withdrawn: Int = try row[11]
-    (pending, firstTime, lastTime) = (unsent - refused - withdrawn, try row[4], try row[5])
+    (kind, device, readings) = (try row.code(1), try Device(row, from: 6), try row.count(2))
+    let unsent = try row.count(3)
+    refused = try row.count(10)
+    let withdrawn = try row.count(11)
+    (pending, firstTime, lastTime) = (unsent - refused - withdrawn, try row.seconds(4), try row.seconds(5))
   }
 }
 
 extension Overview.RecordLine {
   fileprivate init(_ row: Row) throws {
     let row = StoredRow(row, of: "record")
-    (kind, records, pending, refused) = (try row[0], try row[1], try row[2], try row[3])
+    (kind, records, pending, refused) = (try row[0], try row.count(1), try row.count(2), try row.count(3))
   }
 }
 
@@ -252,7 +254,10 @@ extension Store {
 
   /// When the last ingest ended, by the clock of its host; nil before the first.
   package func lastSuccess() throws -> Int64? {
-    try read { try Int64.fetchOne($0, sql: "SELECT max(finished_at) FROM ingest") }
+    try read { database in
+      try StoredRow.seconds(
+        database.cachedStatement(sql: "SELECT max(finished_at) AS finished_at FROM ingest"), of: "ingest")
+    }
   }
 
   private static func ingests(_ database: Database, limit: Int) throws -> [IngestEntry] {

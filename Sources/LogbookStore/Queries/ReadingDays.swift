@@ -76,5 +76,5 @@ private struct DayCounts {
 
 extension DeviceTime {
   /// Its midnight, in civil seconds.
-  fileprivate var startOfDay: Int64 { seconds - (seconds % 86400 + 86400) % 86400 }
+  fileprivate var startOfDay: Int64 { seconds &- (seconds % 86400 + 86400) % 86400 }
 }

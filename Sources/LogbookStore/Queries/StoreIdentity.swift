@@ -14,7 +14,7 @@ extension Store {
         database, sql: "SELECT started_at, coalesce(digest, '') FROM ingest ORDER BY id LIMIT 1"
       ).map { row in
         let row = StoredRow(row, of: "ingest")
-        let (startedAt, digest): (Int64, String) = (try row[0], try row[1])
+        let (startedAt, digest): (Int64, String) = (try row.seconds(0), try row[1])
         return [String(startedAt), digest]
       }
     }

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// How far a store and its remote are in step.
 package struct SyncOverview: Sendable {
@@ -43,24 +44,24 @@ extension Store {
 
   private func oldestPendingContent() throws -> Int64? {
     try read { database in
-      try Int64.fetchOne(
-        database,
-        sql: """
-          SELECT min(queued_at) FROM queued INDEXED BY queued_file JOIN record ON record.guid = queued.record
-          JOIN blob ON blob.digest = \(StoredField.digest)
-          WHERE aspect = 'file' AND blob.refusal IS NULL
-          """)
+      try StoredRow.seconds(
+        database.cachedStatement(
+          sql: """
+            SELECT min(queued_at) FROM queued INDEXED BY queued_file JOIN record ON record.guid = queued.record
+            JOIN blob ON blob.digest = \(StoredField.digest)
+            WHERE aspect = 'file' AND blob.refusal IS NULL
+            """), of: "queued")
     }
   }
 
   private func oldestPendingRecord() throws -> Int64? {
     try read { database in
-      try Int64.fetchOne(
-        database,
-        sql: """
-          SELECT min(queued_at) FROM queued JOIN record ON record.guid = queued.record
-          WHERE aspect = 'record' AND \(RecordCondition.isPending)
-          """)
+      try StoredRow.seconds(
+        database.cachedStatement(
+          sql: """
+            SELECT min(queued_at) FROM queued JOIN record ON record.guid = queued.record
+            WHERE aspect = 'record' AND \(RecordCondition.isPending)
+            """), of: "queued")
     }
   }
 
@@ -68,16 +69,16 @@ extension Store {
   /// imports count that ended after it.
   private func oldestPendingReading() throws -> Int64? {
     try read { database in
-      try Int64.fetchOne(
-        database,
-        sql: """
-          SELECT min(at) FROM (
-            SELECT started_at AS at FROM ingest
-            WHERE coalesce(finished_at, started_at) >= coalesce((SELECT last_push FROM remote), 0)
-              AND source IS NOT (SELECT url FROM remote)
-            UNION ALL
-            SELECT at FROM requeue WHERE at >= coalesce((SELECT last_push FROM remote), 0))
-          """)
+      try StoredRow.seconds(
+        database.cachedStatement(
+          sql: """
+            SELECT min(at) FROM (
+              SELECT started_at AS at FROM ingest
+              WHERE coalesce(finished_at, started_at) >= coalesce((SELECT last_push FROM remote), 0)
+                AND source IS NOT (SELECT url FROM remote)
+              UNION ALL
+              SELECT at FROM requeue WHERE at >= coalesce((SELECT last_push FROM remote), 0))
+            """), of: "ingest")
     }
   }
 }

@@ -38,9 +38,9 @@ extension IngestWriter {
         """)
     return try pairs.compactMap { pair in
       let pair = StoredRow(pair, of: "series")
-      let sample = try agreeing(pair[0], pair[2], limit: Self.sampleSize)
+      let sample = try agreeing(try pair[0], try pair[2], limit: Self.sampleSize)
       guard sample.looked > 0, sample.agreed * 4 >= sample.looked else { return nil }
-      let all = try agreeing(pair[0], pair[2], limit: -1)
+      let all = try agreeing(try pair[0], try pair[2], limit: -1)
       return LikelyDuplicate(
         kind: try pair.code(1), device: try pair[3], other: try pair[4], readings: all.agreed)
     }

@@ -92,9 +92,8 @@ extension OtherKind {
       let rows = try Row.fetchAll(statement, arguments: [id, Int(kind.rawValue)])
       for row in rows {
         let row = StoredRow(row, of: "series")
-        let (first, last): (Int64, Int64) = (try row[3], try row[4])
         let place = Place(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
-        found[place] = Known(id: try row[1], partition: try row[2], positions: first...last)
+        found[place] = Known(id: try row[1], partition: try row[2], positions: try row.range(3))
       }
     }
     return found

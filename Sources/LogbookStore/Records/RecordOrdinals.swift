@@ -86,12 +86,13 @@ final class RecordOrdinals {
     for base in bases {
       let waiting = try Row.fetchAll(
         database.cachedStatement(sql: "SELECT * FROM temp.open_row WHERE base = ? ORDER BY content"),
-        arguments: [base])
+        arguments: [base]
+      ).map { StoredRow($0, of: "open_row") }
       guard let first = waiting.first else { continue }
-      let key = RowKey(texts: try texts(first["texts"]))
+      let key = RowKey(texts: try texts(try first["texts"]))
       var next = try refresh(key)
       var unmatched: [RecordRow] = []
-      for row in waiting.map(RecordRow.init) {
+      for row in try waiting.map(RecordRow.init) {
         switch try match(base, row.content) {
         case .claimed(let guid): try known(row, guid)
         case .repeated, .none: unmatched.append(row)
@@ -151,11 +152,14 @@ extension RecordOrdinals {
           SELECT 1, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
         ORDER BY rank, ordinal
         """)
-    let rows = try Row.fetchAll(candidates, arguments: [base, content.text])
-    if rows.contains(where: { $0["given"] as String? == content.text }) { return .repeated }
-    guard let free = rows.first(where: { $0["given"] as String? == nil }) else { return .none }
-    try claim(base, ordinal: free["ordinal"], for: content)
-    return .claimed(guid: free["guid"])
+    let rows = try Row.fetchAll(candidates, arguments: [base, content.text]).map { row in
+      let row = StoredRow(row, of: "record_ordinal")
+      return (ordinal: try row[0] as Int, guid: try row[1] as String, given: try row[2] as String?)
+    }
+    if rows.contains(where: { $0.given == content.text }) { return .repeated }
+    guard let free = rows.first(where: { $0.given == nil }) else { return .none }
+    try claim(base, ordinal: free.ordinal, for: content)
+    return .claimed(guid: free.guid)
   }
 
   private func claimAny(_ base: String, for content: RecordContent) throws -> String? {
@@ -164,10 +168,11 @@ extension RecordOrdinals {
         sql: """
           SELECT ordinal, guid FROM temp.record_ordinal WHERE base = ? AND given IS NULL
           ORDER BY content, ordinal LIMIT 1
-          """), arguments: [base])
+          """), arguments: [base]
+    ).map { StoredRow($0, of: "record_ordinal") }
     guard let row else { return nil }
-    try claim(base, ordinal: row["ordinal"], for: content)
-    return row["guid"]
+    try claim(base, ordinal: try row[0], for: content)
+    return try row[1]
   }
 
   private func claim(_ base: String, ordinal: Int, for content: RecordContent) throws {

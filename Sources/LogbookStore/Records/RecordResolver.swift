@@ -2,6 +2,7 @@
 
 import GRDB
 package import Logbook
+import SQLiteRows
 
 /// A record that needs a decision.
 package struct RecordConflict: Hashable, Sendable {
@@ -182,7 +183,7 @@ extension RecordResolver {
       let record = try SyncRecord(row)
       return RecordConflict(
         guid: record.guid, cause: .edited, mine: record.state,
-        theirs: try theirs(row["conflict"], of: record.guid), base: record.base)
+        theirs: try theirs(try StoredRow(row, of: "record")["conflict"], of: record.guid), base: record.base)
     }
     let orphaned = try Row.fetchAll(
       database.cachedStatement(

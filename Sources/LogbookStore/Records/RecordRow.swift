@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Logbook
+import SQLiteRows
 
 /// A row of an export as the columns of a record hold it.
 struct RecordRow {
@@ -27,15 +27,16 @@ struct RecordRow {
   }
 
   /// A row that is held in a table with these columns.
-  init(_ row: Row) {
-    let format: String? = row["provenance_format"]
-    provenance = format.map { Provenance(format: $0, source: row["provenance_source"]) }
-    kind = row["kind"]
-    entryGuid = row["entry_guid"]
-    utcOffset = row["utc_offset"]
-    offsetSource = row["offset_source"]
+  init(_ row: StoredRow) throws {
+    let format: String? = try row["provenance_format"]
+    provenance = try format.map { Provenance(format: $0, source: try row["provenance_source"]) }
+    kind = try row["kind"]
+    entryGuid = try row["entry_guid"]
+    utcOffset = try row["utc_offset"]
+    offsetSource = try row["offset_source"]
     content = RecordContent(
-      fields: row["fields"], deviceTime: row["device_time"], utcOffset: utcOffset, offsetSource: offsetSource,
+      fields: try row["fields"], deviceTime: try row["device_time"], utcOffset: utcOffset,
+      offsetSource: offsetSource,
       isDeleted: false)
   }
 }

@@ -16,14 +16,15 @@ enum ReadingSchema {
       -- appends; a count that each device begins again is stored separately.
       partition INTEGER NOT NULL GENERATED ALWAYS AS (
         CASE WHEN position_kind = 0 THEN kind WHEN is_instant THEN -kind ELSE 4 + id END) VIRTUAL,
-      readings INTEGER NOT NULL DEFAULT 0 CHECK (readings >= 0),
+      readings INTEGER NOT NULL DEFAULT 0 CHECK (\(StoredBounds.check("readings", StoredBounds.count))),
       pending INTEGER NOT NULL DEFAULT 0 CHECK (pending BETWEEN 0 AND readings),
       first_position INTEGER,
       last_position INTEGER,
-      first_time INTEGER,
-      last_time INTEGER,
+      first_time INTEGER CHECK (\(StoredBounds.check("first_time", StoredBounds.seconds))),
+      last_time INTEGER CHECK (\(StoredBounds.check("last_time", StoredBounds.seconds))),
       -- Whether an instant lies a day or more from the time that its reading shows: what a listing then may not rely on.
       has_strays INTEGER NOT NULL DEFAULT 0 CHECK (has_strays IN (0, 1)),
+      CHECK (first_position <= last_position AND first_time <= last_time),
       UNIQUE (device, kind, position_kind)
     ) STRICT;
 

@@ -13,14 +13,14 @@ enum RecordSchema {
       -- Any word that a kind can have: what it means is for the programs that know it.
       kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 32 AND kind NOT GLOB '*[^a-z-]*'),
       entry_guid TEXT,
-      device_time INTEGER NOT NULL,
-      utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),
+      device_time INTEGER NOT NULL CHECK (\(StoredBounds.check("device_time", StoredBounds.seconds))),
+      utc_offset INTEGER NOT NULL CHECK (\(StoredBounds.check("utc_offset", StoredBounds.offset))),
       offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
       fields TEXT NOT NULL CHECK (json_valid(fields)),
       -- When the content was last edited, by the clock of that host; NULL while it is what an import wrote.
-      edited_at INTEGER,
+      edited_at INTEGER CHECK (\(StoredBounds.check("edited_at", StoredBounds.seconds))),
       deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
-      version INTEGER NOT NULL DEFAULT 1 CHECK (version >= 1),
+      version INTEGER NOT NULL DEFAULT 1 CHECK (version >= 1 AND \(StoredBounds.check("version", StoredBounds.count))),
       version_synced INTEGER NOT NULL DEFAULT 0 CHECK (version_synced >= 0),
       sent_version INTEGER,
       sent TEXT,

@@ -5,7 +5,7 @@ import SQLiteRows
 /// The schema of a store. Its number rises with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 10, name: "store",
+    applicationID: 0x474C_5543, version: 11, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
@@ -23,20 +23,20 @@ enum Schema {
       format TEXT NOT NULL,
       digest TEXT,
       decisions TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(decisions)),
-      clock_difference INTEGER,
-      started_at INTEGER NOT NULL,
-      finished_at INTEGER,
+      clock_difference INTEGER CHECK (\(StoredBounds.check("clock_difference", StoredBounds.seconds))),
+      started_at INTEGER NOT NULL CHECK (\(StoredBounds.check("started_at", StoredBounds.seconds))),
+      finished_at INTEGER CHECK (\(StoredBounds.check("finished_at", StoredBounds.seconds))),
       outcome TEXT NOT NULL DEFAULT 'running'
         CHECK (outcome IN ('running', 'whole', 'truncated', 'failed')),
-      generated_at INTEGER,
-      modified_at INTEGER,
+      generated_at INTEGER CHECK (\(StoredBounds.check("generated_at", StoredBounds.seconds))),
+      modified_at INTEGER CHECK (\(StoredBounds.check("modified_at", StoredBounds.seconds))),
       counts TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(counts)),
       -- What the ingest of a meter's memory keeps beside that of an export: which meter it was, and both clocks at one
       -- moment, of which `clock_difference` is the meter's lead over the logbook's local time in seconds.
       meter INTEGER REFERENCES device(id),
       firmware TEXT,
-      clock_meter INTEGER,
-      clock_host INTEGER,
+      clock_meter INTEGER CHECK (\(StoredBounds.check("clock_meter", StoredBounds.seconds))),
+      clock_host INTEGER CHECK (\(StoredBounds.check("clock_host", StoredBounds.seconds))),
       -- 0 where it met the store's readings in too many pieces to note them.
       is_noted INTEGER NOT NULL DEFAULT 1 CHECK (is_noted IN (0, 1)),
       -- Whether what it brought is shown although earlier withdrawals list it.
@@ -65,17 +65,17 @@ enum Schema {
       logbook TEXT,
       logbook_name TEXT,
       node TEXT NOT NULL,
-      run INTEGER NOT NULL DEFAULT 0 CHECK (run >= 0),
+      run INTEGER NOT NULL DEFAULT 0 CHECK (\(StoredBounds.check("run", StoredBounds.count))),
       run_id TEXT,
       cursor TEXT,
       last_position TEXT,
-      failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-      next_attempt INTEGER,
-      last_success INTEGER,
-      last_push INTEGER,
-      last_pull INTEGER,
+      failures INTEGER NOT NULL DEFAULT 0 CHECK (\(StoredBounds.check("failures", StoredBounds.count))),
+      next_attempt INTEGER CHECK (\(StoredBounds.check("next_attempt", StoredBounds.seconds))),
+      last_success INTEGER CHECK (\(StoredBounds.check("last_success", StoredBounds.seconds))),
+      last_push INTEGER CHECK (\(StoredBounds.check("last_push", StoredBounds.seconds))),
+      last_pull INTEGER CHECK (\(StoredBounds.check("last_pull", StoredBounds.seconds))),
       -- When the logbook was permanently removed on the server: nothing is sent there again.
-      purged_at INTEGER,
+      purged_at INTEGER CHECK (\(StoredBounds.check("purged_at", StoredBounds.seconds))),
       last_error TEXT,
       CHECK ((url IS NULL) = (kind IS NULL)),
       CHECK ((token_file IS NOT NULL) + (token_command IS NOT NULL) = (url IS NOT NULL)),

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Records that state something about other items: whatever changes one of them, an edit, an import, a pull or a merge,
 /// what it states is applied in the same transaction.
@@ -29,12 +30,16 @@ enum Statements {
   /// - Returns: whether there was anything.
   private static func applyNextChanges(_ database: Database) throws -> Bool {
     let changed = try Row.fetchAll(
-      database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid"))
+      database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid")
+    ).map { row in
+      let row = StoredRow(row, of: "changed_statement", key: 1..<2)
+      return (kind: try row[0] as String, guid: try row[1] as String)
+    }
     let hasListedReadings = try ZoneStatements.hasNewReadings(database)
     guard !changed.isEmpty || hasListedReadings else { return false }
     try database.executeCached(sql: "DELETE FROM changed_statement")
     for (kind, apply) in applications {
-      let guids = changed.filter { $0[0] == kind.rawValue }.map { $0[1] as String }
+      let guids = changed.filter { $0.kind == kind.rawValue }.map(\.guid)
       if !guids.isEmpty || (kind == .zone && hasListedReadings) { try apply(database, guids) }
     }
     return true

@@ -98,7 +98,7 @@ package struct Download: Hashable, Sendable {
     id = try row[0]
     self.subject = subject
     priority = try row.code(3)
-    queuedAt = try row[4]
+    queuedAt = try row.seconds(4)
     position = try row[5]
     refusal = try row[6]
   }

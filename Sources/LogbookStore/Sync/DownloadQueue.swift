@@ -29,7 +29,9 @@ enum DownloadQueue {
 
   /// The shown time before which readings may be missing here: from the first fetch on until they were fetched.
   static func historyEnd(_ database: Database) throws -> Int64? {
-    try Store.value(of: .historyEnd, database) { Int64($0) }
+    try Store.value(of: .historyEnd, database) {
+      Int64($0).flatMap { StoredBounds.seconds.contains($0) ? $0 : nil }
+    }
   }
 
   /// Whether records that were there before this store are missing here.

@@ -50,7 +50,7 @@ struct OwnReadings {
       statement.bind(times.first, at: 4)
       statement.bind(times.last, at: 5)
       while try statement.step() {
-        guard seconds.contains(statement.integer(5) - statement.integer(6)) else { continue }
+        guard seconds.contains(statement.integer(5) &- statement.integer(6)) else { continue }
         let key = statement.key(from: 0)
         let series = try devices.series(key.series)
         let reading = try statement.reading(at: key.place, of: series, from: 5)

@@ -31,9 +31,9 @@ package struct SyncActivity: Hashable, Sendable {
   /// What the running upload noted; a lane in which nothing is under way has no row.
   fileprivate init(_ lanes: [String: StoredRow]) throws {
     isRunning = true
-    let counts = try ["readings", "records", "attachments"].map { try lanes[$0]?["items"] ?? 0 }
-    (readings, records, attachments) = (counts[0], counts[1], counts[2])
-    let bounds = lanes["readings"]
+    func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }
+    (readings, records, attachments) = (try items("readings"), try items("records"), try items("attachments"))
+    let bounds = lanes.first { $0.key == "readings" }?.value
     firstReading = try bounds.flatMap { TransferKey(try $0["first_section"], try $0["first_position"]) }
     lastReading = try bounds.flatMap { TransferKey(try $0["last_section"], try $0["last_position"]) }
   }
@@ -68,7 +68,7 @@ extension Store {
       let rows = try Row.fetchAll(database.cachedStatement(sql: "SELECT * FROM transfer"))
         .map { StoredRow($0, of: "transfer") }
       return try SyncActivity(
-        Dictionary(uniqueKeysWithValues: rows.map { (try $0["lane"] as String, $0) }))
+        rows.reduce(into: [:]) { lanes, row in lanes[try row["lane"] as String] = row })
     }
   }
 }

@@ -49,13 +49,13 @@ package struct SyncRecord: Hashable, Sendable {
     let row = StoredRow(row, of: "record")
     guid = try row[0]
     state = RecordState(
-      kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
-      placement: Placement(utcOffset: try row[4], source: try row.code(5)),
-      fields: try RecordFields(stored: try row[6], of: try row[0]), isDeleted: try row[7],
-      editedAt: try row[17], provenance: try RecordColumns.provenance(row, from: 18))
-    version = try row[8]
-    versionSynced = try row[9]
-    sentVersion = try row[10]
+      kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
+      placement: try row.placement(4),
+      fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7],
+      editedAt: try row.optionalSeconds(17), provenance: try RecordColumns.provenance(row, from: 18))
+    version = try row.count(8)
+    versionSynced = try row.count(9)
+    sentVersion = try row.optionalNumber(10, in: StoredBounds.count).map { Int($0) }
     let texts = SyncTexts(sent: try row[11], base: try row[13])
     sent = texts.sent
     revision = try row[12]

@@ -69,7 +69,8 @@ extension SyncTransaction {
         occurrence: key.occurrence
       ).key
       let reading = HeldReading(
-        key: key, device: device, kind: series.kind, deviceTime: DeviceTime(seconds: statement.integer(6)),
+        key: key, device: device, kind: series.kind,
+        deviceTime: DeviceTime(seconds: try statement.seconds(6, in: key.place.name)),
         isUploaded: statement.integer(5) == 1)
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
@@ -110,7 +111,8 @@ extension SyncTransaction {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record"))
     while let row = try rows.next() {
-      let guid: String = try StoredRow(row, of: "record")[0]
+      let record = StoredRow(row, of: "record")
+      let guid: String = try record[0]
       guard buckets?.contains(IdentityDigests.bucket(ofRecord: guid)) ?? true else { continue }
       body(try SyncRecord(row))
     }

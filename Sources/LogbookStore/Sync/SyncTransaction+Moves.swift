@@ -133,7 +133,8 @@ extension SyncTransaction {
   /// The same, with the zones that were given for the imports of these records.
   package func timezone(of records: [String]) throws -> LogbookZone {
     var zone = try timezone()
-    let names = try Dictionary(uniqueKeysWithValues: ItemZoneTables.names(database).map { ($0.id, $0.zone) })
+    let names = try Dictionary(
+      ItemZoneTables.names(database).map { ($0.id, $0.zone) }, uniquingKeysWith: { first, _ in first })
     guard !names.isEmpty else { return zone }
     for guid in records {
       let id = try Int64.fetchOne(

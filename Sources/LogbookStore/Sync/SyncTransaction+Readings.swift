@@ -69,9 +69,9 @@ extension SyncTransaction {
       let key = statement.key(from: 0)
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
-    let last = rows.last?.key
+    let (first, last) = (rows.first?.key, rows.last?.key)
     // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
-    if rows.contains(where: { $0.key.series != rows[0].key.series }) {
+    if rows.contains(where: { $0.key.series != first?.series }) {
       rows.sort {
         ($0.key.series, $0.key.position, $0.key.valueBucket, $0.key.occurrence) < (
           $1.key.series, $1.key.position, $1.key.valueBucket, $1.key.occurrence

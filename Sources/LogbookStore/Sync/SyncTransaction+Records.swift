@@ -2,6 +2,7 @@
 
 import GRDB
 package import Logbook
+import SQLiteRows
 
 /// Which records go up first: an entry before what belongs to it.
 package enum PushPhase: Hashable, Sendable {
@@ -74,7 +75,7 @@ extension SyncTransaction {
           """))
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
-      if !heldBack.contains(row[0]) { records.append(try SyncRecord(row)) }
+      if !heldBack.contains(try StoredRow(row, of: "record")[0]) { records.append(try SyncRecord(row)) }
     }
     return records
   }

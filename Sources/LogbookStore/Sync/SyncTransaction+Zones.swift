@@ -42,7 +42,8 @@ extension SyncTransaction {
       var builder = PointRuns.Builder()
       rows.bind(series, at: 1)
       while try rows.step() {
-        if zone.isBase(at: rows.integer(3)) { builder.append(rows.point(from: 0)) }
+        let time = try rows.seconds(3, in: "reading (series \(series), position \(rows.integer(0)))")
+        if zone.isBase(at: time) { builder.append(rows.point(from: 0)) }
       }
       let found = builder.finish()
       if !found.isEmpty { points[name] = found }
@@ -59,6 +60,10 @@ extension SyncTransaction {
         WHERE offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
           AND \(ItemZoneTables.zoneOfRecord) IS NULL
         """)
-    return rows.filter { zone.isBase(at: $0[1]) }.map { $0[0] }
+    return try rows.compactMap { row in
+      let row = StoredRow(row, of: "record")
+      let guid: String = try row[0]
+      return zone.isBase(at: try row.seconds(1)) ? guid : nil
+    }
   }
 }

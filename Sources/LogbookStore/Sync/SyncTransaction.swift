@@ -55,7 +55,8 @@ extension SyncTransaction {
     else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }
     let stored = StoredRow(row, of: "remote")
     return RunStamp(
-      node: try stored[0], number: try stored[1], id: try stored[2] ?? "", logbook: try stored[3],
+      node: try stored[0], number: try stored.number(1, in: StoredBounds.count), id: try stored[2] ?? "",
+      logbook: try stored[3],
       lastSeenPosition: try stored[4])
   }
 
@@ -96,7 +97,7 @@ extension SyncTransaction {
       return (0, nil)
     }
     let stored = StoredRow(row, of: "remote")
-    return (try stored[0], try stored[1])
+    return (try stored.count(0), try stored.optionalSeconds(1))
   }
 
   /// Everything that was asked for was done.

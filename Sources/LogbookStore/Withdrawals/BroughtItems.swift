@@ -41,12 +41,18 @@ struct BroughtItems {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: "SELECT id, guid, shows_withdrawn FROM ingest WHERE NOT (\(UndoPlan.isPulled))"))
-    imports = Dictionary(
-      uniqueKeysWithValues: rows.map { ($0[0] as Int64, OwnImport(id: $0[1], showsWithdrawn: $0[2])) }
-    ).filter { !undone.contains($0.key) }
+    imports = try rows.reduce(into: [:]) { imports, row in
+      let row = StoredRow(row, of: "ingest")
+      let ingest: Int64 = try row[0]
+      if undone.contains(ingest) { return }
+      imports[ingest] = OwnImport(id: try row[1], showsWithdrawn: try row[2])
+    }
     let known = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT withdrawal, latest FROM withdrawal_arrival"))
-    arrivals = Dictionary(uniqueKeysWithValues: known.map { ($0[0] as String, $0[1] as Int64) })
+    arrivals = try known.reduce(into: [:]) { arrivals, row in
+      let row = StoredRow(row, of: "withdrawal_arrival")
+      arrivals[try row[0]] = try row[1] as Int64
+    }
   }
 
   /// What the records of an import state.

@@ -124,11 +124,12 @@ struct ImportClaims {
 
   private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
     let runs = try MetRun.fetch(database, "ingest = ?", ingest)
-    return try Dictionary(grouping: runs, by: \.series).mapValues { runs in
-      let collector = ReadingCollector(runs[0].series, try choice(runs[0].series))
+    return try Dictionary(grouping: runs, by: \.series).reduce(into: [:]) { found, next in
+      let (series, runs) = next
+      let collector = ReadingCollector(series, try choice(series))
       var cover = RunCover(runs)
       for positions in MetRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
-      return collector.finish()
+      found[series] = collector.finish()
     }
   }
 

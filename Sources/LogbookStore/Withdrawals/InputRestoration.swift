@@ -87,10 +87,10 @@ enum InputIdentity {
             FROM ingest AS i LEFT JOIN device AS d ON d.id = i.meter WHERE i.id = ?
             """), arguments: [ingest]
       ).map { StoredRow($0, of: "ingest") }
-      guard let row, let digest = try row[2] ?? row[4] as String?, !digest.isEmpty else { return nil }
+      guard let row, let digest: String = try row[2] ?? (try row[4]), !digest.isEmpty else { return nil }
       self.digest = digest
       format = try row[1]
-      decisions = try StoredDecision.decisions(row[3], ingest: ingest)
+      decisions = try StoredDecision.decisions(try row[3], ingest: ingest)
         .filter { $0.subject != "zone" || $0.basis == .given }
     }
 

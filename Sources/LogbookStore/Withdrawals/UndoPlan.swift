@@ -267,8 +267,8 @@ extension UndoPlan {
       let row = StoredRow(row, of: "ingest_change")
       let guid: String = try row[0]
       let before = RecordState(
-        kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
-        placement: Placement(utcOffset: try row[4], source: try row.code(5)),
+        kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
+        placement: try row.placement(4),
         fields: try RecordFields(stored: try row[6], of: guid), isDeleted: false)
       changes[guid] = Change(before: before, earlier: try row[7])
     }
@@ -293,8 +293,8 @@ private struct BroughtRecord {
           """), arguments: [guid])
     guard let row = row.map({ StoredRow($0, of: "record") }) else { return nil }
     state = RecordState(
-      kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
-      placement: Placement(utcOffset: try row[4], source: try row.code(5)),
+      kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
+      placement: try row.placement(4),
       fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7])
     isUnedited = try row[8]
     ingest = try row[9]

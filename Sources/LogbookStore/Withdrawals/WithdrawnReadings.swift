@@ -50,7 +50,7 @@ struct WithdrawnReadings {
     while try readings.step() {
       let point = readings.point(from: 0)
       if let last = place.last?.point.position, last != point.position { try countPlace() }
-      let time = DeviceTime(seconds: readings.integer(3))
+      let time = DeviceTime(seconds: try readings.seconds(3, in: name(of: point)))
       place.append(
         PlacedReading(
           point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
@@ -74,7 +74,7 @@ struct WithdrawnReadings {
         place.removeAll(keepingCapacity: true)
         if found.count >= Self.maxChanges { return last }
       }
-      let time = DeviceTime(seconds: readings.integer(3))
+      let time = DeviceTime(seconds: try readings.seconds(3, in: name(of: point)))
       place.append(
         PlacedReading(
           point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
@@ -82,6 +82,13 @@ struct WithdrawnReadings {
     }
     try settle(place, &found)
     return nil
+  }
+
+  /// Names a reading in an error.
+  private func name(of point: SeriesPoint) -> String {
+    StoredPlace(
+      series: series, position: point.position, valueBucket: point.valueBucket, occurrence: point.occurrence
+    ).name
   }
 
   /// Adds what changes at one position.

@@ -118,7 +118,7 @@ enum DerivedOffsets {
             """, arguments: [rules.count, device])
         if database.changesCount > 0 { isHere = true }
       }
-      if isHere { rules.append((rules.count, zones.zone(of: group[0]))) }
+      if isHere, let device = group.first { rules.append((rules.count, zones.zone(of: device))) }
     }
     for (id, zone) in try ItemZoneTables.names(database) {
       rules.append((Int(-id), LogbookZone(base: zone, periods: [])))
@@ -137,23 +137,30 @@ enum DerivedOffsets {
   }
 
   private static func yearsInUse(_ database: Database) throws -> [Int] {
-    let ranges = try Row.fetchAll(
-      database,
-      sql: """
-        SELECT first_time, last_time FROM series WHERE first_time IS NOT NULL
-        UNION ALL SELECT min(device_time), max(device_time) FROM record HAVING count(*) > 0
-        """
-    ).map { (DeviceTime(seconds: $0[0]).parts.year, DeviceTime(seconds: $0[1]).parts.year) }
+    var ranges = try Row.fetchAll(
+      database, sql: "SELECT id, first_time, last_time FROM series WHERE first_time IS NOT NULL"
+    ).map { row in
+      let row = StoredRow(row, of: "series")
+      return (try row.deviceTime(1).parts.year, try row.deviceTime(2).parts.year)
+    }
+    let records = try ["ASC", "DESC"].compactMap { order in
+      try Row.fetchOne(
+        database, sql: "SELECT guid, device_time FROM record ORDER BY device_time \(order) LIMIT 1"
+      ).map { try StoredRow($0, of: "record").deviceTime(1).parts.year }
+    }
+    if let first = records.min(), let last = records.max() { ranges.append((first, last)) }
     var years: Set<Int> = []
     for (first, last) in ranges where first <= last {
       years.formUnion(first...last)
     }
     if years.allSatisfy(usualYears.contains) { return years.sorted() }
-    return try Int.fetchAll(
-      database,
-      sql: """
-        SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM reading
-        UNION SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM record
-        """)
+    // SQLite has no year for a time outside of them; the row that is shown of those years is one of them.
+    let year = "CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) AS year"
+    let readings = try Row.fetchAll(
+      database, sql: "SELECT series, position, \(year) FROM reading GROUP BY year"
+    ).map { try StoredRow($0, of: "reading", key: 0..<2).number(2, in: 0...9999) }
+    let others = try Row.fetchAll(database, sql: "SELECT guid, \(year) FROM record GROUP BY year")
+      .map { try StoredRow($0, of: "record").number(1, in: 0...9999) }
+    return Set(readings + others).map { Int($0) }
   }
 }

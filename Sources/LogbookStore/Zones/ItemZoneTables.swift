@@ -29,7 +29,11 @@ enum ItemZoneTables {
   /// The zones by their ids.
   static func names(_ database: Database) throws -> [(id: Int64, zone: NamedZone)] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT id, name FROM item_zone_name ORDER BY id"))
-      .compactMap { row in NamedZone(known: row[1]).map { (row[0], $0) } }
+      .compactMap { row in
+        let row = StoredRow(row, of: "item_zone_name")
+        let id = try row.number(0, in: StoredBounds.count)
+        return NamedZone(known: try row[1]).map { (id, $0) }
+      }
   }
 
   /// The id of a zone; nil where nothing is stated of it.
@@ -40,7 +44,8 @@ enum ItemZoneTables {
 
   /// When the latest statement was made, withdrawn ones apart.
   static func latest(_ database: Database) throws -> Int64? {
-    try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(made_at) FROM item_zone"))
+    try StoredRow.seconds(
+      database.cachedStatement(sql: "SELECT max(made_at) AS made_at FROM item_zone"), of: "item_zone")
   }
 
   /// Notes new readings of a series if a statement may list them.
@@ -103,11 +108,9 @@ enum ItemZoneTables {
           """), arguments: arguments
     ).map { row in
       let row = StoredRow(row, of: "item_zone_series", key: 0..<4)
-      let (first, last): (Int64, Int64) = (try row[4], try row[5])
-      guard first <= last else { throw row.damage(5) }
       return Range(
         series: SeriesName(device: try row[1], kind: try row.code(2), positionKind: try row.code(3)),
-        positions: first...last)
+        positions: try row.range(4))
     }
   }
 
@@ -148,8 +151,8 @@ enum ItemZoneTables {
     return ItemZone(
       guid: guid,
       RecordState(
-        kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: try row[1]),
-        placement: Placement(utcOffset: try row[2], source: .stated),
+        kind: .zone, entryGuid: nil, deviceTime: try row.deviceTime(1),
+        placement: Placement(utcOffset: try row.offset(2), source: .stated),
         fields: try RecordFields(stored: try row[3], of: guid), isDeleted: false))
   }
 }

@@ -55,7 +55,7 @@ struct RepeatedHours {
     var change: (device: Int64, identity: String, last: Int64, positions: ClosedRange<Int64>)?
     for row in found {
       let row = StoredRow(row, of: "reading", key: 0..<4)
-      let (device, time, position): (Int64, Int64, Int64) = (try row[0], try row[2], try row[3])
+      let (device, time, position): (Int64, Int64, Int64) = (try row[0], try row.seconds(2), try row[3])
       guard devices?.contains(device) ?? true else { continue }
       if let known = change, known.device == device, time - known.last <= Self.longestChange {
         let (first, last) = (known.positions.lowerBound, known.positions.upperBound)
@@ -74,7 +74,10 @@ struct RepeatedHours {
       database.cachedStatement(
         sql: "SELECT id, partition FROM series WHERE device = ? AND position_kind = 1"),
       arguments: [device]
-    ).map { Series(id: $0[0], partition: $0[1]) }
+    ).map { row in
+      let row = StoredRow(row, of: "series")
+      return Series(id: try row[0], partition: try row[1])
+    }
     var rows = try series.compactMap { try lastBefore(positions.lowerBound, of: $0) }.max().map { [$0] } ?? []
     for each in series { rows += try self.rows(positions, of: each) }
     var (clock, placing) = (TickClock(), [Int64(0): zones.zone(of: identity)])
@@ -104,7 +107,7 @@ struct RepeatedHours {
     statement.bind(series.partition, at: 1)
     statement.bind(position, at: 2)
     statement.bind(series.id, at: 3)
-    return try statement.step() ? Self.row(statement) : nil
+    return try statement.step() ? try Self.row(statement) : nil
   }
 
   private func rows(_ positions: ClosedRange<Int64>, of series: Series) throws -> [Row] {
@@ -119,7 +122,7 @@ struct RepeatedHours {
     statement.bind(positions.upperBound, at: 3)
     statement.bind(series.id, at: 4)
     var rows: [Row] = []
-    while try statement.step() { rows.append(Self.row(statement)) }
+    while try statement.step() { rows.append(try Self.row(statement)) }
     return rows
   }
 
@@ -141,11 +144,13 @@ struct RepeatedHours {
     coalesce(zone, 0)
     """
 
-  private static func row(_ statement: RawStatement) -> Row {
-    let source = OffsetSource(rawValue: UInt8(clamping: statement.integer(7))) ?? .stated
+  private static func row(_ statement: RawStatement) throws -> Row {
+    let key = statement.key(from: 0)
+    guard let offset = statement.exactInteger(6), StoredBounds.offset.contains(offset),
+      let code = statement.exactInteger(7), let source = UInt8(exactly: code).flatMap(OffsetSource.init)
+    else { throw DamagedRow(key.place.name, "unknown utc_offset or offset_source") }
     return Row(
-      key: statement.key(from: 0), time: DeviceTime(seconds: statement.integer(5)),
-      placement: Placement(utcOffset: Int32(clamping: statement.integer(6)), source: source),
-      itemZone: statement.integer(8))
+      key: key, time: DeviceTime(seconds: try statement.seconds(5, in: key.place.name)),
+      placement: Placement(utcOffset: Int32(offset), source: source), itemZone: statement.integer(8))
   }
 }

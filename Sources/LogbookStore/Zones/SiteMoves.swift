@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 /// Queues what a change of zone moves on a site that knows only instants. Nothing else queues a move: what other programs
 /// or other versions of the zone left there is never compared.
@@ -84,7 +85,10 @@ package struct SiteMoves {
         sql:
           "SELECT (SELECT count(*) FROM resend), (SELECT count(*) FROM resend_record) WHERE \(SiteSchema.isConnected)"
       ))
-    return Counts(readings: row?[0] ?? 0, records: row?[1] ?? 0)
+    guard let row = row.map({ StoredRow($0, of: "resend", key: 0..<0) }) else {
+      return Counts(readings: 0, records: 0)
+    }
+    return Counts(readings: try row.count(0), records: try row.count(1))
   }
 }
 

@@ -36,8 +36,8 @@ extension LogbookZones {
       let row = StoredRow(row, of: "record")
       let guid: String = try row[0]
       let state = RecordState(
-        kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: try row[1]),
-        placement: Placement(utcOffset: try row[2], source: .stated),
+        kind: .zone, entryGuid: nil, deviceTime: try row.deviceTime(1),
+        placement: Placement(utcOffset: try row.offset(2), source: .stated),
         fields: try RecordFields(stored: try row[3], of: guid), isDeleted: try row[4])
       return (guid: guid, state: state)
     }

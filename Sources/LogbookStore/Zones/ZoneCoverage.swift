@@ -81,7 +81,10 @@ extension Store {
     let rows = try Row.fetchAll(
       database,
       sql: "SELECT \(period), count(*) FROM \(table) WHERE offset_source <> 0\(isListed) GROUP BY 1")
-    return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    return try rows.reduce(into: [:]) { counts, row in
+      let row = StoredRow(row, of: table)
+      counts[try row[0], default: 0] += try row.count(1)
+    }
   }
 
   /// The identity of the device that a person names by its serial number, its model or both with the vendor.

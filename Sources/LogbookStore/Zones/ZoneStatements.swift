@@ -71,8 +71,7 @@ extension ZoneStatements {
           "SELECT series, min(first_position), max(last_position) FROM changed_zone_series GROUP BY series"))
     for row in rows {
       let row = StoredRow(row, of: "changed_zone_series")
-      let (first, last): (Int64, Int64) = (try row[1], try row[2])
-      ranges[try SeriesName.stored(row[0], database), default: []].append(first...last)
+      ranges[try SeriesName.stored(try row[0], database), default: []].append(try row.range(1))
     }
     try database.executeCached(sql: "DELETE FROM changed_zone_series")
   }
@@ -136,7 +135,7 @@ extension ZoneStatements {
     var hasChanged = false
     var said = ItemZones(of: name, try ItemZoneTables.statements(of: name, positions, database), zones)
     let ids = try Dictionary(
-      uniqueKeysWithValues: ItemZoneTables.names(database).map { ($0.zone.name, $0.id) })
+      ItemZoneTables.names(database).map { ($0.zone.name, $0.id) }, uniquingKeysWith: { first, _ in first })
     let rows = try RawStatement(
       keptBy: database,
       """
@@ -155,7 +154,10 @@ extension ZoneStatements {
       """)
     while try rows.step() {
       let point = rows.point(from: 0)
-      let zone = said.zone(of: point, shownAt: DeviceTime(seconds: rows.integer(3)))
+      let place = StoredPlace(
+        series: series, position: point.position, valueBucket: point.valueBucket, occurrence: point.occurrence
+      )
+      let zone = said.zone(of: point, shownAt: DeviceTime(seconds: try rows.seconds(3, in: place.name)))
       let id = zone.flatMap { ids[$0.name] } ?? 0
       guard id != rows.integer(4) else { continue }
       let key = ReadingKey(

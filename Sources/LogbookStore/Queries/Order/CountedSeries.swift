@@ -8,6 +8,11 @@ struct CountedSeries {
   /// More is not held to order readings, but sorted by SQLite. A clock that is set loses hours, seldom days.
   private static let maxLag: Int64 = 172_800
 
+  /// Every instant that there can be.
+  private static let instants =
+    StoredBounds.seconds.lowerBound - PositionSpan.maxOffset...StoredBounds.seconds.upperBound
+    + PositionSpan.maxOffset
+
   private let series: [ListedSeries]
   /// The first and the last instant, or what they are not beyond.
   private var instants: ClosedRange<Int64>
@@ -33,7 +38,8 @@ struct CountedSeries {
     rows.bind(filter.lastInstant, at: 2)
     var (first, last, lag) = (Int64.max, Int64.min, Int64(0))
     while try rows.step() {
-      let instant = rows.integer(0)
+      // Of a damaged row, which is reported when it is read.
+      let instant = min(max(rows.integer(0), Self.instants.lowerBound), Self.instants.upperBound)
       if instant < last { lag = max(lag, last - instant) }
       first = min(first, instant)
       last = max(last, instant)

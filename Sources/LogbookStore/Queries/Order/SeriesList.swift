@@ -39,6 +39,7 @@ struct ListedSeries {
     (isInstant, partition) = (try row[4], try row[5])
     positions = try Self.range(row, 6)
     times = try Self.range(row, 8)
+    for column in 8...9 { _ = try row.optionalSeconds(column) }
     hasStrays = try row[10]
     device = try Device(row, from: 11)
   }
@@ -59,7 +60,7 @@ struct ListedSeries {
 
   /// The bounds of its instants; everything where they are not known.
   var instants: ClosedRange<Int64> {
-    guard let times, times.lowerBound > .min / 2, times.upperBound < .max / 2 else { return .min...(.max) }
+    let times = times ?? StoredBounds.seconds
     return times.lowerBound - PositionSpan.maxOffset...times.upperBound + PositionSpan.maxOffset
   }
 
