@@ -60,6 +60,43 @@ import Testing
     #expect(try examine()?.remote == nil)
   }
 
+  /// SQLite has no checksums: one bit of a value, or of a note, is seen by nothing but a second copy.
+  @Test(arguments: [
+    (
+      "UPDATE reading SET value = 101",
+      "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)", 0, 1
+    ),
+    (
+      "UPDATE reading SET marks = 1",
+      "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)", 0, 1
+    ),
+    ("DELETE FROM reading", "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)", 1, 0),
+    ("UPDATE record SET fields = replace(fields, 'one', 'two'), guid = 'x'", "record (guid x)", 0, 1),
+  ])
+  func aCopyShowsWhatTheDiskAltered(_ sql: String, _ name: String, _ missing: Int, _ differing: Int) throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
+    try scratch.ingest(Make.batch([Make.record(["text": .text("one")], kind: .note, sourceID: "1")]))
+    let copy = scratch.folder.appending(path: "copy.db").path
+    try scratch.damage("UPDATE record SET guid = 'x' WHERE kind = 'note'")
+    try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
+    // What came since is no difference.
+    try scratch.damage(
+      "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields) VALUES ('y', 'note', 1, 0, 0, '{}')"
+    )
+    let comparison = { [scratch] in
+      try StoreComparison(try ExaminedFile(scratch.path, isImmutable: false), with: copy)
+    }
+    let sound = try comparison()
+    #expect(sound.first == nil && sound.readings == 1 && sound.records == 1)
+    try scratch.damage(sql.contains("record") ? sql + " WHERE guid = 'x'" : sql)
+    let damaged = try comparison()
+    #expect(damaged.first == name && damaged.missing == missing && damaged.differing == differing)
+    #expect(throws: Failure.self) {
+      try StoreComparison(try ExaminedFile(scratch.path, isImmutable: false), with: copy + "x")
+    }
+  }
+
   @Test func withoutAStoreThereIsNothingToSee() throws {
     #expect(try StoreExaminer(path: scratch.path + "x").examine(isDeep: true) == nil)
     let empty = scratch.folder.appending(path: "empty.db").path

@@ -10,7 +10,7 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check program, store, clock, meters, remote and jobs; change nothing.",
     discussion: helpText(
-      examples: "glucoport doctor",
+      examples: "glucoport doctor --deep --against backup.db",
       "glucoport doctor --deep --online --json"))
 
   @OptionGroup var storeOptions: StoreOptions
@@ -18,15 +18,26 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Check every page, reference and attachment of the store.")
   var deep = false
 
+  @Option(
+    help: ArgumentHelp(
+      "With --deep, compare readings and records with those of another copy of the store.", valueName: "copy")
+  )
+  var against: String?
+
   @Flag(help: "Ask the server for its logbook, and compare the clocks.")
   var online = false
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
+  func validate() throws {
+    guard deep || against == nil else { throw ValidationError("--against needs --deep.") }
+  }
+
   func run() async throws {
     let output = Output()
-    let facts = await DoctorFacts(store: storeOptions, isDeep: deep, isOnline: online).gather()
+    let facts = await DoctorFacts(store: storeOptions, isDeep: deep, against: against, isOnline: online)
+      .gather()
     let findings = Checkup(facts).findings
     for finding in findings {
       try output.result(asJSON: json, DoctorObject(finding), orLines: [DoctorText.line(finding)])

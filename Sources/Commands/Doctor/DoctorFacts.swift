@@ -11,6 +11,7 @@ import USBTransport
 struct DoctorFacts {
   let store: StoreOptions
   let isDeep: Bool
+  let against: String?
   let isOnline: Bool
 
   func gather() async -> Facts {
@@ -57,7 +58,7 @@ struct DoctorFacts {
       let path = try store.path
       let log = FileFact.at(path + "-wal")?.size ?? 0
       do {
-        let examination = try StoreExaminer(path: path).examine(isDeep: isDeep)
+        let examination = try StoreExaminer(path: path).examine(isDeep: isDeep, against: against)
         return StoreFacts(path: path, content: examination.map { .examined($0) } ?? .none, logBytes: log)
       } catch {
         return StoreFacts(path: path, content: .refused(Self.failure(error)), logBytes: log)

@@ -43,8 +43,10 @@ package struct StoreFacts: Sendable {
   }
 
   private func sound(_ store: StoreExamination) -> String {
-    store.deep == nil
-      ? "a quick check finds no damage" : "every page, reference and attachment was checked, without damage"
+    guard store.deep != nil else { return "a quick check finds no damage" }
+    let checked = "every page, reference and attachment was checked, without damage"
+    guard let copy = store.comparison else { return checked }
+    return "\(checked), and \(copy.readings + copy.records) readings and records are the same in the copy"
   }
 
   private func fix(_ failure: Failure) -> String? {
@@ -76,6 +78,15 @@ package struct StoreFacts: Sendable {
       if deep.wrongContents > 0 {
         fail("\(deep.wrongContents) attachments do not have the SHA-256 that they should have")
       }
+    }
+    if let comparison = store.comparison, let first = comparison.first {
+      // Nothing shows which of both is right, so that no command is named that would replace one.
+      found.append(
+        Finding(
+          .store, .fail,
+          "the store and the copy differ: missing in the store \(comparison.missing), different \(comparison.differing), "
+            + "first \(first); one of both files is damaged, and 'glucoport show' on each shows the values",
+          .inputOutput))
     }
     return found
   }

@@ -15,11 +15,16 @@ import Logbook
 final class ExaminedFile {
   private let handle: OpaquePointer
 
+  /// Lets queries read a second file under a name of a schema.
+  func attach(_ path: String, as name: String, isImmutable: Bool) throws {
+    try forEach("ATTACH ? AS \(name)", Self.uri(path, isImmutable: isImmutable)) { _ in }
+  }
+
   /// - Parameter isImmutable: whether to read the file alone, without locks and without a write-ahead log.
   init(_ path: String, isImmutable: Bool) throws {
     var opened: OpaquePointer?
-    let name = "file:" + Self.escaped(path) + (isImmutable ? "?immutable=1" : "")
-    let code = sqlite3_open_v2(name, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+    let code = sqlite3_open_v2(
+      Self.uri(path, isImmutable: isImmutable), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
     guard let opened else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
     guard code == SQLITE_OK else {
       sqlite3_close_v2(opened)
@@ -79,6 +84,10 @@ final class ExaminedFile {
     DatabaseError(
       resultCode: ResultCode(rawValue: sqlite3_errcode(handle)),
       message: String(cString: sqlite3_errmsg(handle)))
+  }
+
+  private static func uri(_ path: String, isImmutable: Bool) -> String {
+    "file:" + escaped(path) + (isImmutable ? "?immutable=1" : "")
   }
 
   /// The path in a URI. Bytes that are not UTF-8 pass as well.

@@ -29,6 +29,8 @@ package struct StoreExamination: Sendable {
   package var remote: ExaminedRemote?
   /// What the complete check found; nil without one.
   package var deep: Deep?
+  /// What differs from another copy of the store; nil without one.
+  package var comparison: StoreComparison?
   /// The number of the schema.
   package var schema = 0
 

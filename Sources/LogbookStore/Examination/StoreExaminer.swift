@@ -19,20 +19,23 @@ package struct StoreExaminer {
 
   /// What can be seen of the store; nil where there is none.
   ///
-  /// - Parameter isDeep: whether every page, reference and attachment is checked.
+  /// - Parameters:
+  ///   - isDeep: whether every page, reference and attachment is checked.
+  ///   - copy: the path of another copy of the store, which a complete check compares; nil for none.
   /// - Throws: `Failure`: `badInput` for a file that is no store, `configuration` for one of a newer program,
   ///   `inputOutput` for one that cannot be read at all, `permission`, `missingInput` for a folder.
-  package func examine(isDeep: Bool) throws -> StoreExamination? {
+  package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }
     // Without a log, the file is all there is, and reading it alone creates no file beside it. Somebody may begin to
     // write meanwhile: then what was seen may be half of it.
-    guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep) }
+    guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep, copy) }
     let before = changed
-    let first = Result { try read(isImmutable: true, isDeep: isDeep) }
-    return changed == before && !hasLog ? try first.get() : try read(isImmutable: false, isDeep: isDeep)
+    let first = Result { try read(isImmutable: true, isDeep: isDeep, copy) }
+    return changed == before && !hasLog
+      ? try first.get() : try read(isImmutable: false, isDeep: isDeep, copy)
   }
 
-  private var hasLog: Bool {
+  var hasLog: Bool {
     !StoreFile.isEmpty(path + "-wal") && access(PathText.bytes(path + "-wal"), F_OK) == 0
   }
 
@@ -43,7 +46,7 @@ package struct StoreExaminer {
     return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 
-  private func read(isImmutable: Bool, isDeep: Bool) throws -> StoreExamination {
+  private func read(isImmutable: Bool, isDeep: Bool, _ copy: String?) throws -> StoreExamination {
     try translatingErrors(path) {
       let file = try ExaminedFile(path, isImmutable: isImmutable)
       var found = StoreExamination()
@@ -55,6 +58,7 @@ package struct StoreExaminer {
       guard found.changedSchema.isEmpty else { return found }
       try count(&found, file)
       if isDeep { found.deep = try deep(file) }
+      if isDeep, let copy { found.comparison = try StoreComparison(file, with: copy) }
       return found
     }
   }
