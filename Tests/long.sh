@@ -49,6 +49,9 @@ phase "many seeds of the tests that make their own sequences"
 GLUCOPORT_MORE_SEEDS=${GLUCOPORT_MORE_SEEDS:-20} check \
   --filter '\.(UndoSequenceTests|UndoTests|CircleTests|ZoneSyncTests|ListingOrderTests)/'
 
+phase "every column of a store with hostile values, for every command"
+GLUCOPORT_DAMAGE_ALL=1 check --filter '\.HostileStoreTests/everyDamage'
+
 phase "inputs of libFuzzer"
 Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"
 
