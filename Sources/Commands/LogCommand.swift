@@ -52,10 +52,15 @@ struct LogCommand: ClassifiedCommand {
         shown += 1
       }
     }
-    for ingest in try store.ingests(limit: limit) {
+    let ingests = try store.ingests(limit: limit)
+    let doubled = try DoubledByImport(ingests, store)
+    for ingest in ingests {
       try listActions(after: ingest.id)
       guard shown < limit else { return }
-      try output.result(asJSON: json, IngestObject(ingest), orLines: [IngestText.line(ingest)])
+      let count = doubled[ingest.id]
+      try output.result(
+        asJSON: json, ListedIngestObject(ingest, doubled: count),
+        orLines: [IngestText.line(ingest, doubled: count)])
       shown += 1
     }
     try listActions(after: 0)
@@ -68,7 +73,7 @@ struct LogCommand: ClassifiedCommand {
     let rejections = try store.rejections(of: number)
     let doubles = try ImportDoubles(number, ingest.readCounts(), store)
     try output.result(
-      asJSON: json, IngestDetailsObject(ingest, rejections),
+      asJSON: json, IngestDetailsObject(ingest, rejections, doubles),
       orLines: IngestText.details(ingest, rejections, doubles))
   }
 }

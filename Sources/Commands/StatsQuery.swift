@@ -169,7 +169,11 @@ struct StatsQuery {
     filter.since = options.since
     filter.until = options.until ?? filter.until
     filter.includesWithdrawn = true
-    var options = options
+    var (options, rules) = (options, rules)
+    // A device that is shown alone has all of its own readings.
+    if rules.isOn, device == nil {
+      rules.sensorCopies = try store.sensorCopies(since: filter.since, until: options.until, rules)
+    }
     options.rules = rules
     var figures = FiguresAside(Statistics(options), days, rules)
     var devices = DeviceNumbers()
@@ -213,8 +217,8 @@ struct StatsQuery {
     var context = filter
     (context.since, context.until) = (since, until)
     context.includesWithdrawn = false
-    context.readingKinds = [.smbg, .ketone]
-    context.recordKinds.formIntersection([.insulin, .food])
+    context.readingKinds = CountingContext.readingKinds
+    context.recordKinds.formIntersection(CountingContext.recordKinds)
     return context
   }
 
@@ -289,7 +293,7 @@ private struct FiguresAside {
         switch figure {
         case .reading(let reading)?:
           statistics.add(reading, verdict, item)
-          days?.add(reading, verdict)
+          days?.add(reading, verdict, from: item?.source ?? .unknown)
         case .record(let kind, let fields, let time, let placement)?:
           statistics.add(kind, fields, deviceTime: time, placement: placement, verdict, item)
           days?.add(kind, fields, deviceTime: time, placement: placement, verdict)
@@ -343,7 +347,8 @@ private struct DeviceNumbers {
 }
 
 extension GlucoseReading {
-  fileprivate init(_ reading: StoredReading, device: Int) {
+  /// A stored reading of the device with this number.
+  init(_ reading: StoredReading, device: Int) {
     self.init(
       device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
       reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn)

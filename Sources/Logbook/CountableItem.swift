@@ -38,6 +38,10 @@ package struct CountableItem: Sendable {
   package let source: CountingSource
   /// What else a reading says.
   package let marks: ReadingMarks
+  /// What a person wrote with a record; empty for a reading.
+  package let note: String
+  /// Whether an algorithm gave the dose. It gives equal ones minutes apart, so that an equal dose is no sign of one fact.
+  let isAutomatic: Bool
   /// How much else it says: of one fact in several sources, the fullest stays.
   let details: Int
 }
@@ -79,6 +83,8 @@ extension CountableItem {
     shown = deviceTime.seconds
     self.source = source
     marks = []
+    note = if case .text(let text)? = fields["text"] { text } else { "" }
+    isAutomatic = fields["automatic"] == .flag(true)
     details = fields.values.count
   }
 
@@ -92,7 +98,7 @@ extension CountableItem {
     (self.id, use, amount) = (id, .unknown, .measured(measurement))
     instant = deviceTime.seconds - Int64(placement.utcOffset)
     shown = deviceTime.seconds
-    (self.source, self.marks) = (source, marks)
+    (self.source, self.marks, note, isAutomatic) = (source, marks, "", false)
     details = marks.rawValue.nonzeroBitCount
   }
 
@@ -110,7 +116,8 @@ extension CountableItem {
 
   /// Whether both can state one fact: different sources, equal amounts, and times within a minute.
   func canRepeat(_ other: CountableItem) -> Bool {
-    kind == other.kind && source != other.source && isNear(other) && fits(other)
+    kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic && isNear(other)
+      && fits(other)
       && amount.agrees(with: other.amount)
       && hasOtherOrigin(other)
   }
@@ -164,7 +171,7 @@ extension CountableItem.Amount {
 
 extension Measurement {
   /// Whether two devices that measured the same would show these: compared in the coarser of both units, rounded to its step.
-  fileprivate func isShown(like other: Measurement) -> Bool {
+  func isShown(like other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):
       mine.unit == .milligramsPerDecilitre && theirs.unit == .milligramsPerDecilitre

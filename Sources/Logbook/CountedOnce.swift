@@ -2,15 +2,30 @@
 
 /// What becomes of an item.
 package enum CountVerdict: Hashable, Sendable {
-  /// It counts; the other sources that state it, too.
-  case counts(alsoIn: [CountingSource])
+  /// It counts; what other sources say of the same fact.
+  case counts(alsoIn: [Repetition])
   /// It is left out: the item with this id, of this source, states the same.
   case repeats(String, CountingSource)
+  /// It is left out: a finger stick that is the own value of this sensor.
+  case sensorValue(CountingSource)
   /// It is left out: a person chose another source for its kind and time.
   case notChosen
 
   /// Whether it has a part in totals.
   package var counts: Bool { if case .counts = self { true } else { false } }
+}
+
+/// What another source says of a fact that counts once.
+package struct Repetition: Hashable, Sendable {
+  /// The other source.
+  package let source: CountingSource
+  /// What it says besides of a reading.
+  package let marks: ReadingMarks
+  /// What a person wrote there; empty without a note.
+  package let note: String
+
+  /// What an item that is left out says.
+  package init(_ item: CountableItem) { (source, marks, note) = (item.source, item.marks, item.note) }
 }
 
 /// Finds the items that state a fact which another source states, too. Items pass through in the order of time, and come
@@ -172,8 +187,8 @@ extension CountedOnce {
     }
     leave(number)
     guard let kept = fact.items.min(by: { $0.precedes($1) }), kept.id != item.id else {
-      let others = fact.items.filter { $0.source != item.source }.map(\.source)
-      return .counts(alsoIn: rules.sourcesJoined(to: item.id) + others)
+      let others = fact.items.filter { $0.source != item.source }.map(Repetition.init)
+      return .counts(alsoIn: rules.repetitionsJoined(to: item.id) + others)
     }
     return .repeats(kept.id, kept.source)
   }

@@ -6,7 +6,8 @@ package struct CountingRules: Hashable, Sendable {
   package struct Joined: Hashable, Sendable {
     /// The id of the one that is left out.
     let leftOut: String
-    let leftOutSource: CountingSource
+    /// What it says.
+    let repetition: Repetition
     /// The id of the one that stays.
     let kept: String
     let keptSource: CountingSource
@@ -14,7 +15,7 @@ package struct CountingRules: Hashable, Sendable {
     /// Of two visible items, the one that states the fact best stays.
     package init(_ first: CountableItem, _ second: CountableItem) {
       let (kept, other) = first.precedes(second) ? (first, second) : (second, first)
-      (leftOut, leftOutSource) = (other.id, other.source)
+      (leftOut, repetition) = (other.id, Repetition(other))
       (self.kept, keptSource) = (kept.id, kept.source)
     }
   }
@@ -44,8 +45,10 @@ package struct CountingRules: Hashable, Sendable {
   private var separateItems: Set<Pair> = []
   private var ranges: [Range] = []
   private var joined: [String: Joined] = [:]
-  private var keepers: [String: [CountingSource]] = [:]
+  private var keepers: [String: [Repetition]] = [:]
   private let isOff: Bool
+  /// The finger sticks that are a sensor's own values.
+  package var sensorCopies = SensorCopies()
 
   /// The rule with what people decided.
   ///
@@ -74,7 +77,7 @@ package struct CountingRules: Hashable, Sendable {
     }
     for pair in joined.prefix(Self.maxDecisions) {
       self.joined[pair.leftOut] = pair
-      keepers[pair.kept, default: []].append(pair.leftOutSource)
+      keepers[pair.kept, default: []].append(pair.repetition)
     }
   }
 
@@ -89,11 +92,12 @@ package struct CountingRules: Hashable, Sendable {
   /// Whether anything is left out at all.
   package var isOn: Bool { !isOff }
 
-  /// What a person decided about one item alone; nil where the rule decides.
+  /// What is known of one item alone, from a person or a sensor; nil where its minute decides.
   func verdict(of item: CountableItem) -> CountVerdict? {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
-    return joined[item.id].map { .repeats($0.kept, $0.keptSource) }
+    if let pair = joined[item.id] { return .repeats(pair.kept, pair.keptSource) }
+    return sensorCopies.sensor(of: item).map(CountVerdict.sensorValue)
   }
 
   /// Whether a source may count for a kind at a shown time: where a person chose one, only that one does.
@@ -110,7 +114,8 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  private func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
+  /// Whether a person says that what two sources state are always two facts.
+  func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
         || left.isNamed(pair.second) && right.isNamed(pair.first)
@@ -125,8 +130,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The sources of the items that a person called one with this one.
-  func sourcesJoined(to id: String) -> [CountingSource] { keepers[id] ?? [] }
+  /// What the items say that a person called one with this one.
+  func repetitionsJoined(to id: String) -> [Repetition] { keepers[id] ?? [] }
 }
 
 extension CountingRules.Range {

@@ -48,17 +48,22 @@ package struct CountingSource: Hashable, Sendable {
   /// How messages and settings name it: `mysugr`, or `apple-health/Anna's iPhone`.
   package var text: String { part.isEmpty ? format : "\(format)/\(part)" }
 
-  /// Whether a person's word names it: its format, its part, or both.
+  /// Whether a decision's word names it: its format, or the format with its part. A part alone names none: phones have an app
+  /// of the name of a format.
   package func isNamed(_ word: String) -> Bool {
     guard !format.isEmpty else { return false }
     let word = word.lowercased()
-    return word == format || word == text.lowercased() || !part.isEmpty && word == part.lowercased()
+    return word == format || word == text.lowercased()
   }
 
   /// What gathers the data of others.
   private static let collectors: Set<String> = [
     "apple-health", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
     "health-connect", "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
+  ]
+  /// What passes on glucose of other programs without the kind that it had there.
+  private static let sensorRelays: Set<String> = [
+    "apple-health", "health-auto-export", "health-connect", "tidepool",
   ]
   /// What reads the memory of devices, in exports and as drivers.
   private static let memories: Set<String> = [
@@ -70,6 +75,9 @@ package struct CountingSource: Hashable, Sendable {
   ]
   /// What people type into glucoport.
   private static let typed: Set<String> = ["glucoport", "typed"]
+
+  /// Whether finger sticks of it may be the values of a sensor; see `SensorCopies`.
+  package var mayRelaySensors: Bool { Self.sensorRelays.contains(format) }
 
   private static func role(of format: String) -> Role {
     if format.isEmpty { return .unknown }

@@ -42,6 +42,7 @@ extension RecordKindDescription {
       RecordField("minutes", .number(PlausibleAmounts.minutes), .unit("min"), treatment: "duration"),
       RecordField("extended", .number(PlausibleAmounts.units), .name),
       RecordField("subtype", .choice(["rapid", "long", "basal", "mix"])),
+      RecordField("automatic", .flag, isSettable: false),
       text,
     ])
 

@@ -23,12 +23,12 @@
     "insulin", "carbs", "protein", "fat", "notes", "duration",
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
-    "app", "subject", "enteredBy",
+    "app", "subject", "enteredBy", "isSMB", "automatic",
   ]
 }
 
 extension NightscoutMember {
-  /// The kind of an entry: `sgv`, `mbg`, `cal` and others.
+  /// The kind of an entry: `sgv`, `mbg`, `cal` and others. AAPS has that of a bolus there, such as `SMB`.
   @inlinable package static var type: Self { Self(0) }
   /// When it was, in milliseconds since 1970.
   @inlinable package static var date: Self { Self(1) }
@@ -96,4 +96,8 @@ extension NightscoutMember {
   package static var subject: Self { Self(32) }
   /// The person or program that entered a treatment.
   package static var enteredBy: Self { Self(33) }
+  /// Whether AAPS gave the dose as a super micro bolus.
+  package static var isMicroBolus: Self { Self(34) }
+  /// Whether Loop gave the dose by itself.
+  package static var isAutomatic: Self { Self(35) }
 }

@@ -132,7 +132,14 @@ private struct TreatmentReader<Document: NightscoutFields> {
     }
     guard !fields.isEmpty else { return }
     fields["subtype"] = .text(document[.isBasalInsulin].equals("true") ? "long" : "rapid")
+    if isAutomatic { fields["automatic"] = .flag(true) }
     add(.insulin, fields)
+  }
+
+  /// Whether an algorithm gave the dose: iAPS, Trio and AAPS name the event, older versions of AAPS and Loop have a member.
+  private var isAutomatic: Bool {
+    event == "SMB" || document[.type].equals("SMB") || document[.isMicroBolus].equals("true")
+      || document[.isAutomatic].equals("true")
   }
 
   /// The extended part of a combination bolus: a share of all, else a rate over the minutes.

@@ -62,16 +62,19 @@ struct FingerStickTally: Sendable {
 
   /// The figures that the rules allow.
   ///
-  /// - Parameter days: the calendar days of the group.
-  func figures(_ targets: Targets, days possibleDays: Int) -> FingerStickFigures {
+  /// - Parameters:
+  ///   - days: the calendar days of the group.
+  ///   - hasNoSum: whether two sources seem to state the same readings, so that nothing that needs their number is known.
+  func figures(_ targets: Targets, days possibleDays: Int, hasNoSum: Bool = false) -> FingerStickFigures {
     let none = count == 0 ? Shortage.noReadings : nil
+    let uncounted = none ?? (hasNoSum ? .severalSources : nil)
     let few =
-      none ?? (count < DataRules.readings ? .fewReadings(count, of: DataRules.readings) : nil)
+      uncounted ?? (count < DataRules.readings ? .fewReadings(count, of: DataRules.readings) : nil)
     func each(_ days: Int) -> Double { Double(count) / Double(max(1, days)) }
     return FingerStickFigures(
       readings: count, lows: lows, highs: highs, daysWithReadings: days.count,
-      perDay: Metric(each(max(days.count, possibleDays)), unless: none),
-      perDayWithReadings: Metric(each(days.count), unless: none),
+      perDay: Metric(each(max(days.count, possibleDays)), unless: uncounted),
+      perDayWithReadings: Metric(each(days.count), unless: uncounted),
       lowest: Metric(distribution.lowest, unless: none),
       highest: Metric(distribution.highest, unless: none),
       median: Metric(distribution.percentile(0.5), unless: none),

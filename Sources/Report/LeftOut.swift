@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Why a reading has no part in any figure. Records are left out for the last two reasons alone.
+/// Why a reading has no part in any figure. Records are left out because of other sources alone.
 package enum LeftOut: Int, CaseIterable, Sendable {
   /// The store says that it does not count.
   case withdrawn
@@ -23,6 +23,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case filledIn
   /// Another source states it, too, and counts.
   case doubled
+  /// A finger stick that is a sensor's own value, passed on by a program that gathers the data of others.
+  case sensorCopy
   /// A person chose another source for its kind and time.
   case otherSource
 
@@ -39,6 +41,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     case .unusable: "unusable"
     case .filledIn: "filled_in"
     case .doubled: "doubled"
+    case .sensorCopy: "sensor_copies"
     case .otherSource: "other_source"
     }
   }

@@ -10,15 +10,17 @@ package struct DoubledItems: Hashable, Sendable {
   package let source: CountingSource
   /// The source that counts in its place.
   package let counted: CountingSource
+  /// Whether they are finger sticks that are the own values of that source, a sensor.
+  package var isSensorValue = false
   /// How many items.
   package internal(set) var items: Int
 }
 
-/// What one source states of bolus insulin or carbohydrates.
+/// What one source states of bolus insulin, carbohydrates or finger sticks.
 package struct SourceAmount: Hashable, Sendable {
   /// The source.
   package let source: CountingSource
-  /// All of it, in units or grams, whether it counts or not.
+  /// All of it, in units, grams or readings, whether it counts or not.
   package let total: Double
   /// The days that have any.
   package let days: Int
@@ -27,10 +29,10 @@ package struct SourceAmount: Hashable, Sendable {
   package var perDay: Double { total / Double(max(1, days)) }
 }
 
-/// Two sources that seem to state the same doses or meals in a way that no rule can match: minutes apart, with rounded
+/// Two sources that seem to state the same doses, meals or finger sticks in a way that no rule can match: minutes apart, with rounded
 /// amounts, or by a clock that is an hour off. Nothing is left out; a person decides.
 package struct SourceDoubt: Hashable, Sendable {
-  /// Insulin or food.
+  /// Insulin, food or finger sticks.
   package let kind: CountableItem.Kind
   /// What the one states on the days on which both have any.
   package let first: SourceAmount
@@ -43,7 +45,7 @@ package struct SourceDoubt: Hashable, Sendable {
   package var days: Int { first.days }
 }
 
-/// Gathers what each source states of insulin and food, whether it counts or not.
+/// Gathers what each source states of insulin, food or finger sticks, whether it counts or not.
 struct SourceTally: Sendable {
   private struct Day: Sendable {
     var total = 0.0
@@ -54,7 +56,14 @@ struct SourceTally: Sendable {
   private struct Amount: Sendable {
     let source: Int
     let shown: Int64
+    /// What equal amounts have in common.
     let key: Int64
+  }
+
+  /// How often equal amounts are apart by nearly one time, and by how many seconds together.
+  private struct Shift: Sendable {
+    var count = 0
+    var seconds: Int64 = 0
   }
 
   private struct Pair: Hashable {
@@ -69,6 +78,8 @@ struct SourceTally: Sendable {
   /// Fewer days with both may be those of trying out an app.
   private static let minDays = 3
   private static let quarterSeconds: Int64 = 900
+  /// The clock of a meter is off by any time.
+  private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
   /// No zone is further from another one.
   private static let maxShiftSeconds: Int64 = 26 * 3600
@@ -77,19 +88,21 @@ struct SourceTally: Sendable {
   private(set) var sources: [CountingSource] = []
   private var days: [[Int: Day]] = []
   private var recent: [Amount] = []
-  private var shifts: [Pair: [Int64: Int]] = [:]
+  private var shifts: [Pair: [Int64: Shift]] = [:]
 
   init(_ kind: CountableItem.Kind) { self.kind = kind }
 
   /// Takes an amount of a source.
   ///
-  /// - Parameter isMatched: whether another source states it, too.
-  mutating func add(_ amount: Double, _ item: CountableItem, day: Int, isMatched: Bool) {
+  /// - Parameters:
+  ///   - key: what it has in common with equal ones; nil for one that says too little to be compared.
+  ///   - isMatched: whether another source states it, too.
+  mutating func add(_ amount: Double, key: Int64?, _ item: CountableItem, day: Int, isMatched: Bool) {
     guard amount > 0, let source = index(of: item.source) else { return }
     days[source][day, default: Day()].total += amount
     days[source][day, default: Day()].items += 1
     if isMatched { days[source][day, default: Day()].matched += 1 }
-    compare(Amount(source: source, shown: item.shown, key: Int64((amount * 10_000).rounded())))
+    if let key { compare(Amount(source: source, shown: item.shown, key: key)) }
   }
 
   private mutating func index(of source: CountingSource) -> Int? {
@@ -101,22 +114,32 @@ struct SourceTally: Sendable {
     return sources.count - 1
   }
 
-  /// Notes by which whole quarters of an hour equal amounts of two sources are apart.
+  /// Notes how far equal amounts of two sources are apart.
   private mutating func compare(_ amount: Amount) {
     if sources.count > 1 {
       for other in recent where other.source != amount.source && other.key == amount.key {
         let isLater = other.source < amount.source
         let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
-        let quarters = (Double(distance) / Double(Self.quarterSeconds)).rounded()
-        let shift = Int64(quarters) * Self.quarterSeconds
-        guard shift != 0, abs(distance) <= Self.maxShiftSeconds, abs(distance - shift) < Self.windowSeconds
-        else { continue }
+        guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
         let pair = Pair(first: min(other.source, amount.source), second: max(other.source, amount.source))
-        shifts[pair, default: [:]][shift, default: 0] += 1
+        shifts[pair, default: [:]][shift, default: Shift()].count += 1
+        shifts[pair, default: [:]][shift, default: Shift()].seconds += distance
       }
     }
     recent.append(amount)
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
+  }
+
+  /// The constant time of which a distance is a sign; nil for none. A zone moves typed times by whole quarters of an hour,
+  /// a clock the times of a meter by any number of minutes, which other programs cut.
+  private func shift(_ distance: Int64) -> Int64? {
+    if kind == .smbg {
+      guard abs(distance) >= Self.windowSeconds else { return nil }
+      return (distance >= 0 ? distance : distance - Self.minuteSeconds + 1) / Self.minuteSeconds
+        * Self.minuteSeconds
+    }
+    let shift = Int64((Double(distance) / Double(Self.quarterSeconds)).rounded()) * Self.quarterSeconds
+    return shift != 0 && abs(distance - shift) < Self.windowSeconds ? shift : nil
   }
 
   /// What each source states, those with the most first.
@@ -152,11 +175,29 @@ struct SourceTally: Sendable {
     let isClose = abs(mine.total - theirs.total) < 0.25 * max(mine.total, theirs.total)
     let items = min(mine.items, theirs.items)
     guard isClose, min(mine.matched, theirs.matched) * 2 < items else { return nil }
-    let best = shifts[Pair(first: first, second: second)]?.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    let shift = constantShift(Pair(first: first, second: second), of: items)
+    // Two meters of one person have as many readings each, but not the same values at a constant distance.
+    if kind == .smbg, shift == nil { return nil }
     return SourceDoubt(
       kind: kind,
       first: SourceAmount(source: sources[first], total: mine.total, days: common.count),
       second: SourceAmount(source: sources[second], total: theirs.total, days: common.count),
-      shiftSeconds: best.flatMap { $0.value * 2 >= items ? $0.key : nil })
+      shiftSeconds: shift)
+  }
+
+  /// The time by which at least half of the items of a pair are apart; nil without one.
+  private func constantShift(_ pair: Pair, of items: Int) -> Int64? {
+    guard let shifts = shifts[pair] else { return nil }
+    // Times that one source cuts to minutes are in one minute or the next.
+    func near(_ shift: Int64) -> Shift {
+      let (first, next) = (shifts[shift] ?? Shift(), shifts[shift + Self.minuteSeconds] ?? Shift())
+      guard kind == .smbg else { return first }
+      return Shift(count: first.count + next.count, seconds: first.seconds + next.seconds)
+    }
+    let best = shifts.keys.max { (near($0).count, $1) < (near($1).count, $0) }
+    guard let best, near(best).count * 2 >= items else { return nil }
+    if kind != .smbg { return best }
+    let mean = Double(near(best).seconds) / Double(near(best).count) / Double(Self.minuteSeconds)
+    return Int64(mean.rounded()) * Self.minuteSeconds
   }
 }

@@ -79,6 +79,7 @@ package struct Statistics: Sendable {
   private(set) var doubled: [DoubledItems] = []
   private(set) var insulinSources = SourceTally(.insulin)
   private(set) var foodSources = SourceTally(.food)
+  private(set) var stickSources = SourceTally(.smbg)
   /// From the first sample of a sensor that is used to the end of the last.
   private(set) var sensorSpan: Period?
   /// From the first item that counts to the last.
@@ -99,6 +100,7 @@ package struct Statistics: Sendable {
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
     if let reason = LeftOut(reading) { return leaveOut(reading, reason) }
+    if let item { addToSource(item, nil, day: Grouping.day(of: reading.deviceTime), verdict) }
     if let item, let reason = note(verdict, of: item) {
       guard options.grouping == .device else { return leaveOut(reading, reason) }
       // Grouped by device each meter has all its readings, whichever counts in the whole.
@@ -190,32 +192,48 @@ extension Statistics {
     case .counts: return nil
     case .notChosen: return .otherSource
     case .repeats(_, let source):
-      let index = doubled.firstIndex {
-        $0.kind == item.kind && $0.source == item.source && $0.counted == source
-      }
-      if let index {
-        doubled[index].items += 1
-      } else if doubled.count < Self.maxDoubled {
-        doubled.append(DoubledItems(kind: item.kind, source: item.source, counted: source, items: 1))
-      }
+      noteDoubled(item, source, isSensorValue: false)
       return .doubled
+    case .sensorValue(let sensor):
+      noteDoubled(item, sensor, isSensorValue: true)
+      return .sensorCopy
     }
   }
 
+  private mutating func noteDoubled(_ item: CountableItem, _ source: CountingSource, isSensorValue: Bool) {
+    let index = doubled.firstIndex {
+      $0.kind == item.kind && $0.source == item.source && $0.counted == source
+        && $0.isSensorValue == isSensorValue
+    }
+    if let index {
+      doubled[index].items += 1
+    } else if doubled.count < Self.maxDoubled {
+      doubled.append(
+        DoubledItems(
+          kind: item.kind, source: item.source, counted: source, isSensorValue: isSensorValue, items: 1))
+    }
+  }
+
+  /// - Parameter fields: those of a record; nil for a reading.
   private mutating func addToSource(
-    _ item: CountableItem, _ fields: RecordFields, day: Int, _ verdict: CountVerdict
+    _ item: CountableItem, _ fields: RecordFields?, day: Int, _ verdict: CountVerdict
   ) {
     let isMatched: Bool
     switch verdict {
     case .counts(let others): isMatched = !others.isEmpty
     case .repeats: isMatched = true
-    case .notChosen: return
+    case .notChosen, .sensorValue: return
     }
-    if item.kind == .insulin, item.use != .basal {
+    func key(_ amount: Double) -> Int64 { Int64((amount * 10_000).rounded()) }
+    if item.kind == .insulin, item.use != .basal, let fields {
       let units = ["units", "extended"].compactMap(fields.amount).reduce(0, +)
-      insulinSources.add(units, item, day: day, isMatched: isMatched)
-    } else if item.kind == .food, let grams = fields.amount("carbs") {
-      foodSources.add(grams, item, day: day, isMatched: isMatched)
+      insulinSources.add(units, key: key(units), item, day: day, isMatched: isMatched)
+    } else if item.kind == .food, let grams = fields?.amount("carbs") {
+      foodSources.add(grams, key: key(grams), item, day: day, isMatched: isMatched)
+    } else if item.kind == .smbg, case .measured(let measurement) = item.amount {
+      // LO and HI say too little.
+      let key = measurement.quantity.map { Int64($0.tenthsOfMillimole) }
+      stickSources.add(1, key: key, item, day: day, isMatched: isMatched)
     }
   }
 

@@ -32,8 +32,8 @@ package struct StatisticsResult: Sendable {
   package let profile: Profile?
   /// What was left out because another source states it, too.
   package let doubled: [DoubledItems]
-  /// What each source states of bolus insulin; and of carbohydrates.
-  package let sources: (insulin: [SourceAmount], food: [SourceAmount])
+  /// What each source states of bolus insulin, of carbohydrates, and how many finger sticks it has.
+  package let sources: (insulin: [SourceAmount], food: [SourceAmount], sticks: [SourceAmount])
   /// The sources that seem to state the same in a way that no rule can match. There are no sums of what they state.
   package let doubts: [SourceDoubt]
 }
@@ -72,7 +72,8 @@ extension Statistics {
         sensor: tally.sensor.figures(
           options.targets, own, of: key != nil && isCalendar ? own : possible.total,
           key == nil ? nil : grouping),
-        fingerSticks: tally.fingerSticks.figures(options.targets, days: ownDays),
+        fingerSticks: tally.fingerSticks.figures(
+          options.targets, days: ownDays, hasNoSum: doubtful.contains(.smbg)),
         ketones: tally.ketones.figures, amounts: amounts, leftOut: tally.leftOut)
     }
     let counted = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
@@ -83,13 +84,14 @@ extension Statistics {
         figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
       },
       profile: profile?.profile(offset: offset), doubled: doubled,
-      sources: (insulinSources.amounts, foodSources.amounts), doubts: doubts)
+      sources: (insulinSources.amounts, foodSources.amounts, stickSources.amounts), doubts: doubts)
   }
 
   /// The sources that seem to state the same in a way that no rule can match.
   package var sourceDoubts: [SourceDoubt] {
     // Where everything is asked for, the sum is what was asked for.
-    options.rules.isOn ? insulinSources.doubts(options.rules) + foodSources.doubts(options.rules) : []
+    options.rules.isOn
+      ? [insulinSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) } : []
   }
 
   /// The period that was asked for, else that of what there is.

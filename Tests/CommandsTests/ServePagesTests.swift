@@ -65,6 +65,37 @@ import Testing
     #expect(outcome.output == "a 0\n200\nsame\n0\nbody:1\nreport:0\n", "\(outcome)")
   }
 
+  /// Six values of a sensor on the day of the page, and six of them five days before, that a phone passes on as finger
+  /// sticks: more than ten only together. And a dose at the end of the day that two apps state.
+  @Test func aPageCountsAsTheReportDoes() async throws {
+    var (sensor, phone) = (ReadingRows(), ReadingRows())
+    for date in ["2026-02-24", "2026-03-01"] {
+      for hour in 0..<6 as Range<Int64> {
+        sensor.add(.cbg, "\(100 + hour)", at: date + "T08:00", plus: hour * 3600)
+        phone.add(.smbg, "\(100 + hour)", at: date + "T08:00", plus: hour * 3600)
+      }
+    }
+    let relayed = phone.csv.split(separator: "\n").dropFirst().map { $0 + "\n" }.joined()
+      .replacing("Vendor,Meter,S,f,", with: "Apple Health,iPhone,,apple-health,")
+    func treatment(_ time: String, _ name: String, _ notes: String = "") -> String {
+      #"{"_id":"66a00000000000000000000\#(name)","eventType":"Correction Bolus","created_at":"\#(time)Z","insulin":3,"enteredBy":"\#(name)","notes":"\#(notes)"}"#
+    }
+    // The second says more, and so it is the one that counts.
+    let doses = [treatment("2026-03-01T23:59:50", "1"), treatment("2026-03-02T00:00:20", "2", "late")]
+    let outcome = try await script(
+      """
+      export GLUCOPORT_TIMEZONE=UTC; connect a
+      cat >rows.csv <<'END'
+      \(sensor.csv)\(relayed)END
+      echo '[\(doses.joined(separator: ","))]' >doses.json
+      of a import rows.csv --quiet 2>>told; of a import doses.json --quiet 2>>told; upload a --quiet
+      page "$(link a)" "$day"
+      of a report --since 2026-03-01 --until 2026-03-02 -o report
+      sed '/<nav /d' body >shown; cmp shown report && echo same; grep -c 'own value' body; grep -c '3 U' body
+      """)
+    #expect(outcome.output == "a 0\n200\nsame\n1\n0\n", "\(outcome)")
+  }
+
   @Test func aLinkShowsOnlyItsOwnLogbook() async throws {
     let outcome = try await script(
       """

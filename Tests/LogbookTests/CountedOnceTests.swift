@@ -167,10 +167,34 @@ struct CountedOnceTests {
 
   @Test func theOneThatStaysNamesTheOthers() {
     let result = counted([
-      Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.phone, id: "b"),
+      Sample.dose(2, at: 0, Sample.diary, id: "a", fields: ["minutes": .number(5), "x": .number(1)]),
+      Sample.dose(2, at: 0, Sample.phone, id: "b", fields: ["text": .text("in the train")]),
     ])
-    #expect(result.verdicts["a"] == .counts(alsoIn: [Sample.phone]))
+    guard case .counts(let others)? = result.verdicts["a"] else { return #expect(Bool(false)) }
+    #expect(others.map(\.source) == [Sample.phone] && others.map(\.note) == ["in the train"])
     #expect(result.verdicts["b"] == .repeats("a", Sample.diary))
+  }
+
+  @Test func theStickThatStaysHasTheMarksOfTheOther() {
+    let meter = Sample.stick(100, at: 0, Sample.meter)
+    let result = counted([meter, Sample.stick(100, at: 20, Sample.app, marks: .beforeMeal)])
+    guard let meter, case .counts(let others)? = result.verdicts[meter.id] else {
+      return #expect(Bool(false))
+    }
+    #expect(others.map(\.marks) == [.beforeMeal])
+  }
+
+  // MARK: - Doses of an algorithm
+
+  @Test func microBolusesAreNeverOneFact() {
+    func dose(_ source: CountingSource, isAutomatic: Bool) -> CountableItem? {
+      Sample.dose(0.15, at: 0, source, fields: isAutomatic ? ["automatic": .flag(true)] : [:])
+    }
+    #expect(count(dose(Sample.pump, isAutomatic: true), dose(Sample.site, isAutomatic: true)) == 2)
+    #expect(count(dose(Sample.pump, isAutomatic: false), dose(Sample.site, isAutomatic: true)) == 2)
+    #expect(count(dose(Sample.pump, isAutomatic: false), dose(Sample.site, isAutomatic: false)) == 1)
+    let not = Sample.dose(0.15, at: 0, Sample.pump, fields: ["automatic": .flag(false)])
+    #expect(count(not, dose(Sample.site, isAutomatic: false)) == 1)
   }
 
   // MARK: - Unknown origin

@@ -68,7 +68,7 @@ func counted(
       switch verdict {
       case .counts: kept.append(item)
       case .repeats(let id, _): leftOut[item.id] = id
-      case .notChosen: leftOut[item.id] = ""
+      case .sensorValue, .notChosen: leftOut[item.id] = ""
       }
     }
   }

@@ -121,9 +121,110 @@ struct CountTests {
     let day = try await program.run("day", "2026-05-05", "--plain")
     #expect(day.output.contains("insulin 6.5 U rapid (also in Apple Health"), "\(day.output)")
     #expect(day.output.contains("Insulin 6.5 U"))
+    // What is left out is shown, and says so where there are no colours.
+    for line in [
+      "08:00 insulin 6.5 U rapid (also in mySugr, not counted)",
+      "08:00 food 46 g (also in mySugr, not counted)",
+      "08:00: finger stick 111 (also in mySugr, not counted)",
+    ] {
+      #expect(day.output.contains("\n\(line).\n"), "\(day.output)")
+      let picture = try await program.run("day", "2026-05-05")
+      #expect(picture.output.contains("\n\(line)\n"), "\(picture.output)")
+    }
     let list = try await program.run("list", "--left-out", "--kind", "insulin")
     #expect(list.output.split(separator: "\n").count == 4)
     #expect(list.output.contains("(left out: mySugr has it, too, as "), "\(list.output)")
+  }
+
+  @Test func aLogShowsHowManyItemsOfEachImportAreDoubled() async throws {
+    let program = try Self.program()
+    let first = try await program.run(
+      "import", "--quiet", "--timezone", "Europe/Madrid", program.path("diary.csv"))
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(try await !program.run("log").output.contains("doubled"))
+    _ = try await program.run("import", "--quiet", program.path("export.xml"))
+    let log = try await program.run("log")
+    let lines = log.output.split(separator: "\n")
+    #expect(lines.count == 2 && lines.allSatisfy { $0.hasSuffix(" · rejected 0 · doubled 12") }, "\(log)")
+    let objects = try await program.run("log", "--json").objects()
+    #expect(objects.map { $0["doubled"] as? Int } == [12, 12])
+    let one = try await program.run("log", "1", "--json").objects()
+    #expect(one.first?["doubled"] as? Int == 12)
+    _ = try await program.run("count", "both", "mysugr", "apple-health")
+    #expect(try await !program.run("log").output.contains("doubled"))
+  }
+
+  /// A sensor's history of a day, and a phone that passes on twelve values of it as finger sticks, beside one of its own.
+  private static func relayed(_ count: Int = 12) async throws -> Program {
+    let program = try Program()
+    var rows = ReadingRows()
+    rows.addSamples(288, every: 5, from: "2026-05-04")
+    try program.write(rows.csv, to: "sensor.csv")
+    let records = (0..<count + 1).map { index -> String in
+      // The 96th sample is that of 8 o'clock.
+      let (minute, value) = index < count ? (index * 5, 90 + (96 + index) * 7 % 90) : (3, 99)
+      let time = "2026-05-04 08:\(minute < 10 ? "0" : "")\(minute):00 +0000"
+      return
+        " <Record type=\"HKQuantityTypeIdentifierBloodGlucose\" sourceName=\"Health Sync\" unit=\"mg/dL\" startDate=\"\(time)\" value=\"\(value)\"></Record>\n"
+    }
+    let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n"
+    let date = " <ExportDate value=\"2026-05-31 18:21:36 +0000\"/>\n"
+    try program.write(head + date + records.joined() + "</HealthData>\n", to: "export.xml")
+    let sensor = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("sensor.csv"))
+    #expect(sensor.status == 0, "\(sensor.errors)")
+    return program
+  }
+
+  @Test func theOwnValuesOfASensorAreNoFingerSticks() async throws {
+    let program = try await Self.relayed()
+    let imported = try await program.run("import", program.path("export.xml"))
+    let line = "12 finger sticks with the own values of Vendor Meter S: not counted; to count them: "
+    let command = "glucoport count both 'apple-health/Health Sync' 'f/Vendor Meter S'"
+    #expect(imported.output.contains(line + "'" + command), "\(imported)")
+    let figures = try await Self.figures(program)
+    #expect((figures["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 1)
+    #expect((figures["left_out"] as? [String: any Sendable])?["sensor_copies"] as? Int == 12)
+    let text = try await program.run("stats", "--last", "30d").output
+    #expect(text.contains("sensor copies 12"), "\(text)")
+    #expect(text.contains("12 finger sticks of Apple Health (Health Sync): the own values of Vendor Meter S"))
+    let day = try await program.run("day", "2026-05-04", "--plain").output
+    #expect(
+      day.contains(
+        "12 finger sticks of Apple Health (Health Sync) with the own values of a sensor (not counted)"),
+      "\(day)")
+    let list = try await program.run("list", "--left-out").output
+    #expect(list.split(separator: "\n").count == 12)
+    #expect(list.contains("(left out: the own value of the sensor Vendor Meter S)"), "\(list)")
+    let both = try await program.run("count", "both", "health sync", "vendor meter s")
+    #expect(both.status == 0, "\(both.errors)")
+    let counted = try await Self.figures(program)
+    #expect((counted["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 13)
+  }
+
+  @Test func tenEqualValuesAreFingerSticks() async throws {
+    let program = try await Self.relayed(10)
+    let imported = try await program.run("import", program.path("export.xml"))
+    #expect(imported.status == 0 && !imported.output.contains("own values"), "\(imported)")
+    let figures = try await Self.figures(program)
+    #expect((figures["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 11)
+  }
+
+  @Test func sticksAtAConstantTimeApartHaveNoNumberADay() async throws {
+    let program = try Self.program(minutes: 7)
+    let imported = try await Self.importBoth(program)
+    let line =
+      "finger sticks of two sources on 4 days: mySugr 1.0, Apple Health (mySugr) 1.0 a day, the same values 0 h 7 min apart; both are counted, so there is no sum"
+    #expect(imported.output.contains(line), "\(imported.output)")
+    #expect(imported.output.contains("glucoport count only mysugr/mySugr --kind smbg"))
+    let figures = try await Self.figures(program)
+    let sticks = try #require(figures["finger_sticks"] as? [String: any Sendable])
+    #expect((sticks["per_day"] as? [String: any Sendable])?["reason"] as? String == "two sources differ")
+    let sources = sticks["sources"] as? [[String: any Sendable]]
+    #expect(sources?.compactMap { $0["shift_minutes"] as? Int }.map(abs) == [7, 7])
+    let page = try await program.run("report", "--last", "30d", "-o", "-")
+    #expect(page.output.contains("0 h 7 min apart"))
+    _ = try await program.run("count", "only", "mysugr", "--kind", "smbg")
+    #expect(try await !program.run("stats", "--last", "30d").output.contains("finger sticks of two sources"))
   }
 
   @Test func twoItemsThatNoRuleMatchesAreOneWhereAPersonSaysSo() async throws {
@@ -157,6 +258,10 @@ struct CountTests {
     #expect(sources?.allSatisfy { $0["differs_from"] is String } == true)
     _ = try await program.run("count", "both", "mysugr", "apple-health")
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
+    _ = try await program.run("count", "remove", "1")
+    // An app of this name on the phone is another source.
+    _ = try await program.run("count", "only", "mysugr", "--kind", "insulin")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
   @Test func anExportCarriesTheDecisions() async throws {

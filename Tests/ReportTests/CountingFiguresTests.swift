@@ -107,6 +107,97 @@ struct CountingFiguresTests {
     #expect(sticks.lowRisk == .absent(.fewReadings(21, of: 30)))
   }
 
+  // MARK: - Finger sticks
+
+  /// Six finger sticks a day as a device shows them, later by so much, with minutes that are cut.
+  private static func sticks(
+    _ device: Device, days: Int64 = 5, later: Int64 = 0, cuts: Bool = false, higher: Int = 0
+  ) -> [(reading: GlucoseReading, item: CountableItem?)] {
+    (0..<days * 6).map { index in
+      var seconds = index / 6 * 86400 + index % 6 * 9000 + index * index * 37 % 3000 + later
+      if cuts { seconds -= (seconds % 60 + 60) % 60 }
+      let reading = Reading.finger(70 + Int(index * 53 % 180) + higher, at: start + seconds)
+      let item = CountableItem(
+        .smbg, reading.measurement, marks: [], id: "\(device.format) \(index)",
+        deviceTime: reading.deviceTime, placement: reading.placement, source: CountingSource(device))
+      return (reading, item)
+    }
+  }
+
+  private static func result(
+    _ sticks: [(reading: GlucoseReading, item: CountableItem?)], _ rules: CountingRules = CountingRules()
+  ) -> StatisticsResult {
+    var options = Statistics.Options()
+    options.rules = rules
+    var (statistics, counting) = (Statistics(options), CountedOnce<GlucoseReading>(rules))
+    for (reading, item) in sticks.sorted(by: { $0.reading.instant < $1.reading.instant }) {
+      counting.add(reading, item, at: reading.instant)
+    }
+    counting.finish()
+    while let (reading, item, verdict) = counting.next() { statistics.add(reading, verdict, item) }
+    return statistics.finish { _ in 0 }
+  }
+
+  private static let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
+  private static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
+
+  @Test(arguments: [433, -433, 3600, -7260, 86_400] as [Int64])
+  func theSameSticksAtAConstantTimeApartHaveNoNumber(shift: Int64) throws {
+    let result = Self.result(Self.sticks(Self.meter) + Self.sticks(Self.app, later: shift, cuts: true))
+    let doubt = try #require(result.doubts.first)
+    #expect(doubt.kind == .smbg && doubt.days >= 4)
+    // Cut minutes are up to a minute away.
+    let found = try #require(doubt.shiftSeconds)
+    #expect(abs(abs(found) - abs(shift)) <= 60, "\(found)")
+    let sticks = result.total.fingerSticks
+    #expect(sticks.readings == 60 && sticks.median.number != nil)
+    for figure in [
+      sticks.perDay, sticks.perDayWithReadings, sticks.standardDeviation, sticks.variation, sticks.lowRisk,
+      sticks.highRisk,
+    ] {
+      #expect(figure == .absent(.severalSources))
+    }
+    #expect(result.sources.sticks.map(\.total) == [30, 30])
+  }
+
+  @Test func otherSticksAreNoSign() {
+    let own = Self.sticks(Self.meter)
+    // Within a minute they count once; with other values they are others; two days may be those of trying an app.
+    #expect(Self.result(own + Self.sticks(Self.app, later: 20)).doubts.isEmpty)
+    #expect(Self.result(own + Self.sticks(Self.app, later: 433, higher: 7)).doubts.isEmpty)
+    #expect(Self.result(own + Self.sticks(Self.app, days: 2, later: 433)).doubts.isEmpty)
+    // Where the times between equal values differ, there is no clock that is off.
+    let scattered = Self.sticks(Self.app).enumerated().flatMap { index, stick in
+      Self.sticks(Self.app, later: 300 + Int64(index) * 190)[index...index]
+    }
+    #expect(Self.result(own + scattered).doubts.isEmpty)
+  }
+
+  @Test func anAnswerAboutSticksEndsTheDoubt() {
+    let all = Self.sticks(Self.meter) + Self.sticks(Self.app, later: 433)
+    let both = CountingRules([CountDecision(.sources("contour", "mysugr"), .both)])
+    #expect(Self.result(all, both).total.fingerSticks.perDay.number == 12)
+    let only = CountingRules([
+      CountDecision(.range(.smbg, since: nil, until: nil), .only, source: "contour")
+    ])
+    #expect(Self.result(all, only).total.fingerSticks.perDay.number == 6)
+    #expect(Self.result(all, .all).total.fingerSticks.perDay.number == 12)
+  }
+
+  @Test func aSensorsOwnValuesHaveTheirReason() throws {
+    let relay = Device(vendor: "Apple Health", model: "iPhone", format: "apple-health")
+    let sensor = CountingSource(format: "clarity")
+    var statistics = Statistics(Statistics.Options())
+    for (reading, item) in Self.sticks(relay) {
+      statistics.add(reading, .sensorValue(sensor), item)
+    }
+    let result = statistics.finish { _ in 0 }
+    #expect(result.total.leftOut[.sensorCopy] == 30 && result.total.leftOut[.doubled] == 0)
+    #expect(result.total.fingerSticks.readings == 0 && result.sources.sticks.isEmpty)
+    let line = try #require(result.doubled.first)
+    #expect(line.isSensorValue && line.counted == sensor && line.items == 30)
+  }
+
   // MARK: - The second sign
 
   @Test(arguments: [6 * 3600, -3600, 900] as [Int64])

@@ -23,9 +23,33 @@ struct CountCommand: ParsableCommand {
     defaultSubcommand: CountListCommand.self)
 }
 
+/// A command that decides about two sources or two items.
+protocol PairDecision: ClassifiedCommand {
+  /// What it decides.
+  static var choice: CountDecision.Choice { get }
+  /// What the decision means, before the names of the two.
+  static var meaning: String { get }
+  var storeOptions: StoreOptions { get }
+  var pair: CountPair { get }
+}
+
+extension PairDecision {
+  static var actionClass: ActionClass { .deferrable }
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let subject = try pair.subject(store)
+    let isChanged = try CountEditor(store, at: Host.now()).decide(CountDecision(subject, Self.choice))
+    if !pair.quiet { output.line(CountText.line(isChanged, "\(Self.meaning): \(pair.names)")) }
+    try output.finish()
+  }
+}
+
 /// `glucoport count both`: two sources, or two items, both count.
-struct CountBothCommand: ClassifiedCommand {
-  static let actionClass = ActionClass.deferrable
+struct CountBothCommand: PairDecision {
+  static let choice = CountDecision.Choice.both
+  static let meaning = "both count"
   static let configuration = CommandConfiguration(
     commandName: "both", abstract: "Count both of two sources, or both of two items.",
     discussion: helpText(
@@ -33,20 +57,12 @@ struct CountBothCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var pair: CountPair
-
-  func run() throws {
-    let output = Output()
-    let store = try storeOptions.open(.editor)
-    let subject = try pair.subject(store)
-    let isChanged = try CountEditor(store, at: Host.now()).decide(CountDecision(subject, .both))
-    if !pair.quiet { output.line(CountText.line(isChanged, "both count: \(pair.names)")) }
-    try output.finish()
-  }
 }
 
-/// `glucoport count once`: the rule for two sources, or one fact of two items.
-struct CountOnceCommand: ClassifiedCommand {
-  static let actionClass = ActionClass.deferrable
+/// `glucoport count once`: one fact of two items; of two sources, the decision that their totals may be added up.
+struct CountOnceCommand: PairDecision {
+  static let choice = CountDecision.Choice.once
+  static let meaning = "counted once"
   static let configuration = CommandConfiguration(
     commandName: "once", abstract: "Count two items once, or what two sources both state.",
     discussion: helpText(
@@ -58,16 +74,6 @@ struct CountOnceCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var pair: CountPair
-
-  func run() throws {
-    let output = Output()
-    let store = try storeOptions.open(.editor)
-    let subject = try pair.subject(store)
-    // Of two sources, once is the decision that their totals may be added up.
-    let isChanged = try CountEditor(store, at: Host.now()).decide(CountDecision(subject, .once))
-    if !pair.quiet { output.line(CountText.line(isChanged, "counted once: \(pair.names)")) }
-    try output.finish()
-  }
 }
 
 /// `glucoport count only`: of a kind, one source counts.
@@ -104,14 +110,14 @@ struct CountOnlyCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.editor)
-    try CountPair.require(source, store)
+    let name = try CountPair.sourceName(source, store)
     let zone = try store.timezone()
     let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
     if let since = range[0], let until = range[1], until <= since {
       throw Failure(.usage, "--until is not after --since, so nothing is between them")
     }
     let decision = CountDecision(
-      .range(kind, since: range[0], until: range[1]), .only, source: source.lowercased())
+      .range(kind, since: range[0], until: range[1]), .only, source: name)
     let isChanged = try CountEditor(store, at: Host.now()).decide(decision)
     if !quiet { output.line(CountText.line(isChanged, CountText.decision(decision))) }
     try output.finish()
@@ -148,11 +154,11 @@ struct CountPair: ParsableArguments {
       }
       return .items(one.id, other.id)
     case (nil, nil):
-      for name in [first, second] { try Self.require(name, store) }
-      guard first.lowercased() != second.lowercased() else {
+      let (name, other) = (try Self.sourceName(first, store), try Self.sourceName(second, store))
+      guard name != other else {
         throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
       }
-      return .sources(first.lowercased(), second.lowercased())
+      return .sources(name, other)
     default:
       throw Failure(.usage, "\(names): one is an item, the other a source; name two items or two sources")
     }
@@ -177,14 +183,20 @@ struct CountPair: ParsableArguments {
     return item
   }
 
-  /// Refuses a word that names no source of the store: a decision about a misspelt name would decide nothing.
-  static func require(_ name: String, _ store: Store) throws {
-    let sources = try store.countingSources()
-    guard !sources.contains(where: { $0.isNamed(name) }) else { return }
-    let names = sources.map { displayed($0.text) }.joined(separator: ", ")
+  /// The word with which a decision names a source that a person names: by its format, by its part, or by both.
+  ///
+  /// - Throws: `Failure`: `missingInput` for a word that names no source of the store, since such a decision would decide
+  ///   nothing; `usage` for one that names several parts.
+  static func sourceName(_ word: String, _ store: Store) throws -> String {
+    let (sources, folded) = (try store.countingSources(), word.lowercased())
+    if sources.contains(where: { $0.isNamed(folded) }) { return folded }
+    let parts = sources.filter { !$0.part.isEmpty && $0.part.lowercased() == folded }
+    if parts.count == 1 { return parts[0].text.lowercased() }
+    let names = (parts.isEmpty ? sources : parts).map { displayed($0.text) }.joined(separator: ", ")
+    if !parts.isEmpty { throw Failure(.usage, "\(displayed(word)): this names several sources: \(names)") }
     throw Failure(
       .missingInput,
-      "\(displayed(name)): this logbook has no such source"
+      "\(displayed(word)): this logbook has no such source"
         + (names.isEmpty ? "; import something first" : "; its sources are \(names)"))
   }
 }

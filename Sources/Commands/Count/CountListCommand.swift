@@ -85,7 +85,9 @@ enum CountText {
 
   /// What was left out of one source, and which one counts: `699 doses of Clarity: counted once, as mySugr has them`.
   static func line(_ line: DoubledItems) -> String {
-    "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
+    line.isSensorValue
+      ? "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): the own values of \(SourceTitle.text(line.counted)), not counted"
+      : "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
   }
 
   /// Doses, meals or readings, with their number.
@@ -100,13 +102,19 @@ enum CountText {
 
   /// Two sources that seem to state the same, and the commands that decide.
   static func lines(_ doubt: SourceDoubt) -> [String] {
-    let (name, unit) = doubt.kind == .insulin ? ("bolus insulin", "U") : ("carbohydrates", "g")
+    let (name, unit) =
+      switch doubt.kind {
+      case .insulin: ("bolus insulin", " U")
+      case .food: ("carbohydrates", " g")
+      case .smbg, .ketone: ("finger sticks", "")
+      }
     let sources = [doubt.first, doubt.second].map { amount in
-      "\(SourceTitle.text(amount.source)) \(tenths(amount.perDay)) \(unit)"
+      "\(SourceTitle.text(amount.source)) \(tenths(amount.perDay))\(unit)"
     }
+    let what = doubt.kind == .smbg ? "values" : "amounts"
     let shift = doubt.shiftSeconds.map { seconds in
       let minutes = abs(seconds) / 60
-      return ", the same amounts \(minutes / 60) h \(minutes % 60) min apart"
+      return ", the same \(what) \(minutes / 60) h \(minutes % 60) min apart"
     }
     let words = [doubt.first.source.text, doubt.second.source.text].map(\.shellWord)
     return [

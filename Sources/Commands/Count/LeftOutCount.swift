@@ -10,27 +10,18 @@ enum LeftOutCount {
 
   static func recent(_ store: Store) throws -> Int {
     var filter = ItemFilter()
-    filter.readingKinds = [.smbg, .ketone]
-    filter.recordKinds = [.insulin, .food]
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
     var newest = filter
     newest.newest = 1
     var last: Int64?
     try store.forEachItem(newest) { last = $0.utc }
     guard let last else { return 0 }
-    filter.since = last - seconds - CountingMargin.seconds
-    var counting = CountedOnce<Int64>(try store.countingRules())
+    filter.since = last - seconds + 1
     var count = 0
-    func take() {
-      while let (instant, _, verdict) = counting.next() {
-        if instant > last - seconds, case .repeats = verdict { count += 1 }
-      }
+    try store.forEachCounted(filter) { _, _, verdict in
+      if case .repeats = verdict { count += 1 }
     }
-    try store.forEachItem(filter) { item in
-      counting.add(item.utc, CountableItem(item), at: item.utc)
-      take()
-    }
-    counting.finish()
-    take()
     return count
   }
 }

@@ -12,33 +12,14 @@ struct LeftOutListing {
 
   /// Lists those that pass the filter, oldest first, each with what counts in its place.
   func write(_ filter: ItemFilter, _ output: Output) throws {
-    var wide = filter
-    wide.newest = nil
-    wide.readingKinds.formIntersection([.smbg, .ketone])
-    wide.recordKinds.formIntersection([.insulin, .food])
-    wide.includesWithdrawn = false
-    wide.includesDeleted = false
-    wide.since = filter.since.map { $0 - CountingMargin.seconds }
-    wide.until = filter.until.map { $0 + CountingMargin.seconds }
-    var counting = CountedOnce<StoredItem>(try store.countingRules())
     var lines: [String] = []
-    func take() {
-      while let (stored, _, verdict) = counting.next() {
-        guard filter.since ?? .min <= stored.utc, stored.utc < filter.until ?? .max,
-          let reason = Self.reason(verdict)
-        else { continue }
-        lines.append("\(writer.line(stored))  \(reason)")
-        // Without a range there can be many, of which the newest are asked for.
-        if let newest = filter.newest, lines.count >= 2 * newest { lines.removeFirst(lines.count - newest) }
-      }
-    }
-    try store.forEachItem(wide) { stored in
-      counting.add(stored, CountableItem(stored), at: stored.utc)
-      take()
+    try store.forEachCounted(filter) { stored, _, verdict in
       try output.checkReader()
+      guard let reason = Self.reason(verdict) else { return }
+      lines.append("\(writer.line(stored))  \(reason)")
+      // Without a range there can be many, of which the newest are asked for.
+      if let newest = filter.newest, lines.count >= 2 * newest { lines.removeFirst(lines.count - newest) }
     }
-    counting.finish()
-    take()
     for line in lines.suffix(filter.newest ?? lines.count) { output.line(line) }
   }
 
@@ -47,6 +28,7 @@ struct LeftOutListing {
     case .counts: nil
     case .repeats(let id, let source):
       "(left out: \(SourceTitle.text(source)) has it, too, as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
+    case .sensorValue(let sensor): "(left out: the own value of the sensor \(SourceTitle.text(sensor)))"
     case .notChosen: "(left out: another source was chosen)"
     }
   }

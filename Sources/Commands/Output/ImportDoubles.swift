@@ -15,6 +15,8 @@ struct ImportDoubles {
   }
 
   private(set) var counts: [Line: Int] = [:]
+  /// New finger sticks that are the own values of a sensor, which is the other source.
+  private(set) var sensorCopies: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
   /// Looks at the time of what the import brought, and at nothing else; nothing where it brought nothing that is counted.
@@ -24,38 +26,28 @@ struct ImportDoubles {
     let margin = CountingMargin.seconds
     var filter = ItemFilter()
     (filter.since, filter.until) = (first - margin, last + margin)
-    filter.readingKinds = [.smbg, .ketone]
-    filter.recordKinds = [.insulin, .food]
-    let rules = try store.countingRules()
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
     var options = Statistics.Options()
-    options.rules = rules
-    var (statistics, counting) = (Statistics(options), CountedOnce<StoredItem>(rules))
-    func take() {
-      while let (stored, item, verdict) = counting.next() {
-        guard let item else { continue }
-        if case .record(let record) = stored {
-          statistics.add(
-            record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement,
-            verdict,
-            item)
-        }
-        if stored.ingest == ingest { note(item, verdict) }
-      }
+    options.rules = try store.countingRules()
+    var statistics = Statistics(options)
+    try store.forEachCounted(filter) { stored, item, verdict in
+      statistics.add(stored, verdict, item)
+      if stored.ingest == ingest { note(item, verdict) }
     }
-    try store.forEachItem(filter) { stored in
-      counting.add(stored, CountableItem(stored), at: stored.utc)
-      take()
-    }
-    counting.finish()
-    take()
     doubts = statistics.sourceDoubts
   }
+
+  /// How many items of the import another source states, too.
+  var items: Int { counts.values.reduce(0, +) }
 
   private mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
     let other: CountingSource?
     switch verdict {
     case .repeats(_, let source): other = source
-    case .counts(let others): other = others.first
+    case .counts(let others): other = others.first?.source
+    case .sensorValue(let sensor):
+      return sensorCopies[Line(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
     case .notChosen: other = nil
     }
     guard let other else { return }
@@ -68,26 +60,81 @@ struct ImportDoubles {
 extension ImportDoubles {
   /// Each with the command that decides otherwise.
   var lines: [String] {
-    sorted.map { line, items in
+    Self.sorted(counts).map { line, items in
       let words = [line.source.text, line.other.text].map(\.shellWord)
       return
         "\(CountText.items(items, line.kind)) also in \(SourceTitle.text(line.other)): counted once; to count both: "
         + "'glucoport count both \(words[0]) \(words[1])'"
-    } + doubts.flatMap(CountText.lines)
+    }
+      + Self.sorted(sensorCopies).map { line, items in
+        let words = [line.source.text, line.other.text].map(\.shellWord)
+        return
+          "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
+          + "to count them: 'glucoport count both \(words[0]) \(words[1])'"
+      } + doubts.flatMap(CountText.lines)
   }
 
   /// The same for programs.
   var objects: [DoubledObject] {
-    sorted.map {
+    Self.sorted(counts).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
     }
   }
 
-  private var sorted: [(line: Line, items: Int)] {
+  /// The finger sticks that are a sensor's own values, for programs.
+  var sensorCopyObjects: [DoubledObject] {
+    Self.sorted(sensorCopies).map {
+      DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
+    }
+  }
+
+  private static func sorted(_ counts: [Line: Int]) -> [(line: Line, items: Int)] {
     counts.map { ($0.key, $0.value) }.sorted {
       ($0.0.kind.rawValue, $0.0.source.text, $0.0.other.text) < (
         $1.0.kind.rawValue, $1.0.source.text, $1.0.other.text
       )
+    }
+  }
+}
+
+/// How many items of each of some imports another source states, too.
+struct DoubledByImport {
+  private var counts: [Int64: Int] = [:]
+
+  /// Looks at the time of what these imports brought.
+  init(_ ingests: [IngestEntry], _ store: Store) throws {
+    let times = try ingests.map { try $0.readCounts() }.flatMap { [$0.firstCounted, $0.lastCounted] }
+      .compactMap(\.self)
+    guard let first = times.min(), let last = times.max() else { return }
+    let numbers = Set(ingests.map(\.id))
+    var filter = ItemFilter()
+    // Shown times and instants are less than two days apart.
+    (filter.since, filter.until) = (first - CountingMargin.seconds, last + CountingMargin.seconds)
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
+    try store.forEachCounted(filter) { stored, _, verdict in
+      guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
+      switch verdict {
+      case .repeats: counts[ingest, default: 0] += 1
+      case .counts(let others) where !others.isEmpty: counts[ingest, default: 0] += 1
+      case .counts, .sensorValue, .notChosen: break
+      }
+    }
+  }
+
+  /// How many items of an import.
+  subscript(ingest: Int64) -> Int { counts[ingest] ?? 0 }
+}
+
+extension Statistics {
+  /// Takes the next item that is counted.
+  fileprivate mutating func add(_ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem) {
+    switch stored {
+    case .reading(let reading): add(GlucoseReading(reading, device: 0), verdict, item)
+    case .record(let record):
+      add(
+        record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement,
+        verdict, item)
     }
   }
 }

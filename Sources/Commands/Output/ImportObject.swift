@@ -20,6 +20,7 @@ struct ImportObject: Encodable {
     let warnings: [String]
     let likelyDuplicates: [DuplicateObject]
     let doubled: [DoubledObject]
+    let sensorCopies: [DoubledObject]
   }
 
   private let head: Head
@@ -36,7 +37,8 @@ struct ImportObject: Encodable {
         report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
       meter: report.meter.map { MeterObject($0.identity) },
       clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
-      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects)
+      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects,
+      sensorCopies: doubles.sensorCopyObjects)
   }
 
   func encode(to encoder: any Encoder) throws {

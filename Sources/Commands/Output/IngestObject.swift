@@ -36,17 +36,37 @@ struct IngestObject: Encodable {
   }
 }
 
+/// An ingest with the number of its items that another source states, too, as `log --json` lists it.
+struct ListedIngestObject: Encodable {
+  private struct Counting: Encodable {
+    let doubled: Int
+  }
+
+  private let ingest: IngestObject
+  private let counting: Counting
+
+  init(_ ingest: IngestEntry, doubled: Int) throws {
+    self.ingest = try IngestObject(ingest)
+    counting = Counting(doubled: doubled)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try ingest.encode(to: encoder)
+    try counting.encode(to: encoder)
+  }
+}
+
 /// An ingest with the rejections that were kept, as `log NUMBER --json` prints it.
 struct IngestDetailsObject: Encodable {
   private struct Rejections: Encodable {
     let rejections: [RejectionObject]
   }
 
-  private let ingest: IngestObject
+  private let ingest: ListedIngestObject
   private let rejections: Rejections
 
-  init(_ ingest: IngestEntry, _ rejections: [Rejection]) throws {
-    self.ingest = try IngestObject(ingest)
+  init(_ ingest: IngestEntry, _ rejections: [Rejection], _ doubles: ImportDoubles) throws {
+    self.ingest = try ListedIngestObject(ingest, doubled: doubles.items)
     self.rejections = Rejections(
       rejections: rejections.map { RejectionObject(line: $0.line, reason: $0.reason) })
   }

@@ -5,11 +5,12 @@ import LogbookStore
 
 /// An ingest in one line.
 enum IngestText {
-  static func line(_ ingest: IngestEntry) -> String {
+  /// - Parameter doubled: how many of its items another source states, too.
+  static func line(_ ingest: IngestEntry, doubled: Int = 0) -> String {
     let undone = ingest.isUndone ? " · undone" : ""
     let outcome = (ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))") + undone
     return
-      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(outcome)"
+      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(doubled > 0 ? " · doubled \(grouped(doubled))" : "")\(outcome)"
   }
 
   /// The readings that came, and the records; of an import of records alone only these.
@@ -44,7 +45,7 @@ enum IngestText {
     parts += rejections.map { "line \($0.line): \(displayed($0.reason))" }
     let others = counts.rejected - rejections.count
     if others > 0 { parts.append("\(counted(others, "more rejection")), without their reasons") }
-    return [line(ingest)] + parts.map { "  " + $0 }
+    return [line(ingest, doubled: doubles.items)] + parts.map { "  " + $0 }
   }
 
   private static func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }

@@ -39,7 +39,7 @@ struct PlotPainter {
     case .band(.veryHigh): "1;33"
     case .insulin: "36"
     case .food: "35"
-    case .axis, .spread: "2"
+    case .axis, .spread, .leftOut: "2"
     case .median: "1"
     }
   }

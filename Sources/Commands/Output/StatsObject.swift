@@ -15,6 +15,7 @@ struct StatsObject: Encodable {
   let total: FiguresObject
   let groups: [FiguresObject]
   let doubled: [DoubledObject]
+  let sensorCopies: [DoubledObject]
 
   init(_ view: StatsView) {
     since = view.result.period.map { instant($0.start) }
@@ -26,7 +27,8 @@ struct StatsObject: Encodable {
     total = FiguresObject(view.result.total, view)
     groups = view.result.groups.map { FiguresObject($0, view) }
     counted = (view.countsOnce ? CountForm.once : .all).rawValue
-    doubled = view.result.doubled.map(DoubledObject.init)
+    doubled = view.result.doubled.filter { !$0.isSensorValue }.map(DoubledObject.init)
+    sensorCopies = view.result.doubled.filter(\.isSensorValue).map(DoubledObject.init)
   }
 }
 
@@ -116,9 +118,11 @@ struct FiguresObject: Encodable {
     self.group = view.name(of: group)
     days = group.days
     sensor = SensorObject(group.sensor, view)
-    fingerSticks = FingerSticksObject(group.fingerSticks, view.unit)
-    ketones = KetonesObject(group.ketones)
     let (result, isWhole) = (view.result, group.key == nil)
+    fingerSticks = FingerSticksObject(
+      group.fingerSticks, view.unit,
+      isWhole ? SourceAmountObject.all(result.sources.sticks, view, .smbg) : nil)
+    ketones = KetonesObject(group.ketones)
     insulin = InsulinObject(
       group.amounts, isWhole ? SourceAmountObject.all(result.sources.insulin, view, .insulin) : nil)
     carbohydrates = CarbohydratesObject(
@@ -246,8 +250,11 @@ struct FingerSticksObject: Encodable {
   let ranges: JSONMembers<Range>
   let lbgi: MetricObject
   let hbgi: MetricObject
+  /// How many each source has; of the whole period alone.
+  let sources: [SourceAmountObject]?
 
-  init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit) {
+  init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit, _ sources: [SourceAmountObject]?) {
+    self.sources = sources
     let factor = unit.perMilligram
     readings = fingers.readings
     (lo, hi, daysWithReadings) = (fingers.lows, fingers.highs, fingers.daysWithReadings)

@@ -17,6 +17,8 @@ struct ReportPages: PageSource {
   private static let searches: [Int64] = [14, 100, 400]
   /// No clock is further from Greenwich, so that no reading of the page is missed.
   private static let margin: Int64 = 86400
+  /// What decides about the first and the last items of the page lies so far around it.
+  private static let context = margin + CountingMargin.seconds
   /// By which the storage knows that the pages read: always the same run, which writes nothing.
   private static let run = RunStamp(
     node: Digest.uuid(of: ["pages", "node"]), number: 1, id: Digest.uuid(of: ["pages", "run"]),
@@ -78,7 +80,7 @@ extension ReportPages {
     of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>
   ) async throws {
     var bytes = 0
-    let wide = range.lowerBound - Self.margin..<range.upperBound + Self.margin
+    let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
     try await forEachPage(of: .records, parts) { page in
       let records = page.records.filter { record in
         record.state.kind.details?.isListed == false || wide.contains(record.state.deviceTime.seconds)
@@ -93,13 +95,20 @@ extension ReportPages {
     of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>, _ now: Int64
   ) async throws {
     var count = 0
-    let part = ChangePart.readings(
-      from: range.lowerBound - Self.margin, until: range.upperBound + Self.margin)
-    try await forEachPage(of: part, parts) { page in
-      count += page.readings.readings.count
-      guard count <= Self.maxReadings else { throw PageIsTooLarge() }
-      try await thread.run { try $0.add(page.readings, at: now) }
+    func add(_ range: Range<Int64>) async throws {
+      let part = ChangePart.readings(from: range.lowerBound, until: range.upperBound)
+      try await forEachPage(of: part, parts) { page in
+        count += page.readings.readings.count
+        guard count <= Self.maxReadings else { throw PageIsTooLarge() }
+        try await thread.run { try $0.add(page.readings, at: now) }
+      }
     }
+    let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
+    try await add(wide)
+    // Few logbooks have finger sticks about which a week on each side decides.
+    guard try await thread.run({ try $0.store.mayRelaySensors() }) else { return }
+    try await add(wide.lowerBound - SensorCopies.marginSeconds..<wide.lowerBound)
+    try await add(wide.upperBound..<wide.upperBound + SensorCopies.marginSeconds)
   }
 
   private func forEachPage(

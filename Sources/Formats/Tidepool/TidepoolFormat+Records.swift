@@ -92,7 +92,14 @@ extension TidepoolFormat {
       fields["extended"] = .number(units)
       if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
     }
-    return fields.count > 1 ? .record(.insulin, fields) : .skipped("bolus without insulin")
+    guard fields.count > 1 else { return .skipped("bolus without insulin") }
+    // The second is the newer form (device-data/types/bolus of the data model).
+    if row[columns[Name.subType]].equals("automated")
+      || row[columns[Name.deliveryContext]].equals("algorithm")
+    {
+      fields["automatic"] = .flag(true)
+    }
+    return .record(.insulin, fields)
   }
 
   private func basal(_ row: Row) -> Content {

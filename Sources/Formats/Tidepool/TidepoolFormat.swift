@@ -20,6 +20,7 @@ struct TidepoolFormat: ExportFormat {
     static let normal = 13, extended = 14, duration = 15, rate = 16, deliveryType = 17
     static let carbInput = 18, carbUnits = 19, nutrition = 20, dose = 21, formulation = 22
     static let name = 23, intensity = 24, step = 25, states = 26, location = 27, percent = 28
+    static let deliveryContext = 29
   }
 
   private static let names = [
@@ -27,7 +28,7 @@ struct TidepoolFormat: ExportFormat {
     "units", "value", "annotations", "payload.transmitterId", "payload", "notes",
     "normal", "extended", "duration", "rate", "deliveryType",
     "carbInput", "carbUnits", "nutrition", "dose", "formulation",
-    "name", "reportedIntensity", "step", "states", "location", "percent",
+    "name", "reportedIntensity", "step", "states", "location", "percent", "deliveryContext",
   ]
 
   private static let types: Set<String> = [

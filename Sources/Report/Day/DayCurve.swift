@@ -12,8 +12,12 @@ package struct DayCurve: Sendable {
     package let deviceTime: DeviceTime
     /// The value.
     package let level: GlucoseLevel
-    /// The names of the other sources that state it, too.
-    package var alsoIn: [String] = []
+    /// Whether it was taken before or after a meal, as its own source or another one says.
+    package var marks: ReadingMarks = []
+    /// What other sources say of it.
+    package var others: [Repetition] = []
+    /// Why it does not count; nil for one that counts.
+    package var omission: DayOmission?
   }
 
   /// An hour that the clock of the logbook shows.
@@ -38,6 +42,14 @@ package struct DayCurve: Sendable {
   package internal(set) var scans: [Dot] = []
   /// Insulin, food, exercise and notes.
   package internal(set) var events: [DayEvent] = []
+  /// Finger sticks that do not count because of another source.
+  package internal(set) var leftOutSticks: [Dot] = []
+  /// Insulin and food that does not count because of another source.
+  package internal(set) var leftOutEvents: [DayEvent] = []
+  /// How many finger sticks are a sensor's own values, by their source.
+  package internal(set) var sensorCopies: [CountingSource: Int] = [:]
+  /// How people name a source.
+  package internal(set) var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
   /// Such as `2026-05-06`.
   package var date: String { Grouping.day.name(of: day) }
@@ -63,6 +75,14 @@ package struct DayCurve: Sendable {
   }
 }
 
+/// Why a day shows something that does not count.
+package enum DayOmission: Hashable, Sendable {
+  /// This source states it, too, and counts.
+  case repeats(CountingSource)
+  /// A person chose another source.
+  case notChosen
+}
+
 /// Insulin, food, exercise or a note of a day.
 package struct DayEvent: Sendable {
   /// What it is.
@@ -71,16 +91,18 @@ package struct DayEvent: Sendable {
   package let instant: Int64
   /// The time as it was shown.
   package let deviceTime: DeviceTime
-  /// The names of the other sources that state it, too.
-  package let alsoIn: [String]
+  /// What other sources say of it.
+  package let others: [Repetition]
+  /// Why it does not count; nil for one that counts.
+  package let omission: DayOmission?
   private let fields: RecordFields
 
   init(
     _ kind: RecordKind, _ fields: RecordFields, _ deviceTime: DeviceTime, instant: Int64,
-    alsoIn: [String] = []
+    others: [Repetition] = [], omission: DayOmission? = nil
   ) {
     self.kind = kind
-    self.alsoIn = alsoIn
+    (self.others, self.omission) = (others, omission)
     self.fields = fields
     self.deviceTime = deviceTime
     self.instant = instant
@@ -118,8 +140,6 @@ package struct DayTally: Sendable {
   private var days: [DayCurve] = []
   private var selection = SensorSelection()
   private var place = 0
-  /// How people name a source.
-  private let sourceName: @Sendable (CountingSource) -> String
 
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
@@ -133,7 +153,6 @@ package struct DayTally: Sendable {
     _ period: Period, sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
     offset: (DeviceTime) -> Int32
   ) {
-    self.sourceName = sourceName
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     // No zone is further from Greenwich than 26 hours, with room to spare.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
@@ -148,16 +167,22 @@ package struct DayTally: Sendable {
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
-        days.append(DayCurve(day: day, period: own, hours: hours.reversed()))
+        var curve = DayCurve(day: day, period: own, hours: hours.reversed())
+        curve.sourceName = sourceName
+        days.append(curve)
       }
       day += 1
     }
   }
 
-  /// Takes the next reading; one that counts for nothing is not shown.
-  package mutating func add(_ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: [])) {
+  /// Takes the next reading; one that counts for nothing is not shown, unless another source counts in its place.
+  ///
+  /// - Parameter source: that of a finger stick.
+  package mutating func add(
+    _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []),
+    from source: CountingSource = .unknown
+  ) {
     if let reason = LeftOut(reading), reason != .scan { return }
-    guard case .counts(let others) = verdict else { return }
     guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
       return
     }
@@ -169,25 +194,42 @@ package struct DayTally: Sendable {
       return takeSettled()
     }
     guard let index = index(of: reading.instant) else { return }
-    let dot = DayCurve.Dot(
-      instant: reading.instant, deviceTime: reading.deviceTime, level: level, alsoIn: names(of: others))
-    if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
+    var dot = DayCurve.Dot(
+      instant: reading.instant, deviceTime: reading.deviceTime, level: level,
+      marks: reading.marks.intersection(Self.shownMarks))
+    switch verdict {
+    case .counts(let others):
+      dot.others = others
+      for other in others { dot.marks.formUnion(other.marks.intersection(Self.shownMarks)) }
+      if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
+    case .repeats(_, let source):
+      dot.omission = .repeats(source)
+      days[index].leftOutSticks.append(dot)
+    case .notChosen:
+      dot.omission = .notChosen
+      days[index].leftOutSticks.append(dot)
+    case .sensorValue: days[index].sensorCopies[source, default: 0] += 1
+    }
   }
 
-  /// Takes the next record; one that another source states, and that is left out for it, is not shown.
+  private static let shownMarks: ReadingMarks = [.beforeMeal, .afterMeal, .fasting, .bedtime]
+
+  /// Takes the next record.
   package mutating func add(
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: [])
   ) {
     let instant = deviceTime.seconds - Int64(placement.utcOffset)
-    guard case .counts(let others) = verdict, Self.kinds.contains(kind), let index = index(of: instant)
-    else { return }
-    days[index].events.append(
-      DayEvent(kind, fields, deviceTime, instant: instant, alsoIn: names(of: others)))
-  }
-
-  private func names(of sources: [CountingSource]) -> [String] {
-    sources.isEmpty ? [] : Set(sources.map(sourceName)).sorted()
+    guard Self.kinds.contains(kind), let index = index(of: instant) else { return }
+    func event(_ others: [Repetition], _ omission: DayOmission?) -> DayEvent {
+      DayEvent(kind, fields, deviceTime, instant: instant, others: others, omission: omission)
+    }
+    switch verdict {
+    case .counts(let others): days[index].events.append(event(others, nil))
+    case .repeats(_, let source): days[index].leftOutEvents.append(event([], .repeats(source)))
+    case .notChosen: days[index].leftOutEvents.append(event([], .notChosen))
+    case .sensorValue: break
+    }
   }
 
   /// The days in their order, those without anything too.

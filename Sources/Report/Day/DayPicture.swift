@@ -22,20 +22,21 @@ package struct DayPicture: Sendable {
   package func lines(_ signs: PlotSigns, columns: Int, rows: Int = 12) -> [PlotLine] {
     let words = DayWords(day, figures, targets, glucose)
     let width = min(PlotFrame.maxColumns, max(PlotFrame.minColumns, columns))
-    func text(_ text: String) -> [PlotLine] {
+    func text(_ text: String, _ role: PlotRole? = nil) -> [PlotLine] {
       let parts = text.split(separator: " · ").map { signs.plain(String($0)) }
       return Wrapping.lines(parts, columns: width, separator: signs.dot).flatMap {
         Wrapping.lines($0, columns: width)
-      }.map { PlotLine($0) }
+      }.map { PlotLine($0, role) }
     }
     let heading = text(words.heading(zone: zone))
-    if day.isEmpty { return heading + [PlotLine("no readings and no records")] }
+    let leftOut = words.leftOut.flatMap { text($0, .leftOut) }
+    if day.isEmpty { return heading + (leftOut.isEmpty ? [PlotLine("no readings and no records")] : leftOut) }
     var lines = heading + DayPlot(day, targets, glucose, signs, columns: width, rows: rows).lines
     if day.hasNoReadings { lines.append(PlotLine("no readings")) }
     for parts in [words.sensor, words.sticks, words.amounts] where !parts.isEmpty {
       lines += text(parts.joined(separator: " · "))
     }
     if let bar = RangeBar(figures.sensor.ranges, targets, signs) { lines += bar.lines(columns: width) }
-    return lines + words.notes.flatMap(text)
+    return lines + words.notes.flatMap { text($0) } + leftOut
   }
 }

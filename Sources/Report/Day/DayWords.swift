@@ -36,10 +36,10 @@ package struct DayWords: Sendable {
   /// What finger sticks measured, in parts.
   package var sticks: [String] {
     guard !day.sticks.isEmpty else { return [] }
-    let repeated = day.sticks.filter { !$0.alsoIn.isEmpty }
-    let others = Set(repeated.flatMap(\.alsoIn)).sorted()
+    let repeated = day.sticks.filter { !$0.others.isEmpty }
+    let others = repeated.flatMap(\.others)
     return ["Finger sticks: \(counted(day.sticks.count, "reading"))"] + extremes(day.sticks)
-      + (repeated.isEmpty ? [] : ["\(repeated.count)\(alsoIn(others))"])
+      + (repeated.isEmpty ? [] : ["\(repeated.count)\(remark(others))"])
   }
 
   /// Insulin and carbohydrates of the day, in parts.
@@ -57,14 +57,29 @@ package struct DayWords: Sendable {
   /// What a person wrote, and what has no place in the picture.
   package var notes: [String] {
     day.events.filter {
-      $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.alsoIn.isEmpty
+      $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.others.isEmpty
     }.map(sentence)
+      + day.sticks.filter { !$0.marks.isEmpty && !$0.others.isEmpty }.map { sentence($0, "finger stick") }
+  }
+
+  /// What another source says, too, and what so does not count, each with the reason.
+  package var leftOut: [String] {
+    let items =
+      day.leftOutEvents.map { ($0.instant, sentence($0)) }
+      + day.leftOutSticks.map { ($0.instant, sentence($0, "finger stick")) }
+    return items.sorted { $0.0 < $1.0 }.map(\.1)
+      + day.sensorCopies.map { (name: ForeignText.shown(day.sourceName($0.key)), count: $0.value) }
+      .sorted { $0.name < $1.name }.map { source in
+        "\(counted(source.count, "finger stick")) of \(source.name) with the own values of a sensor (not counted)"
+      }
   }
 
   /// The whole day in sentences.
   package func sentences(zone: String) -> [String] {
     var lines = [heading(zone: zone).replacing(" · ", with: ", ") + "."]
-    if day.isEmpty { return lines + ["No readings and no records."] }
+    if day.isEmpty {
+      return lines + (leftOut.isEmpty ? ["No readings and no records."] : leftOut.map { $0 + "." })
+    }
     if day.hasNoReadings { lines.append("No readings.") }
     for parts in [sensor, sticks, amounts] where !parts.isEmpty {
       lines.append(parts.joined(separator: ", ") + ".")
@@ -72,11 +87,9 @@ package struct DayWords: Sendable {
     lines += rangeSentences + blocks + gaps
     lines += (day.sticks.map { ($0, "finger stick") } + day.scans.map { ($0, "scan") })
       .sorted { $0.0.instant < $1.0.instant }
-      .map {
-        "\(clock($0.0.deviceTime.seconds)): \($0.1) \(glucose.level($0.0.level))\(alsoIn($0.0.alsoIn))."
-      }
+      .map { sentence($0.0, $0.1) + "." }
     return lines
-      + day.events.filter { !$0.isBasalRate || !$0.text.isEmpty }.map { sentence($0) + "." }
+      + (day.events.filter { !$0.isBasalRate || !$0.text.isEmpty }.map(sentence) + leftOut).map { $0 + "." }
   }
 }
 
@@ -136,11 +149,31 @@ extension DayWords {
     ].compactMap(\.self)
     let words = [event.kind.rawValue] + amounts + [event.subtype, event.text]
     let text = words.filter { !$0.isEmpty }.joined(separator: " ")
-    return "\(clock(event.deviceTime.seconds)) \(text)\(alsoIn(event.alsoIn))"
+    return "\(clock(event.deviceTime.seconds)) \(text)"
+      + (event.omission.map(remark) ?? remark(event.others, besides: event.text))
   }
 
-  private func alsoIn(_ names: [String]) -> String {
-    names.isEmpty ? "" : " (also in \(names.map { ForeignText.shown($0) }.joined(separator: ", ")))"
+  private func sentence(_ dot: DayCurve.Dot, _ noun: String) -> String {
+    let marks = dot.marks.names.map { " " + $0.replacing("-", with: " ") }.joined(separator: ",")
+    return "\(clock(dot.deviceTime.seconds)): \(noun) \(glucose.level(dot.level))\(marks)"
+      + (dot.omission.map(remark) ?? remark(dot.others))
+  }
+
+  /// Where something that counts is, too, and what is written there.
+  private func remark(_ others: [Repetition], besides own: String = "") -> String {
+    let parts = others.map { other in
+      let (name, note) = (ForeignText.shown(day.sourceName(other.source)), ForeignText.shown(other.note))
+      return note.isEmpty || note == own ? name : "\(name): \(note)"
+    }
+    return parts.isEmpty ? "" : " (also in \(Set(parts).sorted().joined(separator: ", ")))"
+  }
+
+  /// Why something does not count.
+  private func remark(_ omission: DayOmission) -> String {
+    switch omission {
+    case .repeats(let source): " (also in \(ForeignText.shown(day.sourceName(source))), not counted)"
+    case .notChosen: " (another source was chosen, not counted)"
+    }
   }
 
   private func counted(_ number: Int, _ noun: String) -> String {

@@ -101,7 +101,14 @@ extension ReportPage {
       event.minutes.map { PageTexts.fill(texts.minutes, glucose.plain($0)) },
     ].compactMap(\.self)
     let written = contents.isAnonymised ? "" : event.text
-    let parts = amounts + [subtypes[event.subtype] ?? "", written]
+    let others = event.others.map { other in
+      let name = ForeignText.shown(contents.sourceName(other.source))
+      let note = contents.isAnonymised ? "" : ForeignText.shown(other.note)
+      return note.isEmpty || note == written ? name : "\(name): \(note)"
+    }
+    let alsoIn =
+      others.isEmpty ? "" : PageTexts.fill(texts.alsoIn, Set(others).sorted().joined(separator: ", "))
+    let parts = amounts + [subtypes[event.subtype] ?? "", written, alsoIn]
     return (kinds[event.kind] ?? event.kind.rawValue, parts.filter { !$0.isEmpty }.joined(separator: " "))
   }
 }

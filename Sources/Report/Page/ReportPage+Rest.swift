@@ -24,7 +24,7 @@ extension ReportPage {
       let columns = [texts.record, texts.total, texts.perDayWithAny, texts.daysWithAny]
       parts.append(.table(texts.amounts, columns, rows))
     }
-    parts += contents.result.doubts.flatMap(doubtParts)
+    parts += contents.result.doubts.filter { $0.kind != .smbg }.flatMap(doubtParts)
     if ketones.readings > 0 {
       func value(_ metric: Metric) -> String { figure(metric) { "\(glucose.decimal($0)) mmol/L" } }
       let row = PageModel.Row(
@@ -37,9 +37,13 @@ extension ReportPage {
   }
 
   /// What two sources state that seem to state the same, each for itself.
-  private func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
+  func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
-      doubt.kind == .insulin ? ("U", texts.bolus) : ("g", texts.carbohydrates)
+      switch doubt.kind {
+      case .insulin: (" U", texts.bolus)
+      case .food: (" g", texts.carbohydrates)
+      case .smbg, .ketone: ("", texts.sticks)
+      }
     let sources = [doubt.first, doubt.second]
     let names = sources.map { contents.sourceName($0.source) }
     var text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
@@ -47,7 +51,7 @@ extension ReportPage {
       text += " (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
     }
     let rows = zip(names, sources).map { name, amount in
-      PageModel.Row(name, ["\(glucose.decimal(amount.perDay)) \(unit)", count(amount.days)])
+      PageModel.Row(name, ["\(glucose.decimal(amount.perDay))\(unit)", count(amount.days)])
     }
     return [.text(text), .table(name, [texts.record, texts.perDayWithAny, texts.daysWithAny], rows)]
   }
@@ -90,7 +94,7 @@ extension ReportPage {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,
     ]
-    let rows = contents.result.doubled.map { line in
+    let rows = contents.result.doubled.filter { !$0.isSensorValue }.map { line in
       let sources = [line.source, line.counted].map { contents.sourceName($0) }
       return PageModel.Row("\(sources[0]) = \(sources[1])", [names[line.kind] ?? "", count(line.items)])
     }

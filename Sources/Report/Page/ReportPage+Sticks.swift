@@ -10,8 +10,8 @@ extension ReportPage {
     let dots = contents.days.flatMap(\.sticks)
     let blocks = [
       [PageModel.Part.text(texts.sticksMeaning), stickRanges(figures)], [stickFigures(figures)],
-      standardDay(dots),
-    ]
+      contents.result.doubts.filter { $0.kind == .smbg }.flatMap(doubtParts), standardDay(dots),
+    ].filter { !$0.isEmpty }
     return PageModel.Section(
       anchor: "sticks", heading: Markup(texts.sticks), blocks: blocks.map(PageModel.Block.init),
       startsPage: true)

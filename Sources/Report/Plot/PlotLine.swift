@@ -4,6 +4,8 @@
 package enum PlotRole: Hashable, Sendable {
   case band(GlucoseBand)
   case insulin, food, axis, median, spread
+  /// What does not count, and says so in words.
+  case leftOut
 }
 
 /// One line of a picture, in pieces of one meaning.
@@ -27,8 +29,8 @@ package struct PlotLine: Hashable, Sendable {
     return text
   }
 
-  /// A line with plain text.
-  package init(_ text: String = "") { append(text) }
+  /// A line with text of one meaning; plain text without one.
+  package init(_ text: String = "", _ role: PlotRole? = nil) { append(text, role) }
 
   /// Adds characters at the end.
   package mutating func append(_ text: String, _ role: PlotRole? = nil) {

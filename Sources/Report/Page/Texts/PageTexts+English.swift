@@ -119,11 +119,13 @@ extension PageTexts {
     unusable: "not a number that a device can show",
     filledIn: "filled in from the sensor by a bolus calculator",
     doubled: "another source states it, too: counted once",
+    sensorCopies: "a finger stick with a sensor's own value",
     otherSource: "another source was chosen for its kind and time",
     readingsAndRecords: "Readings and records",
     sourceDoubt:
       "{1} and {2} state similar amounts on {3} days, at other times or with other amounts. So there is no sum.",
     sourceShift: "{1} h {2} min apart",
+    alsoIn: "(also in {1})",
     about: "About this report",
     program: "Made by glucoport {1} from the data of one logbook.",
     extremesRule:

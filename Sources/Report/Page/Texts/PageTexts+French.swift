@@ -120,11 +120,13 @@ extension PageTexts {
     unusable: "un nombre qu’aucun appareil n’affiche",
     filledIn: "repris du capteur par un calculateur de bolus",
     doubled: "aussi dans une autre source : compté une fois",
+    sensorCopies: "glycémie capillaire qui est une valeur du capteur",
     otherSource: "une autre source a été choisie pour ce type et cette heure",
     readingsAndRecords: "Mesures et entrées",
     sourceDoubt:
       "{1} et {2} indiquent des quantités semblables sur {3} jours, à d’autres heures ou avec d’autres nombres. Il n’y a donc pas de total.",
     sourceShift: "{1} h {2} min d’écart",
+    alsoIn: "(aussi dans {1})",
     about: "À propos de ce rapport",
     program: "Fait par glucoport {1} avec les données d’un carnet.",
     extremesRule:

@@ -120,11 +120,13 @@ extension PageTexts {
     unusable: "keine Zahl, die ein Gerät anzeigen kann",
     filledIn: "vom Bolusrechner aus dem Sensorwert übernommen",
     doubled: "auch in einer anderen Quelle: einmal gezählt",
+    sensorCopies: "Blutzuckerwert, der ein Wert des Sensors ist",
     otherSource: "für diese Art und Zeit wurde eine andere Quelle gewählt",
     readingsAndRecords: "Messwerte und Einträge",
     sourceDoubt:
       "{1} und {2} nennen an {3} Tagen ähnliche Mengen, aber zu anderen Zeiten oder mit anderen Zahlen. Darum steht hier keine Summe.",
     sourceShift: "{1} h {2} min Abstand",
+    alsoIn: "(auch in {1})",
     about: "Über diesen Bericht",
     program: "Erstellt von glucoport {1} aus den Daten eines Tagebuchs.",
     extremesRule:

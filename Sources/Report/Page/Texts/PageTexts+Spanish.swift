@@ -119,11 +119,13 @@ extension PageTexts {
     unusable: "un número que ningún dispositivo muestra",
     filledIn: "tomado del sensor por una calculadora de bolos",
     doubled: "también en otra fuente: se contó una vez",
+    sensorCopies: "glucemia capilar que es un valor del sensor",
     otherSource: "se eligió otra fuente para este tipo y esta hora",
     readingsAndRecords: "Lecturas y registros",
     sourceDoubt:
       "{1} y {2} indican cantidades parecidas en {3} días, a otras horas o con otros números. Por eso no hay suma.",
     sourceShift: "{1} h {2} min de diferencia",
+    alsoIn: "(también en {1})",
     about: "Acerca de este informe",
     program: "Hecho por glucoport {1} con los datos de un diario.",
     extremesRule:

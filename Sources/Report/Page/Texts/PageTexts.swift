@@ -226,6 +226,8 @@ package struct PageTexts: Sendable {
   package let filledIn: String
   /// Why readings and records do not count.
   package let doubled: String
+  /// Why finger sticks do not count.
+  package let sensorCopies: String
   /// Why readings and records do not count.
   package let otherSource: String
   /// The head of a column.
@@ -234,6 +236,8 @@ package struct PageTexts: Sendable {
   package let sourceDoubt: String
   /// The constant time between two sources.
   package let sourceShift: String
+  /// Said of a record that other sources state, too: their names.
+  package let alsoIn: String
   /// The title of a section.
   package let about: String
   /// What made the report.
@@ -314,6 +318,7 @@ extension PageTexts {
     case .unusable: unusable
     case .filledIn: filledIn
     case .doubled: doubled
+    case .sensorCopy: sensorCopies
     case .otherSource: otherSource
     }
   }

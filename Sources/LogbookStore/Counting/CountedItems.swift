@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+import SQLiteRows
+
+extension Store {
+  /// What people decided, and which finger sticks of the items between two instants are a sensor's own values.
+  package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
+    var rules = try countingRules()
+    rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
+    return rules
+  }
+
+  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, in the order of
+  /// time, and with what becomes of it. What lies around a range decides with it.
+  package func forEachCounted(
+    _ filter: ItemFilter, _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
+  ) throws {
+    var wide = filter
+    wide.newest = nil
+    wide.readingKinds.formIntersection(CountingContext.readingKinds)
+    wide.recordKinds.formIntersection(CountingContext.recordKinds)
+    (wide.includesWithdrawn, wide.includesDeleted, wide.includesDevice) = (false, false, nil)
+    wide.since = filter.since.map { $0 - CountingMargin.seconds }
+    wide.until = filter.until.map { $0 + CountingMargin.seconds }
+    var counting = CountedOnce<StoredItem>(try countingRules(since: filter.since, until: filter.until))
+    func take() throws {
+      while let (stored, item, verdict) = counting.next() {
+        guard let item, filter.since ?? .min <= stored.utc, stored.utc < filter.until ?? .max else {
+          continue
+        }
+        if case .reading(let reading) = stored, filter.includesDevice?(reading.device) == false { continue }
+        try body(stored, item, verdict)
+      }
+    }
+    try forEachItem(wide) { stored in
+      counting.add(stored, CountableItem(stored), at: stored.utc)
+      try take()
+    }
+    counting.finish()
+    try take()
+  }
+}
+
+/// Which items decide about others.
+package enum CountingContext {
+  /// The kinds of readings.
+  package static let readingKinds: Set<ReadingKind> = [.smbg, .ketone]
+  /// The kinds of records.
+  package static let recordKinds: Set<RecordKind> = [.insulin, .food]
+}
+
+extension Store {
+  /// Whether finger sticks are shown that may be the values of a sensor, so that readings of two more weeks decide about them.
+  package func mayRelaySensors() throws -> Bool { try relayedTimes() != nil }
+
+  /// The finger sticks that are a sensor's own values, of those that decide about the items between two instants.
+  package func sensorCopies(
+    since: Int64?, until: Int64?, _ rules: CountingRules
+  ) throws -> SensorCopies {
+    guard let times = try relayedTimes() else { return SensorCopies() }
+    let margin = CountingMargin.seconds + SensorCopies.marginSeconds
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = ([.smbg, .cbg], [])
+    filter.since = max(since.map { $0 - margin } ?? .min, times.lowerBound)
+    filter.until = min(until.map { $0 + margin } ?? .max, times.upperBound)
+    guard filter.since ?? 0 < filter.until ?? 0 else { return SensorCopies() }
+    var finder = SensorCopyFinder(rules)
+    var sources: [Int64: CountingSource] = [:]
+    try forEachItem(filter) { item in
+      guard case .reading(let reading) = item, reading.marks.isDisjoint(with: .doubtfulTime) else { return }
+      let source = sources[reading.deviceID] ?? CountingSource(reading.device)
+      sources[reading.deviceID] = source
+      if reading.kind == .cbg {
+        finder.addSensor(reading.measurement, source, at: reading.utc)
+      } else if CountableItem(reading) != nil {
+        finder.addStick(reading.measurement, source, at: reading.utc)
+      }
+    }
+    return finder.finish()
+  }
+
+  /// Between which instants the finger sticks lie that may be the values of a sensor; nil without any, as in most stores.
+  private func relayedTimes() throws -> Range<Int64>? {
+    try read { database in
+      let rows = try Row.fetchAll(
+        database,
+        sql: """
+          SELECT s.first_time, s.last_time, \(Device.storedColumns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+          WHERE s.kind = ? AND s.first_time IS NOT NULL AND s.last_time IS NOT NULL
+          """, arguments: [ReadingKind.smbg.rawValue])
+      var times: Range<Int64>?
+      for row in rows {
+        let row = StoredRow(row, of: "series")
+        guard CountingSource(try Device(row, from: 2)).mayRelaySensors else { continue }
+        let (first, last): (Int64, Int64) = (try row[0], try row[1])
+        let (start, end) = (max(first, .min / 2) - Self.maxOffset, min(last, .max / 2) + Self.maxOffset)
+        times = min(times?.lowerBound ?? start, start)..<max(times?.upperBound ?? end, end, start)
+      }
+      return times
+    }
+  }
+
+  /// An offset, and the second in which a sensor may have the same value.
+  private static let maxOffset = PositionSpan.maxOffset + 2
+}

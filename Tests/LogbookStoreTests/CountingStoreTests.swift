@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// What holds of counting once in real stores, whatever was imported and in which order.
+@Suite struct CountingStoreTests {
+  /// An input of one source.
+  struct Input {
+    var format: String
+    var part = ""
+    var records: [ImportedRecord] = []
+    var device: Device?
+    var readings: [Reading] = []
+
+    var batch: IngestBatch {
+      var batch = IngestBatch()
+      batch.records = records
+      batch.readings = readings
+      if let device { batch.devices = [device] }
+      return batch
+    }
+  }
+
+  private static let day: Int64 = 86_400
+  /// 2025-06-02T00:00:00.
+  private static let start: Int64 = 1_748_822_400
+  private static let placement = Placement(utcOffset: 7200, source: .stated)
+
+  // MARK: Inputs
+
+  /// Doses and meals of four days, of few amounts and many near midnight.
+  private static func records(
+    _ random: inout SeededGenerator, _ count: Int = 60, part: String = ""
+  ) -> [ImportedRecord] {
+    (0..<count).map { index in
+      let isFood = index.isMultiple(of: 3)
+      let amount = Double(Int.random(in: 1...3, using: &random))
+      var seconds = Int64.random(in: 0..<4 * day, using: &random)
+      if index.isMultiple(of: 2) {
+        seconds = seconds / day * day + Int64.random(in: -120...120, using: &random)
+      }
+      var record = ImportedRecord(
+        kind: isFood ? .food : .insulin, at: DeviceTime(seconds: start + seconds), placement: placement,
+        fields: RecordFields(
+          isFood
+            ? ["carbs": .number(amount * 10)] : ["units": .number(amount), "subtype": .text("rapid")]),
+        sourceID: "\(index)", line: 1)
+      record.source = part
+      return record
+    }
+  }
+
+  /// The same as another source states it, with minutes that are cut.
+  private static func copy(_ records: [ImportedRecord], part: String) -> [ImportedRecord] {
+    records.map { record in
+      var record = record
+      let seconds = record.deviceTime.seconds
+      record.deviceTime = DeviceTime(seconds: seconds - (seconds % 60 + 60) % 60)
+      record.source = part
+      record.sourceID = "\(part) \(record.sourceID)"
+      return record
+    }
+  }
+
+  /// Finger sticks of a meter, and the same in an app.
+  private static func sticks(_ random: inout SeededGenerator) -> [Input] {
+    let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
+    let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
+    let own = (0..<30).map { index in
+      let seconds = Int64.random(in: 0..<4 * day, using: &random) / 60 * 60 + 20
+      return Reading(
+        device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: start + seconds), placement: placement,
+        Make.milligrams(Double(80 + index)), line: 1)
+    }
+    let copies = own.map { reading in
+      Reading(
+        device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: reading.deviceTime.seconds - 20),
+        placement: placement, reading.measurement, line: 1)
+    }
+    return [
+      Input(format: "contour", device: meter, readings: own),
+      Input(format: "mysugr", device: app, readings: copies),
+    ]
+  }
+
+  /// Three sources, of which the last passes on the first, and what two meters show.
+  private static func inputs(_ random: inout SeededGenerator) -> [Input] {
+    let diary = records(&random)
+    return [
+      Input(format: "mysugr", records: diary),
+      Input(format: "tandem", records: records(&random, part: "t:slim")),
+      Input(format: "apple-health", records: copy(diary, part: "iPhone")),
+    ] + sticks(&random)
+  }
+
+  // MARK: Totals
+
+  private func store(_ inputs: [Input]) throws -> ScratchStore {
+    let scratch = try ScratchStore()
+    for input in inputs { try scratch.ingest(input.batch, format: input.format) }
+    return scratch
+  }
+
+  /// What each day has of each kind, in ten thousandths, grams and readings.
+  private func totals(
+    _ scratch: ScratchStore, since: Int64? = nil, until: Int64? = nil
+  ) throws -> [String: Int64] {
+    var filter = ItemFilter()
+    (filter.since, filter.until) = (since, until)
+    var totals: [String: Int64] = [:]
+    try scratch.open(.reader).forEachCounted(filter) { _, item, verdict in
+      guard verdict.counts else { return }
+      let amount: Int64 =
+        switch item.amount {
+        case .insulin(let units, let extended): units + extended
+        case .carbohydrates(let grams): grams
+        case .measured: 1
+        }
+      totals["\(item.kind) \((item.shown - Self.start + 10 * Self.day) / Self.day - 10)", default: 0] +=
+        amount
+    }
+    return totals
+  }
+
+  private func sum(_ totals: [String: Int64], _ kind: CountableItem.Kind) -> Int64 {
+    totals.filter { $0.key.hasPrefix("\(kind)") }.reduce(0) { $0 + $1.value }
+  }
+
+  // MARK: Properties
+
+  @Test(arguments: Seeds.first(3)) func theOrderOfImportsChangesNoTotal(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let inputs = Self.inputs(&random)
+    let expected = try totals(store(inputs))
+    #expect(expected.count > 8)
+    for _ in 0..<3 {
+      let order = inputs.shuffled(using: &random)
+      #expect(try totals(store(order)) == expected, "seed \(seed): \(order.map(\.format))")
+    }
+  }
+
+  @Test(arguments: Seeds.first(3)) func aSplitFileChangesNoTotal(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let inputs = Self.inputs(&random)
+    let expected = try totals(store(inputs))
+    // Each file in two that overlap, the later half first.
+    let halves = inputs.map { input in
+      let (first, second) = (Int.random(in: 10...15, using: &random), Int.random(in: 5...9, using: &random))
+      var (early, late) = (input, input)
+      early.records = Array(input.records.prefix(first))
+      early.readings = Array(input.readings.prefix(first))
+      late.records = Array(input.records.dropFirst(second))
+      late.readings = Array(input.readings.dropFirst(second))
+      return (early, late)
+    }
+    #expect(try totals(store(halves.map(\.1) + halves.map(\.0))) == expected, "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(3)) func thePeriodChangesNoTotalOfItsDays(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let scratch = try store(Self.inputs(&random))
+    let expected = try totals(scratch)
+    for day in -1...4 as ClosedRange<Int64> {
+      let since = Self.start + day * Self.day - 7200
+      let found = try totals(scratch, since: since, until: since + Self.day)
+      #expect(found == expected.filter { $0.key.hasSuffix(" \(day)") }, "seed \(seed), day \(day)")
+    }
+    let noon = Self.start + Self.day + Self.day / 2
+    let parts = try [totals(scratch, until: noon), totals(scratch, since: noon)]
+    #expect(parts[0].merging(parts[1]) { $0 + $1 } == expected, "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(3)) func aRenamedCopyChangesNoTotal(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let diary = Self.records(&random)
+    let own = try totals(store([Input(format: "mysugr", records: diary)]))
+    let copies = ["iPhone", "Watch"].map { part in
+      Input(format: "apple-health", records: Self.copy(diary, part: part))
+    }
+    for all in [[copies[0]], copies] {
+      let both = try totals(store(all + [Input(format: "mysugr", records: diary)]))
+      #expect(both == own, "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: Seeds.first(3)) func anotherSourceNeverMakesMoreThanItStates(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let inputs = Self.inputs(&random)
+    let scratch = try ScratchStore()
+    var before: [String: Int64] = [:]
+    for input in inputs {
+      try scratch.ingest(input.batch, format: input.format)
+      let (both, own) = (try totals(scratch), try totals(store([input])))
+      for kind in CountableItem.Kind.allCases {
+        let (all, mine, others) = (sum(both, kind), sum(own, kind), sum(before, kind))
+        #expect(all <= mine + others && all >= max(mine, others), "seed \(seed): \(input.format)")
+      }
+      before = both
+    }
+    // What only repeats adds nothing: the diary on a third phone.
+    let again = Input(format: "apple-health", records: Self.copy(inputs[0].records, part: "old phone"))
+    try scratch.ingest(again.batch, format: again.format)
+    #expect(try totals(scratch) == before, "seed \(seed)")
+  }
+
+  // MARK: A sensor's own values
+
+  /// A sensor's history, and what a phone passes on of it as finger sticks, beside finger sticks of its own.
+  private static let relayed: [Input] = {
+    func readings(_ kind: ReadingKind, _ number: (Int64) -> Double, _ seconds: (Int64) -> Int64) -> [Reading]
+    {
+      (0..<480 as Range<Int64>).map { place in
+        let seconds = start + seconds(place)
+        return Reading(
+          device: DeviceIndex(0), kind: kind, tick: (seconds - 7200) * 1000, at: DeviceTime(seconds: seconds),
+          placement: placement, Make.milligrams(number(place)), line: 1)
+      }
+    }
+    let values = { (place: Int64) in Double(80 + place * 37 % 190) }
+    let sensor = Device(vendor: "Dexcom", model: "G6", serial: "8AAAA1", format: "clarity")
+    let phone = Device(vendor: "Apple Health", model: "iPhone", format: "apple-health")
+    let own = readings(.smbg, { Double(91 + $0) }, { $0 * 900 + 400 }).prefix(20)
+    return [
+      Input(
+        format: "clarity", device: sensor,
+        readings: readings(.cbg, values) { $0 * 900 }),
+      Input(
+        format: "apple-health", device: phone,
+        readings: readings(.smbg, values) { $0 * 900 + 1 } + own),
+    ]
+  }()
+
+  @Test func theOwnValuesOfASensorAreNoFingerSticks() throws {
+    for inputs in [Self.relayed, Self.relayed.reversed()] {
+      let scratch = try store(inputs)
+      #expect(try sum(totals(scratch), .smbg) == 20)
+      // One day, one hour, and a time that begins between a value and its copy.
+      for (since, length) in [(Self.day, Self.day), (Self.day * 2 + 450, 3600), (Self.day * 3 + 1, 450)] {
+        let since = Self.start + since - 7200
+        #expect(try totals(scratch, since: since, until: since + length).isEmpty)
+      }
+      // Of a sensor that is hidden there are no values.
+      let editor = WithdrawalEditor(try scratch.open(.editor), at: 5)
+      _ = try editor.hide(
+        Device(vendor: "Dexcom", model: "G6", serial: "8AAAA1", format: "clarity"), since: nil, until: nil,
+        reason: "", guid: "w")
+      #expect(try sum(totals(scratch), .smbg) == 500)
+    }
+  }
+
+  @Test func aPersonMayCountTheSensorsOwnValues() throws {
+    let scratch = try store(Self.relayed)
+    let editor = CountEditor(try scratch.open(.editor), at: 5)
+    #expect(try editor.decide(CountDecision(.sources("apple-health", "clarity"), .both)))
+    #expect(try sum(totals(scratch), .smbg) == 500)
+  }
+
+  @Test func whereNoProgramRelaysASensorNoneIsLookedAt() throws {
+    var random = SeededGenerator(seed: 1)
+    let scratch = try store([Self.relayed[0]] + Self.sticks(&random))
+    #expect(try !scratch.open(.reader).mayRelaySensors())
+    try scratch.ingest(Self.relayed[1].batch, format: "apple-health")
+    #expect(try scratch.open(.reader).mayRelaySensors())
+  }
+}
