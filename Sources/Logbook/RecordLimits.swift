@@ -68,7 +68,8 @@ extension RecordFields {
   private static func fault(of text: String) -> String? {
     if text.utf8.contains(0) { return "a text of the record contains the character U+0000" }
     guard text.utf8.count <= RecordLimits.maxTextBytes else {
-      return "a text of the record is longer than \(RecordLimits.maxTextBytes >> 20) MiB"
+      let most = RecordLimits.maxTextBytes >> 20
+      return "a text of the record is longer than \(most) MiB: \(text.utf8.count) bytes"
     }
     return nil
   }

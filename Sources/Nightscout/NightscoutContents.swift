@@ -18,10 +18,15 @@ extension NightscoutDocument {
     var contents =
       collection == .entries ? NightscoutEntry.contents(self, zone) : NightscoutTreatment.contents(self, zone)
     for (place, record) in contents.records.enumerated().reversed() {
-      guard let fault = record.state.fields.fault else { continue }
+      guard let fault = record.state.fields.fault ?? amountFault(record) else { continue }
       contents.records.remove(at: place)
       contents.rejections.append(fault)
     }
     return contents
+  }
+
+  /// Why an amount that another program wrote cannot be one. What glucoport wrote may be meant, and is judged by the store.
+  private func amountFault(_ record: NightscoutRecord) -> String? {
+    record.isOwn ? nil : PlausibleAmounts.fault(of: record.state.fields, record.state.kind)
   }
 }

@@ -48,6 +48,11 @@ package struct NightscoutDocument: Hashable, Sendable {
   /// Whether it is deleted.
   package var isDeleted: Bool { members["isValid"] == .flag(false) }
 
+  /// Whether insulin or carbohydrates of it count on a running site, which does not look at deletions.
+  package var acts: Bool {
+    ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
+  }
+
   /// When the server stored it; nil for what only API v1 touched: its documents have no such mark, and a search shows
   /// the event's time in its place.
   package var modified: Int64? {

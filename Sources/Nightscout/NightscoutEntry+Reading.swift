@@ -86,7 +86,10 @@ extension NightscoutEntry {
     let threshold = own["threshold"]?.number
     guard threshold.map(possible.contains) ?? true else { return nil }
     switch (own["value"]?.number, own["range"]?.text) {
-    case (let value?, nil) where possible.contains(value): return .value(Quantity(value, unit))
+    // There are no ketones, but there is always glucose.
+    case (let value?, nil)
+    where possible.contains(value) && (value > 0 || own["kind"] == .text(ReadingKind.ketone.name)):
+      return .value(Quantity(value, unit))
     case (nil, "low"?): return .low(below: threshold, unit)
     case (nil, "high"?): return .high(above: threshold, unit)
     default: return nil

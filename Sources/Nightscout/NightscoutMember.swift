@@ -23,7 +23,7 @@
     "insulin", "carbs", "protein", "fat", "notes", "duration",
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
-    "app", "subject", "enteredBy", "isSMB", "automatic",
+    "app", "subject", "enteredBy", "isSMB", "automatic", "insulinType", "insulinInjections",
   ]
 }
 
@@ -100,4 +100,8 @@ extension NightscoutMember {
   package static var isMicroBolus: Self { Self(34) }
   /// Whether Loop gave the dose by itself.
   package static var isAutomatic: Self { Self(35) }
+  /// The name of the insulin of a dose.
+  package static var insulinType: Self { Self(36) }
+  /// The doses of several insulins, as JSON text.
+  package static var insulinInjections: Self { Self(37) }
 }

@@ -4,16 +4,6 @@ import Foundation
 
 /// Texts as they go through a site.
 package enum NightscoutText {
-  /// More than anybody types; a record holds no text of any length.
-  private static let maxText = 64 << 10
-
-  /// A text of a person as a record can hold it.
-  static func bounded(_ text: String) -> String {
-    let text = text.replacing("\0", with: " ")
-    guard text.utf8.count > maxText else { return text }
-    return String(decoding: text.utf8.prefix(maxText), as: UTF8.self)
-  }
-
   /// The text without blanks at its ends.
   static func trimmed(_ text: String) -> String {
     let scalars = text.unicodeScalars

@@ -29,8 +29,7 @@ extension NightscoutTreatment {
   static func notes(_ document: some NightscoutFields) -> String {
     let text = document[.notes].plainText
     let plain = document[.subject].isEmpty ? NightscoutText.unescaped(text) : text
-    return NightscoutText.trimmed(plain).isEmpty
-      ? "" : NightscoutText.bounded(NightscoutText.trimmed(plain))
+    return NightscoutText.trimmed(plain)
   }
 }
 
@@ -131,9 +130,29 @@ private struct TreatmentReader<Document: NightscoutFields> {
       fields["minutes"] = .number(minutes)
     }
     guard !fields.isEmpty else { return }
-    fields["subtype"] = .text(document[.isBasalInsulin].equals("true") ? "long" : "rapid")
+    fields["subtype"] = .text(insulinKind(&fields))
     if isAutomatic { fields["automatic"] = .flag(true) }
     add(.insulin, fields)
+  }
+
+  /// The kind of insulin of a dose. Of injections of several kinds the rapid one is the dose, and the others are words
+  /// beside it: a record has one kind.
+  private mutating func insulinKind(_ fields: inout [String: FieldValue]) -> String {
+    let injections = NightscoutInjection.all(document[.insulinInjections].plainText)
+    let kinds = Set(injections.map(\.subtype))
+    if let kind = kinds.first, kinds.count == 1 { return kind }
+    if kinds.count > 1 {
+      let main = kinds.contains("rapid") ? "rapid" : kinds.contains("mix") ? "mix" : "long"
+      let units = injections.filter { $0.subtype == main }.map(\.units).reduce(0, +)
+      guard PlausibleAmounts.units.contains(units) else { return main }
+      fields["units"] = .number(units)
+      let others = injections.filter { $0.subtype != main }
+        .map { "\(plainNumber($0.units)) U \(NightscoutText.trimmed($0.name))" }
+      notes = (others + [notes]).filter { !$0.isEmpty }.joined(separator: "\n")
+      return main
+    }
+    if let kind = InsulinName.subtype(document[.insulinType].plainText) { return kind }
+    return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
   }
 
   /// Whether an algorithm gave the dose: iAPS, Trio and AAPS name the event, older versions of AAPS and Loop have a member.

@@ -29,7 +29,7 @@ extension NightscoutTreatment {
   /// A value without what a server adds or takes away: nothing, 0 and an empty text are one, and signs of HTML come back.
   private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
     guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }
-    let text = NightscoutText.bounded(NightscoutText.unescaped(value.plainText))
+    let text = NightscoutText.unescaped(value.plainText)
     return text.isEmpty ? nil : .text(text)
   }
 

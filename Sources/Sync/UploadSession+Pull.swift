@@ -18,13 +18,15 @@ extension UploadSession {
   /// - Parameter keepPlace: keeps where the next page begins, in that transaction; false for a page that does not follow
   ///   what the store holds.
   /// - Returns: false when a record of the page was edited here meanwhile, or the page does not follow.
-  func apply(_ page: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
+  func apply(_ whole: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest, disputed, conflicted) = (summary, pulledIngest, disputed, pulledConflicts)
     let options = plan.options
     do {
       try store.sync { store in
         guard try keepPlace(store) else { throw PageRolledBack() }
+        var page = whole
+        try PullGate.filter(&page) { try store.record($0)?.state }
         let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
           // A run that sends agreed on the base zone before; one that only fetches does here.

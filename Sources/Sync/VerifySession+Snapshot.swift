@@ -25,8 +25,9 @@ extension VerifySession {
         if let known = held.readings[identity] {
           found.insert(known.key)
         } else {
-          missingHere[identity] = FoundReading(
-            reading: reading, device: device, isForeign: page.foreign.contains(place))
+          note(
+            missing: FoundReading(reading: reading, device: device, isForeign: page.foreign.contains(place)),
+            identity)
         }
       }
       for record in page.records { records[record.guid] = record }

@@ -130,9 +130,14 @@ extension VerifySession {
       let device = batch.devices[Int(reading.device.number)]
       let identity = ReadingIdentity(reading, device).key
       if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
-        missingHere[identity] = FoundReading(reading: reading, device: device)
+        note(missing: FoundReading(reading: reading, device: device), identity)
       }
     }
+  }
+
+  /// Notes a reading that the store lacks, unless no pull takes it.
+  func note(missing found: FoundReading, _ identity: [UInt8]) {
+    if PullGate.fault(of: found.reading) == nil { missingHere[identity] = found }
   }
 
   /// The readings in these buckets, in as many requests as it takes.
@@ -178,6 +183,8 @@ extension VerifySession {
 
   func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
     guard buckets.contains(IdentityDigests.bucket(ofRecord: incoming.guid)) else { return }
+    // What no pull takes is no difference.
+    guard PullGate.fault(of: incoming.state, known: record?.state) == nil else { return }
     guard let record else {
       recordsMissingHere[incoming.guid] = incoming
       return

@@ -97,6 +97,38 @@ enum CoreRules {
       #expect(try await service.readingDigests(Client.run(1)) == expected)
     }
 
+    ServiceRule("whatNobodyCanMeanStopsNoPageAndIsCountedByTheGateOfPulls") { service, _ in
+      var batch = Sample.numbered(4)
+      for (place, number) in [(1, 0.0), (2, 1_000_000)] {
+        batch.readings[place].measurement = .value(Quantity(number, .milligramsPerDecilitre))
+      }
+      let stored = try await service.store(batch, Client.run(1))
+      var accepted = 0
+      for (number, (kind, field, amount)) in [
+        (RecordKind.insulin, "units", 9_999.9), (.food, "carbs", 99_999), (.food, "carbs", 45),
+      ].enumerated() {
+        var state = Sample.note("x", kind: kind)
+        state.fields[field] = .number(amount)
+        let change = RecordChange(
+          guid: "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c2\(number)", node: Client.run(1).node, version: 1,
+          base: nil,
+          state: state)
+        if case .accepted? = try await service.apply([change], Client.run(1)).verdicts.first { accepted += 1 }
+      }
+      var (cursor, readings, records, notTaken): (String?, [Reading], [RemoteRecord], Int) = (nil, [], [], 0)
+      while var page = try await service.changes(after: cursor, limit: 7, Client.run(2)) {
+        PullGate.filter(&page) { _ in nil }
+        readings += page.readings.readings
+        records += page.records
+        notTaken += page.notTaken.values.reduce(0, +)
+        cursor = page.cursor
+        if !page.hasMore { break }
+      }
+      #expect(readings.count == 2 && readings.allSatisfy { PullGate.fault(of: $0) == nil })
+      #expect(records.map { $0.state.fields["carbs"] } == [.number(45)])
+      #expect(notTaken == stored.stored + accepted - 3)
+    }
+
     ServiceRule("aLoginForReadingMayNotWrite") { _, service in
       let logbook = try await service.logbook()
       #expect(!logbook.isWritable)

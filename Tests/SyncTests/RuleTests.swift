@@ -425,6 +425,11 @@ import Testing
       ("SyncTests/EndlessRemoteTests", "oneRunFetchesABoundedNumberOfPages"),
       ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
     Rule(
+      "An amount that nobody can mean is counted and not taken, from whichever remote it comes.",
+      ("LogbookTests/PullGateTests", "whatNobodyCanMeanIsCountedAndTheRestIsTaken"),
+      ("LogbookTests/PullGateTests", "anAmountThatTheStoreHoldsPasses"),
+      ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsNotTaken")),
+    Rule(
       "One record that no remote takes holds up no other, and is refused wherever it would enter.",
       ("SyncTests/UnsendableRecordTests", "allOtherRecordsGoUp"),
       ("LogbookTests/RecordLimitsTests", "contentBeyondALimitIsFoundWhereverItComesFrom"),

@@ -46,6 +46,10 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// The latest time in each collection by then, as the server reports it.
   var latest: [String: Int64]
   var window: Window
+  /// When entries were looked for last that no search by time finds.
+  var unfoundAsked: Int64?
+  /// How many of them were counted.
+  var unfound: Int?
   /// What is left of a round; nil between rounds.
   var round: NightscoutRound?
 

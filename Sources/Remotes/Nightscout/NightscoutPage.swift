@@ -42,6 +42,11 @@ struct NightscoutPage {
     for reason in Set(reasons) { notTaken[reason, default: 0] += 1 }
   }
 
+  /// Counts documents that are not taken for one reason.
+  mutating func refuse(_ reason: String, _ count: Int) {
+    if count > 0 { notTaken[reason, default: 0] += count }
+  }
+
   /// A record that is gone without a trace.
   mutating func add(tombstoneOf guid: String, _ seen: NightscoutCursor.Seen) {
     guard let kind = RecordKind(rawValue: seen.kind) else { return }

@@ -20,6 +20,7 @@ extension NightscoutRemote {
     var now = if let before, before.round != nil { before } else { try await begin(before) }
     now.window.seen.merge(NightscoutCursor.sent(run.lastSeenPosition)) { seen, _ in seen }
     var page = NightscoutPage(writer: NightscoutWriter(run))
+    try await countUnfound(&now, &page)
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
       try await step(&now, limit, &page, mayRepair: run.mayRepair)
     }
@@ -30,6 +31,22 @@ extension NightscoutRemote {
       hasMore: now.round != nil)
     changes.notTaken = page.notTaken
     return changes
+  }
+
+  /// Counts entries whose `date` is no number of milliseconds: no search by time finds them. They are looked for every few
+  /// hours, and each is counted once.
+  private func countUnfound(
+    _ cursor: inout NightscoutCursor, _ page: inout NightscoutPage
+  ) async throws(ServiceError) {
+    let due = (cursor.unfoundAsked ?? 0) + NightscoutCursor.patience
+    guard let round = cursor.round, round.asked > due else { return }
+    var count = 0
+    for (name, value) in [("date$lt", String(NightscoutTime.minMilliseconds)), ("date$re", ".")] {
+      let found = try await list(Self.path(.entries), [(name, value)], limit: Self.maxDocuments).items
+      count += found.compactMap(NightscoutDocument.init).count { reading($0, of: .entries) != nil }
+    }
+    page.refuse(NightscoutRefusal.dateIsNoNumber, count - (cursor.unfound ?? 0))
+    (cursor.unfoundAsked, cursor.unfound) = (round.asked, max(count, cursor.unfound ?? 0))
   }
 
   /// The first step of a round, chosen so that one in which nothing is new takes two more requests: the history is read
@@ -156,6 +173,11 @@ extension NightscoutRemote {
     }
     for record in contents.records { page.add(record, of: document) }
     refuse(document, contents, &cursor, &page)
+    if document.isDeleted, document["app"]?.text == NightscoutDocument.app, document.acts,
+      cursor.notesRefused(document)
+    {
+      page.refuse([NightscoutRefusal.actsAlthoughDeleted])
+    }
   }
 
   /// Counts a document that is not taken, or not all of it.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rejects amounts that nobody can mean from what a remote gives, as the gate of imports does. A server checks the form of
+/// what a client sends, and other programs write to a site whatever they like.
+package enum PullGate {
+  /// Moves implausible readings and records of a page to what is not taken.
+  ///
+  /// - Parameter known: what the store holds of a record. An amount that it holds already passes: a person typed it with
+  ///   `--force`.
+  package static func filter(_ page: inout ChangePage, known: (String) throws -> RecordState?) rethrows {
+    filterReadings(&page)
+    var records: [RemoteRecord] = []
+    for record in page.records {
+      guard PlausibleAmounts.fault(of: record.state.fields, record.state.kind) != nil,
+        let fault = fault(of: record.state, known: try known(record.guid))
+      else {
+        records.append(record)
+        continue
+      }
+      page.notTaken[fault, default: 0] += 1
+    }
+    page.records = records
+  }
+
+  /// Why a reading of a remote cannot be one; nil where it can.
+  package static func fault(of reading: Reading) -> String? {
+    if let fault = PlausibleAmounts.fault(of: reading) { return fault }
+    guard reading.kind != .ketone, let quantity = reading.measurement.quantity, quantity.number <= 0 else {
+      return nil
+    }
+    return "a glucose value of 0 \(quantity.unit.name)"
+  }
+
+  /// Why an amount of a record of a remote cannot be one; nil where all can.
+  ///
+  /// - Parameter known: what the store holds of it; nil for a record that is new here.
+  package static func fault(of state: RecordState, known: RecordState?) -> String? {
+    var fields = state.fields
+    for (name, value) in known?.fields.values ?? [:] where fields[name] == value { fields[name] = nil }
+    return PlausibleAmounts.fault(of: fields, state.kind)
+  }
+
+  private static func filterReadings(_ page: inout ChangePage) {
+    let faults = page.readings.readings.map(fault)
+    guard faults.contains(where: { $0 != nil }) else { return }
+    var (kept, foreign) = ([Reading](), Set<Int>())
+    for (place, reading) in page.readings.readings.enumerated() {
+      if let fault = faults[place] {
+        page.notTaken[fault, default: 0] += 1
+      } else {
+        if page.foreign.contains(place) { foreign.insert(kept.count) }
+        kept.append(reading)
+      }
+    }
+    (page.readings.readings, page.foreign) = (kept, foreign)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Nightscout
+
+/// Which kind of insulin a treatment of another program is of, and what of its texts is taken.
+@Suite struct InsulinKindTests {
+  private static func contents(_ members: [String: JSONValue]) throws -> NightscoutContents {
+    let common: [String: JSONValue] = [
+      "identifier": .text("x"), "eventType": .text("Correction Bolus"),
+      "created_at": .text("2026-05-06T10:00:00.000Z"),
+    ]
+    let document = try #require(NightscoutDocument(.object(common.merging(members) { $1 })))
+    return document.contents(of: .treatments, NightscoutZone(zone: nil))
+  }
+
+  private static func dose(_ members: [String: JSONValue]) throws -> RecordFields {
+    let all = try contents(members.merging(["insulin": .number(12)]) { own, _ in own })
+    return try #require(all.records.first { $0.state.kind == .insulin }).state.fields
+  }
+
+  @Test(arguments: [
+    ("Novolog", "rapid"), ("Fiasp", "rapid"), ("Apidra", "rapid"), ("Lantus", "long"), ("Tresiba", "long"),
+    ("Toujeo ", "long"), ("LEVEMIR", "long"), ("Humulin N", "long"), ("NovoMix 30", "mix"),
+    ("Humalog Mix 25", "mix"), ("Humalog", "rapid"), ("", "rapid"), ("something", "rapid"),
+  ])
+  func theNameOfTheInsulinDecides(_ name: String, _ kind: String) throws {
+    #expect(try Self.dose(["insulinType": .text(name)]).subtype == kind)
+    let injections = "[{\"insulin\":\"\(name)\",\"units\":12.0}]"
+    #expect(try Self.dose(["insulinInjections": .text(injections)]).subtype == kind)
+  }
+
+  @Test func theFlagOfAndroidAPSStillDecidesWithoutAName() throws {
+    #expect(try Self.dose(["isBasalInsulin": .flag(true)]).subtype == "long")
+    #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
+  }
+
+  /// Of several kinds the rapid one is the dose: what of it acts is computed by everybody.
+  @Test func injectionsOfTwoKindsAreOneDoseAndWords() throws {
+    let text = #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":9.5}]"#
+    let dose = try Self.dose(["insulinInjections": .text(text), "notes": .text("evening")])
+    #expect(dose.subtype == "rapid" && dose["units"] == .number(2.5))
+    #expect(dose["text"] == .text("9.5 U Lantus\nevening"))
+  }
+
+  @Test(arguments: [
+    "[]", "", "{", "[{\"units\":\"many\"}]", "[1]", "[{\"insulin\":\"Lantus\",\"units\":-1}]",
+  ])
+  func injectionsThatSayNothingChangeNothing(_ text: String) throws {
+    let dose = try Self.dose(["insulinInjections": .text(text)])
+    #expect(dose.subtype == "rapid" && dose["units"] == .number(12))
+  }
+
+  // MARK: Texts and amounts
+
+  @Test func aLongTextIsTakenWhole() throws {
+    let text = String(repeating: "ä", count: 70_000)
+    let records = try Self.contents(["eventType": .text("Note"), "notes": .text(text)]).records
+    #expect(records.map { $0.state.fields["text"] } == [.text(text)])
+  }
+
+  @Test func aTextThatNoRecordMayHaveIsRefusedWithItsLength() throws {
+    let length = (1 << 20) + 5
+    let long = try Self.contents([
+      "eventType": .text("Note"), "notes": .text(String(repeating: "x", count: length)),
+    ])
+    #expect(long.records.isEmpty && long.rejections.count == 1)
+    #expect(long.rejections.first?.contains("\(length)") == true)
+    let zero = try Self.contents(["eventType": .text("Note"), "notes": .text("a\0b")])
+    #expect(zero.records.isEmpty && zero.rejections.first?.contains("U+0000") == true)
+  }
+
+  /// Whatever another program writes into a document of glucoport.
+  @Test func anImplausibleEditOfAnotherProgramIsNotTaken() throws {
+    let part = NightscoutPart(guid: Sample.guid, state: Sample.bolus)
+    let members = NightscoutTreatment.members(
+      part, identifier: Sample.guid, shift: 0, NightscoutWriter(node: "n", run: "r"))
+    for (units, isTaken) in [(9_999.9, false), (5, true)] {
+      let edited = members.merging(["insulin": .number(units)]) { $1 }
+      let document = try #require(NightscoutDocument(.object(edited)))
+      let contents = document.contents(of: .treatments, NightscoutZone(zone: nil))
+      #expect(contents.records.isEmpty != isTaken && contents.rejections.isEmpty == isTaken)
+    }
+  }
+}
