@@ -229,7 +229,9 @@ struct NightscoutPushTests {
       request.method == "PATCH" && request.headers["if-unmodified-since"] == "Wed, 06 May 2026 20:23:20 GMT")
     let body = try #require(try script.bodies("PATCH").first)
     let members = try #require(body.members)
-    #expect(Set(members.keys) == ["srvModified", "insulin", "glucoport"], "only what changes, and the mark")
+    #expect(
+      Set(members.keys) == ["srvModified", "insulin", "mills", "glucoport"],
+      "only what changes, the mark, and the instant that a running site needs")
     #expect(body["srvModified"] == .number(Double(Self.stored)) && body["insulin"] == .number(5))
   }
 
@@ -270,7 +272,8 @@ struct NightscoutPushTests {
 
   @Test func aMarkThatASearchMadeUpIsNotSentBack() async throws {
     let foreign: [String: JSONValue] = [
-      "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Note"), "notes": .text("a"),
+      "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Note"),
+      "notes": .text("a"),
       "created_at": .text("2026-05-06T16:30:00.000Z"), "srvModified": .number(1_778_085_000_000),
     ]
     let script = try NightscoutScript { call, _ in
@@ -287,7 +290,7 @@ struct NightscoutPushTests {
       Issue.record("not accepted")
       return
     }
-    #expect(revision.hasSuffix(".6634c7c1d2f6b5a3e8f0a001"), "the document is found by it again")
+    #expect(revision.hasSuffix(".6634c7c1-d2f6-45a3-a8f0-a00100000000"), "the document is found by it again")
     let body = try #require(try script.bodies("PATCH").first)
     #expect(body["srvModified"] == nil && body["notes"] == .text("b") && body["app"] == nil)
     #expect(
@@ -365,7 +368,7 @@ struct NightscoutPushTests {
 
   @Test func anEventOfAnotherDocumentIsNotWrittenTwice() async throws {
     let foreign: [String: JSONValue] = [
-      "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Correction Bolus"),
+      "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Correction Bolus"),
       "insulin": .number(4.5),
       "created_at": .text("2026-05-06T16:30:00.000Z"), "srvModified": .number(1_778_085_000_000),
     ]

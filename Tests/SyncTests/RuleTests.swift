@@ -120,6 +120,13 @@ import Testing
 
   private static let edits = [
     Rule(
+      "An edit of another program's treatment changes what acts on a running site as it changes the treatment, and overwrites "
+        + "nothing that it has not read.",
+      ("RemotesTests/NightscoutForeignEditTests", "editsOfATreatmentWithoutAnIdentifierLeaveItActingOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "editsOfATreatmentWithAnIdentifierLeaveItActingOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "whatOthersChangeBeforeTheWriteIsNotOverwritten"),
+      ("RemotesTests/NightscoutForeignEditTests", "theDocumentIsReadImmediatelyBeforeItIsPut")),
+    Rule(
       "An edit raises the version by one, in its own transaction.",
       ("LogbookStoreTests/RecordEditorTests", "eachEditRaisesTheVersionByExactlyOne")),
     Rule(

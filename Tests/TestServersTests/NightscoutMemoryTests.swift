@@ -50,6 +50,85 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard > 1)
   }
 
+  /// A dose of three units, 40 minutes ago, as the web page adds it.
+  private func dose(of caller: Caller) throws -> String {
+    let time = NightscoutTime.iso(Caller.start - 40 * Self.minute)
+    let id = caller.site.actAsPhoneApp().addTreatment([
+      "eventType": "Correction Bolus", "insulin": 3, "created_at": .string(time), "notes": "before",
+    ])
+    caller.site.settle()
+    return try #require(id)
+  }
+
+  @Test func aPatchWithoutItsInstantTakesADoseOutOfWhatActs() throws {
+    let caller = try busySite()
+    _ = try caller.post(
+      Self.treatments,
+      bolus("keyed", minutesAgo: 45, ["mills": DocumentValue(Caller.start - 45 * Self.minute)]))
+    let keyed = caller.site.insulinOnBoard
+    let id = try dose(of: caller)
+    let both = caller.site.insulinOnBoard
+    #expect(keyed > 1 && both > keyed + 1)
+    #expect(try caller.patch("\(Self.treatments)/\(id)", ["notes": "after"]).status == 200)
+    #expect(caller.site.insulinOnBoard == keyed)
+    // The database is right, so that a restart is as well.
+    #expect(try caller.get("\(Self.treatments)/\(id)").json?["result"]?["insulin"] == 3)
+    caller.site.restart()
+    #expect(caller.site.insulinOnBoard == both)
+  }
+
+  /// What is younger than 15 minutes is read again from the database.
+  @Test func aPatchOfADoseOfTheLastMinutesLeavesItActing() throws {
+    let caller = try busySite()
+    let time = NightscoutTime.iso(Caller.start - 5 * Self.minute)
+    let added = caller.site.actAsPhoneApp().addTreatment([
+      "eventType": "Correction Bolus", "insulin": 3, "created_at": .string(time),
+    ])
+    let id = try #require(added)
+    let before = caller.site.insulinOnBoard
+    _ = try caller.patch("\(Self.treatments)/\(id)", ["notes": "after"])
+    #expect(before > 1 && caller.site.insulinOnBoard == before)
+  }
+
+  @Test func aDoseWithAnIdentifierThatIsPatchedWithItsInstantActsOnce() throws {
+    let caller = try busySite()
+    let mills = DocumentValue(Caller.start - 40 * Self.minute)
+    _ = try caller.post(Self.treatments, bolus("keyed", minutesAgo: 40, ["mills": mills]))
+    let before = caller.site.insulinOnBoard
+    for notes in ["one", "two"] {
+      _ = try caller.patch("\(Self.treatments)/keyed", ["notes": .string(notes), "mills": mills])
+    }
+    #expect(before > 1 && caller.site.insulinOnBoard == before)
+  }
+
+  /// Two keys of the database are never equal to the running site, and the document has no identifier.
+  @Test func aDocumentOfTheFirstVersionThatIsPatchedTwiceCountsTwice() throws {
+    let caller = try busySite()
+    let id = try dose(of: caller)
+    let before = caller.site.insulinOnBoard
+    let mills = DocumentValue(Caller.start - 40 * Self.minute)
+    _ = try caller.patch("\(Self.treatments)/\(id)", ["notes": "one", "mills": mills])
+    #expect(caller.site.insulinOnBoard == before)
+    _ = try caller.patch("\(Self.treatments)/\(id)", ["notes": "two", "mills": mills])
+    #expect(abs(caller.site.insulinOnBoard - 2 * before) < 0.01)
+    caller.site.restart()
+    #expect(caller.site.insulinOnBoard == before)
+  }
+
+  @Test func aDocumentThatIsPutWholeByItsKeyCountsOnce() throws {
+    let caller = try busySite()
+    let id = try dose(of: caller)
+    let before = caller.site.insulinOnBoard
+    for notes in ["one", "two"] {
+      let list = try caller.get("/api/v1/treatments.json?find%5B_id%5D=\(id)").json?.array
+      var document = try #require(list?.first?.object)
+      document["notes"] = .string(notes)
+      #expect(try caller.put("/api/v1/treatments", .object(document)).status == 200)
+    }
+    #expect(caller.site.insulinOnBoard == before)
+    #expect(caller.site.documents("treatments").count { $0["insulin"] == 3 } == 1)
+  }
+
   @Test(arguments: [("", true), ("?permanent=true", false)])
   func onlyAPermanentDeletionStopsInsulin(_ query: String, _ acts: Bool) throws {
     let caller = try Caller.uploader()

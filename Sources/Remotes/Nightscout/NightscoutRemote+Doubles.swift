@@ -76,6 +76,7 @@ extension NightscoutRemote {
       members[name] = newest[name] ?? .null
     }
     members[NightscoutDocument.ownName] = newest.own
+    members.merge(Self.instant(of: left)) { own, _ in own }
     let answer = try await session.send(
       .PATCH, Self.path(.treatments, "/\(NightscoutDocument.escaped(identifier))"), body: .object(members))
     switch NightscoutAnswer.status(answer) {

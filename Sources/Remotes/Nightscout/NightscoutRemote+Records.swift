@@ -141,43 +141,6 @@ extension NightscoutRemote {
     return members
   }
 
-  /// What came of writing a document.
-  enum Written {
-    case done
-    /// Somebody else changed it since it was read.
-    case changed
-    case refused(String)
-  }
-
-  /// Changes members of a document unless somebody else did since it was read.
-  func patch(
-    _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
-  ) async throws(ServiceError) -> Written {
-    var members = members
-    var headers: HTTPHeaders = [:]
-    // The header is exact to the second, and compared with the event's time where the document has no mark: so a
-    // request that arrives late does not hit what was written since.
-    if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
-      headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
-    }
-    // A mark in the body, which nobody may change, is compared as it is.
-    if let modified = document.modified { members["srvModified"] = .number(Double(modified)) }
-    let path = NightscoutDocument.escaped(document.identifier)
-    let answer = try await session.send(
-      .PATCH, Self.path(.treatments, "/\(path)"), body: .object(members), headers: headers)
-    switch NightscoutAnswer.status(answer) {
-    case 200: return .done
-    case 404, 412: return .changed
-    case 410:
-      try await uncover(document.identifier, writer)
-      return .changed
-    case 400, 422:
-      let words = await session.words(answer)
-      return words.contains("srvModified") ? .changed : .refused(words)
-    default: throw await session.problem(answer, isWrite: true)
-    }
-  }
-
   /// Takes a document out of what the site shows by API v3. To all else there, be it API v1 or what computes the insulin
   /// that still acts, a deleted document is one like any other: so it has to be blank by then.
   private func remove(_ document: NightscoutDocument) async throws(ServiceError) {
@@ -256,18 +219,6 @@ extension NightscoutRemote {
   func retire(_ document: NightscoutDocument) async throws(ServiceError) {
     try await blank(document)
     try await remove(document)
-  }
-
-  /// Takes away from a document what acts and what people read.
-  func blank(_ document: NightscoutDocument) async throws(ServiceError) {
-    let blank = NightscoutTreatment.blank(document)
-    guard !blank.isEmpty else { return }
-    let path = NightscoutDocument.escaped(document.identifier)
-    let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(blank))
-    switch NightscoutAnswer.status(answer) {
-    case 200, 404, 410: return
-    default: throw await session.problem(answer, isWrite: true)
-    }
   }
 
   func movedKey(_ change: RecordChange) -> String {

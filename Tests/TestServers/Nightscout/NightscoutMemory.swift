@@ -37,10 +37,10 @@ struct NightscoutMemory {
   mutating func update(_ kind: String, _ documents: [NightscoutDocument], now: Int64) {
     guard let old = items[kind], let retention = Self.retention[kind], !documents.isEmpty else { return }
     let fresh = documents.filter { $0["_id"] != nil && Self.age($0) >= Double(now - retention) }
-    let keys = Set(fresh.compactMap { $0["_id"]?.text })
+    let keys = Keys(fresh)
     let identifiers = Set(fresh.compactMap { $0["identifier"]?.text })
     let kept = old.filter { item in
-      Self.age(item) >= Double(now - retention) && !keys.contains(item["_id"]?.text ?? "")
+      Self.age(item) >= Double(now - retention) && !keys.replace(item["_id"])
         && !identifiers.contains(item["identifier"]?.text ?? "\0")
     }
     guard !fresh.isEmpty || kept.count != old.count else { return }
@@ -48,6 +48,30 @@ struct NightscoutMemory {
       let (one, other) = (Self.age(left.element), Self.age(right.element))
       return one == other ? left.offset < right.offset : one > other
     }.map(\.element)
+  }
+
+  /// The keys of documents that come into the memory. The site compares keys as its language compares values: a text equals
+  /// a key of the database of the same digits, and two keys of the database are never equal.
+  private struct Keys {
+    private var all: Set<String> = []
+    private var texts: Set<String> = []
+
+    init(_ documents: [Item]) {
+      for document in documents {
+        guard let key = document["_id"], let text = key.text else { continue }
+        all.insert(text)
+        if case .string = key { texts.insert(text) }
+      }
+    }
+
+    /// Whether one of them takes the place of a document with this key.
+    func replace(_ key: DocumentValue?) -> Bool {
+      switch key {
+      case .id(let text)?: texts.contains(text)
+      case .string(let text)?: all.contains(text)
+      default: false
+      }
+    }
   }
 
   /// Forgets a document that was found to be gone; everything where there were several of its name.

@@ -38,11 +38,14 @@ extension NightscoutV1 {
     return parts(of: cleaned.mapValues(HTMLText.cleaned), state).map { save($0, &state) }
   }
 
-  /// Replaces the treatment of the same identifier, else `_id`, else time and kind. Its texts stay as they are.
+  /// Replaces the treatment of the same identifier, else `_id`, else time and kind. Its texts stay as they are. A meal that
+  /// comes later than its bolus is dropped, and no second document is made of it.
   @discardableResult
   static func putTreatment(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument?
   {
-    save(normalised(sent, state), &state)
+    var document = normalised(sent, state)
+    if document["preBolus"] != nil { document["carbs"] = nil }
+    return save(document, &state)
   }
 
   private static func parts(of sent: NightscoutDocument, _ state: NightscoutState) -> [NightscoutDocument] {

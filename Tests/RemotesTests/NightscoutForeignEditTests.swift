@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Nightscout
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// Edits of treatments that other programs wrote: what acts on the running site stays right, and nothing of theirs is lost.
+@Suite(.timeLimit(.minutes(10)))
+struct NightscoutForeignEditTests {
+  private static let clock: Int64 = 1_800_000_000_000
+  private static let time = clock - 40 * 60_000
+
+  /// A site whose memory holds more treatments than the twenty after which it reads only the last minutes again.
+  private static func site() throws -> LoopbackNightscout {
+    let loopback = try LoopbackNightscout(frozenAt: clock)
+    let phone = loopback.site.actAsPhoneApp()
+    for hour in 1...25 {
+      phone.addTreatment([
+        "eventType": "Note", "notes": "old",
+        "created_at": .string(NightscoutTime.utcText(clock - Int64(hour) * 3_600_000)),
+      ])
+    }
+    loopback.site.settle()
+    return loopback
+  }
+
+  private static let members: [String: DocumentValue] = [
+    "eventType": "Meal Bolus", "insulin": 3, "carbs": 30, "notes": "lunch", "enteredBy": "phone",
+    "boluscalc": ["foods": ["soup"]], "created_at": "2027-01-15T09:20:00.000+02:00",
+  ]
+
+  /// A lunch of API v1, which has no identifier, and the record of its kind as a store gets it.
+  private static func lunch(
+    _ kind: RecordKind, on loopback: LoopbackNightscout
+  ) async throws -> (id: String, record: RemoteRecord) {
+    let time = NightscoutTime.localText(Self.time, minutes: 120)
+    let id = loopback.site.actAsPhoneApp().addTreatment(members.merging(["created_at": .string(time)]) { $1 })
+    loopback.site.settle()
+    let page = try #require(try await loopback.pull(nil))
+    return (try #require(id), try #require(page.records.first { $0.state.kind == kind }))
+  }
+
+  private static func edit(
+    _ record: RemoteRecord, version: Int = 1, _ change: (inout RecordState) -> Void
+  ) -> RecordChange {
+    var state = record.state
+    change(&state)
+    return RecordChange(
+      guid: record.guid, node: Login.run().node, version: version, base: record.revision, state: state)
+  }
+
+  /// All pages of a pull as one; nil where nothing is new.
+  private static func everything(
+    _ loopback: LoopbackNightscout, _ cursor: String?, node: Int = 2
+  ) async throws -> ChangePage? {
+    try await loopback.ask { remote in
+      var all: ChangePage?
+      while let page = try await remote.changes(
+        after: all?.cursor ?? cursor, limit: 1000, Login.run(node: node))
+      {
+        var sum = page
+        sum.readings.readings += all?.readings.readings ?? []
+        sum.records += all?.records ?? []
+        sum.notTaken.merge(all?.notTaken ?? [:], uniquingKeysWith: +)
+        all = sum
+        if !page.hasMore { break }
+      }
+      return all
+    }
+  }
+
+  @Test func editsOfATreatmentWithoutAnIdentifierLeaveItActingOnce() async throws {
+    let loopback = try Self.site()
+    let (id, record) = try await Self.lunch(.food, on: loopback)
+    let before = loopback.site.insulinOnBoard
+    var known = record
+    for (version, text) in ["one", "two < three"].enumerated() {
+      let change = Self.edit(known, version: version + 1) { $0.fields["text"] = .text(text) }
+      guard case .accepted(let revision)? = try await loopback.push(change) else {
+        Issue.record("not accepted")
+        return
+      }
+      known = RemoteRecord(guid: known.guid, revision: revision, state: change.state)
+      #expect(before > 1 && loopback.site.insulinOnBoard == before, "edit \(version)")
+    }
+    let document = try #require(
+      loopback.site.documents("treatments").first { $0["_id"]?.text == id })
+    #expect(document["notes"] == "two < three" && document["insulin"] == 3 && document["carbs"] == 30)
+    #expect(document["boluscalc"]?["foods"]?.array == ["soup"], "what others wrote stays")
+    #expect(document["utcOffset"] == 120 && document["identifier"] == nil)
+    #expect(document["created_at"]?.text == NightscoutTime.utcText(Self.time))
+    // Another store finds it in the history, however old it is.
+    let seen = try #require(try await loopback.pull(nil, node: 3))
+    #expect(
+      seen.records.contains { $0.guid == record.guid && $0.state.fields["text"] == .text("two < three") })
+    #expect(document["srvModified"]?.whole ?? 0 >= Self.clock)
+  }
+
+  @Test func editsOfATreatmentWithAnIdentifierLeaveItActingOnce() async throws {
+    let loopback = try Self.site()
+    // As API v1 keeps what a program with identifiers of its own sends: without `mills`.
+    let time = NightscoutTime.utcText(Self.time)
+    loopback.site.actAsPhoneApp().addTreatment([
+      "identifier": "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12", "app": "AAPS", "eventType": "Correction Bolus",
+      "insulin": 2, "created_at": .string(time), "date": DocumentValue(Self.time),
+    ])
+    loopback.site.settle()
+    let before = loopback.site.insulinOnBoard
+    let page = try #require(try await loopback.pull(nil))
+    let record = try #require(page.records.first { $0.state.kind == .insulin })
+    let first = Self.edit(record) { $0.fields["text"] = .text("one") }
+    guard case .accepted? = try await loopback.push(first) else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(before > 1 && loopback.site.insulinOnBoard == before)
+  }
+
+  @Test func aDeletionOfATreatmentWithoutAnIdentifierEndsItsEffect() async throws {
+    let loopback = try Self.site()
+    let id = loopback.site.actAsPhoneApp().addTreatment([
+      "eventType": "Correction Bolus", "insulin": 3, "created_at": .string(NightscoutTime.utcText(Self.time)),
+    ])
+    loopback.site.settle()
+    let page = try #require(try await loopback.pull(nil))
+    let record = try #require(page.records.first { $0.state.kind == .insulin })
+    let change = Self.edit(record) { ($0.fields, $0.isDeleted) = (RecordFields(), true) }
+    guard case .accepted? = try await loopback.push(change) else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(loopback.site.insulinOnBoard == 0)
+    let document = try #require(loopback.site.documents("treatments").first { $0["_id"]?.text == id })
+    #expect(document["isValid"] == false && document["insulin"] == nil)
+  }
+
+  /// What another program writes between the two readings of a document is a conflict, and stays.
+  @Test(arguments: [false, true])
+  func whatOthersChangeBeforeTheWriteIsNotOverwritten(_ isDeleted: Bool) async throws {
+    let loopback = try Self.site()
+    let (id, record) = try await Self.lunch(.food, on: loopback)
+    let phone = loopback.site.actAsPhoneApp()
+    if isDeleted {
+      #expect(phone.deleteTreatment(id))
+    } else {
+      #expect(phone.editTreatment(id, ["carbs": 44]))
+    }
+    let verdict = try await loopback.push(Self.edit(record) { $0.fields["carbs"] = .number(50) })
+    guard case .conflict(_, let state, _)? = verdict else {
+      Issue.record("\(String(describing: verdict))")
+      return
+    }
+    #expect(state.isDeleted == isDeleted)
+    let left = loopback.site.documents("treatments").filter { $0["_id"]?.text == id }
+    #expect(left.map { $0["carbs"] } == (isDeleted ? [] : [44]))
+  }
+
+  /// Read, read again, put, read back: an answer of the second reading that differs from the first stops the write.
+  @Test func theDocumentIsReadImmediatelyBeforeItIsPut() async throws {
+    let key = "5f1e2d3c4b5a69788796a5b4"
+    let shown: [String: JSONValue] = [
+      "identifier": .text(key), "eventType": .text("Carb Correction"), "carbs": .number(30),
+      "created_at": .text("2026-05-06T16:30:00.000Z"),
+    ]
+    var raw = shown
+    (raw["identifier"], raw["_id"], raw["carbs"]) = (nil, .text(key), .number(31))
+    let stored = raw
+    let script = try NightscoutScript { call, _ in
+      if call.hasPrefix("GET /api/v3/treatments/\(key)") { return NightscoutScript.document(shown) }
+      if call.hasPrefix("GET /api/v1/treatments") { return (200, JSONValue.list([.object(stored)]).json) }
+      return call.hasPrefix("GET") ? NightscoutScript.list([]) : nil
+    }
+    let document = try #require(NightscoutDocument(.object(shown)))
+    let theirs = try #require(
+      NightscoutTreatment.records(document, NightscoutZone(zone: nil)).first)
+    let change = Self.edit(theirs.remote) { $0.fields["carbs"] = .number(40) }
+    await #expect(throws: ServiceError.self) {
+      _ = try await script.ask { try await $0.apply([change], Login.run()) }
+    }
+    #expect(!script.calls.contains { $0.hasPrefix("PUT") || $0.hasPrefix("PATCH") })
+  }
+
+  /// No search by time finds them, and no program that shows the site does.
+  @Test func entriesWithoutAUsableNumberForTheirDateAreCountedOnce() async throws {
+    let loopback = try LoopbackNightscout(frozenAt: Self.clock)
+    let phone = loopback.site.actAsPhoneApp()
+    let time = NightscoutTime.utcText(Self.time)
+    for date in [
+      DocumentValue.string(time), DocumentValue(Self.time / 1000), DocumentValue(Self.time + 300_000),
+    ] {
+      phone.addEntry(["type": "sgv", "sgv": 100, "device": .string("phone \(date.json)"), "date": date])
+      loopback.site.moveClock(by: 1000)
+    }
+    let first = try #require(try await Self.everything(loopback, nil))
+    #expect(first.notTaken == [NightscoutRefusal.dateIsNoNumber: 2])
+    #expect(first.readings.readings.count == 1)
+    // Looked for again after hours, and counted no second time.
+    loopback.site.moveClock(by: 7 * 3_600_000)
+    let second = try await Self.everything(loopback, first.cursor)
+    #expect(second?.notTaken.isEmpty != false)
+    phone.addEntry([
+      "type": "sgv", "sgv": 101, "device": "phone", "date": DocumentValue(Self.time / 1000 + 300),
+    ])
+    loopback.site.moveClock(by: 7 * 3_600_000)
+    let third = try #require(try await Self.everything(loopback, second?.cursor ?? first.cursor))
+    #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
+  }
+
+  /// API v3 marks it as deleted, and the running site computes with it all the same.
+  @Test func aDoseOfOursThatOthersDeletedAndThatStillActsIsReported() async throws {
+    let loopback = try LoopbackNightscout(frozenAt: Self.clock)
+    let state = RecordState(
+      kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: Self.time / 1000),
+      placement: Placement(utcOffset: 0, source: .stated),
+      fields: RecordFields(["units": .number(3), "subtype": .text("rapid")]), isDeleted: false)
+    let change = RecordChange(
+      guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: state)
+    _ = try await loopback.push(change)
+    let first = try #require(try await Self.everything(loopback, nil, node: 1))
+    loopback.site.moveClock(by: 120_000)
+    let token = loopback.site.addSubject("other", rights: LoopbackNightscout.rights)
+    try await LoopbackNightscout.ask(loopback.url, token) { remote in
+      try await (remote as? NightscoutRemote)?.hide(Login.logbookID)
+    }
+    #expect(loopback.site.insulinOnBoard > 1)
+    loopback.site.moveClock(by: 120_000)
+    let second = try #require(try await Self.everything(loopback, first.cursor, node: 1))
+    #expect(second.records.map(\.state.isDeleted) == [true])
+    #expect(second.notTaken == [NightscoutRefusal.actsAlthoughDeleted: 1])
+  }
+
+  @Test func whatTheFirstVersionWouldNotKeepIsRefused() throws {
+    let key = "5f1e2d3c4b5a69788796a5b4"
+    func refusal(_ more: [String: JSONValue], _ changes: [String: JSONValue] = [:]) throws -> String? {
+      let members: [String: JSONValue] = [
+        "_id": .text(key), "created_at": .text("2026-05-06T16:30:00.000Z"), "insulin": .number(2),
+      ]
+      return try #require(NightscoutRawTreatment(.object(members.merging(more) { $1 }))).refusal(of: changes)
+    }
+    #expect(try refusal([:]) == nil)
+    #expect(try refusal(["preBolus": .number(15)]) == nil)
+    #expect(try refusal(["preBolus": .number(15)], ["carbs": .number(20)]) != nil)
+    #expect(try refusal(["readonly": .flag(true)]) != nil)
+    #expect(try refusal(["created_at": .text("yesterday")]) != nil)
+    #expect(try refusal(["eventTime": .text("2026-05-06T16:30:00.000Z")]) != nil)
+  }
+}
