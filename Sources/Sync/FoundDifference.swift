@@ -52,6 +52,9 @@ package struct VerifySummary: Hashable, Sendable {
   /// Records that were fetched.
   package internal(set) var fetchedRecords = 0
 
+  /// Differences that `fix` could do nothing about: what is edited or in conflict here, or changed meanwhile.
+  package internal(set) var unfixed = 0
+
   /// Nothing yet.
   package init() {}
 

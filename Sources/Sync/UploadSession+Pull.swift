@@ -53,7 +53,7 @@ extension UploadSession {
           )
           summary.notTaken.merge(page.notTaken, uniquingKeysWith: +)
           ingest = stored.ingest
-          summary.pulledReadings += stored.new
+          summary.pulledReadings += stored.new + stored.shown
           disputed.formUnion(stored.disputed)
           summary.disputedReadings = disputed.count
         }

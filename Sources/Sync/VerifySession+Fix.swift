@@ -15,21 +15,36 @@ extension VerifySession {
   package func fix(at now: Int64) throws {
     for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
       let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
-      summary.requeuedReadings += try store.sync {
+      let count = try store.sync {
         try $0.requeue(keys, reason: "missing on the remote, found by verify", at: now)
       }
+      summary.requeuedReadings += count
+      summary.unfixed += keys.count - count
     }
     try fetchReadings(at: now)
+    summary.unfixed += try countStillMissing()
     let isNew = !keepsTombstones
     for record in recordsMissingThere {
-      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid, asNew: isNew) ? 1 : 0 }
+      note(isRequeued: try store.sync { try $0.requeue(record: record.guid, asNew: isNew) })
     }
     for record in recordsAltered {
-      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid) ? 1 : 0 }
+      note(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
     // Contents have no digests there by which to compare them: each is asked for once, and sent where it is missing.
     try store.requeueContents()
+  }
+
+  private func note(isRequeued: Bool) {
+    if isRequeued { summary.requeuedRecords += 1 } else { summary.unfixed += 1 }
+  }
+
+  /// How many of the readings that were missing here still are, under their identities and those of documents.
+  private func countStillMissing() throws -> Int {
+    guard !missingHere.isEmpty else { return 0 }
+    let buckets = Set(missingHere.keys.map(IdentityDigests.bucket))
+    let held = try store.compare { try $0.heldReadings(in: buckets) }
+    return missingHere.keys.count { held[$0] == nil }
   }
 
   private func fetchReadings(at now: Int64) throws {
@@ -44,7 +59,7 @@ extension VerifySession {
         try $0.storePulled(batch, foreign: foreign, ingest: known, from: name, at: now)
       }
       ingest = stored.ingest
-      summary.fetchedReadings += stored.new
+      summary.fetchedReadings += stored.new + stored.shown
     }
   }
 
@@ -74,5 +89,6 @@ extension VerifySession {
     }
     summary.fetchedRecords += fetched
     summary.requeuedRecords += requeued
+    if fetched + requeued == 0 { summary.unfixed += 1 }
   }
 }

@@ -130,6 +130,18 @@ import Testing
     #expect(try await verify() == VerifySummary())
   }
 
+  /// A record that is edited while the store is compared is pending by then.
+  @Test func whatCannotBeFixedIsCounted() async throws {
+    let guids = try await fill()
+    #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
+    let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
+    try await session.compare()
+    _ = try scene.editor("a").edit(guids[0]) { $0.fields["units"] = .number(3) }
+    try session.fix(at: SiteScene.clock / 1000)
+    #expect(session.summary.differences == 1 && session.summary.unfixed == 1)
+    #expect(session.summary.requeuedRecords == 0)
+  }
+
   /// What is missing may be what a site lost that was restored from a backup.
   @Test func aTreatmentThatIsGoneThereIsMadeAgain() async throws {
     let guids = try await fill()

@@ -17,10 +17,11 @@ struct VerifyObject: Encodable {
   let requeuedRecords: Int
   let fetchedReadings: Int
   let fetchedRecords: Int
+  let unfixed: Int
   let differences: [DifferenceObject]
 
   init(_ summary: VerifySummary, isFixed: Bool) {
-    outcome = summary.differences == 0 ? "equal" : isFixed ? "fixed" : "different"
+    outcome = summary.differences == 0 ? "equal" : isFixed && summary.unfixed == 0 ? "fixed" : "different"
     missingThereReadings = summary.readings[.missingThere] ?? 0
     missingThereRecords = summary.records[.missingThere] ?? 0
     missingHereReadings = summary.readings[.missingHere] ?? 0
@@ -32,6 +33,7 @@ struct VerifyObject: Encodable {
     requeuedRecords = summary.requeuedRecords
     fetchedReadings = summary.fetchedReadings
     fetchedRecords = summary.fetchedRecords
+    unfixed = summary.unfixed
     differences = summary.listed.map(DifferenceObject.init)
   }
 }

@@ -39,6 +39,11 @@ enum VerifyText {
         "queued again \(amount(summary.requeuedReadings, summary.requeuedRecords)); 'glucoport upload' sends them"
       )
     }
+    if summary.unfixed > 0 {
+      lines.append(
+        "\(counted(summary.unfixed, "difference")) could not be fixed; run 'glucoport upload', then 'glucoport conflict list' shows what needs a decision"
+      )
+    }
     return lines
   }
 

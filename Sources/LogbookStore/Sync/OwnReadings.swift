@@ -11,12 +11,18 @@ struct OwnReadings {
     let reading: Reading
     let device: Device
     let isUploaded: Bool
+    /// Whether something hides it.
+    let isWithdrawn: Bool
+    /// Whether a pull stored it, so that nothing else has to state it.
+    let isPulled: Bool
   }
 
   /// What the store has for a reading of another program.
   enum Match {
-    /// Nothing, or the very reading.
+    /// Nothing.
     case none
+    /// The very reading.
+    case itself([Own])
     /// The same measurement, from its own sources.
     case same([Own])
     /// Another value of the kind.
@@ -35,12 +41,14 @@ struct OwnReadings {
     let times = (first: first - Self.maxOffsetSeconds, last: last + Self.maxOffsetSeconds)
     let kinds = Set(readings.map(\.kind))
     var devices = try SeriesDevices(database)
+    let pulled = try Set(
+      Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(UndoPlan.isPulled)")))
     for partition in try Self.partitions(database, kinds, times) {
       let statement = try RawStatement(
         keptBy: database,
         """
         SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence, \(SyncTransaction.readingColumns),
-          r.uploaded
+          r.uploaded, \(Withdrawn.reading), r.ingest
         FROM reading AS r WHERE r.partition = ?1 AND r.position >= ?2 AND r.position <= ?3
           AND r.device_time >= ?4 AND r.device_time <= ?5
         """)
@@ -57,7 +65,8 @@ struct OwnReadings {
         all[Self.second(reading), default: []].append(
           Own(
             key: key, reading: reading, device: devices.all[Int(series.device.number)],
-            isUploaded: statement.integer(13) == 1))
+            isUploaded: statement.integer(13) == 1, isWithdrawn: statement.integer(14) == 1,
+            isPulled: pulled.contains(statement.integer(15))))
       }
     }
   }
@@ -66,7 +75,8 @@ struct OwnReadings {
   func match(_ reading: Reading, _ device: Device) -> Match {
     let there = all[Self.second(reading)] ?? []
     let identity = ReadingIdentity(reading, device)
-    if there.contains(where: { ReadingIdentity($0.reading, $0.device) == identity }) { return .none }
+    let itself = there.filter { ReadingIdentity($0.reading, $0.device) == identity }
+    if !itself.isEmpty { return .itself(itself) }
     // Two documents of other programs stay two readings, whichever comes first.
     let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
     let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }

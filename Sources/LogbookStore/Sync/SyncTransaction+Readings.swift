@@ -148,14 +148,16 @@ extension SyncTransaction {
     if let ingest {
       try note(notTaken, in: ingest)
       pulled.new = try write(batch, into: ingest, at: now).new
+      pulled.shown = try restate(pulled.restated, by: ingest, at: now)
       return pulled
     }
     try database.inSavepoint {
       let ingest = try beginPulledIngest(from: remote, at: now)
       let outcome = try write(batch, into: ingest, at: now)
-      guard outcome.new + outcome.changed > 0 || !notTaken.isEmpty else { return .rollback }
+      let shown = try restate(pulled.restated, by: ingest, at: now)
+      guard outcome.new + outcome.changed + shown > 0 || !notTaken.isEmpty else { return .rollback }
       try note(notTaken, in: ingest)
-      (pulled.ingest, pulled.new) = (ingest, outcome.new)
+      (pulled.ingest, pulled.new, pulled.shown) = (ingest, outcome.new, shown)
       return .commit
     }
     return pulled

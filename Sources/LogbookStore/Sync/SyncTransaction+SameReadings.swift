@@ -90,7 +90,12 @@ extension SyncTransaction {
     for place in foreign.sorted() where batch.readings.indices.contains(place) {
       let reading = batch.readings[place]
       let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
-      if try isNoted(document) { known.insert(place) } else { documents[place] = document }
+      if try isNoted(document) {
+        known.insert(place)
+        try restateNoted(document, &pulled)
+      } else {
+        documents[place] = document
+      }
     }
     let moments = try OwnReadings(database, at: documents.keys.map { batch.readings[$0] })
     var marked: [ReadingKey] = []
@@ -98,11 +103,19 @@ extension SyncTransaction {
       let reading = batch.readings[place]
       switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
       case .none: break
+      // An import brought the very reading: its undo leaves what the site states.
+      case .itself(let own):
+        for reading in own where !reading.isPulled {
+          try noteSame(reading.key, as: document, isOnlyThere: true)
+          if !reading.isUploaded { marked.append(reading.key) }
+          if reading.isWithdrawn { pulled.restate(reading.key) }
+        }
       case .other(let own): pulled.disputed.formUnion(own.map(\.key))
       case .same(let own):
         for reading in own {
           try noteSame(reading.key, as: document, isOnlyThere: !reading.isUploaded)
           if !reading.isUploaded { marked.append(reading.key) }
+          if reading.isWithdrawn { pulled.restate(reading.key) }
         }
         known.insert(place)
       }
@@ -132,6 +145,22 @@ extension SyncTransaction {
           devices[Int(reading.device.number)], Int(reading.kind.rawValue), Int(reading.positionKind.rawValue),
           reading.position, reading.valueBucket, Int64(reading.occurrence),
         ])
+    }
+  }
+
+  /// The hidden readings that a document is known to hold.
+  private func restateNoted(_ document: [UInt8], _ pulled: inout PulledReadings) throws {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT a.series, a.position, a.value_bucket, a.occurrence FROM same_as AS a
+          JOIN withdrawn AS w USING (series, position, value_bucket, occurrence)
+          WHERE a.document = ? AND w.cause = 1
+          """), arguments: [Data(document)])
+    for row in rows {
+      let row = StoredRow(row, of: "same_as")
+      let point = SeriesPoint(position: try row[1], valueBucket: try row[2], occurrence: try row[3])
+      pulled.restated[try row[0], default: []].append(point)
     }
   }
 

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 extension SyncTransaction {
   /// States what imports of this store brought, too, of what withdrawals that came from the remote list. Called when a page
@@ -25,6 +26,50 @@ extension SyncTransaction {
       }
     }
     try BroughtItems.insert(brought.missing(in: series, records: records), database, at: now)
+    // A withdrawal of another store hides nothing that the site's other programs state.
+    let pulled = try Int64.fetchOne(
+      database.cachedStatement(sql: "SELECT max(id) FROM ingest WHERE \(UndoPlan.isPulled)"))
+    if let pulled { _ = try restate(noted(in: series), by: pulled, at: now) }
+  }
+
+  /// States that the remote has readings which undone imports brought, too: what other programs have on a site is an import
+  /// of the site's, and no undo hides it.
+  ///
+  /// - Parameters:
+  ///   - points: readings that documents of other programs hold, by their series.
+  ///   - ingest: the ingest of what the remote gave.
+  /// - Returns: how many of them were listed by withdrawals of imports.
+  func restate(_ points: [Int64: [SeriesPoint]], by ingest: Int64, at now: Int64) throws -> Int {
+    guard !points.isEmpty else { return 0 }
+    let visibility = try Visibility(WithdrawalChanges.items(database))
+    var input = WithdrawnInput(group: "")
+    for (series, points) in points {
+      let name = try SeriesName.stored(series, database)
+      let listed = visibility.series(name).listed(in: PointRuns(Set(points).sorted()))
+      if !listed.isEmpty { input.points[name] = listed }
+    }
+    guard !input.points.isEmpty else { return 0 }
+    let id = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT guid FROM ingest WHERE id = ?"), arguments: [ingest])
+    input.importID = id ?? ""
+    let content = Withdrawal(.brought(input), isHidden: false).fields.json
+    input.group = Digest.uuid(of: ["brought", input.importID, content])
+    try BroughtItems.insert([input], database, at: now)
+    return Int(input.points.values.reduce(0) { $0 + $1.count })
+  }
+
+  /// The readings of these series that documents of other programs hold, as far as pulls noted them.
+  func noted(in series: some Collection<SeriesName>) throws -> [Int64: [SeriesPoint]] {
+    var found: [Int64: [SeriesPoint]] = [:]
+    for name in series {
+      guard let id = try name.stored(database) else { continue }
+      let rows = try RawStatement(
+        keptBy: database,
+        "SELECT DISTINCT position, value_bucket, occurrence FROM same_as WHERE series = ?1")
+      rows.bind(id, at: 1)
+      while try rows.step() { found[id, default: []].append(rows.point(from: 0)) }
+    }
+    return found
   }
 
   private func isOwnImport(_ importID: String) throws -> Bool {

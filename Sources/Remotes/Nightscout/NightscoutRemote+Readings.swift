@@ -161,6 +161,8 @@ struct NightscoutEntries {
   private var taken: Set<Int64> = []
   /// Readings of other programs, by their second.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
+  /// Their identities: an import of the site's export has the same.
+  private var foreignIdentities: Set<ReadingIdentity> = []
 
   mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {
     if let date = document["date"]?.integer { taken.insert(date) }
@@ -168,6 +170,7 @@ struct NightscoutEntries {
     let identity = ReadingIdentity(reading, device)
     let isNew = known.updateValue(reading.measurement, forKey: identity) == nil
     guard isNew, !document.holdsOwnReading else { return }
+    foreignIdentities.insert(identity)
     foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
   }
 
@@ -177,6 +180,9 @@ struct NightscoutEntries {
   ) -> NightscoutPushedReading? {
     if let measurement = known[item.identity] {
       answer.known += 1
+      if foreignIdentities.contains(item.identity) {
+        answer.sameAs.append(SameReading(item: item.place, document: item.identity.key))
+      }
       if !measurement.agrees(with: item.reading.measurement) { answer.differing.append(item.place) }
       return nil
     }
