@@ -27,6 +27,8 @@ package struct UploadOptions: Hashable, Sendable {
   /// The most documents that are moved in one run. Each takes a request of its own, of some 50 to 100 ms at a hosted
   /// site: with these a run takes some minutes longer, and what pull and push wait for is done before.
   package var maxMoves = 5000
+  /// The most documents that are removed in one run, each by a request of its own, too.
+  package var maxRemovals = 5000
   /// Which base zone holds where people gave the two logbooks different ones; nil to ask.
   package var zoneChoice: ZoneChoice?
   /// The most readings in one request.

@@ -11,7 +11,7 @@ extension UploadSession {
   /// Readings in one step. Each is a request of its own, and the rest of them are few.
   private static let maxMoved = 100
   /// The requests of a record: its documents are looked for, its document is marked, written anew, made blank and deleted.
-  private static let requestsOfRecord = 8
+  static let requestsOfRecord = 8
 
   func moveDocuments() async throws -> UploadEvent {
     guard let moving = remote.moving, let removal = remote.removal else { return .exhausted }

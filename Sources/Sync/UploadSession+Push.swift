@@ -48,14 +48,34 @@ extension UploadSession {
   /// Removes the next items from the remote that are hidden here. It comes behind the pull: another store may have shown
   /// them again. Nil where there are none.
   func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
+    // The count is shown before the work, and while it goes on.
+    if !hasCountedRemovals { try countRemovals() }
+    guard moves.removalsLeft > 0 else {
+      if summary.readingsToRemove + summary.recordsToRemove > 0 { plan.leaveWork(Self.removalsAreLeft) }
+      return nil
+    }
     if let event = try await removeHiddenReadings(removal) { return event }
     return try await removeHiddenRecord(removal)
+  }
+
+  private static let removalsAreLeft =
+    "some hidden items are still to be removed from the site; the next run continues"
+
+  /// Where records came from that are in documents of other programs.
+  private static let foreignFormat = "nightscout"
+
+  /// Counts what is hidden here and still on the remote.
+  func countRemovals() throws {
+    let counts = try store.siteRemovals()
+    (summary.readingsToRemove, summary.recordsToRemove) = (counts.readings, counts.records)
+    hasCountedRemovals = true
   }
 
   /// The readings are not there from then on, so that they go up again when they are shown.
   private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
-    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: Self.maxRemoved) }
+    let limit = min(moves.removalsLeft, Self.maxRemoved)
+    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: limit) }
     if withdrawn.keys.isEmpty { return nil }
     lastSent = .nothing
     let run = run
@@ -73,6 +93,9 @@ extension UploadSession {
         try store.forgetUnanswered(withdrawn.keys)
         try store.endMoves(of: withdrawn.keys)
       }
+      moves.removalsLeft -= withdrawn.keys.count
+      summary.removedReadings += withdrawn.keys.count
+      summary.readingsToRemove = max(0, summary.readingsToRemove - withdrawn.keys.count)
       return .done
     }
   }
@@ -122,6 +145,10 @@ extension UploadSession {
     case .failure(let error): return .failed(error, items: 0)
     case .success:
       try store.sync { try $0.noteRemoved(record.guid) }
+      moves.removalsLeft -= Self.requestsOfRecord
+      // A treatment of another program stays.
+      if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }
+      summary.recordsToRemove = max(0, summary.recordsToRemove - 1)
       return .done
     }
   }

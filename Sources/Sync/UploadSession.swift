@@ -24,6 +24,8 @@ package final class UploadSession {
   var mayRemove = true
   /// The same for records.
   var mayRemoveRecords = true
+  /// Whether the documents to be removed were counted in this run.
+  var hasCountedRemovals = false
   /// How far the moves of documents are.
   var moves: MoveProgress
   /// Records that cannot be sent in this run.
@@ -86,7 +88,7 @@ package final class UploadSession {
     options.maxReadings = min(options.maxReadings, remote.batchLimits.readings)
     options.maxRecords = min(options.maxRecords, remote.batchLimits.records)
     options.movesDocuments = remote.moving != nil
-    moves = MoveProgress(left: options.maxMoves)
+    moves = MoveProgress(left: options.maxMoves, removalsLeft: options.maxRemovals)
     plan = UploadPlan(options)
     attachments = AttachmentLane(PartSize(maxBytes: options.maxPartBytes))
   }
@@ -217,6 +219,7 @@ extension UploadSession {
     let finished = finishedDownloads
     let toMove = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (toMove.readings, toMove.records)
+    if remote.removal != nil { try countRemovals() }
     return try store.sync { store in
       try store.endTransfers()
       try store.finishDownloads(finished)

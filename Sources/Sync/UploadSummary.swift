@@ -52,6 +52,14 @@ package struct UploadSummary: Hashable, Sendable {
   package var readingsToMove = 0
   /// Records whose documents are to be moved still.
   package var recordsToMove = 0
+  /// Readings whose documents were removed, since they are hidden here.
+  package var removedReadings = 0
+  /// Records whose documents were removed.
+  package var removedRecords = 0
+  /// Readings whose documents are to be removed still.
+  package var readingsToRemove = 0
+  /// Records whose documents are to be removed still.
+  package var recordsToRemove = 0
   /// Pages that were not applied, since a record on them was edited meanwhile.
   package var rollbacks = 0
 

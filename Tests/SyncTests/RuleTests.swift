@@ -294,6 +294,16 @@ import Testing
 
   private static let withdrawals = [
     Rule(
+      "What other programs have on a site is an import of the site's, which no undo hides.",
+      ("SyncTests/SiteStatementTests", "anUndoBeforeTheFirstDownloadLeavesWhatTheSiteStates"),
+      ("SyncTests/SiteStatementTests", "anUndoAfterTheDownloadLeavesWhatTheSiteStates"),
+      ("SyncTests/SiteStatementTests", "anUndoOfTheSitesOwnExportLeavesWhatTheSiteStates"),
+      ("SyncTests/SiteStatementTests", "anUndoOfAnotherStoreLeavesWhatTheSiteStates")),
+    Rule(
+      "The removals of a run are counted and bounded.",
+      ("SyncTests/SiteRemovalTests", "removalsAreCountedAndBounded"),
+      ("SyncTests/SiteRemovalTests", "aRemovedRecordIsCounted")),
+    Rule(
       "What is visible follows from items and withdrawals alone, in any order.",
       ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMeansNothing"),
       ("LogbookTests/VisibilityTests", "questionsInOrderAreAnsweredLikeAnyOthers"),

@@ -141,6 +141,32 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
+  /// An undo of a large import takes several runs, of which each says what it removed and what is left.
+  @Test func removalsAreCountedAndBounded() async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
+    _ = try await scene.upload("a")
+    _ = try scene.editing("a").undo(1, group: UUID().uuidString.lowercased(), at: 5000)
+    let first = try await scene.upload("a") { $0.maxRemovals = 10 }
+    #expect(first.summary.removedReadings == 10 && first.summary.readingsToRemove == 15)
+    guard case .workLeft = first.ending else {
+      Issue.record("\(first.ending)")
+      return
+    }
+    #expect(scene.site.documents("entries").count == 15)
+    let second = try await scene.upload("a") { $0.maxRemovals = 15 }
+    #expect(second.summary.removedReadings == 15 && second.summary.readingsToRemove == 0)
+    #expect(second.ending == .complete && scene.site.documents("entries").isEmpty)
+    #expect(try await scene.upload("a").summary.removedReadings == 0)
+  }
+
+  @Test func aRemovedRecordIsCounted() async throws {
+    let (scene, dose) = try await Self.scene()
+    try scene.setHidden("a", dose, true)
+    let summary = try await scene.upload("a").summary
+    #expect(summary.removedRecords == 1 && summary.recordsToRemove == 0)
+  }
+
   @Test func verifyMissesNoHiddenRecord() async throws {
     let (scene, dose) = try await Self.scene()
     try scene.setHidden("a", dose, true)

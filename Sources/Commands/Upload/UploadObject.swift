@@ -24,6 +24,10 @@ struct UploadObject: Encodable {
   let movedRecords: Int
   let readingsToMove: Int
   let recordsToMove: Int
+  let removedReadings: Int
+  let removedRecords: Int
+  let readingsToRemove: Int
+  let recordsToRemove: Int
   let pushedAttachments: Int
   let pushedAttachmentBytes: Int64
   let pulledAttachments: Int
@@ -60,6 +64,10 @@ struct UploadObject: Encodable {
     movedRecords = summary.movedRecords
     readingsToMove = summary.readingsToMove
     recordsToMove = summary.recordsToMove
+    removedReadings = summary.removedReadings
+    removedRecords = summary.removedRecords
+    readingsToRemove = summary.readingsToRemove
+    recordsToRemove = summary.recordsToRemove
     pushedAttachments = summary.pushedAttachments
     pushedAttachmentBytes = summary.pushedAttachmentBytes
     pulledAttachments = summary.pulledAttachments

@@ -25,9 +25,11 @@ enum UploadText {
       + part("queued again", summary.requeued)
       + moved(summary.movedReadings, summary.movedRecords, "moved on the site")
       + moved(summary.readingsToMove, summary.recordsToMove, "to move on the site")
+      + moved(summary.removedReadings, summary.removedRecords, "removed from the site")
+      + moved(summary.readingsToRemove, summary.recordsToRemove, "to remove from the site")
   }
 
-  /// What a change of zone moves on a site, as a part of a line; empty for nothing.
+  /// What a change of zone moves on a site, or what is removed there, as a part of a line; empty for nothing.
   static func moved(_ readings: Int, _ records: Int, _ words: String) -> String {
     let counts = [(readings, "reading"), (records, "record")].filter { $0.0 > 0 }
       .map { counted($0.0, $0.1) }

@@ -27,13 +27,15 @@ extension SyncTransaction {
 
   /// The first readings that the remote has and that are withdrawn.
   package func withdrawnReadings(limit: Int) throws -> PendingReadings {
-    try readings(
-      """
-      withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
-      CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
-        AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence
-      """, "r.uploaded = 1", after: nil, limit: limit)
+    try readings(Self.withdrawnTables, "r.uploaded = 1", after: nil, limit: limit)
   }
+
+  /// The readings `r` that are withdrawn.
+  static let withdrawnTables = """
+    withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
+    CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
+      AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence
+    """
 
   /// - Parameters:
   ///   - row: the table whose key gives the order without sorting.

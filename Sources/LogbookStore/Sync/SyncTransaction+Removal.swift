@@ -2,21 +2,39 @@
 
 import GRDB
 
+extension Store {
+  /// How many readings and records are hidden here and may still have documents on the site that is the remote.
+  package func siteRemovals() throws -> SiteMoves.Counts {
+    try read { database in
+      let readings = try Int.fetchOne(
+        database.cachedStatement(
+          sql: "SELECT count(*) FROM \(SyncTransaction.withdrawnTables) WHERE r.uploaded = 1"))
+      let records = try Int.fetchOne(
+        database.cachedStatement(sql: "SELECT count(*) FROM record WHERE \(SyncTransaction.isHiddenOnSite)"))
+      return SiteMoves.Counts(readings: readings ?? 0, records: records ?? 0)
+    }
+  }
+}
+
 /// Records that are hidden here, and whose documents a site without withdrawals is not to show.
 extension SyncTransaction {
+  /// A condition on a row of `record` that is hidden and of which the site may have a document.
+  fileprivate static let isHiddenOnSite = """
+    record.guid IN (
+        SELECT guid FROM listed_record WHERE is_withdrawn = 1
+        UNION SELECT child.guid FROM listed_record AS l JOIN record AS child ON child.entry_guid = l.guid
+        WHERE l.is_withdrawn = 1)
+      AND record.guid NOT IN (SELECT guid FROM removed_record)
+      AND record.deleted = 0 AND record.conflict IS NULL AND NOT \(Withdrawn.isStatement)
+      AND (record.revision IS NOT NULL OR record.sent IS NOT NULL)
+    """
+
   /// Hidden records of which the site may have a document, as many as `limit`.
   package func hiddenRecords(limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT \(SyncRecord.columns) FROM record
-          WHERE record.guid IN (
-              SELECT guid FROM listed_record WHERE is_withdrawn = 1
-              UNION SELECT child.guid FROM listed_record AS l JOIN record AS child ON child.entry_guid = l.guid
-              WHERE l.is_withdrawn = 1)
-            AND record.guid NOT IN (SELECT guid FROM removed_record)
-            AND record.deleted = 0 AND record.conflict IS NULL AND NOT \(Withdrawn.isStatement)
-            AND (record.revision IS NOT NULL OR record.sent IS NOT NULL)
+          SELECT \(SyncRecord.columns) FROM record WHERE \(Self.isHiddenOnSite)
           ORDER BY record.guid LIMIT ?
           """), arguments: [limit]
     ).map(SyncRecord.init)
