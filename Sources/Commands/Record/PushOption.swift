@@ -16,10 +16,17 @@ struct PushOption: ParsableArguments {
   /// The edits as they are behind an attempt to send them. They are done whatever becomes of it: why one stays queued
   /// is said, and never thrown.
   func attempt(
-    _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output
+    _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
+    isQuiet: Bool
   ) async throws -> [RecordEdit] {
     guard push else { return edits }
-    let failure = await failure(storeOptions)
+    let (failure, summary) = await send(storeOptions)
+    // What else was pending goes with it.
+    if !isQuiet, summary.pushedReadings > 0 || summary.pushedRecords > edits.count {
+      output.message(
+        "glucoport: sent \(counted(summary.pushedReadings, "reading")), \(counted(summary.pushedRecords, "record"))"
+      )
+    }
     let behind = try edits.map { edit in
       RecordEdit(record: try store.record(named: edit.record.guid), edits: edit.edits)
     }
@@ -39,22 +46,28 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// Sends what is pending; returns why not all of it.
-  private func failure(_ storeOptions: StoreOptions) async -> String? {
+  /// Sends what is pending; returns why not all of it, and what was sent. Nothing is moved or removed on a site: that may
+  /// take minutes, and no edit waits for it.
+  private func send(_ storeOptions: StoreOptions) async -> (failure: String?, summary: UploadSummary) {
     do {
       let run = try await UploadRun(storeOptions)
       defer { run.end() }
       var options = UploadOptions()
-      options.pulls = false
-      switch try await run.perform(options, await run.login(), maxSeconds: Self.maxSeconds).ending {
-      case .complete: return nil
-      case .workLeft(let reason): return reason
-      case .failed(let error): return Failure(error, host: run.setting.access.url).message
+      (options.pulls, options.maxMoves, options.maxRemovals) = (false, 0, 0)
+      let end = ContinuousClock.now + .seconds(Self.maxSeconds)
+      let (ending, summary) = try await run.perform(
+        options, await run.login(), maxSeconds: Self.maxSeconds)
+      switch ending {
+      case .complete: return (nil, summary)
+      case .workLeft where ContinuousClock.now >= end:
+        return ("it takes longer than \(Self.maxSeconds) s; the next upload sends the rest", summary)
+      case .workLeft(let reason): return (reason, summary)
+      case .failed(let error): return (Failure(error, host: run.setting.access.url).message, summary)
       }
     } catch let failure as Failure {
-      return failure.message
+      return (failure.message, UploadSummary())
     } catch {
-      return "\(error)"
+      return ("\(error)", UploadSummary())
     }
   }
 }

@@ -54,7 +54,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
     try content.place(&draft, in: store, zone: zone)
     let edit = try RecordEditor(store, at: Host.now()).add(draft, guid: Host.randomUUID())
-    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("added", edit, store, output)
     }
     try output.finish()

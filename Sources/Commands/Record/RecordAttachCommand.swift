@@ -68,7 +68,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
       return (draft, guid)
     }
     let edits = try RecordEditor(store, at: Host.now()).attach(drafts, intake)
-    for edit in try await pushOption.attempt(edits, in: store, storeOptions, output) {
+    for edit in try await pushOption.attempt(edits, in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("attached", edit, store, output)
     }
     try output.finish()

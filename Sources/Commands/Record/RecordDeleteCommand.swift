@@ -40,7 +40,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
         otherwise: "nothing was deleted", output)
     }
     let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
-    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("deleted", edit, store, output)
     }
     try output.finish()

@@ -52,7 +52,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
           .usage, "\(record.guid): the record would be empty; to delete it: 'glucoport record delete'")
       }
     }
-    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("edited", edit, store, output)
     }
     try output.finish()
