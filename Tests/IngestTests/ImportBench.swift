@@ -21,6 +21,7 @@ final class ImportBench {
     let files = FileManager.default.enumerator(atPath: samples.path)?.compactMap { $0 as? String } ?? []
     return files.filter { path in
       extensions.contains((path as NSString).pathExtension) && !path.hasSuffix(".expected.ndjson")
+        && !path.hasPrefix("refused/")
     }.sorted()
   }
 
