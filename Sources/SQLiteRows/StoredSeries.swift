@@ -91,7 +91,7 @@ extension RawStatement {
     reading.occurrenceIsStated = true
     // Of an equal identity it is another reading for every other store.
     guard reading.valueBucket == place.valueBucket else {
-      throw damage("the value_bucket does not match the value")
+      throw damage("its bucket does not match its value")
     }
     return reading
   }

@@ -42,7 +42,7 @@ import Testing
     ("UPDATE reading SET device_time = 4611686018427387904", "unknown device_time"),
     ("UPDATE reading SET utc_offset = 86400", "unknown utc_offset 86400"),
     ("UPDATE reading SET occurrence = -1", "unknown occurrence"),
-    ("UPDATE reading SET value_bucket = 7", "the value_bucket does not match the value"),
+    ("UPDATE reading SET value_bucket = 7", "its bucket does not match its value"),
     ("UPDATE reading SET marks = 70000", "unknown marks 70000"),
     ("UPDATE series SET kind = 9", "unknown kind 9"),
     ("UPDATE series SET position_kind = 9", "unknown position_kind 9"),

@@ -22,6 +22,12 @@ package struct HostileStore {
     "{\"a\":1e999}", String(repeating: "é", count: 5000), Data([0, 255]),
   ]
 
+  /// The text of a table, and the rows of the triggers in SQLite's own table.
+  private struct Rules {
+    let table: String
+    let triggers: [Row]
+  }
+
   private let path: String
 
   /// The store in a file that no process has open.
@@ -73,13 +79,14 @@ package struct HostileStore {
   }
 
   /// Removes every rule of a table and every trigger; gives what is needed to bring them back.
-  private func loosen(_ table: String) throws -> (table: String, triggers: [String]) {
+  private func loosen(_ table: String) throws -> Rules {
     let queue = try DatabaseQueue(path: path)
-    let schema = try queue.writeWithoutTransaction { database in
+    let rules = try queue.write { database in
       let triggers = try Row.fetchAll(
-        database, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid"
-      ).map { (name: $0[0] as String, sql: $0[1] as String) }
-      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \"\(trigger.name)\"") }
+        database,
+        sql:
+          "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid"
+      )
       let text =
         try String.fetchOne(database, sql: "SELECT sql FROM sqlite_schema WHERE name = ?", arguments: [table])
         ?? ""
@@ -87,28 +94,32 @@ package struct HostileStore {
         $0.replacing(" \($1) NOT NULL", with: " \($1)")
       }.replacing("), WITHOUT", with: ") WITHOUT")
       try Self.set(loose, table, database)
-      return (text, triggers.map(\.sql))
+      try database.execute(sql: "DELETE FROM sqlite_schema WHERE type = 'trigger'")
+      return Rules(table: text, triggers: triggers)
     }
     try queue.close()
-    return schema
+    return rules
   }
 
-  private func restore(_ schema: (table: String, triggers: [String]), _ table: String) throws {
-    var queue = try DatabaseQueue(path: path)
-    try queue.writeWithoutTransaction { try Self.set(schema.table, table, $0) }
-    try queue.close()
-    queue = try DatabaseQueue(path: path)
-    try queue.writeWithoutTransaction { database in
-      for trigger in schema.triggers { try database.execute(sql: trigger) }
+  private func restore(_ rules: Rules, _ table: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { database in
+      try Self.set(rules.table, table, database)
+      for trigger in rules.triggers {
+        try database.execute(
+          sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)",
+          arguments: StatementArguments(trigger.databaseValues))
+      }
     }
     try queue.close()
   }
 
+  /// Written by hand, since SQLite would read all rules again for each trigger that it drops or makes. The next connection
+  /// reads them.
   private static func set(_ sql: String, _ table: String, _ database: Database) throws {
     try database.execute(sql: "PRAGMA writable_schema = ON")
     try database.execute(
       sql: "UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?", arguments: [sql, table])
-    try database.execute(sql: "PRAGMA writable_schema = OFF")
   }
 
   private static func fill(_ table: String, _ database: Database) throws {

@@ -225,11 +225,13 @@ struct MetRun {
         """, arguments: [argument]
     ).map { row in
       let row = StoredRow(row, of: "ingest_run", key: 0..<4)
-      return MetRun(
+      let run = MetRun(
         ingest: try row[8], series: try row[0],
         first: SeriesPoint(position: try row[1], valueBucket: try row[2], occurrence: try row[3]),
         last: SeriesPoint(position: try row[4], valueBucket: try row[5], occurrence: try row[6]),
         latest: try row[7])
+      guard run.first.position <= run.last.position else { throw row.damage(4) }
+      return run
     }
   }
 }

@@ -73,7 +73,8 @@ extension WithdrawalChanges {
         sql: "SELECT series, min(first_position), max(last_position) FROM changed_series GROUP BY series"))
     for row in rows {
       let row = StoredRow(row, of: "changed_series")
-      add(try row[0], try row[1], try row[2])
+      let positions = try row.range(1)
+      add(try row[0], positions.lowerBound, positions.upperBound)
     }
     for guid in try String.fetchAll(database.cachedStatement(sql: "SELECT guid FROM changed_record")) {
       try add(record: guid)
