@@ -55,6 +55,7 @@ import Testing
     #"{"status":0,"data":[],"ticket":{"token":"t","duration":1}}"#,
     #"{"status":0,"data":{"connection":{"patientId":"p","glucoseMeasurement":null},"activeSensors":[],"graphData":[]}}"#,
     #"{"status":0,"data":{"connection":{"patientId":"p"},"graphData":[]},"ticket":{"token":"t"}}"#,
+    #"{"connection":{"patientId":"p"},"activeSensors":[],"graphData":[]}"#,
   ])
   func anAnswerWithoutReadingsIsAnExportOfNothing(_ body: String) throws {
     let export = try TextExport(body)
@@ -68,6 +69,7 @@ import Testing
   /// Bodies that hold readings, whatever else they say.
   @Test(arguments: [
     #"{"status":0,"data":{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}}"#,
+    #"{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}"#,
     #"{"status":500,"data":[\#(measurement)]}"#,
     #"[{"status":401,"time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}]"#,
     #"{"status":401,"time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}"#,

@@ -49,7 +49,11 @@ enum ServerAnswer {
 
   /// Whether the answer says that there is nothing.
   static func isEmpty(_ head: InputHead) -> Bool {
-    guard let members = head.answer, refusal(of: head) == nil else { return false }
+    guard var members = head.answer, refusal(of: head) == nil else { return false }
+    // Programs keep what LibreLinkUp answers with or without the envelope.
+    if case .object? = members["connection"], case .list? = members["graphData"] {
+      members = ["data": .object(members)]
+    }
     if let status = members["status"]?.number, status != 0, status != 200 { return false }
     var found: [JSONValue] = []
     for (name, value) in members where name != "ticket" {
