@@ -162,7 +162,11 @@ import Testing
     _ = try importing(input, in: nil)
     #expect(try hours() == ["-4 -4", "-4 -4"])
     let undone = try undo(2)
-    #expect([undone.readings, undone.records] == [0, 0] && !undone.broughtNothing)
+    #expect([undone.readings, undone.records] == [0, 0] && !undone.broughtNothing && undone.changesZone)
+    #expect(try hours() == ["9 9", "9 9"])
+    #expect(try scratch.open(.editor).redo(2, at: 5001).changesZone)
+    #expect(try hours() == ["-4 -4", "-4 -4"])
+    _ = try undo(2)
     #expect(try hours() == ["9 9", "9 9"])
     _ = try undo(1)
     #expect(try hours() == ["2 2", "2 2"])
@@ -199,6 +203,7 @@ import Testing
     let stated = Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)])
     for _ in 0..<2 { _ = try importing(stated, in: Self.tokyo) }
     #expect(try statements() == 0)
+    #expect(try !undo(1).changesZone)
   }
 
   @Test func whatAnInterruptedImportStoredHasItsZone() throws {

@@ -65,6 +65,10 @@ struct UndoText {
         "  \(counted(counts.changedRecords, "record")) \(would)changed back to the content "
           + (isRedo ? "of the import" : "before the import"))
     }
+    if counts.changesZone {
+      let counted = isRedo ? "counts again" : "no longer counts"
+      lines.append("  the time zone that was given for it \(counted); times are calculated again")
+    }
     if counts.changesNothing {
       lines.append(
         isRedo
@@ -108,6 +112,7 @@ extension UndoCounts {
   /// Whether nothing is seen of it.
   fileprivate var changesNothing: Bool {
     readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
+      && !changesZone
   }
 }
 
@@ -123,6 +128,7 @@ struct UndoObject: Encodable {
   let editedRecords: Int
   let changedRecords: Int
   let largeRecords: [String]
+  let changesZone: Bool
   let broughtNothing: Bool
   let lacksNotes: Bool
   let dryRun: Bool
@@ -138,6 +144,7 @@ struct UndoObject: Encodable {
     editedRecords = counts.editedRecords
     changedRecords = counts.changedRecords
     largeRecords = counts.largeRecords
+    changesZone = counts.changesZone
     broughtNothing = counts.broughtNothing
     lacksNotes = counts.lacksNotes
     dryRun = isDryRun

@@ -25,6 +25,8 @@ package struct UndoCounts: Hashable, Sendable {
   package var changedRecords = 0
   /// Records that keep what the import wrote, since the change is larger than a withdrawal may keep: their ids.
   package var largeRecords: [String] = []
+  /// Whether the zone that a person gave for the import ends to count by an undo, or counts again by a redo.
+  package var changesZone = false
   /// Whether the import brought nothing at all, so that there is nothing to withdraw.
   package var broughtNothing = false
   /// Whether this is the direction in which nothing was to be done: the import is undone already, or is not undone.
@@ -215,6 +217,7 @@ extension UndoPlan {
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
       } else if record.canBeListed {
         whole.records[guid] = record.state.withdrawalDigest
+        if record.state.kind == .zone { counts.changesZone = true }
       }
     }
   }
@@ -231,6 +234,9 @@ extension UndoPlan {
     let restoration = InputRestoration(database, at: 0)
     counts.changedRecords = try ended.flatMap(\.input.changes)
       .count { try restoration.holds($0.before, $0.guid) }
+    counts.changesZone = try ended.flatMap(\.input.records.keys).contains { guid in
+      try BroughtRecord(guid, database)?.state.kind == .zone
+    }
   }
 
   /// Counts what people see before and after.
