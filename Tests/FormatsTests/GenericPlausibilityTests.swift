@@ -140,6 +140,19 @@ import Testing
     #expect(try ScratchFile(table(["1.9", "2.2", "2.4"], minutes: 600)).readings().readings.count == 3)
   }
 
+  @Test(arguments: ["strip mmol/L", "mmol/L", "value mmol/L", "Meter mmol/L"])
+  func lowValuesUnderANameWithoutGlucoseAreAskedFor(_ name: String) throws {
+    let low = ["0.6", "1.2", "0.9", "1.4", "2.2", "0.8"]
+    let file = try ScratchFile(table(low, minutes: 1441, header: "time,\(name)"))
+    let message = try #require(try file.refusal())
+    #expect(message.contains("median is below 3.0") && message.contains("ketone=\(name)"), "\(message)")
+    let map = ["time": "time", "value": name]
+    #expect(try file.readings { $0.columns = map }.readings.count == 6)
+    let normal = try ScratchFile(
+      table(low.map { "6\($0.dropFirst())" }, minutes: 1441, header: "time,\(name)"))
+    #expect(try normal.readings().readings.count == 6)
+  }
+
   @Test func aKetoneSensorThatSaysSoIsReadAsKetones() throws {
     let rows = Self.low.enumerated().map { row, value in
       "\(row + 1),2026-03-01 10:\(row < 10 ? "0" : "")\(row):00,\(value)\n"

@@ -80,6 +80,55 @@ import Testing
 
   // MARK: Two things in one column
 
+  @Test(arguments: [
+    "time (UTC)", "Timestamp UTC", "UTC time", "DateTimeUTC", "time_gmt", "utcTime", "datetime_utc",
+  ])
+  func aColumnNamedForUTCHoldsTimesOfUTC(_ name: String) throws {
+    let rows = "2026-05-01T07:00:00,101\n2026-05-01 19:00,99\n"
+    let found = try ScratchFile("\(name),glucose mg/dL\n\(rows)").readings {
+      $0.zone = try LogbookZone(name: "Asia/Tokyo")
+    }
+    #expect(
+      found.readings.map(\.placement) == Array(repeating: Placement(utcOffset: 0, source: .stated), count: 2))
+    #expect(found.readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-05-01T19:00:00"])
+    // A time that states another offset keeps it.
+    let stated = try ScratchFile("\(name),glucose mg/dL\n2026-05-01T07:00:00+02:00,101\n").readings()
+    #expect(stated.readings.map(\.placement.utcOffset) == [7200])
+  }
+
+  @Test(arguments: ["time (UTC+2)", "time", "local time, not UTC", "GMT+1 time"])
+  func anyOtherNameLeavesTheTimesToTheZone(_ name: String) throws {
+    let text = "\"\(name)\",glucose mg/dL\n2026-05-01T07:00:00,101\n2026-05-01T19:00:00,99\n"
+    let found = try ScratchFile(text).readings { $0.zone = try LogbookZone(name: "Asia/Tokyo") }
+    #expect(found.readings.map(\.placement.utcOffset) == [32_400, 32_400])
+  }
+
+  @Test(arguments: ["offset", "gmt", "tz", "zone", "minutes from utc"])
+  func numbersUnderOtherNamesOfOffsetsAreAskedFor(_ name: String) throws {
+    for number in ["-5", "-300"] {
+      let text =
+        "time,glucose mg/dL,\(name)\n2026-05-01T07:00:00,101,\(number)\n2026-05-01T19:00:00,99,\(number)\n"
+      let refusal = try #require(try ScratchFile(text).refusal(), "\(name) \(number)")
+      #expect(refusal.contains("'\(name)'") && refusal.contains("--timezone"), "\(refusal)")
+    }
+    // The offset of a calibration is no offset of a time.
+    let calibration = "time,glucose mg/dL,offset\n2026-05-01T07:00:00,101,0\n2026-05-01T19:00:00,99,17.3\n"
+    #expect(try times(calibration).count == 2)
+  }
+
+  @Test(arguments: [("tz", "America/New_York"), ("timezone", "Europe/Madrid"), ("zone", "EST")])
+  func namesOfZonesAreRefusedUntilTheZoneIsGiven(_ name: String, _ zone: String) throws {
+    let file = try ScratchFile(
+      "time,glucose mg/dL,\(name)\n2026-05-01T07:00:00,101,\(zone)\n2026-05-01T19:00:00,99,\(zone)\n")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'\(name)'") && refusal.contains(zone), "\(refusal)")
+    #expect(try file.readings { $0.zoneIsGiven = true }.readings.count == 2)
+    let other = "time,glucose mg/dL,zone\n2026-05-01T07:00:00,101,LOW\n2026-05-01T19:00:00,99,HIGH\n"
+    #expect(try times(other).count == 2)
+    let instants = "time,glucose mg/dL,tz\n2026-05-01T07:00:00Z,101,Europe/Madrid\n"
+    #expect(try times(instants).count == 1)
+  }
+
   @Test func timesWithAndWithoutOffsetInOneColumnAreRefused() throws {
     let text = "time,glucose\n2026-05-01T07:00:00Z,101\n2026-05-01T12:00:00,99\n2026-05-01T19:00:00Z,98\n"
     let file = try ScratchFile(text)

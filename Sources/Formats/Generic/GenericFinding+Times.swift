@@ -73,6 +73,46 @@ extension GenericFinding {
         ? "no column is named for times" : "several columns are named for times: \(quoted(named))")
   }
 
+  /// Whether the names of the columns of times say that these are of UTC.
+  var hasTimesOfUTC: Bool {
+    [GenericRole.time, .date, .clock].contains { columns[$0] >= 0 && header.words[columns[$0]].isTimeOfUTC }
+  }
+
+  /// Refuses names of time zones beside the times, which are not read, unless a person gives the zone of the times.
+  func zoneNameProblem() -> GenericProblem? {
+    guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
+    let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
+    guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }
+    for place in header.names.indices where !columns.isUsed(place) && header.words[place].role == .offset {
+      guard let name = header.cells(place).first(where: Self.isZoneName) else { continue }
+      return GenericProblem(
+        "the column \(quoted([place])) names time zones, such as \(name.prefix(40)), which are not read; "
+          + "give the zone of the times with --timezone")
+    }
+    return nil
+  }
+
+  /// `America/New_York`, or an abbreviation such as `EST`.
+  private static func isZoneName(_ cell: String) -> Bool {
+    zoneAbbreviations.contains(cell) || zoneAreas.contains { cell.hasPrefix($0) }
+  }
+
+  private static let zoneAreas = [
+    "Africa/", "America/", "Antarctica/", "Arctic/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",
+    "Pacific/",
+    "Etc/", "US/", "Canada/",
+  ]
+
+  private static let zoneAbbreviations: Set<String> = [
+    "UTC", "GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "WET", "WEST", "CET", "CEST", "EET",
+    "EEST", "BST",
+    "IST", "MSK", "JST", "AEST", "AEDT", "NZST", "NZDT",
+  ]
+
+  private static func statesOffset(_ cell: String) -> Bool {
+    cell.withField { $0.trimmed.epochMilliseconds != nil || $0.trimmed.yearFirstTime?.utcOffset != nil }
+  }
+
   /// Uses or drops the column of offsets, or says why neither is possible.
   ///
   /// Texts such as `+02:00` have one meaning. A number may be in hours, minutes or seconds, and programs count it to the
@@ -82,13 +122,10 @@ extension GenericFinding {
     guard column >= 0, columns[.time] >= 0 || columns[.date] >= 0 else { return nil }
     let cells = header.cells(column)
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
-    let isStated = { (cell: String) in
-      cell.withField { $0.trimmed.epochMilliseconds != nil || $0.trimmed.yearFirstTime?.utcOffset != nil }
-    }
     if cells.isEmpty { return nil }
     let texts = cells.count { cell in cell.withField { $0.trimmed.utcOffset != nil } }
     if texts * 2 > cells.count { return nil }
-    if !times.isEmpty, times.allSatisfy(isStated) {
+    if !times.isEmpty, times.allSatisfy(Self.statesOffset) {
       columns[.offset] = -1
       return nil
     }

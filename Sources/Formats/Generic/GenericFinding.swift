@@ -25,6 +25,7 @@ struct GenericFinding {
     var map: [String: String] = [:]
     var rows: [RowFilter] = []
     var kind: ReadingKind?
+    var zoneIsGiven = false
 
     init() {}
 
@@ -32,6 +33,7 @@ struct GenericFinding {
       map = options.columns
       rows = options.rows
       kind = options.kind
+      zoneIsGiven = options.zoneIsGiven
     }
   }
 
@@ -234,6 +236,7 @@ extension GenericFinding {
     if finding.problem == nil {
       finding.problem =
         finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.settleOffsets()
+        ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
     return finding
   }
@@ -269,10 +272,12 @@ extension GenericFinding {
 
   /// Whether a column holds offsets of times: texts such as `+02:00`, or numbers where the name says so.
   private func holdsOffsets(_ place: Int) -> Bool {
-    let isNumbered = header.words[place].hasStem(["offset"]) && header.words[place].name != "offset"
-    return header.cells(place).contains { cell in
-      cell.withField { $0.trimmed.utcOffset != nil || (isNumbered && $0.trimmed.numericOffset != nil) }
-    }
+    let cells = header.cells(place)
+    if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) { return true }
+    let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
+    // The offset of a calibration is a number of its own, and mostly 0.
+    guard header.words[place].name == "offset" else { return !numbers.isEmpty }
+    return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }
 
   /// A column, whatever its name, of which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.

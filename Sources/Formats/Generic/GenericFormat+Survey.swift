@@ -122,9 +122,10 @@ extension GenericFormat {
     defer { times.order = order }
     for trial in order.map({ [$0] }) ?? DateOrder.allCases {
       times.order = trial
-      let outcome =
+      let outcome = times.named(
         columns[.time] >= 0
-        ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+          ? times.read(row[columns[.time]])
+          : times.read(date: row[columns[.date]], clock: row[columns[.clock]]))
       switch outcome {
       case .shown(let time), .instant(let time, _):
         return TrialTime(seconds: time.deviceTime.seconds, statesOffset: outcome.statesOffset)
@@ -175,10 +176,12 @@ extension GenericFormat {
     let value = finding.columns[.value]
     guard !options.force, value >= 0 else { return }
     let name = "the column \(shownName(finding.header.names[value]))"
-    if kind.isHistory, plausibility.isTooLowForSensor(units.common) {
+    let isNamed =
+      finding.header.words[value].mentionsGlucose || options.columns[GenericRole.value.name] != nil
+    if kind.isHistory || !isNamed, plausibility.isTooLowForSensor(units.common) {
       throw Failure(
         .badInput,
-        "\(name) holds values of a sensor in mmol/L whose median is below 3.0, too low for glucose. Ketones are so low; "
+        "\(name) holds values in mmol/L whose median is below 3.0, too low for glucose. Ketones are so low; "
           + "import it as what it is:" + ketoneCommand(hint) + forced(hint))
     }
     if kind.isHistory, finding.header.words[value].glucose.isOfMeal {

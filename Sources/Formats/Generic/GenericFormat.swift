@@ -76,7 +76,9 @@ struct GenericFormat: ExportFormat {
       columns = columns.moved { members.firstIndex(of: $0) ?? -1 }
     }
     place = finding.delimiter == nil ? .behindHeader : .beforeHeader
-    times = GenericTimeReader(takesSerials: options.columns["time"] != nil, zone: options.zone)
+    times = GenericTimeReader(
+      takesSerials: options.columns["time"] != nil, isUTC: finding.hasTimesOfUTC && !options.force,
+      zone: options.zone)
     units = GenericUnits(finding, given: options.unit, isForced: options.force)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
     datesOfSticks = dates
@@ -130,7 +132,8 @@ struct GenericFormat: ExportFormat {
     let outcome =
       columns[.time] >= 0
       ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
-    return columns[.offset] >= 0 ? times.placed(outcome, by: row[columns[.offset]]) : outcome
+    let named = times.named(outcome)
+    return columns[.offset] >= 0 ? times.placed(named, by: row[columns[.offset]]) : named
   }
 
   /// Whether a time states an offset where the first one does not, or the other way round.

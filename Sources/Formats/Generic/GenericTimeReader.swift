@@ -28,13 +28,16 @@ struct GenericTimeReader {
   /// Whether day or month comes first; nil where no date of the input leaves it open.
   var order: DateOrder?
   private let takesSerials: Bool
+  /// Whether times without an offset are of UTC.
+  private let isUTC: Bool
   private let zone: LogbookZone
   /// The offset of the last day on which it did not change, in days since 1970.
   private var stableDay = Int64.min
   private var stableOffset: Int32 = 0
 
-  init(takesSerials: Bool, zone: LogbookZone) {
+  init(takesSerials: Bool, isUTC: Bool, zone: LogbookZone) {
     self.takesSerials = takesSerials
+    self.isUTC = isUTC
     self.zone = zone
   }
 
@@ -79,6 +82,12 @@ struct GenericTimeReader {
           first: first, second: second, year: day.year, hour: time.hour, minute: time.minute,
           seconds: time.second, hasHalfDay: time.hasHalfDay, separator: separator))
     }
+  }
+
+  /// The time with the offset that the name of its column states.
+  @inline(__always) func named(_ outcome: Outcome) -> Outcome {
+    guard isUTC, case .shown(let time) = outcome, time.utcOffset == nil else { return outcome }
+    return .shown(ShownTime(time.deviceTime, utcOffset: 0))
   }
 
   /// The time with the offset that another cell of its row states.

@@ -31,6 +31,14 @@ struct HeaderWords {
 
   var isTime: Bool { hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) }
 
+  /// Whether it names times of UTC. `GMT+2`, `UTC offset` and `local, not UTC` do not.
+  var isTimeOfUTC: Bool {
+    !words.isDisjoint(with: Self.utcWords) && words.isDisjoint(with: Self.otherTimeWords)
+      && !words.contains { $0.allSatisfy(\.isNumber) }
+  }
+  private static let utcWords: Set<String> = ["utc", "gmt", "zulu"]
+  private static let otherTimeWords: Set<String> = ["offset", "local", "not", "non", "no", "minus", "plus"]
+
   /// Whether a cell can be the name of a time: false only where `isTime` would be, and at a fraction of its cost.
   static func mayNameTime(_ field: Field) -> Bool {
     guard field.count <= Field.maxNameBytes else { return false }
@@ -249,7 +257,8 @@ struct HeaderWords {
       .offset,
       [
         "offset", "tz", "tz offset", "tzoffset", "utc offset", "utcoffset", "gmt offset", "timezone",
-        "time zone", "timezone offset", "time zone offset", "timezoneoffset", "zone offset", "zone",
+        "time zone", "timezone offset", "time zone offset", "timezoneoffset", "zone offset", "zone", "gmt",
+        "from utc", "minutes from utc", "hours from utc",
       ]
     ),
     (
