@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rejects amounts that nobody can mean from what a remote gives, as the gate of imports does. A server checks the form of
+/// Rejects impossible amounts from what a remote gives, as the gate of imports does. A server checks the form of
 /// what a client sends, and other programs write to a site whatever they like.
 package enum PullGate {
   /// Moves implausible readings and records of a page to what is not taken.

@@ -28,7 +28,7 @@ package struct FilledInSticks: Sendable {
     case .smbg where reading.marks.contains(.calculator):
       let instants = reading.instant - Self.reachSeconds...reading.instant
       return values.contains {
-        instants.contains($0.instant) && $0.measurement.isShown(like: reading.measurement)
+        instants.contains($0.instant) && $0.measurement.isCopied(by: reading.measurement)
       }
     case .smbg, .scan, .ketone: return false
     }
@@ -43,7 +43,7 @@ package struct FilledInSticks: Sendable {
 
 extension Measurement {
   /// Whether a pump that copies one shows the other: the same number in one unit, else the same in mmol/L.
-  fileprivate func isShown(like other: Measurement) -> Bool {
+  fileprivate func isCopied(by other: Measurement) -> Bool {
     guard let quantity, let copy = other.quantity else { return false }
     return quantity.unit == copy.unit
       ? quantity.number == copy.number : quantity.tenthsOfMillimole == copy.tenthsOfMillimole

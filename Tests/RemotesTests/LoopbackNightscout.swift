@@ -23,6 +23,20 @@ final class LoopbackNightscout: Sendable {
   }
 
   func token(canWrite: Bool) -> String { canWrite ? writer : reader }
+
+  /// A running site whose memory holds more than twenty treatments: then it reads only those of the last minutes again.
+  static func withFullMemory(frozenAt clock: Int64) throws -> LoopbackNightscout {
+    let loopback = try LoopbackNightscout(frozenAt: clock)
+    let phone = loopback.site.actAsPhoneApp()
+    for hour in 1...25 {
+      phone.addTreatment([
+        "eventType": "Note", "notes": "old",
+        "created_at": .string(NightscoutTime.utcText(clock - Int64(hour) * 3_600_000)),
+      ])
+    }
+    loopback.site.settle()
+    return loopback
+  }
 }
 
 /// Where the stand-in has a type of the same name, the tests mean the one under test.

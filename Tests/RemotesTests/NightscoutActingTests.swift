@@ -13,19 +13,7 @@ import Testing
 struct NightscoutActingTests {
   private static let clock: Int64 = 1_800_000_000_000
 
-  /// A site as it runs: its memory holds more treatments than the twenty behind which v3 is looked at no further.
-  private static func site() throws -> LoopbackNightscout {
-    let loopback = try LoopbackNightscout(frozenAt: clock)
-    let phone = loopback.site.actAsPhoneApp()
-    for hour in 1...25 {
-      phone.addTreatment([
-        "eventType": "Note", "notes": "old",
-        "created_at": .string(NightscoutTime.utcText(clock - Int64(hour) * 3_600_000)),
-      ])
-    }
-    loopback.site.settle()
-    return loopback
-  }
+  private static func site() throws -> LoopbackNightscout { try .withFullMemory(frozenAt: clock) }
 
   private static func state(
     _ kind: RecordKind, _ field: String, _ amount: Double, minutesAgo: Int64

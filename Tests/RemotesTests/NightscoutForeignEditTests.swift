@@ -13,19 +13,7 @@ struct NightscoutForeignEditTests {
   private static let clock: Int64 = 1_800_000_000_000
   private static let time = clock - 40 * 60_000
 
-  /// A site whose memory holds more treatments than the twenty after which it reads only the last minutes again.
-  private static func site() throws -> LoopbackNightscout {
-    let loopback = try LoopbackNightscout(frozenAt: clock)
-    let phone = loopback.site.actAsPhoneApp()
-    for hour in 1...25 {
-      phone.addTreatment([
-        "eventType": "Note", "notes": "old",
-        "created_at": .string(NightscoutTime.utcText(clock - Int64(hour) * 3_600_000)),
-      ])
-    }
-    loopback.site.settle()
-    return loopback
-  }
+  private static func site() throws -> LoopbackNightscout { try .withFullMemory(frozenAt: clock) }
 
   private static let members: [String: DocumentValue] = [
     "eventType": "Meal Bolus", "insulin": 3, "carbs": 30, "notes": "lunch", "enteredBy": "phone",
