@@ -172,7 +172,9 @@ struct StatsQuery {
     var (options, rules) = (options, rules)
     // A device that is shown alone has all of its own readings.
     if rules.isOn, device == nil {
-      rules.sensorCopies = try store.sensorCopies(since: filter.since, until: options.until, rules)
+      rules.sensorCopies = try store.sensorCopies(
+        since: filter.since.map { $0 - CountingMargin.doubtSeconds },
+        until: options.until.map { $0 + CountingMargin.doubtSeconds }, rules)
     }
     options.rules = rules
     var figures = FiguresAside(Statistics(options), days, rules)
@@ -190,19 +192,17 @@ struct StatsQuery {
         if !record.isWithdrawn { figures.add(.record(record, isContext: isContext)) }
       }
     }
+    let reach = CountingMargin.seconds + CountingMargin.doubtSeconds
     if let since = filter.since {
-      let sensor = since - FilledInSticks.reachSeconds
-      var last = context(of: filter, from: sensor, to: since)
-      last.readingKinds.insert(.cbg)
-      for before in [context(of: filter, from: since - CountingMargin.seconds, to: sensor), last] {
-        try store.forEachItem(before) { take($0, isContext: true) }
+      try forEachBefore(since, context(of: filter, from: since - reach, to: since)) {
+        take($0, isContext: true)
       }
     }
     try store.forEachItem(filter) { take($0) }
     if let until = options.until {
-      try store.forEachItem(context(of: filter, from: until, to: until + CountingMargin.seconds)) {
-        take($0, isContext: true)
-      }
+      var context = try context(of: filter, from: until, to: until + reach)
+      if try holdsCalculated(context) { context.readingKinds.insert(.cbg) }
+      try store.forEachItem(context) { take($0, isContext: true) }
     }
     let (statistics, days) = figures.finish()
     var zone = zone
@@ -212,14 +212,38 @@ struct StatsQuery {
       devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
   }
 
-  /// What decides about the first and the last items of a period, and is no part of it.
-  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
+  /// What decides about the items of a period and is no part of it: what may be the same fact, and what shows that two sources
+  /// seem to state the same.
+  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) throws -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
     context.includesWithdrawn = false
     context.readingKinds = CountingContext.readingKinds
     context.recordKinds.formIntersection(CountingContext.recordKinds)
     return context
+  }
+
+  /// Passes what lies before a period. The sensor's values are among it only where they decide about finger sticks.
+  private func forEachBefore(
+    _ since: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
+  ) throws {
+    var (early, late) = (context, context)
+    late.readingKinds.insert(.cbg)
+    if try holdsCalculated(context) { return try store.forEachItem(late, body) }
+    early.until = since - FilledInSticks.reachSeconds
+    late.since = early.until
+    try store.forEachItem(early, body)
+    try store.forEachItem(late, body)
+  }
+
+  /// Whether there are finger sticks that a pump's bolus calculator was given.
+  private func holdsCalculated(_ context: ItemFilter) throws -> Bool {
+    var (sticks, isFound) = (context, false)
+    (sticks.readingKinds, sticks.recordKinds) = ([.smbg], [])
+    try store.forEachItem(sticks) { item in
+      if case .reading(let reading) = item, reading.marks.contains(.calculator) { isFound = true }
+    }
+    return isFound
   }
 
   /// What passes the items that are shown, but for those of the far future.
@@ -248,16 +272,22 @@ private struct FiguresAside {
     case record(StoredRecord, isContext: Bool)
   }
 
-  /// What counting once decides about; nil for what is only there to decide about others.
-  private enum Figure {
-    case reading(GlucoseReading)
-    case record(RecordKind, RecordFields, DeviceTime, Placement)
+  /// What counting once decides about.
+  private struct Figure {
+    enum Content {
+      case reading(GlucoseReading)
+      case record(RecordKind, RecordFields, DeviceTime, Placement, CountingSource)
+    }
+
+    let content: Content
+    /// Whether it only decides about what is in the period.
+    let isContext: Bool
   }
 
   private struct Work {
     var statistics: Statistics
     var days: DayTally?
-    var counting: CountedOnce<Figure?>
+    var counting: CountedOnce<Figure>
     var filledIn = FilledInSticks()
     var items: [Item] = []
 
@@ -267,15 +297,19 @@ private struct FiguresAside {
         case .reading(var reading, let counted, let isContext):
           reading.isFilledIn = filledIn.isFilledIn(reading)
           if let counted, !reading.isFilledIn {
-            counting.add(isContext ? nil : .reading(reading), counted, at: reading.instant)
+            let figure = Figure(content: .reading(reading), isContext: isContext)
+            counting.add(figure, counted, at: reading.instant)
           } else if !isContext {
             statistics.add(reading)
             days?.add(reading)
           }
         case .record(let record, let isContext):
           let fields = record.decodedFields()
-          let figure = Figure.record(record.kind, fields, record.deviceTime, record.placement)
-          counting.add(isContext ? nil : figure, CountableItem(record, fields), at: record.utc)
+          let figure = Figure(
+            content: .record(
+              record.kind, fields, record.deviceTime, record.placement, record.countingSource),
+            isContext: isContext)
+          counting.add(figure, CountableItem(record, fields), at: record.utc)
         }
         takeDecided()
       }
@@ -290,14 +324,19 @@ private struct FiguresAside {
 
     private mutating func takeDecided() {
       while let (figure, item, verdict) = counting.next() {
-        switch figure {
-        case .reading(let reading)?:
+        switch figure.content {
+        case .reading where figure.isContext:
+          if let item { statistics.addContext(verdict, item) }
+        case .reading(let reading):
           statistics.add(reading, verdict, item)
           days?.add(reading, verdict, from: item?.source ?? .unknown)
-        case .record(let kind, let fields, let time, let placement)?:
-          statistics.add(kind, fields, deviceTime: time, placement: placement, verdict, item)
-          days?.add(kind, fields, deviceTime: time, placement: placement, verdict)
-        case nil: continue
+        case .record(let kind, let fields, let time, let placement, let source):
+          statistics.add(
+            kind, fields, deviceTime: time, placement: placement, verdict, item, from: source,
+            isContext: figure.isContext)
+          if !figure.isContext {
+            days?.add(kind, fields, deviceTime: time, placement: placement, verdict)
+          }
         }
       }
     }

@@ -157,8 +157,10 @@ extension CountableItem.Amount {
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
-      // A hundredth of a unit is the finest step of a pump that exports print.
-      return abs(units - otherUnits) < 100 && abs(extended - otherExtended) < 100
+      // A hundredth of a unit is the finest step of a pump that exports print. A program without a word for the part of a dose
+      // that is given over some time states the sum.
+      let total = abs(units + extended - otherUnits - otherExtended)
+      return total < 100 && (extended == 0 || otherExtended == 0 || abs(extended - otherExtended) < 100)
     case (.carbohydrates(let grams), .carbohydrates(let others)):
       // Rounding to whole grams moves an amount by half a gram.
       return abs(grams - others) <= 500

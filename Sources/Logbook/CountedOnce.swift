@@ -215,4 +215,8 @@ extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 package enum CountingMargin {
   /// On each side, in seconds.
   package static let seconds: Int64 = 3 * 86400
+  /// How many days before and after a day decide whether two sources seem to state the same on it.
+  package static let doubtDays = 14
+  /// Those days on each side of a period, in seconds. Shown times and instants are less than two days apart.
+  package static let doubtSeconds = Int64(doubtDays + 2) * 86400
 }

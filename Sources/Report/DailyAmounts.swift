@@ -25,7 +25,10 @@ package struct DailyAmount: Sendable {
 
   init() {}
 
-  mutating func withholdSum() { hasNoSum = records > 0 }
+  /// Withholds the sum where two sources seem to state the same on one of these days.
+  mutating func withholdSum(on doubtful: Set<Int>) {
+    if days.intersects(doubtful) { hasNoSum = true }
+  }
 
   /// Adds an amount. A day with nothing but 0, such as a pump that was stopped, is no day that has any.
   mutating func add(_ amount: Double, day: Int) {
@@ -74,12 +77,11 @@ package struct DailyAmounts: Sendable {
   }
 
   /// Withholds the sums of what two sources seem to state both.
-  mutating func withholdSums(of kinds: Set<CountableItem.Kind>) {
-    if kinds.contains(.insulin) {
-      insulin.withholdSum()
-      bolus.withholdSum()
-    }
-    if kinds.contains(.food) { carbohydrates.withholdSum() }
+  mutating func withholdSums(on doubtful: DoubtfulDays) {
+    insulin.withholdSum(on: doubtful.bolus.union(doubtful.basal))
+    bolus.withholdSum(on: doubtful.bolus)
+    basal.withholdSum(on: doubtful.basal)
+    carbohydrates.withholdSum(on: doubtful.food)
   }
 
   mutating func add(food fields: RecordFields, day: Int) {

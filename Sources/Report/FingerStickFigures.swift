@@ -64,10 +64,12 @@ struct FingerStickTally: Sendable {
   ///
   /// - Parameters:
   ///   - days: the calendar days of the group.
-  ///   - hasNoSum: whether two sources seem to state the same readings, so that nothing that needs their number is known.
-  func figures(_ targets: Targets, days possibleDays: Int, hasNoSum: Bool = false) -> FingerStickFigures {
+  ///   - doubtful: the days on which two sources seem to state the same readings: nothing that needs their number is known.
+  func figures(
+    _ targets: Targets, days possibleDays: Int, doubtful: Set<Int> = []
+  ) -> FingerStickFigures {
     let none = count == 0 ? Shortage.noReadings : nil
-    let uncounted = none ?? (hasNoSum ? .severalSources : nil)
+    let uncounted = none ?? (days.intersects(doubtful) ? .severalSources : nil)
     let few =
       uncounted ?? (count < DataRules.readings ? .fewReadings(count, of: DataRules.readings) : nil)
     func each(_ days: Int) -> Double { Double(count) / Double(max(1, days)) }

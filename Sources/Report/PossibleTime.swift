@@ -103,6 +103,9 @@ struct DaySet: Sendable {
   /// From the first to the last, both with it.
   var span: Int { days.isEmpty ? 0 : end - first + 1 }
 
+  /// Whether it has any of these.
+  func intersects(_ others: Set<Int>) -> Bool { !others.isDisjoint(with: days) }
+
   mutating func insert(_ day: Int) {
     guard day != last else { return }
     last = day

@@ -77,7 +77,8 @@ package struct Statistics: Sendable {
   private var rate: BasalRate?
   private var profile: ProfileTally?
   private(set) var doubled: [DoubledItems] = []
-  private(set) var insulinSources = SourceTally(.insulin)
+  private(set) var bolusSources = SourceTally(.insulin)
+  private(set) var basalSources = SourceTally(.insulin, isBasal: true)
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
   /// From the first sample of a sensor that is used to the end of the last.
@@ -100,7 +101,7 @@ package struct Statistics: Sendable {
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
     if let reason = LeftOut(reading) { return leaveOut(reading, reason) }
-    if let item { addToSource(item, nil, day: Grouping.day(of: reading.deviceTime), verdict) }
+    if let item { addToSource(item, nil, verdict) }
     if let item, let reason = note(verdict, of: item) {
       guard options.grouping == .device else { return leaveOut(reading, reason) }
       // Grouped by device each meter has all its readings, whichever counts in the whole.
@@ -133,22 +134,35 @@ package struct Statistics: Sendable {
     }
   }
 
+  /// Takes the next finger stick outside of the period: no figure has it, but it decides whether two sources seem to state the
+  /// same within the period.
+  package mutating func addContext(_ verdict: CountVerdict, _ item: CountableItem) {
+    addToSource(item, nil, verdict, isContext: true)
+  }
+
   /// Takes the next record: insulin or food. Others have no figures.
   ///
-  /// - Parameter item: what counting once decided about it, and of which item.
+  /// - Parameters:
+  ///   - item: what counting once decided about it, and of which item.
+  ///   - source: where it came from.
+  ///   - isContext: whether it lies outside of the period, as in `addContext`.
   package mutating func add(
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
-    _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
+    _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil,
+    from source: CountingSource = .unknown, isContext: Bool = false
   ) {
     let instant = deviceTime.seconds - Int64(placement.utcOffset)
     let day = Grouping.day(of: deviceTime)
     if let item {
-      addToSource(item, fields, day: day, verdict)
-      if let reason = note(verdict, of: item) {
-        total.leftOut[reason] += 1
-        if let group = timeGroup(of: deviceTime) { groups[group].leftOut[reason] += 1 }
-        return
-      }
+      addToSource(item, fields, verdict, isContext: isContext)
+    } else if kind == .insulin {
+      addBasal(fields, at: instant, shown: deviceTime.seconds, from: source, isContext: isContext)
+    }
+    if isContext { return }
+    if let item, let reason = note(verdict, of: item) {
+      total.leftOut[reason] += 1
+      if let group = timeGroup(of: deviceTime) { groups[group].leftOut[reason] += 1 }
+      return
     }
     let group = timeGroup(of: deviceTime)
     if kind == .insulin {
@@ -157,9 +171,7 @@ package struct Statistics: Sendable {
         endRate(until: instant)
         rate = next
       } else {
-        let parts = ["units", "extended"].compactMap(fields.amount)
-        let units = parts.isEmpty ? nil : parts.reduce(0, +)
-        let dose = InsulinDose(subtype: fields.subtype, units: units, day: day)
+        let dose = InsulinDose(subtype: fields.subtype, units: fields.units, day: day)
         update(group) { $0.amounts.add(dose) }
       }
     } else if kind == .food {
@@ -176,6 +188,7 @@ package struct Statistics: Sendable {
     takeSettled()
     endEpisodes()
     endRate(until: nil)
+    finishSources()
     return result(offset: offset, profile: profile)
   }
 }
@@ -216,7 +229,7 @@ extension Statistics {
 
   /// - Parameter fields: those of a record; nil for a reading.
   private mutating func addToSource(
-    _ item: CountableItem, _ fields: RecordFields?, day: Int, _ verdict: CountVerdict
+    _ item: CountableItem, _ fields: RecordFields?, _ verdict: CountVerdict, isContext: Bool = false
   ) {
     let isMatched: Bool
     switch verdict {
@@ -224,17 +237,46 @@ extension Statistics {
     case .repeats: isMatched = true
     case .notChosen, .sensorValue: return
     }
+    func entry(_ amount: Double, _ key: Int64?) -> SourceEntry {
+      SourceEntry(
+        source: item.source, amount: amount, key: key, shown: item.shown, isMatched: isMatched,
+        isContext: isContext)
+    }
     func key(_ amount: Double) -> Int64 { Int64((amount * 10_000).rounded()) }
-    if item.kind == .insulin, item.use != .basal, let fields {
-      let units = ["units", "extended"].compactMap(fields.amount).reduce(0, +)
-      insulinSources.add(units, key: key(units), item, day: day, isMatched: isMatched)
+    if item.kind == .insulin, let fields {
+      let units = fields.units ?? 0
+      if item.use == .basal {
+        basalSources.add(entry(units, key(units)))
+      } else {
+        bolusSources.add(entry(units, key(units)))
+      }
     } else if item.kind == .food, let grams = fields?.amount("carbs") {
-      foodSources.add(grams, key: key(grams), item, day: day, isMatched: isMatched)
+      foodSources.add(entry(grams, key(grams)))
     } else if item.kind == .smbg, case .measured(let measurement) = item.amount {
       // LO and HI say too little.
-      let key = measurement.quantity.map { Int64($0.tenthsOfMillimole) }
-      stickSources.add(1, key: key, item, day: day, isMatched: isMatched)
+      stickSources.add(entry(1, measurement.quantity.map { Int64($0.tenthsOfMillimole) }))
     }
+  }
+
+  /// Takes basal insulin that is no dose at once.
+  private mutating func addBasal(
+    _ fields: RecordFields, at instant: Int64, shown: Int64, from source: CountingSource, isContext: Bool
+  ) {
+    let entry = SourceEntry(
+      source: source, amount: fields.units ?? 0, shown: shown, isRate: true, isContext: isContext)
+    if let rate = BasalRate(fields, instant: instant, day: entry.day, group: nil) {
+      basalSources.add(rate, entry, at: instant)
+    } else if fields.subtype == "basal" {
+      basalSources.add(entry)
+    }
+  }
+
+  /// Decides the last days of what two sources state.
+  mutating func finishSources() {
+    bolusSources.finish()
+    basalSources.finish()
+    foodSources.finish()
+    stickSources.finish()
   }
 
   private mutating func addOwn(_ reading: GlucoseReading) {
@@ -374,4 +416,12 @@ struct GroupTally: Sendable {
 
   /// Whether anything counts.
   var isEmpty: Bool { sensor.count + fingerSticks.count + ketones.count == 0 && amounts.isEmpty }
+}
+
+extension RecordFields {
+  /// Units of insulin, those given over some time with them; nil without an amount.
+  var units: Double? {
+    let parts = ["units", "extended"].compactMap(amount)
+    return parts.isEmpty ? nil : parts.reduce(0, +)
+  }
 }

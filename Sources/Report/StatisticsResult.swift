@@ -32,8 +32,9 @@ package struct StatisticsResult: Sendable {
   package let profile: Profile?
   /// What was left out because another source states it, too.
   package let doubled: [DoubledItems]
-  /// What each source states of bolus insulin, of carbohydrates, and how many finger sticks it has.
-  package let sources: (insulin: [SourceAmount], food: [SourceAmount], sticks: [SourceAmount])
+  /// What each source states of bolus and basal insulin, of carbohydrates, and how many finger sticks it has.
+  package let sources:
+    (bolus: [SourceAmount], basal: [SourceAmount], food: [SourceAmount], sticks: [SourceAmount])
   /// The sources that seem to state the same in a way that no rule can match. There are no sums of what they state.
   package let doubts: [SourceDoubt]
 }
@@ -57,8 +58,7 @@ extension Statistics {
       sensorPeriod == period
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
-    let doubts = sourceDoubts
-    let doubtful = Set(doubts.map(\.kind))
+    let doubtful = doubtfulDays
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =
         if let key, hasTimes {
@@ -66,14 +66,14 @@ extension Statistics {
         } else { (possible.total, days.total.days) }
       let isCalendar = grouping == .day || grouping == .week || grouping == .month
       var amounts = tally.amounts
-      amounts.withholdSums(of: doubtful)
+      amounts.withholdSums(on: doubtful)
       return GroupFigures(
         key: key, days: ownDays,
         sensor: tally.sensor.figures(
           options.targets, own, of: key != nil && isCalendar ? own : possible.total,
           key == nil ? nil : grouping),
         fingerSticks: tally.fingerSticks.figures(
-          options.targets, days: ownDays, hasNoSum: doubtful.contains(.smbg)),
+          options.targets, days: ownDays, doubtful: doubtful.sticks),
         ketones: tally.ketones.figures, amounts: amounts, leftOut: tally.leftOut)
     }
     let counted = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
@@ -84,14 +84,28 @@ extension Statistics {
         figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
       },
       profile: profile?.profile(offset: offset), doubled: doubled,
-      sources: (insulinSources.amounts, foodSources.amounts, stickSources.amounts), doubts: doubts)
+      sources: (bolusSources.amounts, basalSources.amounts, foodSources.amounts, stickSources.amounts),
+      doubts: sourceDoubts)
   }
 
   /// The sources that seem to state the same in a way that no rule can match.
-  package var sourceDoubts: [SourceDoubt] {
+  private var sourceDoubts: [SourceDoubt] {
     // Where everything is asked for, the sum is what was asked for.
     options.rules.isOn
-      ? [insulinSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) } : []
+      ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) } : []
+  }
+
+  private var doubtfulDays: DoubtfulDays {
+    guard options.rules.isOn else { return DoubtfulDays() }
+    return DoubtfulDays(
+      bolus: bolusSources.doubtfulDays(options.rules), basal: basalSources.doubtfulDays(options.rules),
+      food: foodSources.doubtfulDays(options.rules), sticks: stickSources.doubtfulDays(options.rules))
+  }
+
+  /// The sources that seem to state the same, where no figures are needed.
+  package consuming func finishDoubts() -> [SourceDoubt] {
+    finishSources()
+    return sourceDoubts
   }
 
   /// The period that was asked for, else that of what there is.

@@ -107,7 +107,14 @@ struct CountedOnceTests {
   @Test func bothPartsOfACombinationBolusMustAgree() {
     let whole = Sample.dose(3, at: 0, Sample.pump, fields: ["extended": .number(2)])
     #expect(count(whole, Sample.dose(3, at: 0, Sample.site)) == 2)
+    #expect(count(whole, Sample.dose(2, at: 0, Sample.site, fields: ["extended": .number(3)])) == 2)
     #expect(count(whole, Sample.dose(3, at: 0, Sample.site, fields: ["extended": .number(2)])) == 1)
+  }
+
+  @Test func theSumOfACombinationBolusIsTheSameDose() {
+    let whole = Sample.dose(3, at: 0, Sample.pump, fields: ["extended": .number(2)])
+    #expect(count(whole, Sample.dose(5, at: 0, Sample.site)) == 1)
+    #expect(count(whole, Sample.dose(6, at: 0, Sample.site)) == 2)
   }
 
   // MARK: - Finger sticks and ketones

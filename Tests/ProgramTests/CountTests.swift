@@ -230,16 +230,21 @@ struct CountTests {
   @Test func twoItemsThatNoRuleMatchesAreOneWhereAPersonSaysSo() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
-    let rows = try await program.run(
-      "list", "--long", "--kind", "insulin", "--since", "2026-05-04", "--until", "2026-05-05")
-    let ids = rows.output.split(separator: "\n").compactMap { $0.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/) }
-    try #require(ids.count == 2, "\(rows.output)")
-    let once = try await program.run("count", "once", String(ids[0].output), String(ids[1].output))
-    #expect(once.status == 0, "\(once.errors)")
+    for (date, next) in [("2026-05-04", "2026-05-05"), ("2026-05-05", "2026-05-06")] {
+      let rows = try await program.run(
+        "list", "--long", "--kind", "insulin", "--since", date, "--until", next)
+      let ids = rows.output.split(separator: "\n").compactMap {
+        $0.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/)
+      }
+      try #require(ids.count == 2, "\(rows.output)")
+      let once = try await program.run("count", "once", String(ids[0].output), String(ids[1].output))
+      #expect(once.status == 0, "\(once.errors)")
+    }
+    // Half of the doses are matched, so that the others are no sign any more that both sources state the same.
     let day = try await program.run("day", "2026-05-04", "--plain")
     #expect(day.output.contains("Insulin 5.5 U"), "\(day.output)")
-    let next = try await program.run("day", "2026-05-05", "--plain")
-    #expect(next.output.contains("Insulin 13 U"), "\(next.output)")
+    let other = try await program.run("day", "2026-05-06", "--plain")
+    #expect(other.output.contains("Insulin 15 U"), "\(other.output)")
   }
 
   @Test func whereNoRuleMatchesThereIsAFigureForEachAndNoSum() async throws {
@@ -264,6 +269,24 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
+  @Test func aShortPeriodHasNoSumEither() async throws {
+    let program = try Self.program(minutes: 20)
+    _ = try await Self.importBoth(program)
+    for arguments in [
+      ["stats", "--last", "1d"], ["day", "2026-05-05", "--plain"], ["report", "--last", "1d", "-o", "-"],
+      ["stats", "--since", "2026-05-04", "--until", "2026-05-05"],
+    ] {
+      let outcome = try await program.run(arguments: arguments)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("two sources"), "\(arguments): \(outcome.output)")
+      #expect(!outcome.output.contains("Insulin 13 U") && !outcome.output.contains("11 U,"))
+    }
+    // The days of only one source keep their sum.
+    let day = try await program.run(
+      "stats", "--since", "2026-05-01", "--until", "2026-05-04", "--by", "day")
+    #expect(!day.output.contains("no sum"), "\(day.output)")
+  }
+
   @Test func anExportCarriesTheDecisions() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
@@ -284,6 +307,11 @@ struct CountTests {
     arguments: [
       (["count", "both", "mysugr", "mysugar"], 66, "this logbook has no such source; its sources are"),
       (["count", "both", "mysugr", "MySugr"], 64, "one source"),
+      (["count", "once", "mysugr", "mysugr/mySugr"], 64, "both name one source"),
+      (
+        ["count", "only", "mysugr", "--kind", "ketone"], 66,
+        "no ketone readings of this source, so no ketone readings would count"
+      ),
       (["count", "both", "mysugr", "abcdef"], 66, "no such reading or record"),
       (["count", "only", "mysugr", "--kind", "note"], 64, "--kind"),
       (

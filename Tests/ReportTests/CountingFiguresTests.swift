@@ -18,9 +18,16 @@ struct CountingFiguresTests {
     let seconds: Int64
     let source: CountingSource
     var subtype = "rapid"
+    /// Hours of a basal rate of this many units an hour.
+    var rateHours: Double?
 
     var fields: RecordFields {
-      kind == .insulin
+      if let rateHours {
+        return RecordFields([
+          "rate": .number(amount), "minutes": .number(rateHours * 60), "subtype": .text("basal"),
+        ])
+      }
+      return kind == .insulin
         ? RecordFields(["units": .number(amount), "subtype": .text(subtype)])
         : RecordFields(["carbs": .number(amount)])
     }
@@ -31,8 +38,10 @@ struct CountingFiguresTests {
     }
   }
 
+  /// - Parameter period: the days of the figures; what lies outside of them is context.
   static func result(
-    _ entries: [Entry], by grouping: Grouping? = nil, rules: CountingRules = CountingRules()
+    _ entries: [Entry], by grouping: Grouping? = nil, rules: CountingRules = CountingRules(),
+    of period: Range<Int64>? = nil
   ) -> StatisticsResult {
     var options = Statistics.Options()
     (options.grouping, options.rules) = (grouping, rules)
@@ -44,7 +53,8 @@ struct CountingFiguresTests {
     counting.finish()
     while let (entry, item, verdict) = counting.next() {
       statistics.add(
-        entry.kind, entry.fields, deviceTime: entry.time, placement: entry.placement, verdict, item)
+        entry.kind, entry.fields, deviceTime: entry.time, placement: entry.placement, verdict, item,
+        from: entry.source, isContext: period?.contains(entry.seconds / 86400) == false)
     }
     return statistics.finish { _ in 0 }
   }
@@ -208,8 +218,9 @@ struct CountingFiguresTests {
     #expect(doubt.shiftSeconds.map(abs) == abs(shift))
     #expect(result.total.amounts.insulin.sum == nil && result.total.amounts.bolus.sum == nil)
     #expect(result.total.amounts.insulin.perDay == .absent(.severalSources))
-    #expect(result.groups.allSatisfy { $0.amounts.insulin.sum == nil || $0.amounts.insulin.records == 0 })
-    #expect(result.sources.insulin.map(\.total) == [155, 155])
+    // Days with only one source have the sum of that one.
+    #expect(result.groups.count { $0.amounts.insulin.sum == nil } == doubt.days)
+    #expect(result.sources.bolus.map(\.total) == [155, 155])
   }
 
   @Test func roundedAmountsHaveNoSumAndNoConstantTime() throws {
@@ -233,12 +244,87 @@ struct CountingFiguresTests {
     #expect(Self.result(own + Self.doses(Self.phone, later: 400, factor: 0.5)).doubts.isEmpty)
     #expect(Self.result(own + Self.doses(Self.phone, days: 2, later: 400)).doubts.isEmpty)
     #expect(Self.result(own + Self.doses(Self.phone, later: 30)).doubts.isEmpty)
-    func basal(_ source: CountingSource, later: Int64) -> [Entry] {
-      (0..<9).map {
-        Entry(kind: .insulin, amount: 20, seconds: $0 * 86400 + later, source: source, subtype: "long")
+  }
+
+  /// A long-acting dose each evening.
+  private static func basal(_ source: CountingSource, later: Int64, units: Double = 20) -> [Entry] {
+    (0..<9).map {
+      Entry(
+        kind: .insulin, amount: units, seconds: $0 * 86400 + 79_200 + later, source: source, subtype: "long")
+    }
+  }
+
+  @Test func basalInsulinHasASignOfItsOwn() throws {
+    let result = Self.result(
+      Self.basal(Self.diary, later: 0) + Self.basal(Self.phone, later: 600) + Self.doses(Self.diary))
+    #expect(result.doubts.map(\.isBasal) == [true])
+    let amounts = result.total.amounts
+    #expect(amounts.basal.sum == nil && amounts.insulin.sum == nil && amounts.bolus.sum == 155)
+    #expect(result.sources.basal.map(\.total) == [180, 180])
+    // Other totals, and what counts once, are no sign.
+    let own = Self.basal(Self.diary, later: 0)
+    #expect(Self.result(own + Self.basal(Self.phone, later: 600, units: 12)).doubts.isEmpty)
+    #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)
+  }
+
+  @Test func ratesAndDosesOfBasalInsulinAreASignButRatesOfTwoSourcesAreNot() {
+    // At each instant one source has the rate, so two sources with the same rates do not add up.
+    func rates(_ source: CountingSource, later: Int64) -> [Entry] {
+      (0..<20).map {
+        Entry(
+          kind: .insulin, amount: 1, seconds: $0 * 21_600 + later, source: source, subtype: "basal",
+          rateHours: 6)
       }
     }
-    #expect(Self.result(basal(Self.diary, later: 0) + basal(Self.phone, later: 600)).doubts.isEmpty)
+    // Each rate would go on for six hours, and ends after half an hour.
+    func shortRates(_ source: CountingSource) -> [Entry] {
+      (0..<240).map {
+        Entry(
+          kind: .insulin, amount: 1, seconds: $0 * 1800, source: source, subtype: "basal", rateHours: 6)
+      }
+    }
+    #expect(Self.result(rates(Self.diary, later: 0) + rates(Self.phone, later: 60)).doubts.isEmpty)
+    let doses = Self.basal(Self.phone, later: 0, units: 24)
+    #expect(Self.result(rates(Self.diary, later: 0) + doses).doubts.map(\.isBasal) == [true])
+    #expect(Self.result(shortRates(Self.diary) + doses).doubts.map(\.isBasal) == [true])
+    #expect(
+      Self.result(rates(Self.diary, later: 0) + Self.basal(Self.phone, later: 0, units: 9)).doubts.isEmpty)
+  }
+
+  @Test func aDayAndAMonthThatHoldsItAgree() {
+    // Days 20 to 31 have both sources; the days before only one.
+    let own = Self.doses(Self.diary, days: 40)
+    let copies = Self.doses(Self.phone, days: 40, later: 400).filter {
+      (20..<32).contains($0.seconds / 86400)
+    }
+    let month = Self.result(own + copies)
+    #expect(month.total.amounts.bolus.sum == nil && month.doubts.map(\.days) == [12])
+    let groups = Self.result(own + copies, by: .day).groups
+    for day in 0..<40 {
+      let alone = Self.result(own + copies, of: Int64(day)..<Int64(day) + 1)
+      #expect((alone.total.amounts.bolus.sum == nil) == (20..<32).contains(day), "\(day)")
+      #expect(alone.total.amounts.bolus.sum == groups[day].amounts.bolus.sum)
+      #expect(alone.doubts.map(\.days) == ((20..<32).contains(day) ? [1] : []))
+      #expect(alone.sources.bolus.count == ((20..<32).contains(day) ? 2 : 1))
+    }
+    // A day with both decides only about the four weeks around it.
+    let rare = Self.doses(Self.phone, days: 40, later: 400).filter { $0.seconds / 86400 % 15 == 0 }
+    #expect(Self.result(own + rare).doubts.isEmpty)
+  }
+
+  @Test func equalAmountsEachDayAreNoDayApart() throws {
+    // The same doses each day: yesterday's are a day earlier to the second, and today's are minutes apart.
+    func daily(_ source: CountingSource, later: Int64) -> [Entry] {
+      (0..<9).flatMap { day in
+        [(8, 4.0), (13, 6.0), (19, 8.0)].map { hour, units in
+          Entry(kind: .insulin, amount: units, seconds: day * 86400 + hour * 3600 + later, source: source)
+        }
+      }
+    }
+    let result = Self.result(daily(Self.diary, later: 0) + daily(Self.phone, later: 240))
+    #expect(try #require(result.doubts.first).shiftSeconds == nil)
+    let shifted = Self.result(daily(Self.diary, later: 0) + daily(Self.phone, later: 3600))
+    #expect(try #require(shifted.doubts.first).shiftSeconds == 3600)
   }
 
   @Test func aPersonsAnswerEndsTheDoubt() {

@@ -111,6 +111,7 @@ struct CountOnlyCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.editor)
     let name = try CountPair.sourceName(source, store)
+    try requireItems(of: name, store)
     let zone = try store.timezone()
     let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
     if let since = range[0], let until = range[1], until <= since {
@@ -121,6 +122,20 @@ struct CountOnlyCommand: ClassifiedCommand {
     let isChanged = try CountEditor(store, at: Host.now()).decide(decision)
     if !quiet { output.line(CountText.line(isChanged, CountText.decision(decision))) }
     try output.finish()
+  }
+
+  /// Without an item of the kind, choosing the source would leave out everything.
+  ///
+  /// - Throws: `Failure` of category `missingInput`.
+  private func requireItems(of name: String, _ store: Store) throws {
+    let sources = try store.countingSourcesByKind()[kind] ?? []
+    if sources.contains(where: { $0.isNamed(name) }) { return }
+    let others = sources.map(\.text).filter { !$0.isEmpty }.sorted().map(displayed)
+    let noun = CountText.items(2, kind).dropFirst(2)
+    throw Failure(
+      .missingInput,
+      "\(displayed(source)): this logbook has no \(noun) of this source, so no \(noun) would count"
+        + (others.isEmpty ? "" : "; sources with \(noun): \(others.joined(separator: ", "))"))
   }
 }
 
@@ -158,10 +173,21 @@ struct CountPair: ParsableArguments {
       guard name != other else {
         throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
       }
+      try requireTwoSources(name, other, store)
       return .sources(name, other)
     default:
       throw Failure(.usage, "\(names): one is an item, the other a source; name two items or two sources")
     }
+  }
+
+  /// A format and a part of it may name one source, of which everything counts.
+  private func requireTwoSources(_ name: String, _ other: String, _ store: Store) throws {
+    guard name.prefix(while: { $0 != "/" }) == other.prefix(while: { $0 != "/" }) else { return }
+    let isPair = try store.countingSourcesByKind().values.contains { sources in
+      let others = sources.filter { $0.isNamed(other) }
+      return sources.contains { source in source.isNamed(name) && others.contains { $0 != source } }
+    }
+    if !isPair { throw Failure(.usage, "\(names): both name one source; everything that it states counts") }
   }
 
   /// The item that an id names; nil for a word that is no id.

@@ -104,7 +104,7 @@ enum CountText {
   static func lines(_ doubt: SourceDoubt) -> [String] {
     let (name, unit) =
       switch doubt.kind {
-      case .insulin: ("bolus insulin", " U")
+      case .insulin: (doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
       case .food: ("carbohydrates", " g")
       case .smbg, .ketone: ("finger sticks", "")
       }

@@ -23,19 +23,20 @@ struct ImportDoubles {
   init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
     guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
     // Shown times and instants are less than two days apart.
-    let margin = CountingMargin.seconds
+    let period = first - CountingMargin.seconds..<last + CountingMargin.seconds
     var filter = ItemFilter()
-    (filter.since, filter.until) = (first - margin, last + margin)
+    filter.since = period.lowerBound - CountingMargin.doubtSeconds
+    filter.until = period.upperBound + CountingMargin.doubtSeconds
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
     var options = Statistics.Options()
     options.rules = try store.countingRules()
     var statistics = Statistics(options)
     try store.forEachCounted(filter) { stored, item, verdict in
-      statistics.add(stored, verdict, item)
+      statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
       if stored.ingest == ingest { note(item, verdict) }
     }
-    doubts = statistics.sourceDoubts
+    doubts = statistics.finishDoubts()
   }
 
   /// How many items of the import another source states, too.
@@ -128,13 +129,16 @@ struct DoubledByImport {
 
 extension Statistics {
   /// Takes the next item that is counted.
-  fileprivate mutating func add(_ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem) {
+  fileprivate mutating func add(
+    _ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem, isContext: Bool
+  ) {
     switch stored {
+    case .reading where isContext: addContext(verdict, item)
     case .reading(let reading): add(GlucoseReading(reading, device: 0), verdict, item)
     case .record(let record):
       add(
         record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement,
-        verdict, item)
+        verdict, item, isContext: isContext)
     }
   }
 }

@@ -70,8 +70,11 @@ struct SourceAmountObject: Encodable {
     shiftMinutes = doubt?.shiftSeconds.map { Int($0 / 60) }
   }
 
-  static func all(_ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind) -> [Self] {
-    amounts.map { SourceAmountObject($0, view.result.doubts.filter { $0.kind == kind }) }
+  static func all(
+    _ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind, isBasal: Bool = false
+  ) -> [Self] {
+    let doubts = view.result.doubts.filter { $0.kind == kind && $0.isBasal == isBasal }
+    return amounts.map { SourceAmountObject($0, doubts) }
   }
 }
 
@@ -124,7 +127,8 @@ struct FiguresObject: Encodable {
       isWhole ? SourceAmountObject.all(result.sources.sticks, view, .smbg) : nil)
     ketones = KetonesObject(group.ketones)
     insulin = InsulinObject(
-      group.amounts, isWhole ? SourceAmountObject.all(result.sources.insulin, view, .insulin) : nil)
+      group.amounts, bolus: isWhole ? SourceAmountObject.all(result.sources.bolus, view, .insulin) : nil,
+      basal: isWhole ? SourceAmountObject.all(result.sources.basal, view, .insulin, isBasal: true) : nil)
     carbohydrates = CarbohydratesObject(
       group.amounts, isWhole ? SourceAmountObject.all(result.sources.food, view, .food) : nil)
     leftOut = members(LeftOut.allCases.map { ($0.name, group.leftOut[$0]) })
@@ -312,12 +316,14 @@ struct InsulinObject: Encodable {
   let withoutAmount: Int
   /// What each source states of bolus insulin; of the whole period alone.
   let sources: [SourceAmountObject]?
+  /// What each source states of basal insulin; of the whole period alone.
+  let basalSources: [SourceAmountObject]?
 
-  init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
-    self.sources = sources
+  init(_ amounts: DailyAmounts, bolus: [SourceAmountObject]?, basal sources: [SourceAmountObject]?) {
+    (self.sources, basalSources) = (bolus, sources)
     all = AmountObject(amounts.insulin)
-    basal = AmountObject(amounts.basal)
-    bolus = AmountObject(amounts.bolus)
+    self.basal = AmountObject(amounts.basal)
+    self.bolus = AmountObject(amounts.bolus)
     mixed = AmountObject(amounts.mixed)
     withoutAmount = amounts.insulinWithoutAmount
   }

@@ -17,8 +17,8 @@ struct ReportPages: PageSource {
   private static let searches: [Int64] = [14, 100, 400]
   /// No clock is further from Greenwich, so that no reading of the page is missed.
   private static let margin: Int64 = 86400
-  /// What decides about the first and the last items of the page lies so far around it.
-  private static let context = margin + CountingMargin.seconds
+  /// What decides about the items of the page lies so far around it.
+  private static let context = margin + CountingMargin.seconds + CountingMargin.doubtSeconds
   /// By which the storage knows that the pages read: always the same run, which writes nothing.
   private static let run = RunStamp(
     node: Digest.uuid(of: ["pages", "node"]), number: 1, id: Digest.uuid(of: ["pages", "run"]),

@@ -152,4 +152,16 @@ extension Store {
       return Set(devices).union(records).filter { !$0.format.isEmpty }.sorted { $0.text < $1.text }
     }
   }
+
+  /// The sources of the visible items of each kind. Reads all of these items.
+  package func countingSourcesByKind() throws -> [CountableItem.Kind: Set<CountingSource>] {
+    var filter = ItemFilter()
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
+    var sources: [CountableItem.Kind: Set<CountingSource>] = [:]
+    try forEachItem(filter) { stored in
+      if let item = CountableItem(stored) { sources[item.kind, default: []].insert(item.source) }
+    }
+    return sources
+  }
 }

@@ -115,10 +115,7 @@ package struct DayEvent: Sendable {
     if case .text(let text)? = fields["text"] { ForeignText.shown(text) } else { "" }
   }
   /// Units of insulin, those given over some time with them.
-  package var units: Double? {
-    let parts = ["units", "extended"].compactMap(fields.amount)
-    return parts.isEmpty ? nil : parts.reduce(0, +)
-  }
+  package var units: Double? { fields.units }
   /// Units an hour.
   package var rate: Double? { fields.amount("rate") }
   /// Whether it is a rate of a pump, of which a day has many: shown only in the sum of the day.

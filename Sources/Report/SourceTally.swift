@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What one source states of one kind at one time.
+struct SourceEntry: Sendable {
+  /// The source.
+  let source: CountingSource
+  /// In units, grams or readings.
+  var amount: Double
+  /// What equal amounts have in common; nil for one that says too little to be compared.
+  var key: Int64?
+  /// The shown time in civil seconds.
+  let shown: Int64
+  /// Whether another source states it, too.
+  var isMatched = false
+  /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never add up.
+  var isRate = false
+  /// Whether it lies outside of the period, and only decides about the days in it.
+  var isContext = false
+
+  /// Days since 1970-01-01 of the shown time.
+  var day: Int { Grouping.day(of: DeviceTime(seconds: shown)) }
+}
+
+/// Gathers what each source states of insulin, food or finger sticks, whether it counts or not, and finds the days on which
+/// two of them seem to state the same. A day is decided by the four weeks around it, not by the period of a figure, so that
+/// a day and a month that holds it agree. Entries pass through in the order of time; memory grows with the number of days.
+struct SourceTally: Sendable {
+  private struct Day: Sendable {
+    var total = 0.0
+    var items = 0
+    var matched = 0
+    var rates = 0
+    /// Whether any of it is in the period.
+    var isShown = false
+  }
+
+  private struct Amount: Sendable {
+    let source: Int
+    let shown: Int64
+    let key: Int64
+  }
+
+  /// How often equal amounts are apart by nearly one time, and by how many seconds together.
+  private struct Shift: Sendable {
+    var count = 0
+    var seconds: Int64 = 0
+  }
+
+  private struct Pair: Hashable {
+    let first: Int
+    let second: Int
+  }
+
+  /// What the doubtful days of a pair come to.
+  private struct Doubt: Sendable {
+    var days: Set<Int> = []
+    var first = 0.0
+    var second = 0.0
+    /// The days on which a constant time lies between the sources, by this time.
+    var shifts: [Int64: Int] = [:]
+  }
+
+  /// A basal rate without its end, which the next rate of its source may bring.
+  private struct OpenRate: Sendable {
+    let rate: BasalRate
+    let entry: SourceEntry
+  }
+
+  /// More sources than an honest logbook has; further ones have no figures of their own.
+  private static let maxSources = 24
+  /// The doses of more than a day, with room.
+  private static let maxRecent = 400
+  /// Fewer days with both may be those of trying out an app.
+  private static let minDays = 3
+  private static let quarterSeconds: Int64 = 900
+  /// The clock of a meter is off by any time.
+  private static let minuteSeconds: Int64 = 60
+  private static let windowSeconds: Int64 = 60
+  /// No zone is further from another one.
+  private static let maxShiftSeconds: Int64 = 26 * 3600
+  /// Shown times and instants are less than two days apart, so that a day is complete three days later.
+  private static let lateDays = 3
+
+  let kind: CountableItem.Kind
+  let isBasal: Bool
+  private(set) var sources: [CountingSource] = []
+  private var totals: [(total: Double, days: DaySet)] = []
+  /// By source and day; only the days that a decision still needs.
+  private var days: [[Int: Day]] = []
+  private var recent: [Amount] = []
+  private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
+  private var undecided: Set<Int> = []
+  private var newestDay = Int.min
+  private var doubts: [Pair: Doubt] = [:]
+  private var openRates: [CountingSource: OpenRate] = [:]
+
+  init(_ kind: CountableItem.Kind, isBasal: Bool = false) { (self.kind, self.isBasal) = (kind, isBasal) }
+
+  /// Takes the next entry.
+  mutating func add(_ entry: SourceEntry) {
+    guard entry.amount > 0, let source = index(of: entry.source) else { return }
+    advance(to: entry.day)
+    var day = days[source][entry.day] ?? Day()
+    day.total += entry.amount
+    day.items += 1
+    if entry.isMatched { day.matched += 1 }
+    if entry.isRate { day.rates += 1 }
+    if !entry.isContext {
+      day.isShown = true
+      totals[source].total += entry.amount
+      totals[source].days.insert(entry.day)
+    }
+    days[source][entry.day] = day
+    undecided.insert(entry.day)
+    if let key = entry.key { compare(Amount(source: source, shown: entry.shown, key: key), on: entry.day) }
+  }
+
+  /// Takes the next basal rate of a source, which ends the one before.
+  mutating func add(_ rate: BasalRate, _ entry: SourceEntry, at instant: Int64) {
+    if let open = openRates.removeValue(forKey: entry.source) { end(open, until: instant) }
+    guard openRates.count < Self.maxSources else { return }
+    openRates[entry.source] = OpenRate(rate: rate, entry: entry)
+  }
+
+  /// Decides the last days.
+  mutating func finish() {
+    for open in openRates.values.sorted(by: { $0.entry.shown < $1.entry.shown }) { end(open, until: nil) }
+    openRates = [:]
+    for day in undecided.sorted() { decide(day) }
+    undecided = []
+  }
+
+  private mutating func end(_ open: OpenRate, until next: Int64?) {
+    var entry = open.entry
+    entry.amount = open.rate.dose(until: next).units ?? 0
+    add(entry)
+  }
+
+  private mutating func index(of source: CountingSource) -> Int? {
+    if source.role == .unknown { return nil }
+    if let index = sources.firstIndex(of: source) { return index }
+    guard sources.count < Self.maxSources else { return nil }
+    sources.append(source)
+    totals.append((0, DaySet()))
+    days.append([:])
+    return sources.count - 1
+  }
+}
+
+// MARK: - Constant times between sources
+
+extension SourceTally {
+  /// Notes how far equal amounts of two sources are apart.
+  private mutating func compare(_ amount: Amount, on day: Int) {
+    if sources.count > 1 {
+      for other in recent where other.source != amount.source && other.key == amount.key {
+        let isLater = other.source < amount.source
+        let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
+        guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
+        let pair = Pair(first: min(other.source, amount.source), second: max(other.source, amount.source))
+        shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].count += 1
+        shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].seconds += distance
+      }
+    }
+    recent.append(amount)
+    if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
+  }
+
+  /// The constant time of which a distance is a sign; nil for none. A zone moves typed times by whole quarters of an hour,
+  /// a clock the times of a meter by any number of minutes, which other programs cut. A quarter of an hour or less between
+  /// doses or meals is a sign of none: a person typed them twice.
+  private func shift(_ distance: Int64) -> Int64? {
+    if kind == .smbg {
+      guard abs(distance) >= Self.windowSeconds else { return nil }
+      return (distance >= 0 ? distance : distance - Self.minuteSeconds + 1) / Self.minuteSeconds
+        * Self.minuteSeconds
+    }
+    let shift = Int64((Double(distance) / Double(Self.quarterSeconds)).rounded()) * Self.quarterSeconds
+    if shift == 0 { return 0 }
+    return abs(distance - shift) < Self.windowSeconds ? shift : nil
+  }
+
+  /// The time by which at least half of the items of a pair are apart on these days; nil without one.
+  private func constantShift(_ pair: Pair, on days: ClosedRange<Int>, of items: Int) -> Int64? {
+    var counts: [Int64: Shift] = [:]
+    for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
+      for (shift, sum) in shifts {
+        counts[shift, default: Shift()].count += sum.count
+        counts[shift, default: Shift()].seconds += sum.seconds
+      }
+    }
+    // Times that one source cuts to minutes are in one minute or the next.
+    func near(_ shift: Int64) -> Shift {
+      let (first, next) = (counts[shift] ?? Shift(), counts[shift + Self.minuteSeconds] ?? Shift())
+      guard kind == .smbg else { return first }
+      return Shift(count: first.count + next.count, seconds: first.seconds + next.seconds)
+    }
+    let best = counts.keys.max { left, right in
+      (near(left).count, abs(right), right) < (near(right).count, abs(left), left)
+    }
+    guard let best, near(best).count * 2 >= items else { return nil }
+    if kind != .smbg { return best == 0 ? nil : best }
+    let mean = Double(near(best).seconds) / Double(near(best).count) / Double(Self.minuteSeconds)
+    return Int64(mean.rounded()) * Self.minuteSeconds
+  }
+}
+
+// MARK: - Decisions
+
+extension SourceTally {
+  /// Decides the days that are complete together with the two weeks after them, and forgets what no other day needs.
+  private mutating func advance(to day: Int) {
+    guard day > newestDay else { return }
+    newestDay = day
+    let decided = undecided.filter { $0 < day - CountingMargin.doubtDays - Self.lateDays }
+    guard !decided.isEmpty else { return }
+    for day in decided.sorted() { decide(day) }
+    undecided.subtract(decided)
+    let needed = (undecided.min() ?? day) - CountingMargin.doubtDays
+    for source in days.indices { days[source] = days[source].filter { $0.key >= needed } }
+    for pair in shifts.keys { shifts[pair] = shifts[pair]?.filter { $0.key >= needed } }
+  }
+
+  private mutating func decide(_ day: Int) {
+    for first in sources.indices where days[first][day] != nil {
+      for second in sources.indices where second > first && days[second][day] != nil {
+        decide(day, Pair(first: first, second: second))
+      }
+    }
+  }
+
+  /// Decides whether two sources seem to state the same on a day on which both have any.
+  private mutating func decide(_ day: Int, _ pair: Pair) {
+    guard let own = days[pair.first][day], let other = days[pair.second][day],
+      own.isShown || other.isShown
+    else { return }
+    let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
+    let common = around.filter { days[pair.first][$0] != nil && days[pair.second][$0] != nil }
+    guard common.count >= Self.minDays else { return }
+    func sum(_ source: Int) -> Day {
+      common.reduce(into: Day()) { sum, day in
+        guard let own = days[source][day] else { return }
+        sum.total += own.total
+        sum.items += own.items
+        sum.matched += own.matched
+        sum.rates += own.rates
+      }
+    }
+    let (mine, theirs) = (sum(pair.first), sum(pair.second))
+    let isClose = abs(mine.total - theirs.total) < 0.25 * max(mine.total, theirs.total)
+    let items = min(mine.items, theirs.items)
+    guard isClose, min(mine.matched, theirs.matched) * 2 < items,
+      mine.rates < mine.items || theirs.rates < theirs.items
+    else { return }
+    let shift = constantShift(pair, on: around, of: items)
+    // Two meters of one person have as many readings each, but not the same values at a constant distance.
+    if kind == .smbg, shift == nil { return }
+    var doubt = doubts[pair] ?? Doubt()
+    doubt.days.insert(day)
+    doubt.first += own.total
+    doubt.second += other.total
+    if let shift { doubt.shifts[shift, default: 0] += 1 }
+    doubts[pair] = doubt
+  }
+}
+
+// MARK: - Results, after `finish`
+
+extension SourceTally {
+  /// What each source states, those with the most first.
+  var amounts: [SourceAmount] {
+    sources.indices.filter { totals[$0].days.count > 0 }.map { index in
+      SourceAmount(source: sources[index], total: totals[index].total, days: totals[index].days.count)
+    }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
+  }
+
+  /// The pairs of sources that seem to state the same on days of the period, unless a person decided about them.
+  func doubts(_ rules: CountingRules) -> [SourceDoubt] {
+    undecidedPairs(rules).map { pair, doubt in
+      let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }
+      return SourceDoubt(
+        kind: kind, isBasal: isBasal,
+        first: SourceAmount(source: sources[pair.first], total: doubt.first, days: doubt.days.count),
+        second: SourceAmount(source: sources[pair.second], total: doubt.second, days: doubt.days.count),
+        shiftSeconds: shift.flatMap { $0.value * 2 >= doubt.days.count ? $0.key : nil })
+    }
+  }
+
+  /// The days on which two sources seem to state the same. There is no sum of what they state.
+  func doubtfulDays(_ rules: CountingRules) -> Set<Int> {
+    undecidedPairs(rules).reduce(into: []) { $0.formUnion($1.doubt.days) }
+  }
+
+  private func undecidedPairs(_ rules: CountingRules) -> [(pair: Pair, doubt: Doubt)] {
+    doubts.map { ($0.key, $0.value) }.sorted { ($0.0.first, $0.0.second) < ($1.0.first, $1.0.second) }
+      .filter { !rules.isDecided(sources[$0.0.first], sources[$0.0.second]) }
+  }
+}
