@@ -68,6 +68,12 @@ struct ConfigZones {
       throw Failure(.usage, "--from is not before --until")
     }
     try show(Self.text(period, of: store), store.add(period, at: Host.now()))
+    let kept = try store.keptByImports(in: period)
+    if kept.readings + kept.records > 0 {
+      output.line(
+        "\(Self.text(kept)) of this time keep the zone that was given for their import; to change it, "
+          + "import the same input again with another --timezone")
+    }
   }
 
   /// Removes a period of the list.

@@ -139,6 +139,21 @@ import Testing
     #expect(refusal.contains("--device 'Libre GL'") && refusal.contains("--device 'Dexcom GL'"), "\(refusal)")
   }
 
+  /// Pasted one after the other, the commands of several series import what is beside them once.
+  @Test func ketonesBesideSeveralSeriesAreInOneCommand() throws {
+    let file = try ScratchFile(
+      "Timestamp,Libre GL,Dexcom GL,Ketone (mmol/L)\n2026-05-01 07:00,101,102,0.4\n2026-05-01 07:05,99,98,\n")
+    let readings = try commands(in: try #require(try file.refusal())).flatMap(run)
+    #expect(readings.count { $0.kind == .ketone } == 1 && readings.count == 5)
+  }
+
+  @Test func twoTimesOfOneValueAreAChoice() throws {
+    let file = try ScratchFile("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n")
+    #expect(try file.refusal()?.contains("Import it with one of these, not with several") == true)
+    let series = try ScratchFile("Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n")
+    #expect(try series.refusal()?.contains("not with several") == false)
+  }
+
   @Test func aHintNeverRepeatsWhatWasSaid() throws {
     let file = try ScratchFile(
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n")

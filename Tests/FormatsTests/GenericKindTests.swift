@@ -150,4 +150,18 @@ import Testing
       #expect(batch.readings.map(\.kind) == Array(repeating: expected, count: 20))
     }
   }
+
+  @Test func aKindOfGlucoseDoesNotFitATableOfKetones() throws {
+    let rows = "2026-06-17 06:00:11,0.4\n2026-06-17 06:05:11,0.7\n"
+    let file = try ScratchFile("Time,Ketone (mmol/L)\n\(rows)")
+    #expect(
+      try file.refusal { $0.kind = .cbg }?.contains("holds ketones, and no column holds glucose") == true)
+    #expect(try file.readings { $0.kind = .ketone }.readings.count == 2)
+    let sensor = try ScratchFile(
+      "No.,Time,Sensor reading(mmol/L)\n1,\(rows.replacing("\n2026", with: "\n2,2026"))")
+    #expect(try sensor.refusal { $0.kind = .cbg } != nil)
+    // Glucose beside ketones is of the kind that a person says.
+    let both = try ScratchFile("Time,Glucose (mg/dL),Ketone (mmol/L)\n2026-06-17 06:00,104,0.4\n")
+    #expect(try both.readings { $0.kind = .scan }.readings.map(\.kind).contains(.scan))
+  }
 }

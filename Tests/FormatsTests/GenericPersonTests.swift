@@ -60,6 +60,96 @@ import Testing
     #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
   }
 
+  @Test func namesOfPersonsAreNamesAlsoInOneRowEach() throws {
+    let rows = ["Anna", "Ben", "Carla"].enumerated().map { "\($1),2026-05-0\($0 + 1) 07:00,10\($0)\n" }
+      .joined()
+    let file = try ScratchFile("Name,time,glucose (mg/dL)\n\(rows)")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("distinguishes persons") && !refusal.contains("Anna"), "\(refusal)")
+    #expect(
+      try file.readings { $0.rows = [RowFilter(column: "Name", value: "2 of 3")] }.readings.count == 1)
+    // A number names a row; and one name alone is that of the person.
+    for name in ["Reading", ""] {
+      let numbered = (0..<3).map { "\(name) \($0),2026-05-0\($0 + 1) 07:00,10\($0)\n" }.joined()
+      #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(numbered)").readings().readings.count == 3)
+    }
+    let alone = (0..<3).map { "Anna,2026-05-0\($0 + 1) 07:00,10\($0)\n" }.joined()
+    #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(alone)").readings().readings.count == 3)
+  }
+
+  // MARK: Persons in known formats
+
+  private static let diary = [
+    "Date", "Time", "Tags", "Blood Glucose Measurement (mg/dL)", "Insulin Injection Units (Pen)",
+    "Basal Injection Units", "Insulin Injection Units (pump)", "Insulin (Meal)", "Insulin (Correction)",
+    "Temporary Basal Percentage", "Temporary Basal Duration (Minutes)",
+    "Meal Carbohydrates (Grams, Factor 1)", "Meal Descriptions", "Activity Duration (Minutes)",
+    "Activity Intensity (1: Cosy, 2: Ordinary, 3: Demanding)", "Activity Description", "Steps", "Note",
+    "Location", "Blood pressure", "Body weight (lbs)", "HbA1c (Percent)", "Ketones", "Food type",
+    "Medication",
+  ]
+
+  /// Rows of mySugr with one more column.
+  private static func diary(_ column: String, _ people: [String]) -> String {
+    let rows = people.enumerated().map { index, person in
+      var cells = [String](repeating: "", count: diary.count) + [person]
+      (cells[0], cells[1], cells[3]) = ("May \(index + 1), 2026", "8:00:27 AM", "\(110 + index)")
+      return cells
+    }
+    return ([diary + [column]] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
+  }
+
+  @Test func aColumnOfPersonsThatWasAddedToAKnownTableIsAskedFor() throws {
+    let file = try ScratchFile(Self.diary("Person", ["Anna", "Ben", "Anna", ""]))
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("data of 2 people") && refusal.contains("--where Person=2"), "\(refusal)")
+    #expect(!refusal.contains("Anna"))
+    func values(_ value: String) throws -> [Double] {
+      try file.readings { $0.rows = [RowFilter(column: "person", value: value)] }.readings
+        .compactMap(\.measurement.quantity?.number)
+    }
+    #expect(try values("1") == [110, 112] && values("Anna") == [110, 112] && values("2") == [111])
+    #expect(
+      try file.refusal { $0.rows = [RowFilter(column: "Person", value: "3")] }?.contains("no person") == true)
+    // One person, and a column of something else.
+    #expect(try ScratchFile(Self.diary("Person", ["Anna", "Anna", ""])).readings().readings.count == 3)
+    #expect(try ScratchFile(Self.diary("Mood", ["good", "bad", "good"])).readings().readings.count == 3)
+  }
+
+  @Test func bodiesOfTwoAccountsAreAskedFor() throws {
+    func body(_ users: [String]) -> String {
+      "["
+        + users.enumerated().map { index, user in
+          """
+          {"type":"smbg","time":"2026-05-0\(index + 1)T07:00:00.000Z","deviceId":"m","uploadId":"u","units":"mg/dL",
+           "value":\(110 + index),"_userId":"\(user)"}
+          """
+        }.joined(separator: ",") + "]"
+    }
+    let file = try ScratchFile(body(["a1", "b2", "a1"]))
+    #expect(try file.refusal()?.contains("--where _userId=2") == true)
+    let one = try file.readings { $0.rows = [RowFilter(column: "_userId", value: "b2")] }
+    #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [111])
+    #expect(try ScratchFile(body(["a1", "a1"])).readings().readings.count == 2)
+  }
+
+  @Test func anIdThatIsANumberIsNoPlaceInTheOrder() throws {
+    func body(_ patient: String, _ day: Int) -> String {
+      let measurement =
+        #"{"FactoryTimestamp":"5/\#(day)/2026 7:00:00 AM","Timestamp":"5/\#(day)/2026 9:00:00 AM","ValueInMgPerDl":\#(100 + day)}"#
+      return
+        #"{"status":0,"data":{"connection":{"patientId":"\#(patient)","glucoseMeasurement":\#(measurement)},"graphData":[]}}"#
+        + "\n"
+    }
+    let file = try ScratchFile(body("7", 1) + body("1", 2))
+    func values(_ value: String) throws -> [Double] {
+      try file.readings { $0.rows = [RowFilter(column: "patientId", value: value)] }.readings
+        .compactMap(\.measurement.quantity?.number)
+    }
+    // The id 1 is the second person's; the number 2 is no id.
+    #expect(try values("1") == [102] && values("7") == [101] && values("2") == [102])
+  }
+
   @Test func namedColumnsOfATableOfSeveralPersonsNeedAPersonToo() throws {
     let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
     let map = ["time": "at", "value": "n"]

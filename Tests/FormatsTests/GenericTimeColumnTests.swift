@@ -169,4 +169,31 @@ import Testing
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 1...31)
     #expect(try ScratchFile("time,glucose (mg/dL)\n" + whole).readings().readings.count == 59)
   }
+
+  // MARK: Years of two digits
+
+  private static func table(_ dates: String...) -> String {
+    "time,glucose (mg/dL)\n" + dates.enumerated().map { "\($1) 0\($0 + 7):00,10\($0)\n" }.joined()
+  }
+
+  /// Now is November 2026.
+  @Test func datesThatMayBeginWithTheYearAreAskedFor() throws {
+    let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
+    #expect(try file.refusal()?.contains("may begin with a year of two digits") == true)
+    #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
+    // The turn of a year has two.
+    #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
+  }
+
+  @Test(arguments: [
+    // Of this year with the day first, whatever the number in front.
+    table("25/10/26", "26/10/26"), table("26/10/25"),
+    // No date of the first year is there with the year in front: the 31st would be in 2031.
+    table("26/10/01", "31/10/01"),
+    // Three numbers in front are days, and four digits are a year.
+    table("24/10/05", "25/10/05", "26/10/05"), table("26/10/2001", "26/11/2001"),
+  ])
+  func otherDatesHaveTheYearLast(_ text: String) throws {
+    #expect(try ScratchFile(text).refusal() == nil, "\(text)")
+  }
 }

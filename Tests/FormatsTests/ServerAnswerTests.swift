@@ -35,6 +35,8 @@ import Testing
       ["Invalid Access Token"]
     ),
     (#"{"errors":["start date is missing"]}"#, ["start date is missing"]),
+    (#"{"code":"unauthorized","data":[]}"#, ["code unauthorized", "check the login"]),
+    (#"{"status":4,"data":[]}"#, ["status 4"]), (#"{"status":"error","result":[]}"#, ["status error"]),
     (#"{"error":"invalid_grant","error_description":"bad \#(token) given"}"#, ["bad … given"]),
   ])
   func anErrorIsRefusedWithItsTextAndTheNextStep(_ body: String, _ words: [String]) throws {
@@ -56,6 +58,8 @@ import Testing
     #"{"status":0,"data":{"connection":{"patientId":"p","glucoseMeasurement":null},"activeSensors":[],"graphData":[]}}"#,
     #"{"status":0,"data":{"connection":{"patientId":"p"},"graphData":[]},"ticket":{"token":"t"}}"#,
     #"{"connection":{"patientId":"p"},"activeSensors":[],"graphData":[]}"#,
+    #"{"graphData":[],"connection":null}"#, #"{"graphData":[]}"#, #"{"code":200,"data":[]}"#,
+    #"{"status":"ok","data":[]}"#,
   ])
   func anAnswerWithoutReadingsIsAnExportOfNothing(_ body: String) throws {
     let export = try TextExport(body)

@@ -381,6 +381,13 @@ struct ImportTests {
       times == [
         "2026-03-01T07:00:00Z", "2026-03-01T07:05:00Z", "2026-03-02T13:00:00Z", "2026-03-03T07:00:00Z",
       ])
+    // A period does not move what was said of an import, and says so.
+    let period = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-03-02")
+    #expect(
+      period.output.contains(
+        "1 reading, 0 records of this time keep the zone that was given for their import"), "\(period)")
+    let early = try await program.run("config", "timezone", "Asia/Tokyo", "--until", "2026-03-01")
+    #expect(!early.output.contains("keep the zone"), "\(early)")
     let unknown = try await program.run("import", "-", "--timezone", "Nowhere/Town", input: last)
     #expect([64, 78].contains(unknown.status))
     #expect(unknown.errors.contains("Nowhere/Town"))

@@ -72,7 +72,7 @@ struct UndoText {
     if counts.changesNothing {
       lines.append(
         isRedo
-          ? "  something else hides what it brought"
+          ? "  what it brought is shown already, or something else hides it"
           : "  other imports brought the same, or it is hidden already")
     }
     lines += Self.large(counts.largeRecords)

@@ -19,13 +19,24 @@ struct GenericAdvice {
         + commands.map { "\n  " + $0 }.joined()
     }
     let lead =
-      problem.isDoubtful ? "If its values are glucose, import them with:" : "Import what you need with:"
+      if problem.haveSeveralTimes {
+        "Import it with one of these, not with several: each reads the same values at other times:"
+      } else if problem.isDoubtful {
+        "If its values are glucose, import them with:"
+      } else {
+        "Import what you need with:"
+      }
     return ". " + lead + commands.map { "\n  " + $0 }.joined()
   }
 
   private func commands(for problem: GenericProblem) -> [String] {
     if problem.rows.isEmpty {
-      return problem.choices.flatMap { commands(naming: $0, rows: [], of: problem) }
+      return problem.choices.enumerated().flatMap { index, choice in
+        // Each command of several series is for a device of its own, and what is beside them is read once.
+        let isFurther = problem.areSeries && index > 0
+        return commands(
+          naming: isFurther ? choice.without(.ketone).without(.smbg) : choice, rows: [], of: problem)
+      }
     }
     return problem.rows.flatMap { row in
       guard row.value.isPlainInCommands, !options.rows.contains(row) else { return [String]() }

@@ -192,8 +192,10 @@ extension GenericFinding {
       if header.names.contains(where: { $0.hasPrefix(header.names[place] + ".") }) { continue }
       if words.isPerson {
         watches.append(GenericWatch(place: place, name: header.names[place], use: .person))
-      } else if words.isBareID || (words.isName && isNamed) {
+      } else if words.isBareID {
         watches.append(GenericWatch(place: place, name: header.names[place], use: .perhapsPerson))
+      } else if words.isName, isNamed {
+        watches.append(GenericWatch(place: place, name: header.names[place], use: .perhapsName))
       }
     }
     columns.watched = watches.map(\.place)

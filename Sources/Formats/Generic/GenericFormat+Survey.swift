@@ -5,7 +5,9 @@ import Logbook
 /// What the first rows settle, and what only all of them can.
 extension GenericFormat {
   /// A number over 12 or a dot among the head's dates settles the order; contradictions are for the survey.
-  mutating func settleOrderFromHead() {
+  ///
+  /// - Throws: `Failure` of category `badInput` where the year may come first.
+  mutating func settleOrderFromHead() throws {
     if let given = options.dateOrder.flatMap(DateOrder.init) {
       times.order = given
       orderBasis = .given
@@ -14,6 +16,15 @@ extension GenericFormat {
     let column = finding.columns[.time] >= 0 ? finding.columns[.time] : finding.columns[.date]
     let dates = finding.header.cells(column).compactMap { $0.withField { $0.trimmed.openDate } }
     guard !dates.isEmpty else { return }
+    var survey = try DateOrderSurvey(given: nil, now: options.now)
+    for date in dates {
+      survey.note(
+        OpenTime(
+          first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
+          hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear), isHistory: false,
+        line: 0)
+    }
+    try survey.refuseYearFirst()
     let dayIsFirst = dates.contains { $0.first > 12 || $0.separator == UInt8(ascii: ".") }
     let monthIsFirst = dates.contains { $0.second > 12 }
     guard dayIsFirst != monthIsFirst else {
@@ -141,8 +152,7 @@ extension GenericFormat {
     // Where the time of day does not matter for the order, midnight serves.
     return OpenTime(
       first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
-      hasHalfDay: false,
-      separator: date.separator)
+      hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear)
   }
 
   mutating func settle() throws {

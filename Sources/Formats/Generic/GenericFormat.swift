@@ -86,8 +86,20 @@ struct GenericFormat: ExportFormat {
     rows = GenericRows(finding)
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
     hasOthers = hasDiary || roles.contains(.smbg)
-    settleOrderFromHead()
+    try requireGlucose()
+    try settleOrderFromHead()
     settleKindFromHead()
+  }
+
+  /// - Throws: `Failure` of category `badInput` where a person says a kind of glucose, and only ketones are there.
+  private func requireGlucose() throws {
+    guard let kind = options.kind, kind != .ketone, finding.columns[.value] < 0, finding.columns[.smbg] < 0,
+      finding.columns[.ketone] >= 0, options.columns.isEmpty
+    else { return }
+    throw Failure(
+      .badInput,
+      "the column \(finding.quoted([finding.columns[.ketone]])) holds ketones, and no column holds glucose: leave out "
+        + "--kind \(kind.name)")
   }
 
   var decisions: [Decision] {

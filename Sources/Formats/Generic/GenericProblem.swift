@@ -31,6 +31,12 @@ struct GenericProblem {
     self.areSeries = areSeries
   }
 
+  /// Whether the choices read the same values at other times, so that only one of them is right.
+  var haveSeveralTimes: Bool {
+    Set(choices.map { columns in [GenericRole.time, .date, .clock].map { columns[$0] } }).count > 1
+      && Set(choices.map { $0[.value] }).count == 1
+  }
+
   /// A problem with times whose choices name the values, too: those that are found, or those of another problem.
   func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
     var problem = self

@@ -9,8 +9,10 @@ struct GenericWatch {
     case pick(String)
     /// It says whose the row is.
     case person
-    /// It says whose the row is, or numbers or names the rows.
+    /// It says whose the row is, or numbers the rows.
     case perhapsPerson
+    /// It says whose the row is, or names the rows.
+    case perhapsName
   }
 
   /// The column in the header.
@@ -41,6 +43,8 @@ struct GenericRows {
     var count = 0
     /// Whether the first rows look like several of one person each.
     var repeats = false
+    /// Whether the first rows have several values.
+    var mayNamePersons = false
 
     mutating func note(_ cell: Field) {
       guard !cell.isEmpty else { return }
@@ -69,6 +73,11 @@ struct GenericRows {
       return true
     }
 
+    /// Whether a value is made of words. `Reading 7` names a row.
+    private static func mayBeName(_ value: [UInt8]) -> Bool {
+      !value.contains { 0x30...0x39 ~= $0 } && value.contains { $0 >= 0x41 }
+    }
+
     var isPick: Bool { if case .pick = watch.use { true } else { false } }
 
     var holdsSeveralPersons: Bool {
@@ -76,8 +85,9 @@ struct GenericRows {
       switch watch.use {
       case .pick: return false
       case .person: return true
-      // Numbers of rows and names of meals come once or twice.
+      // Numbers of rows come once or twice.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
+      case .perhapsName: return values.allSatisfy(Self.mayBeName)
       }
     }
   }
@@ -103,6 +113,7 @@ struct GenericRows {
       var column = Column(watch)
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
+      column.mayNamePersons = Set(cells).count > 1
       return column
     }
   }
@@ -115,6 +126,7 @@ struct GenericRows {
         case .pick: false
         case .person: true
         case .perhapsPerson: $0.repeats
+        case .perhapsName: $0.mayNamePersons
         }
       }
   }

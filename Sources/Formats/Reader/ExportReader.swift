@@ -35,8 +35,8 @@ public struct ExportReader {
   private var nextHeader: String?
   private let layout: Layout
   private var picker: RowPicker?
-  /// Set where exports of several people may be joined.
-  private var people: JoinedPeople?
+  /// Set where the input may hold rows of several people.
+  private var people: (any PeopleFilter)?
 
   /// Opens a file and decides on its format.
   ///
@@ -69,15 +69,16 @@ public struct ExportReader {
     let found = try Detection.parser(for: input, options: options)
     parser = found.parser
     var filters = options.rows
-    people = try Self.people(found, input, &filters)
-    picker = try Self.picker(filters, found, input)
-    layout = picker?.layout(found.layout) ?? found.layout
+    var layout = found.layout
+    people = try Self.people(found, input, options, &layout, &filters)
+    picker = try Self.picker(filters, found, layout, input)
+    self.layout = picker?.layout(layout) ?? layout
     try input.checkMember()
-    rows = try Self.makeRows(layout, input: input)
+    rows = try Self.makeRows(self.layout, input: input)
     collector = Collector(format: type(of: parser).id, options: options)
     if parser.isOpen || ((parser.gainsBySurvey || people != nil) && !input.isLive) {
       try survey()
-      rows = try Self.makeRows(layout, input: input)
+      rows = try Self.makeRows(self.layout, input: input)
     }
   }
 
@@ -182,23 +183,37 @@ public struct ExportReader {
 
   /// What leaves out rows that a person did not pick.
   private static func picker(
-    _ filters: [RowFilter], _ found: Detection.Found, _ input: Input
+    _ filters: [RowFilter], _ found: Detection.Found, _ layout: Layout, _ input: Input
   ) throws -> RowPicker? {
     do {
-      return try RowPicker(filters, for: type(of: found.parser), found.layout, input.head)
+      return try RowPicker(filters, for: type(of: found.parser), layout, input.head)
     } catch let failure as Failure {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
   }
 
   /// What follows whose rows come; nil where an input is certainly the export of one person.
+  ///
+  /// - Parameter layout: where an added column goes.
   private static func people(
-    _ found: Detection.Found, _ input: Input, _ filters: inout [RowFilter]
-  ) throws -> JoinedPeople? {
-    guard let mark = found.parser.joinMark else { return nil }
-    let count = filters.count
-    let people = JoinedPeople(type(of: found.parser), &filters)
-    return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
+    _ found: Detection.Found, _ input: Input, _ options: ExportOptions, _ layout: inout Layout,
+    _ filters: inout [RowFilter]
+  ) throws -> (any PeopleFilter)? {
+    let type = type(of: found.parser)
+    if let mark = found.parser.joinMark {
+      let count = filters.count
+      let people = JoinedPeople(type, &filters)
+      return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
+    }
+    switch layout {
+    case .table(let delimiter):
+      return PersonColumn(found.parser, delimiter, input.head, options, &filters)
+    case .objects(let columns):
+      guard let member = type.personMember, input.head.names(member) else { return nil }
+      layout = .objects(columns: columns + [member])
+      return PersonColumn(member: member, at: columns.count, &filters)
+    case .lines, .elements: return nil
+    }
   }
 
   private mutating func takeLast(_ row: Row) throws {

@@ -68,8 +68,10 @@ struct InputPeople {
     guard let picked else {
       return id.isEmpty || ids.first == id ? .read : .refuse
     }
-    let number = ids.firstIndex(of: id).map { String($0 + 1) }
-    guard picked == id || picked == number else {
+    // An id may be a number, which is then no place in the order.
+    let isPicked =
+      ids.contains(picked) ? picked == id : ids.firstIndex(of: id).map { String($0 + 1) } == picked
+    guard isPicked else {
       hasLeftOut = true
       return .leaveOut
     }

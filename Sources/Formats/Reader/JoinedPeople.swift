@@ -14,7 +14,7 @@ enum PersonRow {
 }
 
 /// Follows whose rows come, in an input that several exports were joined to.
-struct JoinedPeople {
+struct JoinedPeople: PeopleFilter {
   /// The column of `--where` that picks a person.
   static let column = "person"
 

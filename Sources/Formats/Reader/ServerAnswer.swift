@@ -43,18 +43,15 @@ enum ServerAnswer {
         status == 401 || status == 403
           ? "check the token in the address and download the data again" : "download the data again later")
     }
-    guard let text = errorText(members) else { return nil }
-    return answer("the server", text, "download the data again")
+    guard let text = errorText(members) ?? stateText(members) else { return nil }
+    return answer("the server", text, "check the login or the token, and download the data again")
   }
 
   /// Whether the answer says that there is nothing.
   static func isEmpty(_ head: InputHead) -> Bool {
     guard var members = head.answer, refusal(of: head) == nil else { return false }
     // Programs keep what LibreLinkUp answers with or without the envelope.
-    if case .object? = members["connection"], case .list? = members["graphData"] {
-      members = ["data": .object(members)]
-    }
-    if let status = members["status"]?.number, status != 0, status != 200 { return false }
+    if case .list? = members["graphData"] { members = ["data": .object(members)] }
     var found: [JSONValue] = []
     for (name, value) in members where name != "ticket" {
       if lists.contains(name), case .list = value { found.append(value) }
@@ -97,6 +94,20 @@ enum ServerAnswer {
     guard let error = members["error"] else { return nil }
     return members["error_description"]?.text ?? error.text ?? error["message"]?.text
   }
+
+  /// What a state says that is not that of success, such as `"code": "unauthorized"` or `"status": 4`.
+  private static func stateText(_ members: [String: JSONValue]) -> String? {
+    for name in ["status", "statusCode", "code"] {
+      if let number = members[name]?.number, number != 0, !(200..<300).contains(number) {
+        return "\(name) \(Int(exactly: number).map(String.init) ?? "unknown")"
+      }
+      if let text = members[name]?.text, !successes.contains(text.lowercased()), Double(text) == nil {
+        return "\(name) \(text)"
+      }
+    }
+    return nil
+  }
+  private static let successes: Set<String> = ["", "ok", "success", "succeeded", "200", "0"]
 
   private static func answer(_ server: String, _ text: String, _ next: String) -> String {
     "this is an error message of a server, not an export; \(server) answered: \(shown(text)). Next: \(next)"

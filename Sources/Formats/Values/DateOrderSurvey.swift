@@ -22,7 +22,20 @@ struct DateOrderSurvey {
   private var hasRows = false
   /// Whether some date is another one in the other order.
   private var orderMatters = false
+  /// Nil once a date cannot begin with its year.
+  private var yearFirst: YearFirst? = YearFirst()
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
+
+  /// Dates such as `26/10/01`, which may be in 2026 or in 2001.
+  private struct YearFirst {
+    /// What would be the years: a month of data has one, a winter two.
+    var years: Set<Int> = []
+    var newest = Int64.min
+    /// The newest time with the year last.
+    var newestOther = Int64.min
+  }
+  /// Data that is older than this is rare, and dates that then would be this recent are doubtful.
+  private static let oldSeconds: Int64 = 10 * 366 * 86400
 
   /// What the input would be in one order.
   private struct Candidate {
@@ -76,11 +89,37 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
     if time.separator == UInt8(ascii: ".") { hasDots = true }
     if time.hasHalfDay { hasHalfDay = true }
+    if yearFirst != nil { noteYearFirst(time) }
     // A number over 12 settles the order; from there on only a contradiction matters.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
     }
+  }
+
+  private mutating func noteYearFirst(_ time: OpenTime) {
+    guard time.hasShortYear, let latest,
+      let shown = DeviceTime(
+        year: 2000 + time.first, month: time.second, day: time.year - 2000, hour: time.hour,
+        minute: time.minute, second: time.seconds), shown.seconds <= latest,
+      let other = DateOrder.allCases.lazy.compactMap(time.time).first
+    else { return yearFirst = nil }
+    var found = yearFirst ?? YearFirst()
+    found.years.insert(time.first)
+    found.newest = max(found.newest, shown.seconds)
+    found.newestOther = max(found.newestOther, other.seconds)
+    yearFirst = found.years.count > 2 ? nil : found
+  }
+
+  /// - Throws: `Failure` of category `badInput` for dates that are old with the year last and recent with the year first.
+  func refuseYearFirst() throws {
+    guard let latest, let yearFirst, yearFirst.newest > latest - Self.oldSeconds / 2,
+      yearFirst.newestOther < latest - Self.oldSeconds
+    else { return }
+    throw Failure(
+      .badInput,
+      "the dates may begin with a year of two digits: then they are recent, else more than ten years old. "
+        + "Export them with four digits of the year, or use --date-order if the year comes last")
   }
 
   /// The time at which the export says that it was made, written as the rows are.
@@ -107,6 +146,7 @@ struct DateOrderSurvey {
   func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
   {
     if let given { return (given, .given) }
+    try refuseYearFirst()
     if let first = firstOver12, let second = secondOver12 {
       throw Failure(
         .badInput,

@@ -18,6 +18,8 @@ struct OpenTime {
   var seconds: Int
   var hasHalfDay: Bool
   var separator: UInt8
+  /// Whether the year has two digits.
+  var hasShortYear = false
 
   /// The time read in this order; nil when no calendar has it.
   @inline(__always) func time(_ order: DateOrder) -> DeviceTime? {
@@ -180,11 +182,12 @@ extension Field {
     guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }
     return OpenTime(
       first: date.first, second: date.second, year: date.year, hour: clock.hour, minute: clock.minute,
-      seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: date.separator)
+      seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: date.separator,
+      hasShortYear: date.hasShortYear)
   }
 
   /// The date written with the year last, and how many bytes it takes.
-  var openDate: (first: Int, second: Int, year: Int, separator: UInt8, length: Int)? {
+  var openDate: (first: Int, second: Int, year: Int, hasShortYear: Bool, separator: UInt8, length: Int)? {
     var scanner = TimeScanner(self)
     guard let first = scanner.number(maxDigits: 2) else { return nil }
     let separator = scanner.byte
@@ -194,12 +197,13 @@ extension Field {
     guard let second = scanner.number(maxDigits: 2), scanner.take(separator) else { return nil }
     let start = scanner.position
     guard var year = scanner.number(maxDigits: 4) else { return nil }
+    let isShort = scanner.position - start == 2
     switch scanner.position - start {
     case 4: break
     case 2 where year < 70: year += 2000
     default: return nil
     }
-    return (first, second, year, separator, scanner.position)
+    return (first, second, year, isShort, separator, scanner.position)
   }
 
   /// A time of day alone: `9:42:20 AM`, `19:59`.

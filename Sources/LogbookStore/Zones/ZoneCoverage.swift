@@ -87,6 +87,27 @@ extension Store {
     }
   }
 
+  /// How many readings and records of a period for all devices keep the zone that was given for their import.
+  package func keptByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
+    var counts = ZoneCoverage.Counts()
+    guard period.devices.isEmpty else { return counts }
+    try read { database in
+      guard !(try ItemZoneTables.names(database)).isEmpty else { return }
+      let times = "offset_source <> 0 AND device_time >= ? AND device_time < ?"
+      counts.readings = try count(
+        "reading WHERE zone IS NOT NULL AND \(times)", period, database)
+      counts.records = try count(
+        "record WHERE \(ItemZoneTables.zoneOfRecord) IS NOT NULL AND deleted = 0 AND NOT \(Withdrawn.isStatement) AND \(times)",
+        period, database)
+    }
+    return counts
+  }
+
+  private func count(_ rows: String, _ period: ZonePeriod, _ database: Database) throws -> Int {
+    try Int.fetchOne(
+      database, sql: "SELECT count(*) FROM \(rows)", arguments: [period.first, period.end]) ?? 0
+  }
+
   /// The identity of the device that a person names by its serial number, its model or both with the vendor.
   ///
   /// - Throws: `Failure`: `missingInput` without such a device, `usage` where several have the name.
