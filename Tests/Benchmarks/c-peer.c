@@ -23,8 +23,7 @@ static const char *const TABLES =
     " CHECK (occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0"
     " AND offset_source <= 4 AND unit >= 0 AND unit <= 1 AND range_flag >= 0 AND range_flag <= 2 AND uploaded >= 0"
     " AND uploaded <= 1 AND (value IS NULL) = (range_flag <> 0)),"
-    " PRIMARY KEY (partition, position, series, value_bucket, occurrence)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence) WHERE uploaded = 0";
+    " PRIMARY KEY (partition, position, series, value_bucket, occurrence)) STRICT, WITHOUT ROWID;";
 
 static sqlite3 *store;
 static char devices[16][32];

@@ -117,6 +117,9 @@ import Testing
       {
         $0.deep = .init(); $0.deep?.brokenReferences = 1
       },
+      {
+        $0.deep = .init(); $0.deep?.unreachableReadings = 1
+      },
     ] as [(inout StoreExamination) -> Void] {
       var examination = StoreExamination()
       change(&examination)

@@ -173,6 +173,17 @@ import Testing
     #expect(try examine(isDeep: true)?.deep?.brokenReferences == 1)
   }
 
+  @Test func aPendingReadingThatNoUploadFindsIsFoundByTheCompleteCheck() throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100)), Make.tick(1, 90)]))
+    #expect(try examine(isDeep: true)?.deep?.unreachableReadings == 0)
+    let rule = try #require(
+      scratch.rows("SELECT sql FROM sqlite_schema WHERE name = 'pending_range_stays'").first)
+    try execute(
+      "DROP TRIGGER pending_range_stays; DELETE FROM pending_range WHERE partition = 1; \(rule)")
+    #expect(try examine(isDeep: true)?.deep?.unreachableReadings == 1)
+    #expect(try examine()?.damage == [])
+  }
+
   @Test(arguments: [("content", 0), ("contents", 1)])
   func anAttachmentThatChangedIsFoundByTheCompleteCheck(_ text: String, _ count: Int) throws {
     var digest = Digest()

@@ -57,7 +57,8 @@ import Testing
 
   /// Tables of settings, of queues and of what follows from others.
   private static let free: Set<String> = [
-    "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer", "download",
+    "pending_range", "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer",
+    "download",
     "pinned",
     "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
     "action_state", "redo", "withdrawn", "listed_record",

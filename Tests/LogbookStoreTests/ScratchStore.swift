@@ -115,7 +115,7 @@ final class ScratchStore {
     )
   }
 
-  /// Whether the counters of every series say what a count over the readings says.
+  /// Whether the counters of every series say what a count over the readings says, and the ranges hold what is pending.
   func expectCountersEqualCount(_ location: SourceLocation = #_sourceLocation) throws {
     let counters = try rows(
       """
@@ -128,6 +128,28 @@ final class ScratchStore {
         max(device_time) FROM reading GROUP BY 1, 2 ORDER BY 2
       """)
     #expect(counters == counted, sourceLocation: location)
+    #expect(try number(Self.unreachable) == 0, sourceLocation: location)
+  }
+
+  private static let unreachable =
+    "SELECT count(*) FROM reading AS r WHERE r.uploaded = 0 AND \(PendingSchema.isInNoRange)"
+
+  /// Whether each pending reading is in a range, each range has one, and no two ranges overlap.
+  func expectRangesHoldWhatIsPending(
+    _ comment: Comment? = nil, _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try number(Self.unreachable) == 0, comment, sourceLocation: location)
+    let overlapping = """
+      SELECT count(*) FROM pending_range AS p JOIN pending_range AS o ON o.partition = p.partition
+        AND o.first_position >= p.first_position AND o.first_position <= p.last_position
+      WHERE (o.first_position, o.last_position) <> (p.first_position, p.last_position)
+      """
+    #expect(try number(overlapping) == 0, comment, sourceLocation: location)
+    let empty = """
+      SELECT count(*) FROM pending_range AS p WHERE NOT EXISTS (SELECT 1 FROM reading AS r WHERE r.partition = p.partition
+        AND r.position BETWEEN p.first_position AND p.last_position AND r.uploaded = 0)
+      """
+    #expect(try number(empty) == 0, comment, sourceLocation: location)
   }
 }
 

@@ -133,15 +133,20 @@ import Testing
     #expect(try copy.timezone().name == "Europe/Madrid")
   }
 
-  @Test func pendingReadingsAreFoundThroughTheirIndex() throws {
+  @Test func pendingWorkIsFoundThroughRangesAndIndexes() throws {
     _ = try scratch.open()
-    let plan = try scratch.rows(
+    let batch = """
+      SELECT r.position FROM \(SyncTransaction.pendingTables) WHERE \(SyncTransaction.pendingCondition)
+      ORDER BY \(SyncTransaction.pendingOrder.joined(separator: ", ")) LIMIT 100
       """
-      EXPLAIN QUERY PLAN SELECT partition, position, series, value_bucket, occurrence FROM reading
-      WHERE uploaded = 0 ORDER BY partition, position, series, value_bucket, occurrence LIMIT 100
-      """)
-    #expect(plan.contains { $0.contains("reading_pending") })
-    #expect(!plan.contains { $0.contains("TEMP B-TREE") })
+    for query in [batch, UploadMarks.pending] {
+      let plan = try scratch.rows("EXPLAIN QUERY PLAN \(query.replacing(/\?[0-9]/, with: "1"))")
+      #expect(
+        plan.contains {
+          $0.contains("SEARCH r USING PRIMARY KEY (partition=? AND position>? AND position<?)")
+        })
+      #expect(!plan.contains { $0.contains("TEMP B-TREE") })
+    }
     let records = try scratch.rows(
       """
       EXPLAIN QUERY PLAN SELECT guid FROM record WHERE version > version_synced AND conflict IS NULL

@@ -155,6 +155,14 @@ import Testing
       ("SyncTests/InFlightTests", "onlyTheReadingsSentAreMarked"),
       ("SyncTests/PartialTests", "aBatchClearsExactlyWhatItHeld")),
     Rule(
+      "Every pending reading is in a range of positions that a push searches, whichever program made it pending.",
+      ("LogbookStoreTests/PendingRangesTests", "everyPendingReadingIsInARange"),
+      ("LogbookStoreTests/PendingRangesTests", "whatAnotherProgramMakesPendingIsFound"),
+      ("LogbookStoreTests/PendingRangesTests", "noProgramTakesTheRangeFromAPendingReading")),
+    Rule(
+      "What was uploaded leaves the ranges, so that a push costs what is pending.",
+      ("LogbookStoreTests/PendingRangesTests", "whatIsUploadedLeavesTheRange")),
+    Rule(
       "Of a batch only the acknowledged items advance.",
       ("SyncTests/PartialTests", "ofABatchOnlyWhatWasAcknowledgedAdvances")),
     Rule(

@@ -78,6 +78,9 @@ package struct StoreFacts: Sendable {
       if deep.wrongContents > 0 {
         fail("\(deep.wrongContents) attachments do not have the SHA-256 that they should have")
       }
+      if deep.unreachableReadings > 0 {
+        fail("no upload finds \(deep.unreachableReadings) pending readings, which are in no pending_range")
+      }
     }
     if let comparison = store.comparison, let first = comparison.first {
       // Nothing shows which of both is right, so that no command is named that would replace one.

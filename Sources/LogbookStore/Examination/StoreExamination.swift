@@ -8,6 +8,8 @@ package struct StoreExamination: Sendable {
     package var brokenReferences = 0
     /// Attachments whose content has another SHA-256 than it should.
     package var wrongContents = 0
+    /// Pending readings that are in no range of pending readings, and would never be sent.
+    package var unreachableReadings = 0
 
     /// Nothing wrong found.
     package init() {}

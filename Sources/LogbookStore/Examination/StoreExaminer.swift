@@ -149,6 +149,9 @@ package struct StoreExaminer {
   private func deep(_ file: ExaminedFile) throws -> StoreExamination.Deep {
     var deep = StoreExamination.Deep()
     deep.brokenReferences = try file.rows("PRAGMA foreign_key_check").count
+    deep.unreachableReadings = Int(
+      try file.number(
+        "SELECT count(*) FROM reading AS r WHERE r.uploaded = 0 AND \(PendingSchema.isInNoRange)") ?? 0)
     for row in try file.rows("SELECT digest FROM blob WHERE held = size") {
       guard let digest = row[0] else { continue }
       let sum = try file.sum("SELECT bytes FROM blob_part WHERE digest = ? ORDER BY start", digest)

@@ -25,6 +25,8 @@ final class ReadingWriter {
   /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
+  /// The positions of the chunk's new readings that the remote lacks.
+  private var pending = PendingPositions()
   /// Readings of the batch that were there before this import, by the places of their series.
   private var met: [[SeriesPoint]] = []
   /// How many readings of a chunk are new where their trigger is left out for the rest of the batch: to drop and create one
@@ -112,6 +114,7 @@ final class ReadingWriter {
     outcome = Outcome()
     storesMany = false
     differing.removeAll(keepingCapacity: true)
+    pending = PendingPositions()
     met.removeAll(keepingCapacity: true)
     table = SeriesTable(database, deviceIDs: deviceIDs)
     try order.arrange(readings, in: &table)
@@ -139,7 +142,10 @@ extension ReadingWriter {
     let known = try findKnown(items, readings)
     guard known < items.count else { return }
     chunk.removeAll()
-    for (item, isKnown) in zip(items, isKnown) where !isKnown { append(item, readings) }
+    for (item, isKnown) in zip(items, isKnown) where !isKnown {
+      append(item, readings)
+      if !isUploaded { pending.append(table.all[item.series].partition, readings[item.index].position) }
+    }
     try insertChunk()
     for (item, isKnown) in zip(items, isKnown) where !isKnown {
       table.count(readings[item.index], at: item.series)
@@ -199,6 +205,7 @@ extension ReadingWriter {
       try Roles.leaveReadings(database)
       storesMany = true
     }
+    try pending.save(database)
     let inserted = try insert.run()
     guard inserted == chunk.count else {
       throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a part of a batch was not stored")
@@ -275,6 +282,7 @@ extension ReadingWriter {
             index: item.index, series: item.series, valueBucket: item.valueBucket,
             occurrence: place.takeOccurrence()),
           readings, marks: isSecond && isClockSetBack ? .clockSetBack : [])
+        if !isUploaded { pending.append(table.all[item.series].partition, reading.position) }
         try insertChunk()
         table.count(reading, at: item.series)
         place.isTaken = true

@@ -58,8 +58,6 @@ enum ReadingSchema {
       CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence)
-      WHERE uploaded = 0;
     -- Shown times that a clock repeats: few, and settled again when other ticks of the device come.
     CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3;
 

@@ -20,26 +20,33 @@ enum Roles {
     }
   }
 
-  /// Runs work of the role `sync` that marks readings as uploaded and counts them itself, inside a transaction. When it
-  /// fails, the triggers come back with the rest of what the transaction began with.
+  /// Runs work of the role `sync` that marks readings as uploaded and counts them itself, inside a transaction. No reading
+  /// becomes pending by it. If it fails, the rollback also restores the triggers.
   static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
     try database.execute(
-      sql: "DROP TRIGGER temp.role_gives_reason_for_requeue; DROP TRIGGER temp.role_counts_uploads")
+      sql: """
+        DROP TRIGGER temp.role_gives_reason_for_requeue; DROP TRIGGER temp.role_counts_uploads;
+        DROP TRIGGER main.reading_is_in_range_again
+        """)
     try work()
-    try database.execute(sql: followsUploads)
+    try database.execute(sql: followsUploads + PendingSchema.readingIsInRangeAgain)
   }
 
-  /// Leaves out the trigger that looks each new reading up, until `keepReadings`, inside a transaction that stores many.
+  /// Leaves out the triggers that look each new reading up, until `keepReadings`, inside a transaction that stores many.
+  /// The caller puts pending readings into their ranges itself.
   ///
-  /// Every other connection sees the trigger always: what a transaction does to the schema is seen with its commit, and
-  /// when it fails, the trigger is there as before. Within, a reading of a known identity is a failed constraint.
+  /// Other connections always see the triggers: a change of the schema becomes visible with the commit, and a rollback
+  /// restores them. Inside the transaction, a reading of a known identity is a failed constraint.
   static func leaveReadings(_ database: Database) throws {
-    try database.execute(sql: "DROP TRIGGER IF EXISTS main.reading_is_not_replaced")
+    try database.execute(
+      sql: """
+        DROP TRIGGER IF EXISTS main.reading_is_not_replaced; DROP TRIGGER IF EXISTS main.reading_is_in_range
+        """)
   }
 
-  /// Brings the trigger back, before the transaction ends.
+  /// Brings the triggers back, before the transaction ends.
   static func keepReadings(_ database: Database) throws {
-    try database.execute(sql: LastingSchema.readingIsNotReplaced)
+    try database.execute(sql: LastingSchema.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
   }
 
   private static let writesLocally =

@@ -5,9 +5,10 @@ import SQLiteRows
 /// The schema of a store. Its number rises with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 11, name: "store",
+    applicationID: 0x474C_5543, version: 12, name: "store",
     statements: [
-      tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
+      tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
+      ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
       QueueSchema.statements,
       StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,

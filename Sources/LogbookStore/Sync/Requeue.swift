@@ -10,6 +10,7 @@ enum Requeue {
   /// - Parameter reason: kept permanently beside the time.
   static func all(reason: String, at seconds: Int64, _ database: Database) throws {
     try open(reason, at: seconds, database) {
+      try PendingRanges(database).coverAll()
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
       try database.execute(sql: "DELETE FROM same_as")

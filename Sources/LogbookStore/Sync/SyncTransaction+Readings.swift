@@ -7,7 +7,7 @@ import SQLiteRows
 extension SyncTransaction {
   /// The first readings behind `key` that the remote does not have, but for those that it refused.
   ///
-  /// Their cost grows with what is pending, not with the store.
+  /// Their cost grows with what is pending, not with the store: only the ranges of pending readings are searched.
   ///
   /// - Parameter leavesOutWithdrawn: whether the remote is not to get what is withdrawn.
   ///
@@ -16,14 +16,30 @@ extension SyncTransaction {
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
     try readings(
-      "reading AS r INDEXED BY reading_pending",
+      Self.pendingTables,
       """
-      r.uploaded = 0 AND \(leavesOutWithdrawn ? Withdrawn.readingIsShown : "TRUE")
+      \(Self.pendingCondition)
+        AND \(leavesOutWithdrawn ? Withdrawn.readingIsShown : "TRUE")
         AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
           AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
         AND NOT EXISTS (SELECT 1 FROM resend AS m WHERE \(SiteSchema.isSame("m", "r")))
-      """, after: key, limit: limit)
+      """, inOrderOf: Self.pendingOrder, after: key, limit: limit)
   }
+
+  /// The ranges `p` of pending readings, from a key on, and the readings `r` in them.
+  static let pendingTables = """
+    pending_range AS p CROSS JOIN reading AS r ON r.partition = p.partition AND r.position <= p.last_position
+        AND r.position >= CASE WHEN p.partition = ?1 THEN max(p.first_position, ?2) ELSE p.first_position END
+    """
+
+  static let pendingCondition =
+    "p.partition >= ?1 AND (p.partition > ?1 OR p.last_position >= ?2) AND r.uploaded = 0"
+
+  /// The order of the readings, which SQLite finds without sorting.
+  static let pendingOrder = [
+    "p.partition", "p.first_position", "p.last_position", "r.position", "r.series", "r.value_bucket",
+    "r.occurrence",
+  ]
 
   /// The first readings that the remote has and that are withdrawn.
   package func withdrawnReadings(limit: Int) throws -> PendingReadings {
@@ -39,13 +55,14 @@ extension SyncTransaction {
 
   /// - Parameters:
   ///   - row: the table whose key gives the order without sorting.
+  ///   - order: the columns that give this order; nil for those of its key.
   ///   - isDescending: from the last one on.
   func readings(
-    _ tables: String, _ condition: String, orderedBy row: String = "r", after key: ReadingKey?, limit: Int,
-    isDescending: Bool = false
+    _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
+    after key: ReadingKey?, limit: Int, isDescending: Bool = false
   ) throws -> PendingReadings {
     let columns = SiteSchema.keyColumns.split(separator: ", ").map { "\(row).\($0)" }
-    let order = columns.map { isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
+    let order = (order ?? columns).map { isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
     let bound: Int64 = isDescending ? .max : .min
     let statement = try RawStatement(
       keptBy: database,
@@ -69,6 +86,8 @@ extension SyncTransaction {
     var rows: [(key: ReadingKey, reading: Reading)] = []
     repeat {
       let key = statement.key(from: 0)
+      // Ranges that another program wrote may overlap.
+      if let last = rows.last?.key, isDescending ? key >= last : key <= last { continue }
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
     let (first, last) = (rows.first?.key, rows.last?.key)

@@ -48,6 +48,10 @@ extension SyncTransaction {
   package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
+    // The schema puts each reading into a range; neighbours share one.
+    var positions = PendingPositions()
+    for key in keys.sorted() { positions.append(key.partition, key.position) }
+    try positions.save(database)
     let statement = try RawStatement(
       keptBy: database,
       """

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import SQLiteRows
+
+/// Positions of readings that become pending, in the order of the table, as ranges.
+///
+/// Positions far apart start another range, so that a search for pending readings does not pass all uploaded ones between
+/// the first and the last reading of an import.
+struct PendingPositions {
+  private(set) var ranges: [(partition: Int64, positions: ClosedRange<Int64>)] = []
+
+  /// The longest distance of two positions in a range. Shown times and instants: a day, in which a sensor has at most 1,440
+  /// readings. Numbers that a device counts: 1,000.
+  static func maxDistance(in partition: Int64) -> Int64 {
+    partition < 0 ? 86_400_000 : partition <= 4 ? 86_400 : 1000
+  }
+
+  /// Whether a range that ends here may continue to that position.
+  @inline(__always)
+  static func isNear(_ end: Int64, _ position: Int64, in partition: Int64) -> Bool {
+    let (distance, overflow) = position.subtractingReportingOverflow(end)
+    return !overflow && distance <= maxDistance(in: partition)
+  }
+
+  /// Adds a position. Only one that follows the last in its partition extends its range.
+  @inline(__always)
+  mutating func append(_ partition: Int64, _ position: Int64) {
+    if let last = ranges.last, last.partition == partition, position >= last.positions.lowerBound,
+      position <= last.positions.upperBound
+        || Self.isNear(last.positions.upperBound, position, in: partition)
+    {
+      ranges[ranges.count - 1].positions =
+        last.positions.lowerBound...max(last.positions.upperBound, position)
+    } else {
+      ranges.append((partition, position...position))
+    }
+  }
+
+  /// Puts the positions into stored ranges and forgets them.
+  mutating func save(_ database: Database) throws {
+    guard !ranges.isEmpty else { return }
+    let stored = try PendingRanges(database)
+    for range in ranges { try stored.cover(range.positions, in: range.partition) }
+    ranges.removeAll(keepingCapacity: true)
+  }
+}
+
+/// The table `pending_range`; see `PendingSchema`.
+struct PendingRanges {
+  private let database: Database
+  private let before: RawStatement
+  private let after: RawStatement
+  private let extend: RawStatement
+  private let insert: RawStatement
+
+  init(_ database: Database) throws {
+    self.database = database
+    before = try RawStatement(
+      keptBy: database,
+      """
+      SELECT first_position, last_position FROM pending_range WHERE partition = ?1 AND first_position <= ?2
+      ORDER BY first_position DESC, last_position DESC LIMIT 1
+      """)
+    after = try RawStatement(
+      keptBy: database,
+      """
+      SELECT first_position FROM pending_range WHERE partition = ?1 AND first_position > ?2 AND first_position <= ?3
+      ORDER BY first_position LIMIT 1
+      """)
+    extend = try RawStatement(
+      keptBy: database,
+      """
+      UPDATE pending_range SET last_position = ?4
+      WHERE partition = ?1 AND first_position = ?2 AND last_position = ?3
+      """)
+    insert = try RawStatement(
+      keptBy: database, "INSERT INTO pending_range VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
+  }
+
+  /// Puts all positions of a range that are in none into ranges: the nearest one before them, or new ones.
+  func cover(_ positions: ClosedRange<Int64>, in partition: Int64) throws {
+    var start = positions.lowerBound
+    while true {
+      let nearest = try range(before: start, in: partition)
+      if let nearest, nearest.upperBound >= start {
+        guard nearest.upperBound < positions.upperBound else { return }
+        start = nearest.upperBound + 1
+        continue
+      }
+      let next = try firstPosition(after: start, upTo: positions.upperBound, in: partition)
+      let end = next.map { $0 - 1 } ?? positions.upperBound
+      if let nearest, PendingPositions.isNear(nearest.upperBound, start, in: partition) {
+        extend.bind(partition, at: 1)
+        extend.bind(nearest.lowerBound, at: 2)
+        extend.bind(nearest.upperBound, at: 3)
+        extend.bind(end, at: 4)
+        _ = try extend.run()
+      } else {
+        try add(start...end, in: partition)
+      }
+      guard let next else { return }
+      start = next
+    }
+  }
+
+  /// Puts all stored readings into ranges, before all of them become pending.
+  func coverAll() throws {
+    let rows = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT min(id), partition, min(first_position), max(last_position) FROM series
+        WHERE first_position IS NOT NULL GROUP BY partition
+        """)
+    for row in rows {
+      let row = StoredRow(row, of: "series")
+      let (first, last): (Int64, Int64) = (try row[2], try row[3])
+      guard first <= last else { throw row.damage(3) }
+      try cover(first...last, in: try row[1])
+    }
+  }
+
+  private func range(before position: Int64, in partition: Int64) throws -> ClosedRange<Int64>? {
+    before.bind(partition, at: 1)
+    before.bind(position, at: 2)
+    guard try before.step() else { return nil }
+    defer { before.reset() }
+    // The table refuses a range that ends before it begins; a damaged one holds nothing.
+    return before.integer(0)...max(before.integer(0), before.integer(1))
+  }
+
+  private func firstPosition(after start: Int64, upTo end: Int64, in partition: Int64) throws -> Int64? {
+    after.bind(partition, at: 1)
+    after.bind(start, at: 2)
+    after.bind(end, at: 3)
+    guard try after.step() else { return nil }
+    defer { after.reset() }
+    return after.integer(0)
+  }
+
+  private func add(_ positions: ClosedRange<Int64>, in partition: Int64) throws {
+    insert.bind(partition, at: 1)
+    insert.bind(positions.lowerBound, at: 2)
+    insert.bind(positions.upperBound, at: 3)
+    _ = try insert.run()
+  }
+}
+
+// MARK: - What was uploaded
+
+extension PendingRanges {
+  /// Takes readings out of the ranges after they were marked as uploaded.
+  ///
+  /// - Parameters:
+  ///   - marked: their positions, in order.
+  ///   - remaining: what is still pending between the first and the last of them, in order: readings without a marked one
+  ///     between them as one range.
+  func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
+    guard let first = marked.first, let last = marked.last else { return }
+    var (place, rest) = (0, 0)
+    for range in try ranges(first...last, in: partition) {
+      while place < marked.count, marked[place] < range.lowerBound { place += 1 }
+      guard place < marked.count, marked[place] <= range.upperBound else { continue }
+      var parts: [ClosedRange<Int64>] = []
+      if range.lowerBound < first, let position = try lastPending(range.lowerBound..<first, in: partition) {
+        parts.append(range.lowerBound...position)
+      }
+      while rest < remaining.count, remaining[rest].upperBound < range.lowerBound { rest += 1 }
+      parts += remaining[rest...].prefix { $0.lowerBound <= range.upperBound }.map { $0.clamped(to: range) }
+      let next =
+        range.upperBound > last ? try firstPending(after: last, upTo: range.upperBound, in: partition) : nil
+      try replace(range, by: parts, andFrom: next, in: partition)
+    }
+  }
+
+  private func replace(
+    _ range: ClosedRange<Int64>, by parts: [ClosedRange<Int64>], andFrom next: Int64?, in partition: Int64
+  ) throws {
+    for part in parts { try add(part, in: partition) }
+    let key = "WHERE partition = ?1 AND first_position = ?2 AND last_position = ?3"
+    let statement: RawStatement
+    if let next {
+      statement = try RawStatement(
+        keptBy: database, "UPDATE OR REPLACE pending_range SET first_position = ?4 \(key)")
+      statement.bind(next, at: 4)
+    } else {
+      guard !parts.contains(range) else { return }
+      statement = try RawStatement(keptBy: database, "DELETE FROM pending_range \(key)")
+    }
+    statement.bind(partition, at: 1)
+    statement.bind(range.lowerBound, at: 2)
+    statement.bind(range.upperBound, at: 3)
+    _ = try statement.run()
+  }
+
+  private func ranges(_ positions: ClosedRange<Int64>, in partition: Int64) throws -> [ClosedRange<Int64>] {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT first_position, last_position FROM pending_range
+      WHERE partition = ?1 AND first_position <= ?3 AND last_position >= ?2 ORDER BY first_position, last_position
+      """)
+    statement.bind(partition, at: 1)
+    statement.bind(positions.lowerBound, at: 2)
+    statement.bind(positions.upperBound, at: 3)
+    var ranges: [ClosedRange<Int64>] = []
+    while try statement.step() {
+      ranges.append(statement.integer(0)...max(statement.integer(0), statement.integer(1)))
+    }
+    return ranges
+  }
+
+  private func lastPending(_ positions: Range<Int64>, in partition: Int64) throws -> Int64? {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT position FROM reading WHERE partition = ?1 AND position >= ?2 AND position < ?3 AND uploaded = 0
+      ORDER BY partition DESC, position DESC LIMIT 1
+      """)
+    return try position(statement, partition, positions.lowerBound, positions.upperBound)
+  }
+
+  private func firstPending(after start: Int64, upTo end: Int64, in partition: Int64) throws -> Int64? {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT position FROM reading WHERE partition = ?1 AND position > ?2 AND position <= ?3 AND uploaded = 0
+      ORDER BY partition, position LIMIT 1
+      """)
+    return try position(statement, partition, start, end)
+  }
+
+  private func position(
+    _ statement: RawStatement, _ partition: Int64, _ first: Int64, _ last: Int64
+  ) throws -> Int64? {
+    statement.bind(partition, at: 1)
+    statement.bind(first, at: 2)
+    statement.bind(last, at: 3)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.integer(0)
+  }
+}
