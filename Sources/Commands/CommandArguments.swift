@@ -46,12 +46,10 @@ extension CommandArguments {
     }
   }
 
-  /// How a reading is typed: there is no command of its own for it.
+  /// How a reading is typed: it is no record, and 'reading' is about those that are there.
   private static let typedReading = ValidationError(
-    """
-    A reading is imported, not added as a record. To type one, in mg/dL or mmol/L:
-    printf 'time,glucose (mmol/L)\\n2026-05-06T18:30,6.1\\n' | glucoport import --kind smbg --device typed -
-    """)
+    "A reading is typed with 'glucoport add', such as 'glucoport add 6.1mmol' or 'glucoport add 110mg/dL --at 18:30'."
+  )
 
   /// The parser lists the kinds of records, and says nothing of readings.
   private func refuseTypedReading() throws {

@@ -39,7 +39,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Manage",
         subcommands: [
-          RecordCommand.self, ReadingCommand.self, CountCommand.self, ConfigCommand.self, SetupCommand.self,
+          AddCommand.self, RecordCommand.self, ReadingCommand.self, CountCommand.self, ConfigCommand.self,
+          SetupCommand.self,
         ]),
     ])
 

@@ -17,6 +17,9 @@ enum Host {
   /// A random id for something that is made here: a UUID of version 4.
   static func randomUUID() -> String { UUID().uuidString.lowercased() }
 
+  /// A random tick for a reading that is typed here.
+  static func randomTick() -> Int64 { Int64.random(in: Device.typedTicks) }
+
   /// Makes every file and folder that this process creates its owner's alone.
   static func keepFilesPrivate() { umask(0o077) }
 

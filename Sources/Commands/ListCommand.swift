@@ -26,6 +26,9 @@ struct ListCommand: ClassifiedCommand {
   @Flag(help: "Show one line for each day with readings.")
   var days = false
 
+  @Flag(help: "In a table, show short ids of readings, too.")
+  var ids = false
+
   @Flag(help: "Show only what figures leave out because another source states it, too.")
   var leftOut = false
 
@@ -41,6 +44,9 @@ struct ListCommand: ClassifiedCommand {
     }
     if plot, days || listing.format != .table { throw ValidationError("--plot is only for tables.") }
     if ascii, !plot { throw ValidationError("--ascii needs --plot.") }
+    if ids, days || leftOut || listing.long || listing.format != .table {
+      throw ValidationError("--ids is only for tables without --long, --days and --left-out.")
+    }
     if days, listing.format == .csv { throw ValidationError("--days needs --format table or ndjson.") }
     if listing.format != .table, values.unit != nil {
       throw ValidationError(
@@ -62,7 +68,8 @@ struct ListCommand: ClassifiedCommand {
       try listing.writeDays(filter, of: store, output)
     } else {
       let bars = plot ? ListBars(isASCII: ascii) : nil
-      try listing.write(filter, of: store, unit: values.unit, inBothUnits: bothUnits, bars: bars, output)
+      try listing.write(
+        filter, of: store, unit: values.unit, inBothUnits: bothUnits, bars: bars, showsIDs: ids, output)
     }
     try output.finish()
   }

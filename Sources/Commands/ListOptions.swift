@@ -42,10 +42,10 @@ struct ListOptions: ParsableArguments {
   }
 
   private func table(
-    of store: Store, unit: GlucoseUnit?, bars: ListBars?, _ output: Output
+    of store: Store, unit: GlucoseUnit?, bars: ListBars?, showsIDs: Bool = false, _ output: Output
   ) throws -> TableWriter {
     TableWriter(
-      output: output, unit: try unit ?? store.displayUnit(), isLong: long,
+      output: output, unit: try unit ?? store.displayUnit(), isLong: long, showsIDs: showsIDs,
       marksQueued: try store.remote() != nil, activity: try store.activity(), bars: bars)
   }
 
@@ -59,14 +59,14 @@ struct ListOptions: ParsableArguments {
   /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
   func write(
     _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false,
-    bars: ListBars? = nil, _ output: Output
+    bars: ListBars? = nil, showsIDs: Bool = false, _ output: Output
   ) throws {
     let filter = limited(filter)
     var writer: any ItemWriter =
       switch format {
       case .csv: OwnFormatWriter(.csv(isSpreadsheetSafe: false), inBothUnits: inBothUnits, output)
       case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: inBothUnits, output)
-      case .table: try table(of: store, unit: unit, bars: bars, output)
+      case .table: try table(of: store, unit: unit, bars: bars, showsIDs: showsIDs, output)
       }
     writer.begin()
     try store.forEachItem(filter) {

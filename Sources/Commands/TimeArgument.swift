@@ -40,6 +40,14 @@ struct TimeArgument {
     return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
   }
 
+  /// Whether it means the same on every day.
+  var isComplete: Bool {
+    switch form {
+    case .back, .day: false
+    case .shown, .stated: true
+    }
+  }
+
   /// The instant in UTC seconds, read in the logbook's zone.
   func instant(zone: LogbookZone, now: Int64) -> Int64 {
     let (time, placement) = placed(zone: zone, now: now)

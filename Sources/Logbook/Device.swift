@@ -18,6 +18,13 @@ public struct Device: Hashable, Sendable {
     self.serial = serial
     self.format = format
   }
+
+  /// What takes readings that a person types into glucoport. Each has a random number as its tick, so that readings typed
+  /// in two copies of a store are never taken for one.
+  package static let typed = Device(vendor: "", model: "typed", format: "typed")
+
+  /// The ticks of typed readings: numbers of 59 bits, larger than every instant in milliseconds.
+  package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 
 /// A device's place in the `devices` of an `IngestBatch`.

@@ -10,8 +10,11 @@ extension Withdrawal {
   /// The most points of one record: what a store may look for with each of its readings is bounded.
   package static let maxPoints = 4 * PointRuns.maxPoints
 
+  /// The field that says whether the subject is hidden.
+  package static let hiddenName = "hidden"
+
   private enum Name {
-    static let (subtype, hidden, text) = ("subtype", "hidden", "text")
+    static let (subtype, hidden, text) = ("subtype", hiddenName, "text")
     static let importID = "import"
     static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
     static let (device, since, until) = ("device", "since", "until")

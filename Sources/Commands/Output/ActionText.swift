@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// What a person did to records, in one line.
+/// What a person did to readings and records, in one line.
 enum ActionText {
   static func line(_ action: PersonAction) -> String {
     "-  \(DeviceTime(seconds: action.madeAt).text)Z  \(summary(action))\(action.isUndone ? " · undone" : "")"
@@ -18,15 +18,31 @@ enum ActionText {
       case .hide: "hidden"
       case .restore: "restored"
       }
-    guard let first = action.subjects.first else { return verb }
+    let subjects = subjects(action)
+    guard let first = subjects.first else { return verb }
     // Of a deletion, the entry rather than what belonged to it.
-    let entry = action.subjects.first { $0.state.entryGuid == nil } ?? first
-    let others = action.subjects.count - 1
-    return "\(verb) \(summary(entry))" + (others > 0 ? ", and \(counted(others, "more record"))" : "")
+    let entry =
+      subjects.first { $0.reading != nil } ?? subjects.first { $0.state.entryGuid == nil }
+      ?? first
+    let others = subjects.count - 1
+    let what = subjects.contains { $0.reading != nil } ? "more item" : "more record"
+    return "\(verb) \(summary(entry))" + (others > 0 ? ", and \(counted(others, what))" : "")
+  }
+
+  /// What it changed. A corrected entry hides the reading in whose place another one is.
+  private static func subjects(_ action: PersonAction) -> [PersonAction.Subject] {
+    action.subjects.filter { subject in
+      let isReplaced = action.kind == .edit && subject.state.kind == .withdrawal && subject.reading == nil
+      return subject.isChanged && !isReplaced
+    }
   }
 
   private static func summary(_ subject: PersonAction.Subject) -> String {
     let state = subject.state
+    if let reading = subject.reading {
+      let unit = reading.measurement.unit
+      return "\(reading.identity.kind.name) \(value(reading.measurement, unit)) \(unit.name)  \(reading.id)"
+    }
     switch Withdrawal(fields: state.fields)?.subject {
     case .reading(let identity)?: return "reading \(displayed(identity.text))"
     case .record(let guid)?: return "record \(guid.prefix(8))"
@@ -44,6 +60,7 @@ struct ActionObject: Encodable {
   let madeAt: String
   let undone: Bool
   let records: [String]
+  let readings: [String]
   let left: [String]?
   let dryRun: Bool?
 
@@ -52,7 +69,8 @@ struct ActionObject: Encodable {
     self.action = action.kind.rawValue
     madeAt = instant(action.madeAt)
     undone = action.isUndone
-    records = action.subjects.map(\.guid)
+    records = action.subjects.filter { $0.reading == nil && $0.isChanged }.map(\.guid)
+    readings = action.subjects.filter(\.isChanged).compactMap { $0.reading?.id }
     (left, dryRun) = (nil, nil)
   }
 
@@ -63,7 +81,9 @@ struct ActionObject: Encodable {
     self.action = action.kind.rawValue
     madeAt = instant(action.madeAt)
     undone = direction == .undo
-    records = outcome.changed
+    let typed = action.subjects.filter { $0.reading != nil && outcome.changed.contains($0.guid) }
+    records = outcome.changed.filter { guid in !typed.contains { $0.guid == guid } }
+    readings = typed.compactMap { $0.reading?.id }
     left = outcome.left
     dryRun = isDryRun
   }

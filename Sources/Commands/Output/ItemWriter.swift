@@ -17,6 +17,8 @@ struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
+  /// Whether readings have their short ids where records have theirs.
+  var showsIDs = false
   /// Whether what is pending to be sent is marked. Without a remote that is everything, and says nothing.
   var marksQueued = false
   /// What an upload has under way.
@@ -45,6 +47,7 @@ struct TableWriter: ItemWriter {
     if let bar = bars?.text(reading) { text += "  " + bar }
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
     if !marks.isEmpty { text += "  \(marks)" }
+    if showsIDs, !isLong { text += "  \(reading.shortID)" }
     if isLong { text += mark(reading.syncState(activity)) }
     // The bar of a value in the target range ends with blanks.
     while bars != nil, text.last == " " { text.removeLast() }

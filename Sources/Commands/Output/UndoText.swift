@@ -90,7 +90,7 @@ struct UndoText {
     var lines = ["\(would)\(isRedo ? "redone" : "undone"): \(ActionText.summary(action))"]
     if !outcome.left.isEmpty {
       lines.append(
-        "  \(counted(outcome.left.count, "record")) changed since and left as \(outcome.left.count == 1 ? "it is" : "they are")"
+        "  \(counted(outcome.left.count, action.subjects.contains { $0.reading != nil } ? "item" : "record")) changed since and left as \(outcome.left.count == 1 ? "it is" : "they are")"
       )
     }
     if occasion == .preview { lines.append("  preview: nothing was changed") }

@@ -19,18 +19,40 @@ struct PushOption: ParsableArguments {
     _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
     isQuiet: Bool
   ) async throws -> [RecordEdit] {
-    guard push else { return edits }
+    let items = try await attempt(
+      edits.map { .record($0.record) }, in: store, storeOptions, output, isQuiet: isQuiet)
+    return zip(edits, items).map { edit, item in
+      guard case .record(let record) = item else { return edit }
+      return RecordEdit(record: record, edits: edit.edits)
+    }
+  }
+
+  /// The same for items of every kind.
+  func attempt(
+    _ items: [StoredItem], in store: Store, _ storeOptions: StoreOptions, _ output: Output, isQuiet: Bool
+  ) async throws -> [StoredItem] {
+    guard push else { return items }
     let (failure, summary) = await send(storeOptions)
     // What else was pending goes with it.
-    if !isQuiet, summary.pushedReadings > 0 || summary.pushedRecords > edits.count {
+    let own = items.filter { if case .reading = $0 { true } else { false } }.count
+    if !isQuiet, summary.pushedReadings > own || summary.pushedRecords > items.count - own {
       output.message(
         "glucoport: sent \(counted(summary.pushedReadings, "reading")), \(counted(summary.pushedRecords, "record"))"
       )
     }
-    let behind = try edits.map { edit in
-      RecordEdit(record: try store.record(named: edit.record.guid), edits: edit.edits)
+    let behind = try items.map { item in
+      switch item {
+      case .record(let record): StoredItem.record(try store.record(named: record.guid))
+      case .reading(let reading): StoredItem.reading(try store.reading(at: reading.address) ?? reading)
+      }
     }
-    for state in Set(behind.map { $0.record.syncState(.none) }) {
+    let states = behind.map { item in
+      switch item {
+      case .record(let record): record.syncState(.none)
+      case .reading(let reading): reading.syncState(.none)
+      }
+    }
+    for state in Set(states) {
       if let why = why(state, failure) { output.message("glucoport: queued, not sent: \(why)") }
     }
     return behind

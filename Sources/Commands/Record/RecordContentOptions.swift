@@ -41,7 +41,7 @@ struct RecordContentOptions: ParsableArguments {
     if let subtype { try changes.set("subtype", to: subtype) }
     if let note { try changes.set("text", to: note) }
     for assignment in set { try changes.set(assignment) }
-    if !force { try check(changes, kind) }
+    if !force { try Self.requirePlausible(changes, kind) }
     return changes
   }
 
@@ -52,7 +52,8 @@ struct RecordContentOptions: ParsableArguments {
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
-  private func check(_ changes: FieldChanges, _ kind: RecordKind) throws {
+  /// Refuses amounts that are probably slips of the finger.
+  static func requirePlausible(_ changes: FieldChanges, _ kind: RecordKind) throws {
     for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
       guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
       throw Failure(
@@ -64,7 +65,13 @@ struct RecordContentOptions: ParsableArguments {
 
   /// Refuses a time that cannot be right, unless it is meant, before there is a store.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
-    guard let at, !force else { return }
+    guard !force else { return }
+    try Self.requirePlausible(at, storeOptions, output)
+  }
+
+  /// The same of a time that other options give; nil for none.
+  static func requirePlausible(_ at: TimeArgument?, _ storeOptions: StoreOptions, _ output: Output) throws {
+    guard let at else { return }
     let lastImport = try storeOptions.existing()?.lastSuccess()
     let trusted = TrustedClock.now(after: lastImport, output)
     let objection = Self.objection(to: at, zone: try storeOptions.zone(), now: Host.now(), trusted: trusted)

@@ -33,15 +33,18 @@ extension RecordField {
     }
   }
 
+  /// The amount that a text means.
+  func number(_ text: String) throws -> Double { try Self.number(text, of: name) }
+
   /// Digits with or without a point and more digits: no signs, exponents or other words for numbers.
-  func number(_ text: String) throws -> Double {
+  static func number(_ text: String, of name: String) throws -> Double {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let isPlain =
-      (1...2).contains(parts.count) && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(Self.isDigit) }
-    guard isPlain, let number = Double(text), number <= Self.largestNumber else {
+      (1...2).contains(parts.count) && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isDigit) }
+    guard isPlain, let number = Double(text), number <= largestNumber else {
       throw Failure(
         .usage,
-        "\(name): '\(displayed(text))' is no number from 0 to \(plainNumber(Self.largestNumber)), such as 4.5"
+        "\(name): '\(displayed(text))' is no number from 0 to \(plainNumber(largestNumber)), such as 4.5"
       )
     }
     return number

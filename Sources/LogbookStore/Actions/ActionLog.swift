@@ -16,6 +16,20 @@ package struct PersonAction: Hashable, Sendable {
     package let guid: String
     /// What it held: for an action that added, edited or hid something what came of it, for a deletion what was deleted.
     package let state: RecordState
+    /// The typed reading that it stands for: the state is the withdrawal that an undo of the action makes of it.
+    package let reading: TypedReading?
+    /// Whether the action changed it; false for what only belongs to a corrected entry.
+    package let isChanged: Bool
+  }
+
+  /// A typed reading of an action.
+  package struct TypedReading: Hashable, Sendable {
+    /// How commands name it.
+    package let id: String
+    /// What makes it the reading it is.
+    package let identity: ReadingIdentity
+    /// What was measured.
+    package let measurement: Measurement
   }
 
   /// Its number in the order of all actions of this store.
@@ -49,9 +63,13 @@ struct ActionLog {
 
   /// Notes what some work does to records.
   ///
-  /// - Parameter guids: the records, those that the work adds, too.
+  /// - Parameters:
+  ///   - guids: the records, those that the work adds, too.
+  ///   - added: readings that were typed for it. An undo hides them.
+  ///   - kept: typed readings of an entry of which it changes something else.
   func noting<Value>(
-    _ kind: PersonAction.Kind, _ guids: [String], _ work: () throws -> Value
+    _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
+    _ work: () throws -> Value
   ) throws -> Value {
     try database.executeCached(
       sql: """
@@ -62,6 +80,8 @@ struct ActionLog {
     for guid in guids { try keepState(of: guid, action, isAfter: false) }
     let value = try work()
     for guid in guids { try keepState(of: guid, action, isAfter: true) }
+    for reading in added { try keep(reading, action, isAdded: true) }
+    for reading in kept { try keep(reading, action, isAdded: false) }
     // A withdrawal that is taken back says nothing, as if it had not been made: its record cannot be removed.
     try database.executeCached(
       sql: """
@@ -83,6 +103,21 @@ struct ActionLog {
         SELECT ?, guid, ?, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted
         FROM record WHERE guid = ?
         """, arguments: [action, isAfter, guid])
+  }
+
+  /// Keeps the withdrawal that an undo of the action makes of a typed reading, although there is no record of it so far.
+  private func keep(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
+    let withdrawal = Withdrawal(.reading(reading.identity), isHidden: true)
+    guard let guid = withdrawal.guid else { return }
+    for isAfter in [false, true] {
+      var fields = withdrawal.fields
+      if isAfter || !isAdded { fields[Withdrawal.hiddenName] = nil }
+      try database.executeCached(
+        sql: """
+          INSERT INTO action_state
+          VALUES (?, ?, ?, 'withdrawal', NULL, ?, 0, \(OffsetSource.stated.rawValue), ?, 0)
+          """, arguments: [action, guid, isAfter, reading.deviceTime.seconds, fields.json])
+    }
   }
 
   /// Forgets what may no longer be undone.
@@ -109,8 +144,12 @@ struct ActionLog {
       let row = StoredRow(row, of: "action")
       let (id, kind): (Int64, PersonAction.Kind) = (try row[0], try row.code(1))
       let states = try ActionStates(id, database)
-      let subjects = states.pairs.sorted { $0.key < $1.key }.compactMap { guid, pair in
-        (kind == .delete ? pair.before : pair.after).map { PersonAction.Subject(guid: guid, state: $0) }
+      let subjects = try states.pairs.sorted { $0.key < $1.key }.compactMap { guid, pair in
+        try (kind == .delete ? pair.before : pair.after).map { state in
+          PersonAction.Subject(
+            guid: guid, state: state, reading: try state.addedReading.flatMap { try reading($0, database) },
+            isChanged: !pair.isUnchanged)
+        }
       }
       return PersonAction(
         id: id, kind: kind, madeAt: try row.seconds(2), latestIngest: try row[3], isUndone: try row[4],
@@ -119,11 +158,35 @@ struct ActionLog {
   }
 }
 
+extension ActionLog {
+  private static func reading(
+    _ identity: ReadingIdentity, _ database: Database
+  ) throws -> PersonAction.TypedReading? {
+    try StoredReading.fetch(identity, database).map {
+      PersonAction.TypedReading(id: $0.shortID, identity: identity, measurement: $0.measurement)
+    }
+  }
+}
+
+extension RecordState {
+  /// The typed reading that a withdrawal is about which says nothing, since it only stands for the reading in an action.
+  var addedReading: ReadingIdentity? {
+    guard kind == .withdrawal, fields[Withdrawal.hiddenName] == nil else { return nil }
+    var fields = fields
+    fields[Withdrawal.hiddenName] = .flag(true)
+    guard case .reading(let identity)? = Withdrawal(fields: fields)?.subject else { return nil }
+    return identity
+  }
+}
+
 /// The records of an action before and after it.
 struct ActionStates {
   struct Pair {
     var before: RecordState?
     var after: RecordState?
+
+    /// Whether both are there and say the same: an edit of an entry names what it leaves as it was.
+    var isUnchanged: Bool { before.flatMap { before in after.map { before.agrees(with: $0) } } ?? false }
   }
 
   private(set) var pairs: [String: Pair] = [:]

@@ -61,7 +61,9 @@ extension Store {
     return try Int64.fetchOne(
       database,
       sql: """
-        SELECT id FROM ingest WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(ImportClaims.isUndone) AND \(brought) > 0
+        SELECT id FROM ingest
+        WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(UndoPlan.isTyped) AND NOT \(ImportClaims.isUndone)
+          AND \(brought) > 0
         ORDER BY id DESC LIMIT 1
         """)
   }
@@ -91,11 +93,13 @@ struct ActionUndo {
   private let action: Int64
   private let direction: UndoDirection
   private let database: Database
+  private let pairs: [String: ActionStates.Pair]
   private var edits: [(guid: String, edit: Edit)] = []
 
   init(_ action: Int64, _ direction: UndoDirection, _ database: Database) throws {
     (self.action, self.direction, self.database) = (action, direction, database)
-    for (guid, pair) in try ActionStates(action, database).pairs.sorted(by: { $0.key < $1.key }) {
+    pairs = try ActionStates(action, database).pairs
+    for (guid, pair) in pairs.sorted(by: { $0.key < $1.key }) where !pair.isUnchanged {
       if let edit = try edit(guid, pair) {
         edits.append((guid, edit))
         outcome.changed.append(guid)
@@ -108,10 +112,17 @@ struct ActionUndo {
   func apply(at now: Int64) throws {
     for (guid, edit) in edits {
       switch edit {
-      case .delete: _ = try RecordEditor.delete([guid], at: now, database)
+      case .delete:
+        // What belongs to an entry is deleted with it.
+        guard try RecordEditor.fetch(guid, database)?.isDeleted == false else { continue }
+        _ = try RecordEditor.delete([guid], at: now, database)
       case .write(var state):
         state.editedAt = now
-        try RecordEditor.write(state, to: guid, database)
+        if try RecordEditor.exists(guid, database) {
+          try RecordEditor.write(state, to: guid, database)
+        } else {
+          try RecordEditor.insert(state, guid, database)
+        }
       }
     }
     let isUndo = direction == .undo
@@ -121,15 +132,29 @@ struct ActionUndo {
     if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
   }
 
+  /// Whether nothing belongs to an entry but what the same action added, unchanged since.
+  private func isFree(_ entry: String) throws -> Bool {
+    try RecordEditor.children(of: entry, database).allSatisfy { child in
+      guard let pair = pairs[child], pair.before == nil, let after = pair.after,
+        let record = try RecordEditor.fetch(child, database)
+      else { return false }
+      return try RecordDraft(record).state(editedAt: 0).agrees(with: after)
+    }
+  }
+
   /// What has to be done with a record; nil where somebody changed it since.
   private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
-    guard let record = try RecordEditor.fetch(guid, database) else { return nil }
+    guard let record = try RecordEditor.fetch(guid, database) else {
+      // Nothing hides a typed reading until its undo says so.
+      return direction == .undo && pair.after?.addedReading != nil ? pair.before.map(Edit.write) : nil
+    }
     let current = try RecordDraft(record).state(editedAt: 0, isDeleted: record.isDeleted)
+    if let reading = pair.after?.addedReading, direction == .undo {
+      return current.addedReading == reading ? pair.before.map(Edit.write) : nil
+    }
     switch (direction, pair.before, pair.after) {
     case (.undo, nil, let after?):
-      // Others may have added records to it.
-      let isFree = try RecordEditor.children(of: guid, database).isEmpty
-      return current.agrees(with: after) && isFree ? .delete : nil
+      return try current.agrees(with: after) && isFree(guid) ? .delete : nil
     case (.undo, let before?, let after?): return current.agrees(with: after) ? .write(before) : nil
     case (.redo, nil, let after?): return current.isDeleted ? .write(after) : nil
     case (.redo, let before?, let after?):

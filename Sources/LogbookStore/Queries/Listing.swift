@@ -97,8 +97,11 @@ extension Store {
     }
   }
 
-  /// The reading with this address, as listings name it; nil when there is none.
+  /// The reading with this address or short id, as listings name it; nil when there is none.
+  ///
+  /// - Throws: `Failure` of category `usage` for a short id that several readings have.
   package func reading(at address: String) throws -> StoredReading? {
+    if let id = ShortReadingID(text: address) { return try reading(short: id) }
     let parts = address.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].first == "r", let device = Int64(parts[0].dropFirst()),
       let kind = ReadingKind(name: parts[1]),

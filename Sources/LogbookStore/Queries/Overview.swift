@@ -224,7 +224,7 @@ extension Store {
   private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-  /// The newest ingests, newest first.
+  /// The newest ingests, newest first. That of typed readings is none of them: each is an action of its own.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
@@ -262,7 +262,10 @@ extension Store {
 
   private static func ingests(_ database: Database, limit: Int) throws -> [IngestEntry] {
     try Row.fetchAll(
-      database, sql: "SELECT \(IngestEntry.columns) FROM ingest ORDER BY id DESC LIMIT ?", arguments: [limit]
+      database,
+      sql: """
+        SELECT \(IngestEntry.columns) FROM ingest WHERE NOT \(UndoPlan.isTyped) ORDER BY id DESC LIMIT ?
+        """, arguments: [limit]
     ).map(IngestEntry.init)
   }
 }

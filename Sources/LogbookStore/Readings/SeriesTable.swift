@@ -175,6 +175,8 @@ extension SeriesTable {
 
 extension Reading {
   /// Whether the tick that places it is an instant, in milliseconds since 1970: those of all devices go on together. No
-  /// device counts so far, and no instant that is shown lies so near to 1970.
-  var isPlacedByInstant: Bool { positionKind == .tick && position >= 100_000_000_000 }
+  /// device counts so far, and no instant that is shown lies so near to 1970. Larger numbers are random: those of typed readings.
+  var isPlacedByInstant: Bool {
+    positionKind == .tick && position >= 100_000_000_000 && position < Device.typedTicks.lowerBound
+  }
 }

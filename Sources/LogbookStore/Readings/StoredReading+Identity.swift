@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 package import Logbook
 
 extension StoredReading {
@@ -8,5 +9,98 @@ extension StoredReading {
     ReadingIdentity(
       device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
       occurrence: occurrence)
+  }
+
+  /// A name that a person can type: `r`, the shown time in seven digits of base 32, and two digits from the identity. The
+  /// same in every store. The address where the time is before 1970 or after 3058.
+  package var shortID: String { ShortReadingID(self)?.text ?? address }
+
+  /// The reading of an identity; nil without one.
+  static func fetch(_ identity: ReadingIdentity, _ database: Database) throws -> StoredReading? {
+    let name = SeriesName(identity)
+    return try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT \(columns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ?
+            AND r.position = ? AND r.value_bucket = ? AND r.occurrence = ?
+          """),
+      arguments: [
+        name.device, name.kind.rawValue, name.positionKind.rawValue, identity.position, identity.valueBucket,
+        identity.occurrence,
+      ]
+    ).map(StoredReading.init)
+  }
+}
+
+/// The parts of a short name of a reading. The shown time finds it without a search over the whole store, and never changes.
+struct ShortReadingID {
+  /// Digits that nobody takes for one another: no `i`, `l`, `o` and `u`.
+  private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
+  private static let timeDigits = 7
+  private static let maxSeconds: Int64 = 1 << (5 * Int64(timeDigits))
+
+  /// The shown time.
+  let seconds: Int64
+  /// The digits from the identity, which may be left out where the time is enough.
+  let check: String
+
+  init?(_ reading: StoredReading) {
+    seconds = reading.deviceTime.seconds
+    guard (0..<Self.maxSeconds).contains(seconds) else { return nil }
+    check = String(reading.identity.key.prefix(2).map { Self.digits[Int($0 & 31)] })
+  }
+
+  /// The parts of a text; nil for what cannot be such a name.
+  init?(text: String) {
+    guard text.first == "r" || text.first == "R" else { return nil }
+    let places = text.dropFirst().lowercased().map { digit in
+      Self.digits.firstIndex(of: digit == "o" ? "0" : digit == "i" || digit == "l" ? "1" : digit)
+    }
+    guard [Self.timeDigits, Self.timeDigits + 2].contains(places.count) else { return nil }
+    var seconds: Int64 = 0
+    for place in places.prefix(Self.timeDigits) {
+      guard let place else { return nil }
+      seconds = seconds << 5 | Int64(place)
+    }
+    let rest = places.dropFirst(Self.timeDigits).compactMap { $0 }
+    guard rest.count == places.count - Self.timeDigits else { return nil }
+    (self.seconds, check) = (seconds, String(rest.map { Self.digits[$0] }))
+  }
+
+  var text: String {
+    let time = (0..<Self.timeDigits).reversed().map { Self.digits[Int(seconds >> (5 * Int64($0)) & 31)] }
+    return "r" + String(time) + check
+  }
+
+  func names(_ reading: StoredReading) -> Bool {
+    guard reading.deviceTime.seconds == seconds else { return false }
+    return check.isEmpty || ShortReadingID(reading)?.check == check
+  }
+}
+
+extension Store {
+  /// The reading of a short name; nil without one.
+  ///
+  /// - Throws: `Failure` of category `usage` where several readings have it.
+  func reading(short id: ShortReadingID) throws -> StoredReading? {
+    var filter = ItemFilter()
+    (filter.recordKinds, filter.includesWithdrawn) = ([], true)
+    // No offset moves a time further.
+    let day: Int64 = 86_400
+    (filter.since, filter.until) = (id.seconds - day, id.seconds + day + 1)
+    var found: [StoredReading] = []
+    try forEachItem(filter) { item in
+      if case .reading(let reading) = item, id.names(reading) { found.append(reading) }
+    }
+    guard found.count <= 1 else {
+      throw Failure(
+        .usage,
+        "\(id.text): \(found.count) readings have this id; use one of \(found.prefix(5).map(\.address).joined(separator: ", "))"
+      )
+    }
+    return found.first
   }
 }

@@ -24,7 +24,8 @@ package struct RecordDraft: Hashable, Sendable {
     self.fields = fields
   }
 
-  init(_ record: StoredRecord) throws {
+  /// What a record holds.
+  package init(_ record: StoredRecord) throws {
     self.init(
       kind: record.kind, at: record.deviceTime, placement: record.placement,
       fields: try RecordFields(stored: record.fields, of: record.guid))
@@ -209,7 +210,18 @@ extension RecordEditor {
 }
 
 extension RecordEditor {
-  private func insert(_ draft: RecordDraft, _ guid: String, _ database: Database) throws -> StoredRecord {
+  /// Makes this the content of a record, as one edit; nothing where it says that already.
+  func replace(_ guid: String, by draft: RecordDraft, _ database: Database) throws {
+    let record = try Self.require(guid, database)
+    guard !record.isDeleted else {
+      throw Failure(.missingInput, "\(guid): this record was deleted meanwhile; nothing was changed")
+    }
+    guard try !draft.agrees(with: RecordDraft(record)) else { return }
+    try Self.requireLimits(draft, guid)
+    try Self.write(draft.state(editedAt: now), to: guid, database)
+  }
+
+  func insert(_ draft: RecordDraft, _ guid: String, _ database: Database) throws -> StoredRecord {
     guard try Self.fetch(guid, database) == nil else {
       throw Failure(.badInput, "\(guid): a record with this id exists already; nothing was added")
     }

@@ -93,7 +93,9 @@ struct UndoPlan {
   private var earlier: [String: Int64] = [:]
 
   /// An ingest of readings that came from a remote: it read no input, and ended well.
-  static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL"
+  static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
+  /// The one ingest to which all readings belong that were typed in this store.
+  static let isTyped = "format = '\(Device.typed.format)'"
 
   init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
     (self.ingest, self.direction, self.database) = (ingest, direction, database)
@@ -137,7 +139,8 @@ extension UndoPlan {
   /// The id of the import, which has to be one of this store.
   private static func requiredID(_ ingest: Int64, _ database: Database) throws -> String {
     let row = try Row.fetchOne(
-      database.cachedStatement(sql: "SELECT guid, \(Self.isPulled) FROM ingest WHERE id = ?"),
+      database.cachedStatement(
+        sql: "SELECT guid, \(Self.isPulled), \(Self.isTyped) FROM ingest WHERE id = ?"),
       arguments: [ingest]
     ).map { StoredRow($0, of: "ingest") }
     guard let row else {
@@ -149,6 +152,12 @@ extension UndoPlan {
         .usage,
         "number \(ingest) is no import: the remote sent these readings. Undo their import where it was made, or hide them "
           + "with 'glucoport reading hide'")
+    }
+    guard try !row[2] else {
+      throw Failure(
+        .usage,
+        "number \(ingest) is no import: it has the readings that were typed here. 'glucoport undo' without a number takes "
+          + "back the last change, and 'glucoport reading hide' hides one reading")
     }
     return try row[0]
   }

@@ -123,6 +123,24 @@ package struct WithdrawalEditor {
     }
   }
 
+  /// Hides one reading or record inside the caller's transaction and action.
+  func hide(_ withdrawal: Withdrawal, at time: DeviceTime, _ database: Database) throws {
+    guard let guid = withdrawal.guid else { return }
+    try write(withdrawal, as: guid, at: time, over: RecordEditor.fetch(guid, database), database)
+  }
+
+  private func write(
+    _ withdrawal: Withdrawal, as guid: String, at time: DeviceTime, over record: StoredRecord?,
+    _ database: Database
+  ) throws {
+    guard let record, !record.isDeleted else {
+      return try RecordEditor.insert(state(withdrawal, at: time), guid, database)
+    }
+    var draft = try RecordDraft(record)
+    draft.fields = withdrawal.fields
+    try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
+  }
+
   private func write(
     _ withdrawal: Withdrawal, at time: DeviceTime, isShown: Bool, _ database: Database
   ) throws -> Bool {
@@ -132,12 +150,7 @@ package struct WithdrawalEditor {
     // What is shown needs no record that shows it; what another record hides is hidden by its own one, too.
     if withdrawal.isHidden ? own?.isHidden == true : isShown { return false }
     try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
-      guard let record, !record.isDeleted else {
-        return try RecordEditor.insert(state(withdrawal, at: time), guid, database)
-      }
-      var draft = try RecordDraft(record)
-      draft.fields = withdrawal.fields
-      try RecordEditor.write(draft.state(editedAt: now), to: guid, database)
+      try write(withdrawal, as: guid, at: time, over: record, database)
     }
     return true
   }

@@ -42,7 +42,7 @@ struct RepeatedHours {
     self.zones = zones
   }
 
-  /// Settles the repeated hours of these devices; of all with nil.
+  /// Settles the repeated hours of these devices; of all with nil. The ticks of typed readings are random.
   func settle(devices: Set<Int64>?) throws {
     let found = try GRDB.Row.fetchAll(
       database.cachedStatement(
@@ -50,8 +50,8 @@ struct RepeatedHours {
           SELECT s.device, d.identity, r.device_time, r.position
           FROM series AS s JOIN device AS d ON d.id = s.device
             CROSS JOIN reading AS r INDEXED BY reading_repeated ON r.series = s.id
-          WHERE s.position_kind = 1 AND r.offset_source >= 3 ORDER BY s.device, r.device_time
-          """))
+          WHERE s.position_kind = 1 AND r.offset_source >= 3 AND d.format <> ? ORDER BY s.device, r.device_time
+          """), arguments: [Device.typed.format])
     var change: (device: Int64, identity: String, last: Int64, positions: ClosedRange<Int64>)?
     for row in found {
       let row = StoredRow(row, of: "reading", key: 0..<4)

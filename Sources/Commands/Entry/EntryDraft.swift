@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// The ids of what one entry brings: random ones, or those that follow from a line. A line that states its whole time says
+/// the same each time it is read, so that a file of lines can be read again and again.
+struct EntryIDs {
+  private let line: [String]
+
+  /// Random ids.
+  static let random = EntryIDs(line: [])
+
+  /// Those of a line.
+  ///
+  /// - Parameter number: how many equal lines came before it in the input.
+  init(line: String, number: Int) { self.line = ["typed-line", line, String(number)] }
+
+  private init(line: [String]) { self.line = line }
+
+  func guid(_ kind: RecordKind) -> String {
+    line.isEmpty ? Host.randomUUID() : Digest.uuid(of: line + ["record", kind.rawValue])
+  }
+
+  func tick(_ kind: ReadingKind) -> Int64 {
+    if line.isEmpty { return Host.randomTick() }
+    let bytes = Digest.uuidBytes(of: line + ["reading", kind.name])
+    // Eight bytes of a UUID without those of its version are as good as random.
+    let number = (Array(bytes[0..<6]) + [bytes[7], bytes[9]]).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let ticks = Device.typedTicks
+    return ticks.lowerBound + Int64(number % UInt64(ticks.upperBound - ticks.lowerBound))
+  }
+}
+
+/// An entry with its time, as the words state it.
+struct EntryDraft {
+  private let words: EntryWords
+  private let marks: ReadingMarks
+  private let time: DeviceTime
+  private let placement: Placement
+
+  /// - Parameter zone: that of the logbook, which places a time without an offset.
+  init(_ words: EntryWords, _ options: EntryOptions, zone: LogbookZone) {
+    self.words = words
+    marks = options.readingMarks
+    (time, placement) = (options.at ?? .now).placed(zone: zone, now: Host.now())
+  }
+
+  /// One line for each item, for people who are asked.
+  var lines: [String] {
+    let shown = time.text.replacing("T", with: " ")
+    let readings = words.readings.map { reading in
+      "\(shown)  \(reading.kind.name) \(value(reading.measurement, reading.measurement.unit)) \(reading.measurement.unit.name)  \(marks.names.joined(separator: " "))"
+    }
+    return readings
+      + records(.random).map {
+        "\(shown)  \($0.draft.kind.rawValue) \(displayed(RecordText.summary($0.draft.kind, fields: $0.draft.fields.json)))"
+      }
+  }
+
+  /// The items with their ids.
+  func entry(_ ids: EntryIDs) -> TypedEntry {
+    TypedEntry(readings: words.readings.map { (reading($0, ids), .typed) }, records: records(ids))
+  }
+
+  private func reading(_ typed: EntryWords.TypedValue, _ ids: EntryIDs) -> Reading {
+    Reading(
+      device: DeviceIndex(0), kind: typed.kind, tick: ids.tick(typed.kind), at: time, placement: placement,
+      typed.measurement, marks: marks, line: 0)
+  }
+
+  private func records(_ ids: EntryIDs) -> [(draft: RecordDraft, guid: String)] {
+    var records = EntryWords.recordKinds.compactMap { kind in
+      words.changes[kind].map { (record(kind, $0.applied(to: RecordFields())), ids.guid(kind)) }
+    }
+    if let text = words.text {
+      if records.isEmpty {
+        records = [textRecord(text, ids)]
+      } else {
+        records[0].0.fields["text"] = .text(text)
+      }
+    }
+    let entry = records.first?.1
+    for index in records.indices.dropFirst() { records[index].0.entryGuid = entry }
+    return records.map { (draft: $0.0, guid: $0.1) }
+  }
+
+  /// A text alone: of the reading, or a note.
+  private func textRecord(_ text: String, _ ids: EntryIDs) -> (RecordDraft, String) {
+    guard let first = words.readings.first else {
+      var fields = RecordFields(["text": .text(text)])
+      if let subtype = words.noteSubtype { fields["subtype"] = .text(subtype) }
+      return (record(.note, fields), ids.guid(.note))
+    }
+    let identity = ReadingIdentity(reading(first, ids), .typed)
+    let fields = RecordFields(["text": .text(text), "reading": .text(identity.text)])
+    return (record(.annotation, fields), ids.guid(.annotation))
+  }
+
+  private func record(_ kind: RecordKind, _ fields: RecordFields) -> RecordDraft {
+    RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
+  }
+}

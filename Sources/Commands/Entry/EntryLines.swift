@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Entries from the lines of standard input: each is answered when it is stored, so that a program at the other end of the
+/// pipe knows.
+final class EntryLines {
+  /// The most lines that are held to be stored all or none.
+  private static let maxHeld = 100_000
+
+  private(set) var refused = 0
+  private let storeOptions: StoreOptions
+  private let isStrict: Bool
+  private let result: RecordOutputOptions
+  private let output: Output
+  private var store: Store?
+  private var numbers: [String: Int] = [:]
+  private var held: [(line: Int, entry: TypedEntry)] = []
+  private var items: [StoredItem] = []
+
+  init(_ storeOptions: StoreOptions, isStrict: Bool, _ result: RecordOutputOptions, _ output: Output) {
+    (self.storeOptions, self.isStrict, self.result, self.output) = (storeOptions, isStrict, result, output)
+  }
+
+  /// Stores the entries; returns the items that were added.
+  func run() throws -> [StoredItem] {
+    var lines = LineReader(descriptor: STDIN_FILENO)
+    var number = 0
+    while let line = try lines.next() {
+      number += 1
+      do {
+        guard let text = line.text else {
+          throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
+        }
+        guard let entry = try entry(text) else { continue }
+        if isStrict { try hold(entry, number) } else { try add([(number, entry)]) }
+      } catch let failure as Failure where Self.isOfLine(failure) {
+        try refuse(number, failure.message)
+      }
+      guard output.pass() else { throw ReaderLeft() }
+    }
+    try addHeld()
+    return items
+  }
+
+  /// Whether other lines may still be stored.
+  private static func isOfLine(_ failure: Failure) -> Bool {
+    [.usage, .badInput, .missingInput].contains(failure.category)
+  }
+
+  private func openStore() throws -> Store {
+    if let store { return store }
+    let opened = try storeOptions.openOrCreate(.importer, output)
+    store = opened
+    return opened
+  }
+
+  private func hold(_ entry: TypedEntry, _ line: Int) throws {
+    guard held.count < Self.maxHeld else {
+      throw Failure(.configuration, "--strict holds at most \(grouped(Self.maxHeld)) lines; leave it out")
+    }
+    held.append((line, entry))
+  }
+
+  private func addHeld() throws {
+    guard isStrict, !held.isEmpty else { return }
+    guard refused == 0 else {
+      return output.message("glucoport: nothing was added, since --strict stores all lines or none")
+    }
+    try add(held)
+  }
+
+  private func add(_ entries: [(line: Int, entry: TypedEntry)]) throws {
+    let outcomes = try EntryEditor(openStore(), at: Host.now()).add(entries.map(\.entry))
+    for ((line, _), outcome) in zip(entries, outcomes) {
+      if outcome.isNew { items += outcome.items }
+      if result.quiet { continue }
+      let ids = outcome.items.map(Self.id)
+      let word = outcome.isNew ? "added" : "known"
+      try output.result(
+        asJSON: result.json, EntryLineObject(line: line, outcome: word, ids: ids, reason: nil),
+        orLines: ["line \(line): \(word) \(ids.joined(separator: " "))"])
+    }
+  }
+
+  private static func id(_ item: StoredItem) -> String {
+    switch item {
+    case .reading(let reading): reading.shortID
+    case .record(let record): record.guid
+    }
+  }
+
+  private func refuse(_ line: Int, _ reason: String) throws {
+    refused += 1
+    let text = "line \(line): refused: \(displayed(reason))"
+    if result.quiet { return output.message("glucoport: \(text)") }
+    try output.result(
+      asJSON: result.json, EntryLineObject(line: line, outcome: "refused", ids: [], reason: reason),
+      orLines: [text])
+  }
+
+  /// The entry of a line; nil for an empty line or a comment.
+  private func entry(_ text: String) throws -> TypedEntry? {
+    let text = text.trimmingSuffix(while: \.isWhitespace).drop(while: \.isWhitespace)
+    guard let first = text.first, first != "#" else { return nil }
+    let zone = try storeOptions.zone()
+    let number = numbers[String(text), default: 0]
+    let ids = EntryIDs(line: String(text), number: number)
+    let entry: TypedEntry
+    if first == "{" {
+      entry = try EntryObject(json: String(text)).entry(ids, zone: zone)
+    } else {
+      let options = try Self.options(String(text))
+      if !options.force { try RecordContentOptions.requirePlausible(options.at, storeOptions, output) }
+      let words = try EntryWords(options, unit: try storeOptions.existing()?.displayUnit())
+      try words.requireWhole(options)
+      let isRepeatable = options.at?.isComplete == true
+      entry = EntryDraft(words, options, zone: zone).entry(isRepeatable ? ids : .random)
+    }
+    numbers[String(text)] = number + 1
+    return entry
+  }
+
+  private static func options(_ text: String) throws -> EntryOptions {
+    do {
+      return try EntryLine.parse(try words(text)).options
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      let isHelp = EntryLine.exitCode(for: error) == .success
+      let message = EntryLine.message(for: error)
+      throw Failure(.usage, isHelp ? "a line has only the words and options of an entry" : message)
+    }
+  }
+
+  /// The words of a line. A quotation mark at the beginning of a word keeps its blanks together.
+  static func words(_ text: String) throws -> [String] {
+    var (words, rest) = ([String](), text[...])
+    while true {
+      rest = rest.drop(while: \.isWhitespace)
+      guard let first = rest.first else { return words }
+      if first == "\"" || first == "'" {
+        rest = rest.dropFirst()
+        guard let end = rest.firstIndex(of: first) else {
+          throw Failure(.usage, "a quotation mark is not closed")
+        }
+        words.append(String(rest[..<end]))
+        rest = rest[rest.index(after: end)...]
+      } else {
+        let word = rest.prefix { !$0.isWhitespace }
+        words.append(String(word))
+        rest = rest.dropFirst(word.count)
+      }
+    }
+  }
+}
+
+extension Substring {
+  fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
+    var text = self
+    while let last = text.last, isTrimmed(last) { text.removeLast() }
+    return text
+  }
+}
+
+extension String {
+  fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
+    self[...].trimmingSuffix(while: isTrimmed)
+  }
+}
+
+/// What `add - --json` prints of a line; glucoport-json(5) documents its members.
+struct EntryLineObject: Encodable {
+  let line: Int
+  let outcome: String
+  let ids: [String]
+  let reason: String?
+}
+
+/// Reads lines as they come, each bounded.
+struct LineReader {
+  /// Far more than a record holds.
+  static let maxBytes = 256 << 10
+
+  struct Line {
+    /// Nil for a line that is too long, or no UTF-8.
+    let text: String?
+  }
+
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var isAtEnd = false
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// The next line; nil after the last one.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`.
+  mutating func next() throws(Failure) -> Line? {
+    var isTooLong = false
+    while true {
+      if let end = buffer.firstIndex(of: 0x0A) {
+        let bytes = Array(buffer[..<end])
+        buffer.removeFirst(end + 1)
+        return Line(
+          text: isTooLong || bytes.count > Self.maxBytes ? nil : String(validating: bytes, as: UTF8.self))
+      }
+      if buffer.count > Self.maxBytes {
+        isTooLong = true
+        buffer.removeAll(keepingCapacity: true)
+      }
+      if isAtEnd {
+        guard !buffer.isEmpty || isTooLong else { return nil }
+        defer { buffer.removeAll() }
+        return Line(text: isTooLong ? nil : String(validating: buffer, as: UTF8.self))
+      }
+      try fill()
+    }
+  }
+
+  private mutating func fill() throws(Failure) {
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw Failure(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+      }
+      isAtEnd = count == 0
+      return buffer.append(contentsOf: piece[..<count])
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// A line of `add -` as JSON: an object of `list --format ndjson`, of which only the value, or the fields, have to be there.
+struct EntryObject {
+  private var texts: [String: String] = [:]
+  private var numbers: [String: Double] = [:]
+  private var position: Int64?
+  private var occurrence: Int64?
+  private var fields = RecordFields()
+  private var isDeleted = false
+
+  /// - Throws: `Failure` of category `badInput` for what is no such object.
+  init(json text: String) throws {
+    var object = EntryObject()
+    do throws(JSONError) {
+      try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
+        try scanner.object { (name, scanner) throws(JSONError) in try object.read(name, &scanner) }
+      }
+    } catch {
+      throw Failure(
+        .badInput, "not an object of 'list --format ndjson': \(error.reason) at byte \(error.offset)")
+    }
+    self = object
+  }
+
+  private init() {}
+
+  private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
+    if scanner.passes(word: "null") { return true }
+    switch name {
+    case "item", "kind", "device_time", "utc_offset", "offset_source", "unit", "range", "marks", "vendor",
+      "model",
+      "serial", "format", "position_kind", "guid", "entry_guid":
+      texts[name] = try scanner.string()
+    case "value", "threshold": numbers[name] = try scanner.number()
+    case "position": position = try scanner.integer()
+    case "occurrence": occurrence = try scanner.integer()
+    case "fields": fields = try RecordFields(&scanner)
+    case "deleted": isDeleted = try scanner.flag()
+    default: return false
+    }
+    return true
+  }
+
+  /// The entry of the object.
+  ///
+  /// - Parameter ids: those of what states none itself, if it has a time; else random ones are made.
+  func entry(_ ids: EntryIDs, zone: LogbookZone) throws -> TypedEntry {
+    guard !isDeleted else {
+      throw Failure(.badInput, "a deleted record cannot be added; 'glucoport import' takes over deletions")
+    }
+    let ids = texts["device_time"] == nil ? EntryIDs.random : ids
+    let place = try place(zone)
+    let (item, kind) = (texts["item"], texts["kind"] ?? "")
+    if let kind = ReadingKind(name: kind), item ?? "reading" == "reading" {
+      return TypedEntry(readings: [try reading(kind, ids, place)])
+    }
+    guard item ?? "record" == "record", let kind = RecordKind(argument: kind) else {
+      throw Failure(
+        .badInput,
+        "'\(displayed(kind))' is no kind of reading or record that can be added; 'glucoport import -' imports exports"
+      )
+    }
+    return TypedEntry(records: [try record(kind, ids, place)])
+  }
+
+  private func place(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
+    guard let time = texts["device_time"] else { return TimeArgument.now.placed(zone: zone, now: Host.now()) }
+    let offset = texts["offset_source"] ?? "stated" == "stated" ? texts["utc_offset"] ?? "" : ""
+    let fault = Failure(
+      .badInput, "'device_time' and 'utc_offset' are no time such as 2026-05-06T18:30:00 and +02:00")
+    do {
+      let at = try TimeArgument.parse(time + offset)
+      let placed = at.placed(zone: zone, now: Host.now())
+      guard at.isComplete, PlausibleTimes(now: nil).contains(placed.time.seconds) else { throw fault }
+      return placed
+    } catch is ValidationError {
+      throw fault
+    }
+  }
+}
+
+// MARK: - Readings
+
+extension EntryObject {
+  private func reading(
+    _ kind: ReadingKind, _ ids: EntryIDs, _ place: (time: DeviceTime, placement: Placement)
+  ) throws -> (reading: Reading, device: Device) {
+    guard let marks = ReadingMarks(names: (texts["marks"] ?? "").split(separator: " ")) else {
+      throw Failure(.badInput, "unknown mark")
+    }
+    let measurement = try measurement(kind)
+    guard let positionKind = texts["position_kind"], let position else {
+      guard EntryOptions.kinds.contains(kind) else {
+        throw Failure(.badInput, "a reading of kind \(kind.name) needs its device and position")
+      }
+      let reading = Reading(
+        device: DeviceIndex(0), kind: kind, tick: ids.tick(kind), at: place.time, placement: place.placement,
+        measurement, marks: marks.union(.manual), line: 0)
+      return (reading, .typed)
+    }
+    guard let positionKind = PositionKind(name: positionKind), Reading.positions.contains(position),
+      positionKind == .tick || position == place.time.seconds,
+      let occurrence = Int32(exactly: occurrence ?? 0), occurrence >= 0
+    else { throw Failure(.badInput, "the position is not one of such a reading") }
+    let names = ["vendor", "model", "serial", "format"].map { texts[$0] ?? "" }
+    guard names.allSatisfy({ $0.utf8.count <= 256 && !$0.utf8.contains(0) }), !names[3].isEmpty else {
+      throw Failure(.badInput, "the device is not one of a reading")
+    }
+    var reading = Reading(
+      device: DeviceIndex(0), kind: kind, at: place.time, placement: place.placement, measurement,
+      marks: marks,
+      line: 0)
+    (reading.positionKind, reading.position, reading.occurrence) = (positionKind, position, occurrence)
+    return (reading, Device(vendor: names[0], model: names[1], serial: names[2], format: names[3]))
+  }
+
+  private func measurement(_ kind: ReadingKind) throws -> Measurement {
+    let stated = kind == .ketone && texts["unit"] == nil ? GlucoseUnit.millimolesPerLitre.name : texts["unit"]
+    guard let unit = GlucoseUnit.allCases.first(where: { $0.name == stated }) else {
+      throw Failure(.badInput, "'unit' is neither mg/dL nor mmol/L")
+    }
+    let ranges = kind == .ketone ? PlausibleAmounts.ketones(unit) : PlausibleAmounts.glucose(unit)
+    let threshold = numbers["threshold"]
+    switch (numbers["value"], texts["range"]) {
+    case (let value?, nil):
+      guard ranges.contains(value) else {
+        throw Failure(
+          .badInput,
+          PlausibleAmounts.refusal(of: kind == .ketone ? "ketones" : "glucose", outside: ranges, unit))
+      }
+      return .value(Quantity(value, unit))
+    case (nil, "low"?): return .low(below: threshold, unit)
+    case (nil, "high"?): return .high(above: threshold, unit)
+    default: throw Failure(.badInput, "'value' is missing, or 'range' is neither low nor high")
+    }
+  }
+}
+
+// MARK: - Records
+
+extension EntryObject {
+  private func record(
+    _ kind: RecordKind, _ ids: EntryIDs, _ place: (time: DeviceTime, placement: Placement)
+  ) throws -> (draft: RecordDraft, guid: String) {
+    guard !fields.values.isEmpty else { throw Failure(.badInput, "'fields' is missing or empty") }
+    for (name, value) in fields.values.sorted(by: { $0.key < $1.key }) {
+      guard kind.details?.field(name)?.holds(value) ?? true else {
+        throw Failure(.badInput, "'\(displayed(name))' has another type")
+      }
+    }
+    if let fault = PlausibleAmounts.fault(of: fields, kind) ?? fields.fault {
+      throw Failure(.badInput, fault)
+    }
+    let (guid, entry) = (texts["guid"], texts["entry_guid"])
+    for guid in [guid, entry].compactMap({ $0 }) where !Guid.isValid(guid) {
+      throw Failure(.badInput, "invalid guid")
+    }
+    var draft = RecordDraft(kind: kind, at: place.time, placement: place.placement, fields: fields)
+    draft.entryGuid = entry
+    return (draft, guid ?? ids.guid(kind))
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Formats
+import Logbook
+
+/// The words and options of one entry, as `add` has them and as each line of `add -` does.
+struct EntryOptions: ParsableArguments {
+  /// The marks that a person can state of a finger stick. The others are what devices and imports say.
+  static let marks: ReadingMarks = [
+    .beforeMeal, .afterMeal, .fasting, .bedtime, .calibration, .controlSolution,
+  ]
+  /// The kinds of readings that a person can type: a sensor's history is only imported.
+  static let kinds: [ReadingKind] = [.smbg, .scan, .ketone]
+
+  @Argument(
+    help: ArgumentHelp(
+      "Amounts with their units, and a text; or - for lines of standard input.", valueName: "word"))
+  var words: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "When: 18:30, 'yesterday 18:30', 2026-05-06T18:30, 90m (ago), or RFC 3339 with an offset.",
+      valueName: "time"), transform: TimeArgument.parse)
+  var at: TimeArgument?
+
+  @Option(help: ArgumentHelp("A text.", valueName: "text"))
+  var note: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What the glucose value is: \(alternatives(marks.names)). May be repeated.", valueName: "mark"))
+  var mark: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The kind of the reading: \(alternatives(kinds.map(\.name))). Default: smbg, a finger stick.",
+      valueName: "kind"))
+  var kind: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Insulin: rapid, long, basal or mix; note: health or announcement.", valueName: "subtype"))
+  var subtype: String?
+
+  @Flag(help: "Accept unusual amounts and times.")
+  var force = false
+
+  func validate() throws {
+    for name in mark where ReadingMarks(names: [name]).map(Self.marks.isSuperset(of:)) != true {
+      throw ValidationError("Unknown mark '\(displayed(name))'; use \(alternatives(Self.marks.names)).")
+    }
+    if let kind, !Self.kinds.map(\.name).contains(kind) {
+      throw ValidationError(
+        "A reading of kind '\(displayed(kind))' cannot be typed; use \(alternatives(Self.kinds.map(\.name)))."
+      )
+    }
+  }
+
+  /// The marks of a reading that is typed.
+  var readingMarks: ReadingMarks { (ReadingMarks(names: mark) ?? []).union(.manual) }
+}
+
+/// One line of `add -`, typed like the command.
+struct EntryLine: ParsableArguments {
+  @OptionGroup var options: EntryOptions
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+
+/// What the words of an entry say: each amount by its unit, a number without one as glucose, all else as text.
+struct EntryWords {
+  /// A reading that the words state.
+  struct TypedValue: Hashable {
+    let kind: ReadingKind
+    let measurement: Measurement
+  }
+
+  /// The kinds of records with amounts, in the order in which they are stored: what is eaten comes before its insulin.
+  static let recordKinds: [RecordKind] = [.food, .insulin, .exercise]
+
+  private static let ketoneWords = ["ketones", "ketone"]
+  private static let glucoseUnits: [String: GlucoseUnit] = [
+    "mmol": .millimolesPerLitre, "mmol/l": .millimolesPerLitre, "mg/dl": .milligramsPerDecilitre,
+    "mgdl": .milligramsPerDecilitre,
+  ]
+
+  private(set) var readings: [TypedValue] = []
+  /// What the words say of records, by their kind.
+  private(set) var changes: [RecordKind: FieldChanges] = [:]
+  /// The text; nil for none.
+  private(set) var text: String?
+  /// The subtype of a note; nil for none.
+  private(set) var noteSubtype: String?
+  private let unit: GlucoseUnit?
+  private let isForced: Bool
+  private let kind: ReadingKind
+
+  /// - Parameter unit: that of the setting; nil for none.
+  /// - Throws: `Failure` of category `usage` for words without a meaning, or with two.
+  init(_ options: EntryOptions, unit: GlucoseUnit?) throws {
+    (self.unit, isForced) = (unit, options.force)
+    kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
+    var texts: [String] = []
+    // '4.5 U' may be one word, and a text with blanks stays one.
+    var rest = options.words.flatMap { word in
+      Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
+    }[...]
+    while let word = rest.popFirst() {
+      if Self.beginsNumber(word[...]) {
+        try add(amount: word, &rest)
+      } else if RecordKind.insulin.details?.subtypes.contains(word.lowercased()) == true {
+        try change(.insulin, "subtype", to: .text(word.lowercased()))
+      } else if word == "LO" || word == "HI" {
+        try add(extreme: word)
+      } else if Self.ketoneWords.contains(word.lowercased()), let next = rest.first,
+        Self.beginsNumber(next[...])
+      {
+        let (number, unit) = Self.parts(of: rest.removeFirst())
+        if !unit.isEmpty { rest.insert(unit, at: rest.startIndex) }
+        if let next = rest.first, Self.glucoseUnits[next.lowercased()] != nil { rest.removeFirst() }
+        try add(ketones: number)
+      } else {
+        texts.append(word)
+      }
+    }
+    text = try Self.text(texts, options.note)
+    try take(options)
+  }
+
+  /// Whether they say nothing.
+  var isEmpty: Bool { readings.isEmpty && changes.isEmpty && text == nil }
+
+  private static func text(_ words: [String], _ note: String?) throws -> String? {
+    if words.isEmpty { return note }
+    let text = words.joined(separator: " ")
+    guard note == nil else {
+      throw Failure(.usage, "'\(displayed(text))' is a text, and --note is another one; give one of them")
+    }
+    return text
+  }
+
+  private static func beginsNumber(_ word: Substring) -> Bool {
+    guard let first = word.utf8.first else { return false }
+    let isSign = first == UInt8(ascii: ".") || first == UInt8(ascii: ",")
+    return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+  /// A number and what is written directly after it.
+  private static func parts(of word: String) -> (number: String, unit: String) {
+    let number = word.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
+    return (String(number), String(word.dropFirst(number.count)))
+  }
+}
+
+// MARK: - Amounts
+
+extension EntryWords {
+  /// A unit of a field of a record, in lower case, with what it means.
+  private static let recordUnits:
+    [String: (kind: RecordKind, unit: RecordField.TypedUnit, field: RecordField)] =
+      recordKinds.reduce(into: [:]) { units, kind in
+        for field in kind.fields {
+          for unit in field.units { units[unit.word.lowercased()] = (kind, unit, field) }
+        }
+      }
+
+  private static func isUnit(_ word: String) -> Bool {
+    let word = word.lowercased()
+    return recordUnits[word] != nil || glucoseUnits[word] != nil || ketoneWords.contains(word)
+  }
+
+  private mutating func add(amount word: String, _ rest: inout ArraySlice<String>) throws {
+    var (number, unit) = Self.parts(of: word)
+    if unit.isEmpty, let next = rest.first, Self.isUnit(next) { unit = rest.removeFirst() }
+    let name = unit.lowercased()
+    if name.isEmpty {
+      if kind == .ketone { return try add(ketones: number) }
+      if let next = rest.first, Self.mayCount(number, next) {
+        throw Failure(
+          .usage,
+          "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(number)mmol for glucose, or --note for a text"
+        )
+      }
+      try add(bare: number)
+    } else if Self.ketoneWords.contains(name) {
+      try add(ketones: number)
+    } else if let glucose = Self.glucoseUnits[name] {
+      if glucose == .millimolesPerLitre, let next = rest.first, Self.ketoneWords.contains(next.lowercased()) {
+        rest.removeFirst()
+        try add(ketones: number)
+      } else if kind == .ketone, glucose == .millimolesPerLitre {
+        try add(ketones: number)
+      } else {
+        try add(glucose: Self.number(number), glucose)
+      }
+    } else if let known = Self.recordUnits[name] {
+      let amount = try known.field.number(Self.pointed(number))
+      try change(known.kind, known.field.name, to: .number(amount * known.unit.factor))
+    } else {
+      throw Failure(.usage, Self.refusal(ofUnit: unit, in: word))
+    }
+  }
+
+  /// Whether a number counts what the next word names, as in '2 rolls'.
+  private static func mayCount(_ number: String, _ next: String) -> Bool {
+    let isText =
+      !beginsNumber(next[...]) && RecordKind.insulin.details?.subtypes.contains(next.lowercased()) != true
+    return isText && number.utf8.allSatisfy(isDigit) && number.utf8.count <= 2
+  }
+
+  private static func refusal(ofUnit unit: String, in word: String) -> String {
+    if unit.hasPrefix(":") || unit.hasPrefix("-") {
+      return "'\(displayed(word))' is no amount; a time is given with --at, a text with --note"
+    }
+    let words = recordKinds.flatMap { $0.fields.flatMap { $0.units.map(\.word) } }
+    let units = ["mmol/L", "mg/dL"] + words
+    let near = NearestWord.of(unit, among: units).map { "did you mean \($0)? " } ?? ""
+    return
+      "'\(displayed(unit))' in '\(displayed(word))' is not a unit; \(near)Units are \(alternatives(units)); for a text write --note \(word.shellWord)"
+  }
+
+  /// A number with a point, whichever sign it is typed with.
+  private static func pointed(_ text: String) throws -> String {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return text }
+    guard parts[1].count != 3, !text.contains(".") else {
+      throw Failure(
+        .usage,
+        "'\(displayed(text))' may be a number with thousands or a decimal one; write \(parts.joined()) or \(parts.joined(separator: "."))0"
+      )
+    }
+    return parts.joined(separator: ".")
+  }
+
+  private static func number(_ text: String) throws -> Double {
+    try RecordField.number(pointed(text), of: "glucose")
+  }
+
+  private mutating func change(_ kind: RecordKind, _ name: String, to value: FieldValue) throws {
+    try changes[kind, default: FieldChanges(kind)].set(name, to: value)
+  }
+}
+
+// MARK: - Readings
+
+extension EntryWords {
+  /// mg/dL that a person types: below, every meter shows LO, and above HI.
+  private static let typedMilligrams = 20.0...600
+  private static let typedMillimoles = 1.0...33.3
+
+  /// A number without a unit: glucose in the unit of the setting, or in the one that it fits.
+  private mutating func add(bare text: String) throws {
+    let number = try Self.number(text)
+    // No meter shows a part of a mg/dL.
+    let hasDecimals = text.contains { $0 == "." || $0 == "," }
+    let fits = [GlucoseUnit.millimolesPerLitre, .milligramsPerDecilitre].filter { unit in
+      unit == .millimolesPerLitre
+        ? Self.typedMillimoles.contains(number) : Self.typedMilligrams.contains(number) && !hasDecimals
+    }
+    guard fits.count <= 1 else {
+      throw Failure(
+        .usage,
+        "\(displayed(text)) can be glucose in mmol/L and in mg/dL; write \(displayed(text))mmol or \(displayed(text))mg/dL"
+      )
+    }
+    guard let fit = fits.first else {
+      let amount = unit.map { " in \($0.name)" } ?? ""
+      throw Failure(
+        .usage,
+        "\(displayed(text)) is no glucose\(amount); write the unit of an amount, such as \(displayed(text))g")
+    }
+    guard unit == nil || unit == fit else {
+      throw Failure(
+        .usage,
+        "\(displayed(text)) is no glucose in \(unit?.name ?? ""), the unit of this logbook; write \(displayed(text))\(fit == .millimolesPerLitre ? "mmol" : "mg/dL") if it is in \(fit.name)"
+      )
+    }
+    try add(glucose: number, fit)
+  }
+
+  private mutating func add(glucose number: Double, _ unit: GlucoseUnit) throws {
+    let range = isForced ? PlausibleAmounts.stated : PlausibleAmounts.glucose(unit)
+    guard range.contains(number), number > 0 else {
+      throw Failure(.usage, PlausibleAmounts.refusal(of: "glucose", outside: range, unit))
+    }
+    try add(TypedValue(kind: kind == .ketone ? .smbg : kind, measurement: .value(Quantity(number, unit))))
+  }
+
+  private mutating func add(ketones text: String) throws {
+    let number = try Self.number(text)
+    guard PlausibleAmounts.ketone.contains(number) else {
+      throw Failure(
+        .usage, PlausibleAmounts.refusal(of: "ketones", outside: PlausibleAmounts.ketone, .millimolesPerLitre)
+      )
+    }
+    try add(TypedValue(kind: .ketone, measurement: .value(Quantity(number, .millimolesPerLitre))))
+  }
+
+  private mutating func add(extreme word: String) throws {
+    let unit = kind == .ketone ? .millimolesPerLitre : unit ?? .milligramsPerDecilitre
+    try add(
+      TypedValue(kind: kind, measurement: word == "LO" ? .low(below: nil, unit) : .high(above: nil, unit)))
+  }
+
+  private mutating func add(_ value: TypedValue) throws {
+    let isKetone = value.kind == .ketone
+    guard !readings.contains(where: { ($0.kind == .ketone) == isKetone }) else {
+      throw Failure(
+        .usage,
+        "\(isKetone ? "a ketone value" : "a glucose value") is given twice; a number without a unit is glucose, and each entry has one"
+      )
+    }
+    readings.append(value)
+  }
+}
+
+// MARK: - Options
+
+extension EntryWords {
+  private mutating func take(_ options: EntryOptions) throws {
+    if let subtype = options.subtype {
+      if RecordKind.note.details?.subtypes.contains(subtype) == true, changes[.insulin] == nil {
+        noteSubtype = subtype
+      } else {
+        guard let field = RecordKind.insulin.details?.field("subtype") else { return }
+        try change(.insulin, "subtype", to: field.value(subtype) ?? .text(subtype))
+      }
+    }
+    if !isForced {
+      for (kind, changes) in changes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        try RecordContentOptions.requirePlausible(changes, kind)
+      }
+    }
+  }
+
+  /// Refuses what only changes an entry where one is added: a subtype without a dose, and a mark without a reading.
+  func requireWhole(_ options: EntryOptions) throws {
+    guard !isEmpty else {
+      throw Failure(.usage, "there is nothing to add; give an amount with its unit, such as 45g, or a text")
+    }
+    if changes[.insulin].map({ $0.values["units"] == nil && $0.values["rate"] == nil }) == true {
+      throw Failure(.usage, "a subtype of insulin needs an amount, such as 4.5U")
+    }
+    if noteSubtype != nil, !readings.isEmpty || !changes.isEmpty {
+      throw Failure(.usage, "--subtype \(noteSubtype ?? "") is only for an entry that is a text alone")
+    }
+    if readings.isEmpty, !options.mark.isEmpty || options.kind != nil {
+      throw Failure(.usage, "--mark and --kind need a glucose or ketone value")
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Commands
+
+/// What the words of `add` mean, and which mean nothing or two things.
+@Suite struct EntryWordsTests {
+  /// `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
+  private func meaning(_ line: String, _ unit: GlucoseUnit?) throws -> String {
+    let options = try EntryLine.parse(EntryLines.words(line)).options
+    let words = try EntryWords(options, unit: unit)
+    try words.requireWhole(options)
+    let readings = words.readings.map { reading in
+      switch reading.measurement {
+      case .value(let quantity):
+        "\(reading.kind.name) \(plainNumber(quantity.number)) \(quantity.unit.name)"
+      case .low: "\(reading.kind.name) LO"
+      case .high: "\(reading.kind.name) HI"
+      }
+    }
+    let records = EntryWords.recordKinds.compactMap { kind in
+      words.changes[kind].map { "\(kind.rawValue) \($0.applied(to: RecordFields()).json)" }
+    }
+    return (readings + records + (words.text.map { ["text \($0)"] } ?? [])).joined(separator: "; ")
+  }
+
+  @Test(arguments: [
+    ("6.1", "smbg 6.1 mmol/L"), ("6,1", "smbg 6.1 mmol/L"), ("110", "smbg 110 mg/dL"), ("6", "smbg 6 mmol/L"),
+    ("25.0", "smbg 25 mmol/L"), ("25mmol", "smbg 25 mmol/L"), ("25 mg/dL", "smbg 25 mg/dL"),
+    ("110MG/DL", "smbg 110 mg/dL"), ("6.1 mmol/l", "smbg 6.1 mmol/L"), ("LO", "smbg LO"), ("HI", "smbg HI"),
+    ("--kind scan 6.1", "scan 6.1 mmol/L"), ("--kind ketone 0.4", "ketone 0.4 mmol/L"),
+    ("0.4 mmol ketones", "ketone 0.4 mmol/L"), ("ketones 0,4", "ketone 0.4 mmol/L"),
+    ("ketones 0.4 mmol/L", "ketone 0.4 mmol/L"), ("ketones 0.4mmol", "ketone 0.4 mmol/L"),
+    ("0.4ketones 6.1", "ketone 0.4 mmol/L; smbg 6.1 mmol/L"),
+    (
+      "6.1 45g 4.5U rapid \"soup\"",
+      "smbg 6.1 mmol/L; food {\"carbs\":45}; insulin {\"subtype\":\"rapid\",\"units\":4.5}; text soup"
+    ),
+    (
+      "soup rapid 4.5 u 45 G 6.1",
+      "smbg 6.1 mmol/L; food {\"carbs\":45}; insulin {\"subtype\":\"rapid\",\"units\":4.5}; text soup"
+    ),
+    ("'4.5 U' --subtype long", "insulin {\"subtype\":\"long\",\"units\":4.5}"),
+    ("300kcal 2 servings", "food {\"energy\":300,\"servings\":2}"),
+    ("30min 4000 steps", "exercise {\"minutes\":30,\"steps\":4000}"), ("1.5h", "exercise {\"minutes\":90}"),
+    ("0.85U/h", "insulin {\"rate\":0.85}"), ("after swimming", "text after swimming"),
+    ("6.1 soup", "smbg 6.1 mmol/L; text soup"), ("45g Anna's cake", "food {\"carbs\":45}; text Anna's cake"),
+    ("--note '2 rolls' 30g", "food {\"carbs\":30}; text 2 rolls"),
+    ("felt bad --subtype health", "text felt bad"),
+  ])
+  func aLineMeans(_ line: String, _ expected: String) throws {
+    #expect(try meaning(line, nil) == expected)
+  }
+
+  @Test(arguments: [
+    ("6.1", GlucoseUnit.millimolesPerLitre, "smbg 6.1 mmol/L"),
+    ("110", .milligramsPerDecilitre, "smbg 110 mg/dL"),
+    ("110mg/dL", .millimolesPerLitre, "smbg 110 mg/dL"),
+  ])
+  func theUnitOfTheSettingIsThatOfANumber(_ line: String, _ unit: GlucoseUnit, _ expected: String) throws {
+    #expect(try meaning(line, unit) == expected)
+  }
+
+  private func refusal(_ line: String, _ unit: GlucoseUnit?) throws -> String {
+    do {
+      return "accepted: " + (try meaning(line, unit))
+    } catch let failure as Failure {
+      return failure.message
+    } catch {
+      return EntryLine.message(for: error)
+    }
+  }
+
+  @Test(arguments: [
+    ("25", "can be glucose in mmol/L and in mg/dL; write 25mmol or 25mg/dL"), ("700", "is no glucose"),
+    ("0.5", "is no glucose"), ("1,234 steps", "write 1234 or 1.2340"), ("6.1 7.2", "given twice"),
+    ("6.1 110mg/dL", "given twice"), ("0.4ketones 0.5ketones", "given twice"),
+    ("45g 50g", "carbs is set twice"),
+    ("45gg", "did you mean g?"), ("45 rolls", "may be a glucose value and a text"),
+    ("2 rolls", "may be a glucose value and a text"), ("45xyz", "is not a unit"), ("18:30 45g", "--at"),
+    ("2026-05-06 45g", "--at"), ("rapid", "needs an amount"), ("soup --mark fasting", "--mark and --kind"),
+    ("6.1 --subtype health", "only for an entry that is a text alone"),
+    ("45g --subtype rapid", "needs an amount"),
+    ("6.1 --mark hungry", "Unknown mark"), ("6.1 --kind cbg", "cannot be typed"), ("", "nothing to add"),
+    ("501U", "more than the 500"), ("61mmol", "outside 0.6–55 mmol/L"), ("21ketones", "outside 0–20"),
+    ("45g soup --note bread", "is a text, and --note is another one"), ("1.2.3g", "no number"),
+    (".5.U", "no number"),
+    ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
+  ])
+  func whatMeansNothingOrTwoThingsIsRefused(_ line: String, _ part: String) throws {
+    let refusal = try refusal(line, nil)
+    #expect(refusal.contains(part), "\(refusal)")
+  }
+
+  /// The number that lacks its point is not taken for the other unit.
+  @Test(arguments: [("61", GlucoseUnit.millimolesPerLitre), ("6.1", .milligramsPerDecilitre)])
+  func aNumberThatDoesNotFitTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
+    #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))
+  }
+
+  @Test func whatIsUnusualCanBeMeant() throws {
+    #expect(try meaning("501U --force", nil).contains("501"))
+    #expect(try refusal("20000mg/dL --force", nil).contains("outside"))
+  }
+}

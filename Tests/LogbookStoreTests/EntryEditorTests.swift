@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// Readings and records that a person types at once.
+@Suite struct EntryEditorTests {
+  private let scratch: ScratchStore
+  private let now: Int64 = 1_800_000_000
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func reading(_ number: Double, tick: Int64, at seconds: Int64 = Make.noon) -> Reading {
+    let isRepeated = abs(seconds - Make.repeated) < 1800
+    return Reading(
+      device: DeviceIndex(0), kind: .smbg, tick: Device.typedTicks.lowerBound + tick,
+      at: DeviceTime(seconds: seconds),
+      placement: Placement(utcOffset: 7200, source: isRepeated ? .zoneOverlap : .zone),
+      Make.millimoles(number), marks: .manual, line: 0)
+  }
+
+  private func food(_ grams: Double) -> RecordDraft {
+    RecordDraft(
+      kind: .food, at: DeviceTime(seconds: Make.noon), placement: Placement(utcOffset: 7200, source: .zone),
+      fields: RecordFields(["carbs": .number(grams)]))
+  }
+
+  private let guid = Digest.uuid(of: ["typed"])
+
+  private func editor() throws -> EntryEditor { EntryEditor(try scratch.open(.importer), at: now) }
+
+  @discardableResult
+  private func add(_ number: Double, tick: Int64 = 1, grams: Double? = nil) throws -> EntryEditor.Outcome {
+    let entry = TypedEntry(
+      readings: [(reading(number, tick: tick), .typed)], records: grams.map { [(food($0), guid)] } ?? [])
+    return try #require(try editor().add([entry]).first)
+  }
+
+  /// The values and amounts that lists show.
+  private func shown() throws -> [String] {
+    var all: [String] = []
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      switch item {
+      case .reading(let reading): all.append(plainNumber(reading.measurement.quantity?.number ?? 0))
+      case .record(let record): all.append(record.fields)
+      }
+    }
+    return all
+  }
+
+  private func step(_ direction: UndoDirection) throws -> ActionOutcome {
+    guard case .action(let action)? = try scratch.open(.reader).nextStep(direction) else {
+      throw Failure(.missingInput, "no action")
+    }
+    let store = try scratch.open(.editor)
+    let outcome = try store.outcome(of: action, direction)
+    #expect(try outcome == store.apply(direction, to: action, at: now))
+    return outcome
+  }
+
+  @Test func anEntryIsOneStepOfUndoAndRedo() throws {
+    try add(6.1, grams: 45)
+    for _ in 0..<2 {
+      #expect(try shown() == ["6.1", #"{"carbs":45}"#])
+      #expect(try step(.undo).left == [])
+      #expect(try shown() == [])
+      #expect(try scratch.open(.reader).nextStep(.undo) == nil)
+      #expect(try step(.redo).left == [])
+    }
+    #expect(try scratch.open(.reader).nextStep(.redo) == nil)
+  }
+
+  @Test func whatBelongsToTheEntryIsUndoneWithItAndOnce() throws {
+    var dose = RecordDraft(
+      kind: .insulin, at: DeviceTime(seconds: Make.noon),
+      placement: Placement(utcOffset: 7200, source: .zone),
+      fields: RecordFields(["units": .number(4)]))
+    dose.entryGuid = guid
+    let other = Digest.uuid(of: ["a dose"])
+    _ = try editor().add([TypedEntry(records: [(food(45), guid), (dose, other)])])
+    #expect(try Set(step(.undo).changed) == [guid, other])
+    #expect(try shown() == [])
+    #expect(try scratch.rows("SELECT version, deleted FROM record ORDER BY guid") == ["2 1", "2 1"])
+    _ = try step(.redo)
+    // A dose that was changed since keeps its meal.
+    _ = try RecordEditor(scratch.open(.editor), at: now).edit(other) { $0.fields["units"] = .number(5) }
+    let first = try #require(try scratch.open(.reader).actions(limit: 9).last)
+    #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])
+  }
+
+  @Test func eachUndoGoesOneStepBackThroughEntriesAndHiding() throws {
+    try add(6.1)
+    try add(7.2, tick: 2)
+    let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
+    let hides = try WithdrawalEditor(scratch.open(.editor), at: now).set(stored, isHidden: true, reason: "x")
+    #expect(hides)
+    var seen: [[String]] = []
+    for _ in 0..<3 {
+      #expect(try step(.undo).left == [])
+      seen.append(try shown())
+    }
+    #expect(seen == [["6.1", "7.2"], ["6.1"], []])
+    #expect(try scratch.open(.reader).nextStep(.undo) == nil)
+  }
+
+  /// Somebody said since that it is hidden, or shown whatever else hides it.
+  @Test func whatSomebodyHidSinceIsLeft() throws {
+    try add(6.1)
+    let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
+    let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
+    _ = try WithdrawalEditor(scratch.open(.editor), at: now).set(stored, isHidden: true, reason: "")
+    #expect(try scratch.open(.reader).outcome(of: action, .undo).left.count == 1)
+  }
+
+  @Test func theSameEntryAgainIsKnownAndLeavesNoStep() throws {
+    #expect(try add(6.1, grams: 45).isNew)
+    #expect(try !add(6.1, grams: 45).isNew)
+    #expect(try scratch.open(.reader).actions(limit: 9).count == 1)
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func anotherValueUnderTheSameIdentityIsRefusedAndNothingIsStored() throws {
+    try add(6.1)
+    #expect(throws: Failure.self) { try add(6.2, grams: 45) }
+    #expect(try shown() == ["6.1"])
+  }
+
+  @Test func ofSeveralEntriesAllOrNoneAreStored() throws {
+    try add(6.1)
+    let entries = [
+      TypedEntry(readings: [(reading(7, tick: 2), .typed)]),
+      TypedEntry(readings: [(reading(7, tick: 1), .typed)]),
+    ]
+    #expect(throws: Failure.self) { try editor().add(entries) }
+    #expect(try shown() == ["6.1"])
+    #expect(try scratch.open(.reader).actions(limit: 9).count == 1)
+  }
+
+  @Test func aCorrectionHidesOneReadingAndAddsAnotherInOneStep() throws {
+    try add(6.1, grams: 45)
+    let entry = try #require(try scratch.open(.reader).lastEntry())
+    var revision = EntryRevision()
+    revision.hidden = entry.readings
+    revision.added.readings = [(reading(7.3, tick: 5), .typed)]
+    revision.records = [(guid, food(50))]
+    _ = try editor().revise(revision)
+    #expect(try shown() == ["7.3", #"{"carbs":50}"#])
+    #expect(try step(.undo).left == [])
+    #expect(try shown() == ["6.1", #"{"carbs":45}"#])
+    #expect(try step(.redo).left == [])
+    #expect(try shown() == ["7.3", #"{"carbs":50}"#])
+    // The next correction is of the corrected entry.
+    #expect(try scratch.open(.reader).lastEntry()?.readings.map(\.measurement) == [Make.millimoles(7.3)])
+  }
+
+  @Test func aCorrectionOfTheMealAloneStillKnowsTheReading() throws {
+    try add(6.1, grams: 45)
+    let entry = try #require(try scratch.open(.reader).lastEntry())
+    var revision = EntryRevision()
+    revision.kept = entry.readings
+    revision.records = [(guid, food(50))]
+    _ = try editor().revise(revision)
+    #expect(try scratch.open(.reader).lastEntry()?.readings.count == 1)
+    let version = "SELECT version FROM record WHERE guid = '\(guid)'"
+    #expect(try scratch.number(version) == 2)
+    #expect(try step(.undo) == ActionOutcome(changed: [guid], left: []))
+    #expect(try shown() == ["6.1", #"{"carbs":45}"#])
+  }
+
+  @Test func typedReadingsAreNoImport() throws {
+    try add(6.1)
+    let store = try scratch.open(.reader)
+    #expect(try store.ingests(limit: 9).map(\.format) == [])
+    #expect(try store.overview(ingests: 9).ingests.map(\.format) == [])
+    #expect(try store.lastSuccess() == nil)
+    let ingest = try #require(try store.lastEntry()?.readings.first?.ingest)
+    #expect(throws: Failure.self) { try store.undoCounts(of: ingest) }
+    // A further one belongs to the same ingest.
+    try add(7, tick: 2)
+    #expect(try scratch.rows("SELECT format, counts FROM ingest") == [#"typed {"new":2}"#])
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func anUndoneImportHidesNothingThatWasTyped() throws {
+    try add(6.1)
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.millimoles(6.1))]))
+    let store = try scratch.open(.editor)
+    _ = try store.undo(2, group: "g", at: now)
+    #expect(try shown() == ["6.1"])
+  }
+
+  /// Ticks of typed readings are random: their order says nothing of the hour that a zone repeats.
+  @Test func twoTypedReadingsOfARepeatedHourStayInItsFirstPass() throws {
+    let later = TypedEntry(readings: [(reading(6, tick: 1, at: Make.repeated + 1500), .typed)])
+    let earlier = TypedEntry(readings: [(reading(7, tick: 2, at: Make.repeated - 1500), .typed)])
+    _ = try editor().add([later, earlier])
+    #expect(try scratch.rows("SELECT derived_offset, offset_source FROM reading") == ["7200 3", "7200 3"])
+  }
+
+  @Test func theSeriesOfTypedReadingsIsNoneOfInstants() throws {
+    try add(6.1)
+    #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
+  }
+}
+
+/// Short ids of readings.
+@Suite struct ShortReadingIDTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func ingest(_ readings: [Reading], devices: [Device] = [Make.device]) throws {
+    try scratch.ingest(Make.batch(readings, devices: devices))
+  }
+
+  private func all() throws -> [StoredReading] {
+    var all: [StoredReading] = []
+    try scratch.open(.reader).forEachItem(ItemFilter()) {
+      if case .reading(let reading) = $0 { all.append(reading) }
+    }
+    return all
+  }
+
+  @Test func everyReadingIsFoundByItsShortID() throws {
+    let other = Device(vendor: "", model: "Phone", format: "test")
+    try ingest(
+      [
+        Make.reading(.smbg, Make.milligrams(110)), Make.reading(.smbg, Make.milligrams(150)),
+        Make.reading(.smbg, Make.milligrams(110), device: 1), Make.tick(7, 120),
+        Make.reading(.cbg, Make.milligrams(90), at: 0),
+        Make.reading(.ketone, Make.millimoles(0.4), at: 5_000_000_000),
+      ], devices: [Make.device, other])
+    let store = try scratch.open(.reader)
+    let readings = try all()
+    #expect(readings.count == 6)
+    for reading in readings {
+      #expect(reading.shortID.count == 10)
+      #expect(try store.reading(at: reading.shortID)?.address == reading.address)
+      #expect(try store.reading(at: reading.shortID.uppercased())?.address == reading.address)
+    }
+  }
+
+  @Test func theLastDigitsAreNeededOnlyWhereTheTimeIsNotEnough() throws {
+    try ingest([
+      Make.reading(.smbg, Make.milligrams(110)), Make.reading(.smbg, Make.milligrams(150)),
+      Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 60),
+    ])
+    let store = try scratch.open(.reader)
+    let readings = try all()
+    #expect(try store.reading(at: String(readings[2].shortID.dropLast(2)))?.address == readings[2].address)
+    #expect(throws: Failure.self) { try store.reading(at: String(readings[0].shortID.dropLast(2))) }
+  }
+
+  @Test(arguments: [
+    "r1mry458", "r1mry458zz", "rrrrrrrr", "r", "", "r1mry45", "r1mry458u0", "1mry458za", "r1.smbg",
+  ])
+  func otherTextsNameNoReading(_ text: String) throws {
+    try ingest([Make.reading(.smbg, Make.milligrams(110))])
+    #expect(try scratch.open(.reader).reading(at: text) == nil)
+  }
+
+  @Test func aReadingBefore1970HasItsAddress() throws {
+    try ingest([Make.reading(.smbg, Make.milligrams(110), at: -5)])
+    let reading = try #require(try all().first)
+    #expect(reading.shortID == reading.address)
+  }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// `glucoport add` as people type it.
+@Suite(.timeLimit(.minutes(10)))
+struct AddTests {
+  private func add(_ program: Program, _ line: String) async throws -> Program.Outcome {
+    let outcome = try await program.run(arguments: ["add"] + line.split(separator: " ").map(String.init))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome
+  }
+
+  /// What the table shows behind the times, without ids.
+  private func list(_ program: Program, _ arguments: String...) async throws -> [String] {
+    let outcome = try await program.run(arguments: ["list"] + arguments)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome.output.split(separator: "\n").map { line in
+      line.dropFirst(21).split(separator: " ").filter { $0.count != 8 || $0.contains { !$0.isHexDigit } }
+        .joined(separator: " ")
+    }
+  }
+
+  private let whole = ["smbg 6.1 mmol/L manual", "food 45 g · soup", "insulin 4.5 U · rapid"]
+
+  @Test func oneLineIsOneMeal() async throws {
+    let program = try Program()
+    let outcome = try await add(program, "6.1 45g 4.5U rapid soup --at 2026-05-06T18:30")
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("added: 2026-05-06 18:30:00  ") })
+    #expect(Set(try await list(program)) == Set(whole))
+    let objects = try await program.run("list", "--format", "ndjson").objects()
+    let food = try #require(objects.first { $0["kind"] as? String == "food" })
+    #expect(
+      objects.first { $0["kind"] as? String == "insulin" }?["entry_guid"] as? String == food["guid"]
+        as? String)
+    let reading = try #require(objects.first { $0["kind"] as? String == "smbg" })
+    #expect(reading["model"] as? String == "typed" && reading["format"] as? String == "typed")
+    #expect(reading["position_kind"] as? String == "tick" && reading["marks"] as? String == "manual")
+    #expect(try #require(reading["position"] as? Int64) >= 1 << 58)
+
+    let undo = try await program.run("undo", "--yes")
+    #expect(
+      undo.output.hasPrefix("undone: added smbg 6.1 mmol/L") && undo.output.contains("and 2 more items"),
+      "\(undo.output)")
+    #expect(try await list(program) == [])
+    _ = try await program.run("redo", "--yes")
+    #expect(Set(try await list(program)) == Set(whole))
+    let log = try await program.run("log")
+    #expect(log.output.contains("added smbg 6.1 mmol/L") && log.output.split(separator: "\n").count == 1)
+  }
+
+  @Test func aTextBelongsToWhatItSays() async throws {
+    let program = try Program()
+    _ = try await add(program, "6.1 before breakfast --mark fasting --at 2026-05-06T07:00")
+    _ = try await add(program, "felt bad --subtype health --at 2026-05-06T08:00")
+    let objects = try await program.run("list", "--format", "ndjson").objects()
+    #expect(objects.map { $0["kind"] as? String } == ["smbg", "annotation", "note"])
+    #expect(objects[0]["marks"] as? String == "manual fasting")
+    let fields = try #require(objects[1]["fields"] as? [String: any Sendable])
+    #expect(fields["text"] as? String == "before breakfast")
+    #expect((fields["reading"] as? String)?.hasPrefix("model|typed|typed|smbg|tick|") == true)
+  }
+
+  @Test func theLastEntryIsCorrected() async throws {
+    let program = try Program()
+    _ = try await add(program, "6.1 45g soup --at 2026-05-06T18:30")
+    _ = try await add(program, "--edit LAST 50g")
+    #expect(Set(try await list(program)) == ["smbg 6.1 mmol/L manual", "food 50 g · soup"])
+    _ = try await add(program, "--edit LAST 7.2 3U --at 2026-05-06T19:00")
+    #expect(Set(try await list(program)) == ["smbg 7.2 mmol/L manual", "food 50 g · soup", "insulin 3 U"])
+    let times = try await program.run("list").output.split(separator: "\n").map { $0.prefix(16) }
+    #expect(Set(times) == ["2026-05-06 19:00"])
+    _ = try await program.run("undo", "--yes")
+    #expect(Set(try await list(program)) == ["smbg 6.1 mmol/L manual", "food 50 g · soup"])
+
+    // By any of its items, also after another entry.
+    _ = try await add(program, "30min --at 2026-05-06T20:00")
+    let id = try #require(
+      try await program.run("list", "--ids", "--kind", "smbg").output.split(separator: "\n").first?
+        .split(separator: " ").last)
+    _ = try await add(program, "--edit \(id) --mark after-meal")
+    #expect(Set(try await list(program, "--kind", "smbg")) == ["smbg 6.1 mmol/L manual after-meal"])
+  }
+
+  @Test func theReadingOfAMeterIsNotCorrected() async throws {
+    let program = try Program()
+    let file = try program.write("time,glucose (mg/dL),device\n2026-05-06T08:00:00,110,X\n", to: "a.csv")
+    #expect(try await program.run("import", "--kind", "smbg", "--timezone", "UTC", file).status == 0)
+    let id = try #require(
+      try await program.run("list", "--ids").output.split(separator: "\n").first?.split(separator: " ").last)
+    #expect(id.hasPrefix("r") && id.count == 10)
+    let refused = try await program.run("add", "--edit", String(id), "6.1")
+    #expect(
+      refused.status == 64 && refused.errors.contains("a device took this reading"), "\(refused.errors)")
+    let nothing = try await program.run("add", "--edit", "LAST", "6.1")
+    #expect(nothing.status == 66, "\(nothing.errors)")
+    // The short id serves other commands.
+    #expect(try await program.run("reading", "hide", String(id)).output == "hidden: \(id)\n")
+    #expect(try await program.run("show", String(id)).status == 0)
+  }
+
+  @Test func aTypedStickAndThatOfTheMeterCountOnce() async throws {
+    let program = try Program()
+    _ = try await add(program, "6.1 --at 2026-05-06T08:00:20+00:00")
+    let file = try program.write(
+      "Device,Serial,Timestamp,Glucose (mg/dL)\nContour,SN1,2026-05-06T08:00:00Z,110\n", to: "meter.csv")
+    let outcome = try await program.run("import", "--kind", "smbg", "--timezone", "UTC", file)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try await list(program).count == 2)
+    let leftOut = try await program.run("list", "--left-out")
+    #expect(leftOut.output.split(separator: "\n").count == 1, "\(leftOut.output)")
+    #expect(leftOut.output.contains("6.1 mmol/L"), "\(leftOut.output)")
+  }
+
+  @Test func whatIsRefusedStoresNothingAndMakesNoStore() async throws {
+    let program = try Program()
+    for line in ["25", "45x", "--at 2099-01-01 45g", "--edit LAST 45g", "--strict 45g", "45g --json --quiet"]
+    {
+      let outcome = try await program.run(arguments: ["add"] + line.split(separator: " ").map(String.init))
+      #expect([64, 66].contains(outcome.status), "\(line): \(outcome.status) \(outcome.errors)")
+    }
+    let ask = try await program.run("add", "45g", "--ask")
+    #expect(ask.status == 64 && ask.errors.contains("no terminal"), "\(ask.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  @Test func linesAreAnsweredOneByOne() async throws {
+    let program = try Program()
+    let lines = """
+      # breakfast
+      6.1 45g 4.5U rapid soup with bread --at 2026-05-06T08:00
+
+      25 --at 2026-05-06T09:00
+      {"kind":"smbg","value":110,"unit":"mg/dL","device_time":"2026-05-06T10:00:00"}
+      {"item":"record","kind":"food","fields":{"carbs":30},"device_time":"2026-05-06T11:00:00","utc_offset":"+02:00"}
+      {"kind":"zone","fields":{"zone":"UTC"}}
+      {"kind":"smbg","value":110
+      7,2 --at 2026-05-06T12:00 --mark before-meal
+      """
+    let first = try await program.run("add", "-", input: lines)
+    #expect(first.status == 3, "\(first.errors)")
+    let answers = first.output.split(separator: "\n").map(String.init)
+    #expect(
+      answers.map { $0.split(separator: " ").prefix(3).joined(separator: " ") } == [
+        "line 2: added", "line 4: refused:", "line 5: added", "line 6: added", "line 7: refused:",
+        "line 8: refused:",
+        "line 9: added",
+      ])
+    #expect(answers[0].split(separator: " ").count == 6)
+    #expect(answers[1].contains("can be glucose in mmol/L and in mg/dL"))
+    #expect(try await list(program).count == 6)
+    // The same file again adds nothing.
+    let second = try await program.run("add", "-", "--json", input: lines)
+    #expect(second.status == 3)
+    #expect(
+      try second.objects().map { $0["outcome"] as? String } == [
+        "known", "refused", "known", "known", "refused", "refused", "known",
+      ])
+    #expect(try await list(program).count == 6)
+    #expect(try await program.run("log").output.split(separator: "\n").count == 4)
+  }
+
+  @Test func whatListPrintsIsAddedElsewhereAsItIs() async throws {
+    let (program, other) = (try Program(), try Program())
+    _ = try await add(program, "6.1 45g soup --at 2026-05-06T18:30:00+02:00")
+    let file = try program.write("time,glucose (mg/dL)\n2026-05-06T08:00:00Z,110\n", to: "a.csv")
+    #expect(try await program.run("import", "--kind", "cbg", "--timezone", "UTC", file).status == 0)
+    let lines = try await program.run("list", "--format", "ndjson").output
+    for word in ["added", "known"] {
+      let outcome = try await other.run("add", "-", input: lines)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(
+        outcome.output.split(separator: "\n").allSatisfy { $0.contains(": \(word) ") }, "\(outcome.output)")
+    }
+    let copy = try await other.run("list", "--format", "ndjson").output
+    #expect(Set(copy.split(separator: "\n")) == Set(lines.split(separator: "\n")))
+    let changed = try await other.run(
+      "add", "-", input: lines.replacing("\"value\":110", with: "\"value\":111"))
+    #expect(changed.status == 3 && changed.output.contains("with another value"), "\(changed.output)")
+  }
+
+  @Test func strictLinesAreStoredAllOrNone() async throws {
+    let program = try Program()
+    let refused = try await program.run("add", "-", "--strict", input: "45g\n25\n30min\n")
+    #expect(refused.status == 65)
+    #expect(refused.output.split(separator: "\n").map { $0.prefix(16) } == ["line 2: refused:"])
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+    let added = try await program.run("add", "-", "--strict", "--quiet", input: "45g\n30min\n")
+    #expect(
+      added.status == 0 && added.output.isEmpty && added.errors.contains("time zone"), "\(added.errors)")
+    #expect(try await list(program).count == 2)
+  }
+
+  @Test func aLineThatIsTooLongOrNoTextIsRefusedAndTheNextIsRead() async throws {
+    let program = try Program()
+    let long = [UInt8](repeating: UInt8(ascii: "a"), count: 700_000)
+    let input = long + [0x0A, 0xFF, 0x0A] + Array("45g".utf8)
+    let outcome = try await program.run(arguments: ["add", "-"], input: input)
+    #expect(outcome.status == 3)
+    let answers = outcome.output.split(separator: "\n").map { $0.split(separator: " ")[2] }
+    #expect(answers == ["refused:", "refused:", "added"], "\(outcome.output)")
+  }
+
+  @Test func twoTypistsAtOnceLoseNothing() async throws {
+    let program = try Program()
+    _ = try await add(program, "45g")
+    let lines = (0..<40).map { "6.\($0 % 10) \($0 + 1)g --at 2026-05-06T0\($0 % 10):0\($0 / 10):00\n" }
+    async let one = program.run(
+      arguments: ["add", "-", "--quiet"], input: Array(lines.prefix(20).joined().utf8))
+    async let two = program.run(
+      arguments: ["add", "-", "--quiet"], input: Array(lines.suffix(20).joined().utf8))
+    let statuses = try await [one.status, two.status]
+    #expect(statuses == [0, 0])
+    #expect(try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 81)
+  }
+}
