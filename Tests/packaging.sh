@@ -24,7 +24,7 @@ done
   cd "$work/units"
   systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service
   XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-upload.timer \
-    ./glucoport-check.timer ./glucoport-notify@x.service
+    ./glucoport-check.timer ./glucoport-backup.timer ./glucoport-notify@x.service
 ) >"$work/verified" 2>&1 || fail "$(cat "$work/verified")"
 [ ! -s "$work/verified" ] || fail "$(cat "$work/verified")"
 

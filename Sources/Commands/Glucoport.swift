@@ -39,7 +39,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Manage",
         subcommands: [
-          AddCommand.self, RecordCommand.self, ReadingCommand.self, CountCommand.self, ConfigCommand.self,
+          AddCommand.self, RecordCommand.self, ReadingCommand.self, CountCommand.self, BackupCommand.self,
+          RestoreCommand.self, ConfigCommand.self,
           SetupCommand.self,
         ]),
     ])

@@ -24,6 +24,14 @@ extension Host {
     return PathText.text(Array(target[..<count]))
   }
 
+  /// A path from the root; a relative one is of the present folder.
+  static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return PathText.text(folder) + "/" + path
+  }
+
   /// The folder in which a file is.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }

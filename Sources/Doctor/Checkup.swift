@@ -18,11 +18,13 @@ package struct Facts: Sendable {
   package var remote: RemoteFacts?
   /// What runs glucoport regularly.
   package var jobs: JobFacts
+  /// The backups of the store; nil without a store.
+  package var backups: BackupFacts?
 
   /// All that is known.
   package init(
     program: ProgramFacts, folders: FolderFacts?, store: StoreFacts, clock: ClockFacts, usb: MeterFacts,
-    udev: RuleFacts, remote: RemoteFacts?, jobs: JobFacts
+    udev: RuleFacts, remote: RemoteFacts?, jobs: JobFacts, backups: BackupFacts?
   ) {
     self.program = program
     self.folders = folders
@@ -32,6 +34,7 @@ package struct Facts: Sendable {
     self.udev = udev
     self.remote = remote
     self.jobs = jobs
+    self.backups = backups
   }
 }
 
@@ -46,6 +49,7 @@ package struct Checkup {
   package var findings: [Finding] {
     facts.program.findings + (facts.folders?.findings ?? []) + facts.store.findings + facts.clock.findings
       + facts.usb.findings + facts.udev.findings + remote + facts.jobs.findings
+      + (facts.backups?.findings ?? [])
       + (facts.folders?.leftovers ?? [])
   }
 

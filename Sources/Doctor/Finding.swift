@@ -22,6 +22,8 @@ package struct Finding: Hashable, Sendable {
     case remote
     /// What runs glucoport regularly.
     case jobs
+    /// The copies that `backup` made of the store.
+    case backups
     /// Files that were left behind.
     case leftovers
   }

@@ -53,7 +53,11 @@ enum Well {
         expected: rules, files: [.init(path: "/etc/udev/rules.d/70-glucoport.rules", text: text(rules))],
         command: "install"),
       remote: remoteFacts,
-      jobs: JobFacts(user: "anna", units: ["glucoport-upload.timer"], hasRemote: true))
+      jobs: JobFacts(user: "anna", units: ["glucoport-upload.timer"], hasRemote: true),
+      backups: BackupFacts(
+        last: BackupNote(madeAt: now - 86400, path: "/home/anna/backup/a.db", size: 1, sha256: ""),
+        isThere: true,
+        now: now))
   }
 
   static func meter(

@@ -32,7 +32,16 @@ struct DoctorFacts {
     return Facts(
       program: program, folders: content.path.map { FolderFacts.of($0, user: user) }, store: content,
       clock: clock, usb: usb, udev: udev, remote: remote,
-      jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil))
+      jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil),
+      backups: backups(content, now: now))
+  }
+
+  private func backups(_ store: StoreFacts, now: Int64) -> BackupFacts? {
+    guard case .examined = store.content, let path = store.path else { return nil }
+    let last = BackupNotes(storePath: path).notes().last
+    let file = last.flatMap { $0.path.isEmpty ? nil : $0.path }
+    return BackupFacts(
+      last: last, isThere: file.map { FileFact.at($0, followsLink: true) != nil }, now: now)
   }
 
   private static func facts(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {

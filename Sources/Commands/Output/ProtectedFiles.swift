@@ -18,7 +18,7 @@ struct ProtectedFiles {
   private var besideStore: [String] = []
 
   /// Files beside a database that SQLite, or an upload, opens by their names.
-  private static let companions = ["-wal", "-shm", "-journal", "-upload"]
+  private static let companions = ["-wal", "-shm", "-journal", "-upload", "-backups"]
   /// How every SQLite database begins.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 

@@ -5,6 +5,46 @@ enum PackagedUserUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
     (
+      "glucoport-backup.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Copy the glucose readings and records
+      Documentation=man:glucoport-operation(7) man:glucoport-backup(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+      OnFailure=glucoport-notify@%n.service
+
+      [Service]
+      Type=oneshot
+      # A folder for copies, of its owner alone.
+      ExecStartPre=/bin/mkdir -p -m 0700 %h/.local/state/glucoport/backup
+      ExecStart=/usr/bin/glucoport backup --keep 7 --quiet %h/.local/state/glucoport/backup
+      # Another backup writes the same file.
+      SuccessExitStatus=75
+      \#(confinement)
+      RestrictAddressFamilies=AF_UNIX
+
+      """#
+    ),
+    (
+      "glucoport-backup.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Copy the glucose readings and records every night
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      OnCalendar=03:30
+      Persistent=true
+      RandomizedDelaySec=30min
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+    (
       "glucoport-check.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0

@@ -9,7 +9,7 @@ import LogbookStore
 struct StatusFinding {
   /// The sorts of findings, by the words that `--ignore` takes.
   enum Word: String, CaseIterable, ExpressibleByArgument {
-    case conflicts, refused, unsendable, downloads, clock, readings, upload, overdue
+    case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, overdue
   }
 
   let word: Word
@@ -35,6 +35,8 @@ struct StatusCheck {
   let maxAge: Int64?
   /// When the newest reading was, and how many seconds ago it may be; nil where that is not looked at.
   let newestReading: (time: Int64, maxAge: Int64)?
+  /// When the last backup was made, if ever, and how many seconds ago it may be; nil where that is not looked at.
+  let lastBackup: (time: Int64?, maxAge: Int64)?
   /// What is not looked at.
   let ignored: Set<StatusFinding.Word>
   let now: Int64
@@ -70,6 +72,7 @@ struct StatusCheck {
     if contents.absent > 0 { find(.downloads, .partial, AttachmentText.absent(contents.absent)) }
     for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
     if let message = stale { find(.readings, .partial, message) }
+    if let message = unsaved { find(.backup, .partial, message) }
     if let failure = sync.remote?.lastingFailure {
       find(
         .upload, ExitStatus(failure.category),
@@ -97,6 +100,14 @@ struct StatusCheck {
       age < 2 * 86400 ? counted(Int(age / 3600), "hour") : counted(Int(age / 86400), "day")
     return
       "the newest reading is \(words) old, of \(instant(time)); import newer ones, or see 'glucoport log' for the last imports"
+  }
+
+  /// That no backup was made for longer than it may take.
+  private var unsaved: String? {
+    guard let (time, maxAge) = lastBackup else { return nil }
+    guard let time else { return "no backup was made so far; 'glucoport backup FOLDER' makes one" }
+    return isOver(time, maxAge)
+      ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
   }
 
   /// What was not in step for longer than it may.

@@ -37,6 +37,13 @@ struct StatusCommand: ClassifiedCommand {
   var maxReadingAge: SpanArgument?
 
   @Option(
+    help: ArgumentHelp(
+      "With --check: report when the last 'glucoport backup' is older than this: 7d, 4w, 36h.",
+      valueName: "span"),
+    transform: SpanArgument.parse)
+  var maxBackupAge: SpanArgument?
+
+  @Option(
     parsing: .singleValue,
     help: ArgumentHelp(
       "With --check: do not report this finding. May be repeated.", valueName: "word"))
@@ -51,8 +58,12 @@ struct StatusCommand: ClassifiedCommand {
   var quiet = false
 
   func validate() throws {
-    if !check, maxAge != nil || maxReadingAge != nil || quiet || !ignore.isEmpty || format != nil {
-      throw ValidationError("--max-age, --max-reading-age, --ignore, --format and --quiet need --check.")
+    if !check,
+      maxAge != nil || maxReadingAge != nil || maxBackupAge != nil || quiet || !ignore.isEmpty
+        || format != nil
+    {
+      throw ValidationError(
+        "--max-age, --max-reading-age, --max-backup-age, --ignore, --format and --quiet need --check.")
     }
     if format != nil, json || quiet { throw ValidationError("Use --format without --json and --quiet.") }
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
@@ -78,7 +89,11 @@ struct StatusCommand: ClassifiedCommand {
     let findings = StatusCheck(
       overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),
       clocks: try store.meterClocks(now: now),
-      zone: zone, maxAge: maxAge.map { Int64($0.seconds) }, newestReading: newest, ignored: Set(ignore),
+      zone: zone, maxAge: maxAge.map { Int64($0.seconds) }, newestReading: newest,
+      lastBackup: maxBackupAge.map {
+        (time: BackupNotes(storePath: store.path).notes().last?.madeAt, maxAge: $0.seconds)
+      },
+      ignored: Set(ignore),
       now: now
     ).findings
     var text = StatusText(

@@ -12,7 +12,7 @@ import SQLiteRows
 
 /// Reads a store that may be damaged, and writes nothing, neither to it nor beside it.
 package struct StoreExaminer {
-  private let path: String
+  let path: String
 
   /// The store at a path.
   package init(path: String) { self.path = path }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Formats
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `glucoport backup`: copies the store as it is at one moment.
+struct BackupCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the store, while others use it.",
+    discussion: helpText(
+      """
+      The copy is checked and private, and appears under its name whole or not at all. Equal content \
+      gives equal bytes. In a folder it gets the date as its name; '-' writes it to standard output.
+      """,
+      examples: "glucoport backup ~/backup --keep 7",
+      "glucoport backup - | age -r RECIPIENT > logbook.age"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(
+    help: ArgumentHelp("A new file, an existing folder, or - for standard output.", valueName: "target"))
+  var target: PathArgument
+
+  @Option(
+    help: ArgumentHelp("In a folder: keep only the newest N backups of this store.", valueName: "number"))
+  var keep: Int?
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }
+    if target.path == "" { throw ValidationError("Name a file, a folder or '-'.") }
+    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
+    if target.path == "-", json || keep != nil {
+      throw ValidationError("With '-', standard output is the backup; --json and --keep do not go with it.")
+    }
+  }
+
+  func run() throws {
+    let output = Output()
+    Host.keepFilesPrivate()
+    let store = try storeOptions.open(.reader)
+    if target.path == "-" { return try stream(store, output) }
+    let place = BackupPlace(target: target.path, store: store.path, now: Host.now())
+    if keep != nil, !place.isFolder {
+      throw Failure(.usage, "\(displayed(target.path)): not a folder; --keep needs one that exists")
+    }
+    let protected = ProtectedFiles(store: store.path, remote: try store.remote())
+    for path in [place.file, place.part] { try protected.refuse(path) }
+    let backup = try BackupFile.make(of: store, at: place.file, part: place.part)
+    note(backup, of: store, output)
+    let removed = try keep.map { try place.removeOld(keeping: $0) } ?? []
+    if !quiet {
+      try output.result(
+        asJSON: json, BackupObject(backup, removed: removed),
+        orLines: BackupText.lines(backup) + removed.map { "  removed \(displayed($0))" })
+    }
+    try output.finish()
+  }
+
+  private func stream(_ store: Store, _ output: Output) throws {
+    guard !Host.isTerminal(STDOUT_FILENO) else {
+      throw Failure(.usage, "standard output is a terminal; redirect it, or name a file")
+    }
+    let folder = Host.environment("TMPDIR") ?? "/tmp"
+    let backup = try BackupFile.stream(store, in: folder) { piece in
+      output.bytes(piece)
+      try output.checkReader()
+    }
+    try output.finish()
+    note(backup, of: store, output)
+    if !quiet { for line in BackupText.lines(backup) { output.message(line) } }
+  }
+
+  /// A note beside the store is no part of the backup, which is there without it.
+  private func note(_ backup: BackupFile, of store: Store, _ output: Output) {
+    do {
+      try BackupNotes(storePath: store.path).add(
+        BackupNote(
+          madeAt: Host.now(), path: backup.path.isEmpty ? "" : Host.absolute(backup.path), size: backup.size,
+          sha256: backup.sha256))
+    } catch {
+      output.message(
+        "glucoport: \(error.message); the backup is complete, and 'glucoport doctor' will not know of it")
+    }
+  }
+}
+
+/// Where a backup is made.
+struct BackupPlace {
+  /// The file of the backup.
+  let file: String
+  /// The file in which it is made.
+  let part: String
+  let isFolder: Bool
+  private let folder: String
+  private let prefix: String
+
+  private static let suffix = ".db"
+
+  /// - Parameter now: the host's clock in UTC seconds, which names a backup in a folder.
+  init(target: String, store: String, now: Int64) {
+    var status = stat()
+    isFolder = stat(PathText.bytes(target), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let name = store.split(separator: "/").last.map(String.init) ?? store
+    prefix = (name.hasSuffix(Self.suffix) ? String(name.dropLast(Self.suffix.count)) : name) + "-"
+    folder = target
+    guard isFolder else {
+      (file, part) = (target, target + ".part")
+      return
+    }
+    let base = target.hasSuffix("/") ? target : target + "/"
+    file = base + prefix + Self.stamp(now) + Self.suffix
+    part = base + prefix + "backup.part"
+  }
+
+  /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.
+  private static func stamp(_ now: Int64) -> String {
+    DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
+  }
+
+  /// Removes the oldest backups of the store from the folder; returns their paths.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`.
+  func removeOld(keeping count: Int) throws -> [String] {
+    let names = Host.names(in: folder).filter(isBackup)
+    return try names.dropLast(count).map { name in
+      let path = (folder.hasSuffix("/") ? folder : folder + "/") + name
+      guard unlink(PathText.bytes(path)) == 0 || errno == ENOENT else {
+        throw Failure(
+          .inputOutput, "\(displayed(path)): cannot be removed: \(String(cString: strerror(errno)))")
+      }
+      return path
+    }
+  }
+
+  private func isBackup(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(Self.suffix) else { return false }
+    let stamp = name.dropFirst(prefix.count).dropLast(Self.suffix.count)
+    let shape = stamp.map { $0.isASCII && $0.isNumber ? "0" : $0 }
+    return String(shape) == "0000-00-00T000000Z"
+  }
+}
+
+/// A backup in lines for people.
+enum BackupText {
+  static func lines(_ backup: BackupFile) -> [String] {
+    let path = backup.path.isEmpty ? "standard output" : displayed(backup.path)
+    return [
+      "\(path): \(ByteCountArgument.rounded(backup.size)), \(counted(backup.readings, "reading")), \(counted(backup.records, "record"))",
+      "  sha256 \(backup.sha256)",
+    ]
+  }
+}
+
+/// What `backup --json` prints; glucoport-json(5) documents its members.
+struct BackupObject: Encodable {
+  let file: String
+  let size: Int64
+  let sha256: String
+  let readings: Int
+  let records: Int
+  let removed: [String]
+
+  init(_ backup: BackupFile, removed: [String]) {
+    (file, size, sha256) = (backup.path, backup.size, backup.sha256)
+    (readings, records) = (backup.readings, backup.records)
+    self.removed = removed
+  }
+}

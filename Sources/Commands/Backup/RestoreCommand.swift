@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Sync
+
+/// `glucoport restore`: makes a backup the store.
+struct RestoreCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Make a backup the store.",
+    discussion: helpText(
+      """
+      The backup is checked first. What only the present store has is shown, and the present store \
+      is kept beside it as '….before-restore'. On a terminal, the command asks first.
+      """,
+      examples: "glucoport restore ~/backup/logbook-2026-05-06T163000Z.db",
+      "glucoport restore logbook.db --yes"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: ArgumentHelp("The backup.", valueName: "file"))
+  var file: PathArgument
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    Host.keepFilesPrivate()
+    let path = try storeOptions.path
+    let present = try storeOptions.existing()
+    guard try Store.exists(path: file.path) else {
+      throw Failure(.missingInput, "\(displayed(file.path)): No such file")
+    }
+    guard Host.absolute(file.path) != Host.absolute(path) else {
+      throw Failure(.usage, "\(displayed(file.path)): this is the store itself; name a backup of it")
+    }
+    let examined = try StoreExaminer(path: file.path).examine(isDeep: true, against: present?.path)
+    guard let examined else {
+      throw Failure(.badInput, "\(displayed(file.path)): the file is empty, and no backup")
+    }
+    if let damage = examined.damage.first ?? examined.changedSchema.first {
+      throw Failure(
+        .inputOutput,
+        "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
+    }
+    let backup = try Store(path: file.path, role: .reader)
+    if let present {
+      guard
+        try BackupFile.measure(backup, part: path + ".restoring").sha256
+          != BackupFile.measure(present, part: path + ".restoring").sha256
+      else {
+        if !quiet {
+          output.line("unchanged: \(displayed(path)) has all that the backup has, and nothing else")
+        }
+        return try output.finish()
+      }
+      try confirm(examined.comparison, output)
+      guard let lock = try UploadLock.take(storePath: present.path) else {
+        throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
+      }
+      defer { lock.release() }
+      let kept = path + ".before-restore"
+      _ = try BackupFile.replace(kept, by: present, part: kept + ".part")
+      try Store(path: path, role: .editor).replace(by: file.path)
+      if !quiet { output.line("kept: \(displayed(kept)), the store as it was before") }
+    } else {
+      _ = try BackupFile.make(of: backup, at: path, part: path + ".part")
+    }
+    let counts = try StoreExaminer(path: path).checkedCounts()
+    if !quiet {
+      output.line(
+        "restored: \(displayed(path)), \(counted(counts.readings, "reading")), \(counted(counts.records, "record"))"
+      )
+      for line in needed(examined.remote) { output.line(line) }
+    }
+    try output.finish()
+  }
+
+  private func confirm(_ comparison: StoreComparison?, _ output: Output) throws {
+    let missing = comparison?.missing ?? 0
+    if missing > 0 {
+      output.message(
+        "\(counted(missing, "reading or record", "readings and records")) of the present store \(missing == 1 ? "is" : "are") not in the backup"
+      )
+    }
+    guard !yes else { return }
+    guard Confirmation.canAsk else {
+      throw Failure(.usage, "no terminal to ask whether the backup replaces the store; add --yes")
+    }
+    try Confirmation.require("Replace the store by this backup?", otherwise: "nothing was restored", output)
+  }
+
+  /// What this computer needs besides, since no backup has it.
+  private func needed(_ remote: ExaminedRemote?) -> [String] {
+    guard let access = remote?.access else { return [] }
+    let again = "'glucoport remote set \(displayed(access.url))' asks for it again"
+    switch access.token {
+    case .file(let path) where Host.bytes(of: path) == nil:
+      return ["  the token of \(displayed(access.url)) is not here: \(displayed(path)); \(again)"]
+    case .command(let command):
+      return [
+        "  the token of \(displayed(access.url)) comes from '\(displayed(command))', which this computer needs, too"
+      ]
+    case .file: return []
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookStore
+
+/// The backups that were made of a store.
+package struct BackupFacts: Sendable {
+  /// After so long, what came since is worth a warning.
+  private static let maxAge: Int64 = 30 * 86_400
+
+  /// The last one; nil for none.
+  package var last: BackupNote?
+  /// Whether its file is there; nil for one that was streamed.
+  package var isThere: Bool?
+  /// The host's clock in UTC seconds.
+  package var now: Int64
+
+  /// The last backup, and whether its file is there.
+  package init(last: BackupNote?, isThere: Bool?, now: Int64) {
+    (self.last, self.isThere, self.now) = (last, isThere, now)
+  }
+
+  /// How old the last backup is, and whether it can be found.
+  var findings: [Finding] {
+    guard let last else {
+      return [
+        Finding(
+          .backups, .note, "no backup was made with 'glucoport backup' so far",
+          fix: "mkdir -p ~/backup && glucoport backup ~/backup")
+      ]
+    }
+    let made = "the last backup is of \(DeviceTime(seconds: last.madeAt).text)Z"
+    if now - last.madeAt > Self.maxAge {
+      return [Finding(.backups, .warn, "\(made), more than 30 days ago", fix: fix)]
+    }
+    guard isThere != false else {
+      return [
+        Finding(
+          .backups, .note, "\(made), and its file is not at \(PathText.shown(last.path)) any more", fix: fix)
+      ]
+    }
+    return [Finding(.backups, .ok, last.path.isEmpty ? made : "\(made): \(PathText.shown(last.path))")]
+  }
+
+  private var fix: String {
+    let path = last?.path ?? ""
+    return path.isEmpty ? "glucoport backup - | …" : "glucoport backup \(quoted(FolderFacts.parent(path)))"
+  }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A copy of a store as it was at one moment. Equal content gives equal bytes, so that programs that keep many backups keep
+/// what did not change once.
+package struct BackupFile: Hashable, Sendable {
+  /// The path of the file.
+  package let path: String
+  /// Its length in bytes.
+  package let size: Int64
+  /// The SHA-256 of its bytes, in hexadecimal.
+  package let sha256: String
+  /// The readings in it.
+  package let readings: Int
+  /// The records in it, deleted ones among them.
+  package let records: Int
+
+  /// Copies a store to a path at which no file may be, whole and checked or not at all.
+  ///
+  /// - Parameter part: the file in which the copy is made, on the same file system. It is made again if a run that was
+  ///   killed left it.
+  /// - Throws: `Failure`: `cannotCreate`, also for a file that exists; `temporary` while another run has the part;
+  ///   `inputOutput` for a copy that is damaged; `permission`.
+  package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
+    try make(of: store, part: part) { try $0.place(at: path, replaces: false) }
+  }
+
+  /// The same, and replaces a file at the path.
+  package static func replace(_ path: String, by store: Store, part: String) throws -> BackupFile {
+    try make(of: store, part: part) { try $0.place(at: path, replaces: true) }
+  }
+
+  /// Copies a store into a file without a name; `body` gets its bytes.
+  ///
+  /// - Parameter folder: where the copy takes space. SQLite writes it under a name, which is removed before the first byte
+  ///   of it is read.
+  package static func stream(
+    _ store: Store, in folder: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> BackupFile {
+    var template = PathText.bytes(folder + "/glucoport.XXXXXX")
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else {
+      throw BackupPart.failure(.cannotCreate, folder, "cannot create a temporary file")
+    }
+    close(descriptor)
+    return try make(of: store, part: PathText.text(template.dropLast().map { UInt8(bitPattern: $0) })) {
+      part in
+      part.remove()
+      try part.forEachPiece(body)
+      return ""
+    }
+  }
+
+  /// The copy that a store would have, without making one that stays.
+  package static func measure(_ store: Store, part: String) throws -> BackupFile {
+    try make(of: store, part: part) { part in
+      part.remove()
+      return ""
+    }
+  }
+
+  private static func make(
+    of store: Store, part path: String, _ finish: (BackupPart) throws -> String
+  ) throws -> BackupFile {
+    let part = try BackupPart(path)
+    defer { part.close() }
+    do {
+      try store.copy(into: path)
+      let counts = try StoreExaminer(path: path).checkedCounts()
+      var (digest, size) = (Digest(), Int64(0))
+      try part.forEachPiece { piece in
+        digest.update(piece)
+        size += Int64(piece.count)
+      }
+      try part.synchronise()
+      let placed = try finish(part)
+      return BackupFile(
+        path: placed, size: size, sha256: digest.hexadecimal(), readings: counts.readings,
+        records: counts.records)
+    } catch {
+      part.remove()
+      throw error
+    }
+  }
+}
+
+/// The file in which a copy is made. It is locked, so that two runs never write the same one.
+private struct BackupPart {
+  private static let pieceBytes = 1 << 20
+
+  let path: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(Failure) {
+    self.path = path
+    descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, "cannot be created") }
+    var (held, named) = (stat(), stat())
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+      // Another run may have given the file its name since it was opened.
+      fstat(descriptor, &held) == 0, stat(PathText.bytes(path), &named) == 0, held.st_ino == named.st_ino
+    else {
+      Glibc.close(descriptor)
+      throw Failure(.temporary, "\(path): another backup writes this file; try again")
+    }
+    guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
+      defer { Glibc.close(descriptor) }
+      throw Self.failure(.cannotCreate, path, "cannot be emptied")
+    }
+    // SQLite would apply what a killed run left beside it.
+    for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
+  }
+
+  func close() { Glibc.close(descriptor) }
+
+  func remove() { unlink(PathText.bytes(path)) }
+
+  func synchronise() throws(Failure) {
+    guard fsync(descriptor) == 0 else { throw Self.failure(.inputOutput, path, "cannot be written to disk") }
+  }
+
+  func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+    defer { piece.deallocate() }
+    var offset = 0
+    while true {
+      let count = pread(descriptor, piece.baseAddress, piece.count, off_t(offset))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.failure(.inputOutput, path, "cannot be read") }
+      guard count > 0 else { return }
+      try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      offset += count
+    }
+  }
+
+  /// Gives the copy its name, which lasts once this returns.
+  func place(at target: String, replaces: Bool) throws(Failure) -> String {
+    if replaces {
+      guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else {
+        throw Self.failure(.cannotCreate, target, "cannot be created")
+      }
+    } else if link(PathText.bytes(path), PathText.bytes(target)) == 0 {
+      remove()
+    } else {
+      // A file system without links, as those of memory cards.
+      let mayRename = errno == EPERM || errno == ENOTSUP
+      guard mayRename, access(PathText.bytes(target), F_OK) != 0,
+        rename(PathText.bytes(path), PathText.bytes(target)) == 0
+      else {
+        if mayRename { errno = EEXIST }
+        throw Self.failure(.cannotCreate, target, "cannot be created")
+      }
+    }
+    let folder = open(PathText.bytes(StoreFile.folder(of: target)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw Self.failure(.inputOutput, target, "its folder cannot be opened") }
+    defer { Glibc.close(folder) }
+    // Some network file systems know no such call, and keep names by themselves.
+    guard fsync(folder) == 0 || errno == EINVAL else {
+      throw Self.failure(.inputOutput, target, "its folder cannot be written to disk")
+    }
+    return target
+  }
+
+  static func failure(_ category: FailureCategory, _ path: String, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : category,
+      "\(path): \(what): \(String(cString: strerror(reason)))")
+  }
+}
+
+extension Store {
+  /// Writes the store, as it is at one moment, into an empty file: without free pages and without a log. Others read and
+  /// write meanwhile.
+  fileprivate func copy(into file: String) throws {
+    try translatingErrors(file) {
+      try queue.inDatabase { database in
+        // The copy is a write to another file, which a reader is not allowed either.
+        let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
+        try database.execute(sql: "PRAGMA query_only = OFF")
+        let copied = Result {
+          try StoreFile.withText(file) { try database.execute(sql: "VACUUM INTO ?", arguments: [$0]) }
+        }
+        try database.execute(sql: "PRAGMA query_only = \(isReader ? "ON" : "OFF")")
+        try copied.get()
+      }
+    }
+  }
+
+  /// Replaces all that the store holds by the content of another file, in one transaction: others see the one or the other.
+  ///
+  /// - Throws: `Failure`, as for a store that is read.
+  package func replace(by path: String) throws {
+    try translatingErrors(self.path) {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      let source = try StoreFile.withText(path) { try DatabaseQueue(path: $0, configuration: configuration) }
+      try source.backup(to: queue)
+      try source.close()
+    }
+  }
+}
+
+extension StoreExaminer {
+  /// The readings and records of a copy that nothing else has open, after a check.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` for a damaged one.
+  package func checkedCounts() throws -> (readings: Int, records: Int) {
+    let found = try examine(isDeep: false)
+    guard let found, found.damage.isEmpty, found.changedSchema.isEmpty else {
+      throw Failure(.inputOutput, "\(path): the copy is damaged; 'glucoport doctor --deep' checks the store")
+    }
+    return try translatingErrors(path) {
+      let file = try ExaminedFile(path, isImmutable: !hasLog)
+      let readings = try file.number("SELECT count(*) FROM reading") ?? 0
+      guard try file.number("SELECT coalesce(sum(readings), 0) FROM series") == readings else {
+        throw Failure(
+          .inputOutput,
+          "\(path): the copy has \(readings) readings, and counts others; 'glucoport doctor --deep' checks the store"
+        )
+      }
+      return (Int(readings), Int(try file.number("SELECT count(*) FROM record") ?? 0))
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A backup that `backup` made of a store.
+package struct BackupNote: Hashable, Sendable {
+  /// When, in UTC seconds.
+  package let madeAt: Int64
+  /// The absolute path of the file; empty for one that was streamed.
+  package let path: String
+  /// Its length in bytes.
+  package let size: Int64
+  /// The SHA-256 of its bytes, in hexadecimal.
+  package let sha256: String
+
+  /// A note of these facts.
+  package init(madeAt: Int64, path: String, size: Int64, sha256: String) {
+    (self.madeAt, self.path, self.size, self.sha256) = (madeAt, path, size, sha256)
+  }
+}
+
+/// The backups of a store, in a file beside it: a note inside would make every backup differ from the one before. One line
+/// of JSON for each, the last one last.
+package struct BackupNotes {
+  /// The most notes that are kept.
+  static let maxNotes = 200
+  /// A file that is longer is written again with the last notes only.
+  private static let maxBytes = 256 << 10
+
+  private let file: String
+
+  /// The notes of the store at a path.
+  package init(storePath: String) { file = storePath + "-backups" }
+
+  /// The notes, oldest first; none without the file. A line that was cut says nothing.
+  package func notes() -> [BackupNote] {
+    let descriptor = open(PathText.bytes(file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    return Self.notes(descriptor)
+  }
+
+  /// Adds a note.
+  ///
+  /// - Throws: `Failure`: `permission` and `cannotCreate` where the file beside the store cannot be written.
+  package func add(_ note: BackupNote) throws(Failure) {
+    while true {
+      let descriptor = open(
+        PathText.bytes(file), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw failure("cannot note the backup") }
+      defer { close(descriptor) }
+      guard flock(descriptor, LOCK_EX) == 0 else { throw failure("cannot lock the notes of backups") }
+      var (held, named) = (stat(), stat())
+      guard fstat(descriptor, &held) == 0, stat(PathText.bytes(file), &named) == 0 else {
+        throw failure("cannot note the backup")
+      }
+      // Another process may have written it again meanwhile.
+      guard held.st_ino == named.st_ino else { continue }
+      if held.st_size > Self.maxBytes {
+        try write(Self.notes(descriptor).suffix(Self.maxNotes - 1) + [note])
+      } else {
+        // What a killed process left of a line stays a line of its own.
+        let start = held.st_size == 0 || Self.endsLine(descriptor, held.st_size) ? "" : "\n"
+        try append(start + Self.line(note), to: descriptor)
+      }
+      return
+    }
+  }
+
+  private static func endsLine(_ descriptor: Int32, _ size: off_t) -> Bool {
+    var byte: UInt8 = 0
+    return pread(descriptor, &byte, 1, size - 1) == 1 && byte == 0x0A
+  }
+
+  private static func notes(_ descriptor: Int32) -> [BackupNote] {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
+    let count = min(Int(status.st_size), 2 * maxBytes)
+    var bytes = [UInt8](repeating: 0, count: count)
+    let filled = pread(descriptor, &bytes, count, status.st_size - off_t(count))
+    return bytes.prefix(max(0, filled)).split(separator: 0x0A).compactMap { note(Array($0)) }
+      .suffix(maxNotes)
+  }
+
+  private static func line(_ note: BackupNote) -> String {
+    "{\"made_at\":\(note.madeAt),\"path\":\(jsonText(note.path)),\"size\":\(note.size),\"sha256\":\(jsonText(note.sha256))}\n"
+  }
+
+  private static func note(_ line: [UInt8]) -> BackupNote? {
+    var (madeAt, path, size, sha256) = (Int64?.none, "", Int64(0), "")
+    do throws(JSONError) {
+      try JSONScanner.read(line) { (scanner) throws(JSONError) in
+        try scanner.object { (name, scanner) throws(JSONError) in
+          switch name {
+          case "made_at": madeAt = try scanner.integer()
+          case "path": path = try scanner.string()
+          case "size": size = try scanner.integer()
+          case "sha256": sha256 = try scanner.string()
+          default: return false
+          }
+          return true
+        }
+      }
+    } catch {
+      return nil
+    }
+    return madeAt.map { BackupNote(madeAt: $0, path: path, size: size, sha256: sha256) }
+  }
+
+  private func write(_ notes: [BackupNote]) throws(Failure) {
+    let part = file + ".part"
+    let descriptor = open(PathText.bytes(part), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("cannot note the backup") }
+    defer { close(descriptor) }
+    try append(notes.map(Self.line).joined(), to: descriptor)
+    guard fsync(descriptor) == 0, rename(PathText.bytes(part), PathText.bytes(file)) == 0 else {
+      throw failure("cannot note the backup")
+    }
+  }
+
+  private func append(_ text: String, to descriptor: Int32) throws(Failure) {
+    let bytes = Array(text.utf8)
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("cannot note the backup") }
+      written += count
+    }
+  }
+
+  private func failure(_ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM || reason == EROFS ? .permission : .cannotCreate,
+      "\(file): \(what): \(String(cString: strerror(reason)))")
+  }
+}

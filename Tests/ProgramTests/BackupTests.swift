@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SeededRandom
+import Subprocess
+import TestProgram
+import Testing
+
+/// `glucoport backup` and `glucoport restore`.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct BackupTests {
+  private func program(rows: Int = 300) async throws -> Program {
+    let program = try Program()
+    let outcome = try await program.run("import", "-", "--quiet", input: GeneratedExport.csv(rows: rows))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return program
+  }
+
+  private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
+  private func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
+  private func names(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+
+  private func backUp(_ program: Program, _ name: String) async throws -> String {
+    let outcome = try await program.run("backup", program.path(name), "--quiet")
+    #expect(outcome.status == 0 && outcome.output + outcome.errors == "", "\(outcome.errors)")
+    return program.path(name)
+  }
+
+  /// How many readings a store has, which is checked completely.
+  private func readings(_ program: Program, _ store: String) async throws -> Int {
+    let doctor = try await program.run("doctor", "--deep", "--store", store, "--json")
+    let found = try doctor.objects().first { $0["check"] as? String == "store" }
+    #expect(found?["state"] as? String == "ok", "\(doctor.output)")
+    let status = try await program.run("status", "--store", store, "--json").objects()
+    return try #require(status.first?["readings"] as? Int)
+  }
+
+  @Test func aBackupIsWholePrivateAndEqualForEqualContent() async throws {
+    let program = try await program()
+    let outcome = try await program.run("backup", program.path("a.db"), "--json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let object = try #require(try outcome.objects().first)
+    let first = try bytes(program.path("a.db"))
+    #expect(object["size"] as? Int == first.count && object["readings"] as? Int == 300)
+    let sum = try await program.shell("sha256sum a.db")
+    #expect(object["sha256"] as? String == sum.output.split(separator: " ").first.map(String.init))
+    #expect(try mode(program.path("a.db")) == 0o600)
+    #expect(try await readings(program, program.path("a.db")) == 300)
+    #expect(try bytes(backUp(program, "b.db")) == first)
+    // Another content is another file; the order in which it came, or that others look, is not.
+    _ = try await program.run("add", "45g", "--quiet")
+    #expect(try bytes(backUp(program, "c.db")) != first)
+    let again = try await program.shell(
+      "for f in a.db b.db; do glucoport doctor --store \"$PWD/$f\" >/dev/null; done; cmp a.db b.db")
+    #expect(again.status == 0)
+    #expect(try names(program.folder.path).filter { $0.contains(".part") || $0.contains("-journal") } == [])
+  }
+
+  @Test func aStreamHasTheBytesOfTheFile() async throws {
+    let program = try await program()
+    _ = try await backUp(program, "a.db")
+    let stream = try await program.shell("glucoport backup - >out.db && cmp a.db out.db")
+    #expect(stream.status == 0, "\(stream.errors)")
+    #expect(
+      stream.errors.contains("standard output: ") && stream.errors.contains("  sha256 "), "\(stream.errors)")
+    let left = try await program.shell(
+      "glucoport backup - | head -c 10 >/dev/null; ls glucoport.* 2>/dev/null")
+    #expect(left.output == "", "\(left.output)")
+  }
+
+  @Test func nothingIsWrittenOverAFileOrAStore() async throws {
+    let program = try await program()
+    let existing = try program.write("text", to: "file.txt")
+    let other = try await backUp(program, "other.db")
+    symlink(program.store, program.path("link.db"))
+    for (target, status) in [
+      (existing, 73), (program.store, 64), (other, 64), (program.path("link.db"), 64),
+      (program.store + "-wal", 64), (program.store + "-backups", 64), (program.path("none/x.db"), 73),
+    ] {
+      let outcome = try await program.run("backup", target)
+      #expect(outcome.status == status, "\(target): \(outcome.errors)")
+    }
+    #expect(try bytes(existing) == Data("text".utf8))
+    #expect(try await program.run("backup", existing, "--keep", "1").status == 64)
+    #expect(try await program.run("backup", "-", "--json").status == 64)
+    #expect(
+      try await program.run("backup", program.path("x.db"), "--store", program.path("y.db")).status == 66)
+  }
+
+  @Test func aFolderKeepsTheNewestBackupsAndNothingElseIsRemoved() async throws {
+    let program = try await program()
+    try FileManager.default.createDirectory(atPath: program.path("folder"), withIntermediateDirectories: true)
+    let others = [
+      "logbook-2020-01-01.db", "logbook-notes.txt", "anna-2020-01-01T000000Z.db",
+      "logbook-2020-01-01T000000Z.db.x",
+    ]
+    let old = [
+      "logbook-2020-01-01T000000Z.db", "logbook-2021-01-01T000000Z.db", "logbook-2022-01-01T000000Z.db",
+    ]
+    for name in others + old { try program.write("x", to: "folder/" + name) }
+    let outcome = try await program.run("backup", program.path("folder"), "--keep", "2", "--json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let object = try #require(try outcome.objects().first)
+    let made = try #require((object["file"] as? String)?.split(separator: "/").last.map(String.init))
+    #expect(made.wholeMatch(of: /logbook-\d{4}-\d\d-\d\dT\d{6}Z\.db/) != nil)
+    #expect(object["removed"] as? [String] == old.prefix(2).map { program.path("folder/" + $0) })
+    #expect(try names(program.path("folder")) == (others + [old[2], made]).sorted())
+  }
+
+  @Test func backupsWhileAnImportRunsAreEachOfOneMoment() async throws {
+    let program = try await program(rows: 10)
+    let export = try program.write(GeneratedExport.csv(rows: 110_000), to: "all.csv")
+    async let importing = program.run("import", export, "--quiet")
+    var seen: [Int] = []
+    for number in 0..<6 {
+      seen.append(try await readings(program, try await backUp(program, "\(number).db")))
+    }
+    #expect(try await importing.status == 0)
+    #expect(seen == seen.sorted() && seen.allSatisfy { $0 >= 10 })
+    #expect(try await readings(program, try await backUp(program, "last.db")) == 110_000)
+  }
+
+  @Test func aKilledBackupLeavesNoFileOrAWholeOne() async throws {
+    let program = try await program(rows: 60_000)
+    let seed: UInt64 = 20_261_126
+    var random = SeededGenerator(seed: seed)
+    let whole = try await program.run("backup", program.path("whole.db"), "--quiet")
+    for round in 0..<12 {
+      let target = program.path("killed-\(round).db")
+      let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
+      _ = try await program.run("backup", target) { process in
+        try await Task.sleep(for: .seconds(delay))
+        // It may have ended by now.
+        try? process.send(signal: .kill)
+      }
+      if FileManager.default.fileExists(atPath: target) {
+        #expect(try bytes(target) == bytes(program.path("whole.db")), "seed \(seed), round \(round)")
+      } else {
+        #expect(try bytes(backUp(program, "killed-\(round).db")) == bytes(program.path("whole.db")))
+      }
+      #expect(!FileManager.default.fileExists(atPath: target + ".part"))
+    }
+  }
+
+  // MARK: Restore
+
+  @Test func aBackupBecomesTheStoreOfANewComputer() async throws {
+    let (program, other) = (try await program(), try Program())
+    let backup = try await backUp(program, "a.db")
+    let outcome = try await other.run("restore", backup)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("300 readings"), "\(outcome.output)")
+    #expect(try await readings(other, other.store) == 300)
+    #expect(try mode(other.store) == 0o600)
+    #expect(try await other.run("add", "45g", "--quiet").status == 0)
+  }
+
+  @Test func thePresentStoreIsKeptBesideTheRestoredOne() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    for line in ["45g", "30g", "6.1mmol"] { _ = try await program.run("add", line, "--quiet") }
+    let asked = try await program.run("restore", backup)
+    #expect(asked.status == 64 && asked.errors.contains("add --yes"), "\(asked.errors)")
+    let outcome = try await program.run("restore", backup, "--yes")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("3 readings and records of the present store are not in the backup"))
+    #expect(try await readings(program, program.store) == 300)
+    #expect(try await readings(program, program.store + ".before-restore") == 301)
+    #expect(try mode(program.store + ".before-restore") == 0o600)
+    // The same again changes nothing, and keeps what was kept.
+    let again = try await program.run("restore", backup, "--yes")
+    #expect(again.status == 0 && again.output.hasPrefix("unchanged: "), "\(again.output)\(again.errors)")
+    #expect(try await readings(program, program.store + ".before-restore") == 301)
+    let back = try await program.run("restore", program.store + ".before-restore", "--yes", "--quiet")
+    #expect(back.status == 0, "\(back.errors)")
+    #expect(try await readings(program, program.store) == 301)
+  }
+
+  @Test func whatIsNoBackupIsRefusedAndNothingChanges() async throws {
+    let program = try await program()
+    let before = try bytes(backUp(program, "a.db"))
+    let damaged = try program.write(
+      before.prefix(40_000) + [UInt8](repeating: 7, count: 9000), to: "damaged.db")
+    let newer = try await program.shell("cp a.db newer.db && sqlite3 newer.db 'PRAGMA user_version = 99'")
+    #expect(newer.status == 0, "\(newer.errors)")
+    for (file, status) in [
+      (damaged, 74), (program.path("newer.db"), 78), (try program.write("text", to: "text.db"), 65),
+      (try program.write("", to: "empty.db"), 65), (program.path("none.db"), 66), (program.store, 64),
+    ] {
+      let outcome = try await program.run("restore", file, "--yes")
+      #expect(outcome.status == status, "\(file): \(outcome.status) \(outcome.errors)")
+    }
+    #expect(try bytes(backUp(program, "b.db")) == before)
+    #expect(!FileManager.default.fileExists(atPath: program.store + ".before-restore"))
+  }
+
+  @Test func aRestoreWaitsForNoUpload() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    _ = try await program.run("add", "45g", "--quiet")
+    let lock = open(program.store + "-upload", O_CREAT | O_RDWR, 0o600)
+    defer { close(lock) }
+    #expect(flock(lock, LOCK_EX) == 0)
+    #expect(try await program.run("restore", backup, "--yes").status == 75)
+    #expect(!FileManager.default.fileExists(atPath: program.store + ".before-restore"))
+  }
+
+  @Test func aKilledRestoreLeavesTheOldStoreOrTheNewOne() async throws {
+    let program = try await program(rows: 60_000)
+    let backup = try await backUp(program, "a.db")
+    let export = try program.write(GeneratedExport.csv(rows: 70_000), to: "more.csv")
+    #expect(try await program.run("import", export, "--quiet").status == 0)
+    let newest = try await backUp(program, "b.db")
+    let seed: UInt64 = 20_261_127
+    var random = SeededGenerator(seed: seed)
+    let whole = try await program.run("restore", backup, "--yes", "--quiet")
+    #expect(whole.status == 0, "\(whole.errors)")
+    var counts: [Int] = []
+    for round in 0..<12 {
+      let (target, count) = round % 2 == 0 ? (newest, 70_000) : (backup, 60_000)
+      let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
+      _ = try await program.run("restore", target, "--yes", "--quiet") { process in
+        try await Task.sleep(for: .seconds(delay))
+        try? process.send(signal: .kill)
+      }
+      let found = try await readings(program, program.store)
+      #expect([60_000, 70_000].contains(found), "seed \(seed), round \(round)")
+      counts.append(found)
+      #expect(try await program.run("restore", target, "--yes", "--quiet").status == 0)
+      #expect(try await readings(program, program.store) == count, "seed \(seed), round \(round)")
+    }
+    #expect(Set(counts).count == 2)
+  }
+}
