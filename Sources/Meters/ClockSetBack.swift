@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Finds readings whose shown time may occur twice, in a memory that is read from the oldest on.
+/// Finds readings whose shown time may occur twice, in a memory that is read from the oldest reading on.
 ///
-/// Whether a time can be right at all is judged where the host's clock is known to be trusted or not.
+/// Whether a time is plausible at all is judged elsewhere, where it is known whether the host's clock is trusted.
 struct ClockSetBack {
   private var newest: DeviceTime?
 
-  /// `.clockSetBack` for a time that lies behind one that the meter had shown before it; else nothing.
+  /// `.clockSetBack` for a time before one that the meter had already shown; else no mark.
   mutating func mark(_ time: DeviceTime) -> ReadingMarks {
     guard let newest, time < newest else {
       newest = time
@@ -22,8 +22,9 @@ extension [MeterReading] {
   /// Marks the readings of one clock that are in the order in which they were taken.
   mutating func markClockSetBack() { markClockSetBack(along: indices) }
 
-  /// Marks the readings of one clock that are oldest or newest first, as most neighbours say: one change of the clock
-  /// does not turn it round.
+  /// Marks the readings of one clock that are oldest first or newest first.
+  ///
+  /// The order of most neighbours decides, so that one change of the clock does not reverse it.
   mutating func markClockSetBackInEitherOrder() {
     let rises = zip(self, dropFirst()).count { $0.deviceTime < $1.deviceTime }
     let falls = zip(self, dropFirst()).count { $0.deviceTime > $1.deviceTime }

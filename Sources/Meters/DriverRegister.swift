@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// Every driver, in the order in which a device that several know is tried.
+/// Every driver. Where several drivers know a device, they are tried in this order.
 public enum DriverRegister {
   /// The drivers; a new one is added here.
   public static let all: [any MeterDriver.Type] = [

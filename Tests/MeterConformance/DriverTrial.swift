@@ -6,22 +6,18 @@ package import SimulatedMeters
 package import SimulatedUSB
 import Testing
 
-/// One driver with one of its simulated meters: sessions with the meter, and what is to be said of them.
+/// One driver with one of its simulated meters: runs sessions and judges them.
 package struct DriverTrial: CustomTestStringConvertible, Sendable {
-  /// How a session ended.
+  /// The result of a session.
   package struct Outcome {
-    /// What the driver gave.
     package let result: Result<MeterContents, any Error>
-    /// The host, which counted.
+    /// The host, which counted the exchanges.
     package let host: SimulatedHost
   }
 
-  /// The driver.
   package let driver: any MeterDriver.Type
-  /// The simulated meter.
   package let family: SimulatedFamily
 
-  /// A driver with a meter.
   package init(driver: any MeterDriver.Type, family: SimulatedFamily) {
     self.driver = driver
     self.family = family
@@ -38,15 +34,15 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
 
   package var testDescription: String { family.description }
 
-  /// A new meter that holds this.
+  /// A new meter with this memory.
   package func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
 
-  /// The same meter for another session: as it is, or plugged in again where it answers once.
+  /// The same meter for another session. A meter that answers only once is plugged in again.
   package func again(_ meter: SimulatedConnection, _ memory: SimulatedMemory) -> SimulatedConnection {
     family.answersOnce ? family.make(memory) : meter
   }
 
-  /// Lets the driver read the meter.
+  /// Reads the meter with the driver.
   package func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
     maxExchanges: Int = 100_000, secondsOfExchange: Int = 0,
@@ -59,14 +55,14 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
     return Outcome(result: Result { try driver.init().read(connection) }, host: host)
   }
 
-  /// Lets the driver ask who the meter is.
+  /// Requests the meter's identity with the driver.
   package func identify(_ meter: SimulatedConnection, now: Int64 = Self.noon.seconds) throws -> MeterIdentity
   {
     let (model, host) = try connect(meter, nil, 10_000)
     return try driver.init().identify(MeterConnection(host, model: model) { now })
   }
 
-  /// The transcript of a read, in which no time passes.
+  /// The transcript of a read during which no time passes.
   package func record(_ meter: SimulatedConnection) throws -> Transcript {
     let (model, host) = try connect(meter, nil, 100_000)
     var transcript = Transcript(
@@ -76,7 +72,7 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
     return transcript
   }
 
-  /// Lets the driver set the clock, over one connection.
+  /// Sets the clock with the driver, over one connection.
   package func setClock(
     _ meter: SimulatedConnection, by time: (MeterIdentity) throws -> DeviceTime
   ) throws {
@@ -106,10 +102,10 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
 }
 
 extension DriverTrial {
-  /// The meters' clock.
+  /// The time on the meters' clocks.
   package static let noon = DeviceTime(seconds: 1_710_504_000)
 
-  /// A memory of these items, as far as the meter can hold them, a bit more than half an hour apart.
+  /// A memory with these items, if the meter can hold them, a bit more than half an hour apart.
   package func memory(_ measurements: [(ReadingKind, Measurement, ReadingMarks)]) -> SimulatedMemory {
     var memory = SimulatedMemory(clock: Self.noon)
     let items = measurements.enumerated().map { index, each in
@@ -120,7 +116,7 @@ extension DriverTrial {
     return memory
   }
 
-  /// Something of everything.
+  /// A memory with an item of every kind.
   package var variety: SimulatedMemory {
     memory([
       (.smbg, .milligrams(95), []), (.smbg, .milligrams(254), []), (.smbg, .milligrams(61), .beforeMeal),
@@ -131,7 +127,7 @@ extension DriverTrial {
     ])
   }
 
-  /// Values beyond the range among others.
+  /// A memory with values out of range among others.
   package var limits: SimulatedMemory {
     memory([
       (.smbg, .milligrams(95), []), (.smbg, .low(below: nil, .milligramsPerDecilitre), []),
@@ -139,14 +135,14 @@ extension DriverTrial {
     ])
   }
 
-  /// As many readings as the meter holds.
+  /// A memory filled to the meter's capacity.
   package var full: SimulatedMemory {
     memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
   }
 
-  /// What speaks against a session: nothing where it ended in a failure that may be, or gave all that the meter holds.
+  /// The fault in a session; nil if it ended with an acceptable failure, or returned everything that the meter holds.
   ///
-  /// - Parameter mayBeWrong: whether a wrong value cannot be found out.
+  /// - Parameter mayBeWrong: whether a wrong value cannot be detected.
   package func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String?
   {
     if outcome.host.isOverrun { return "goes on for more than \(outcome.host.exchanges) exchanges" }
@@ -157,8 +153,7 @@ extension DriverTrial {
     }
   }
 
-  /// How contents differ from what the meter holds; a reading that was rejected or passed over with a word is no
-  /// wrong one.
+  /// The difference between contents and what the meter holds. Rejected and skipped readings may be missing.
   package static func difference(_ contents: MeterContents, _ items: [SimulatedItem]) -> String? {
     var missing = items
     for reading in contents.readings {
@@ -171,7 +166,8 @@ extension DriverTrial {
     return missing.count <= named ? nil : "leaves out \(missing.count) readings: \(missing.prefix(2))"
   }
 
-  /// A meter that sends tenths of mmol/L rounds, and some send the end of their range for LO and HI: it is marked.
+  /// Whether a reading matches an item. Tenths of mmol/L are rounded. Some meters send the end of their range for LO
+  /// and HI; it is marked.
   private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
     let control = ReadingMarks.controlSolution
     if item.measurement.valueBucket < 0, reading.marks.contains(.atLimit) {
@@ -184,7 +180,7 @@ extension DriverTrial {
         <= (item.measurement.valueBucket < 0 ? 0 : 1)
   }
 
-  /// What speaks against the driver when this fault happens at each packet in turn.
+  /// The driver's faults when this fault of the meter occurs at each packet in turn.
   package func complaints(_ kinds: [Fault.Kind]) throws -> [String] {
     let memory = variety
     let clean = try read(meter(memory)).host
@@ -209,7 +205,7 @@ extension DriverTrial {
     return complaints
   }
 
-  /// A session with a fault; nil where the fault lets not even the link be opened.
+  /// A session with a fault; nil if the fault prevents opening the link.
   package func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
     do { return try read(meter, fault: fault, maxExchanges: exchanges * 20 + 200) } catch is Failure {
       return nil
@@ -218,7 +214,6 @@ extension DriverTrial {
 }
 
 extension Measurement {
-  /// A value in mg/dL.
   package static func milligrams(_ number: Double) -> Measurement {
     .value(Quantity(number, .milligramsPerDecilitre))
   }

@@ -5,9 +5,9 @@ package import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// What every driver does with each of its simulated meters. A room with drivers runs it in its own test.
+/// The rules for every driver with each of its simulated meters. A room with drivers runs them in its tests.
 package struct MeterConformance: Sendable {
-  /// What is asked of each driver with each meter.
+  /// A rule for each driver with each meter.
   package enum Rule: String, CaseIterable, Sendable {
     case readsEverythingThatTheMeterHolds
     case readsNothingFromAnEmptyMeter
@@ -33,9 +33,9 @@ package struct MeterConformance: Sendable {
   /// Each driver with each of its simulated meters.
   package let trials: [DriverTrial]
   private let drivers: [any MeterDriver.Type]
-  /// The drivers of meters that state no clock, so that there is nothing to compare.
+  /// The drivers of meters that do not state their clock, so that there is nothing to compare.
   private let clockless: Set<String>
-  /// The drivers whose meter is a disk, which is read as a whole before anything is known of it.
+  /// The drivers of meters that are disks, which are read completely before the device is known.
   private let disks: Set<String>
 
   /// - Parameters:
@@ -51,8 +51,8 @@ package struct MeterConformance: Sendable {
     trials = DriverTrial.all(drivers, with: meters)
   }
 
-  /// Checks the register: each driver has a simulated meter, its own id in plain letters, and devices that no other
-  /// takes unasked.
+  /// Checks the register: each driver has a simulated meter, a unique id in plain letters, and devices that no other
+  /// driver claims.
   package func checkRegister() {
     let simulated = Set(trials.map { $0.driver.id })
     #expect(drivers.map { $0.id }.filter { !simulated.contains($0) } == [])
@@ -117,7 +117,7 @@ extension MeterConformance {
     #expect(DriverTrial.difference(contents, trial.limits.items) == nil)
   }
 
-  /// What a meter can show passes the gate for implausible amounts.
+  /// The largest amounts that a meter can show pass the check for implausible amounts.
   private func checkAmounts(_ trial: DriverTrial) throws {
     for memory in [trial.variety, trial.full, trial.limits] {
       let contents = try trial.read(trial.meter(memory)).result.get()
@@ -134,7 +134,7 @@ extension MeterConformance {
     }
   }
 
-  /// Every exchange takes three minutes.
+  /// Each exchange takes three minutes.
   private func checkSilence(_ trial: DriverTrial) throws {
     let outcome = try trial.read(trial.meter(trial.variety), secondsOfExchange: 180)
     let failure = #expect(throws: Failure.self) { try outcome.result.get() }
@@ -210,7 +210,7 @@ extension MeterConformance {
     }
     let identity = try trial.identify(trial.meter(trial.variety))
     #expect(before?.device == identity.device)
-    // A meter that answers once after it was plugged in cannot be asked again, and some are set without a word of their clock.
+    // A meter that answers only once after plug-in cannot be asked again, and some clocks can be set but not read.
     if !trial.family.answersOnce, let shown = identity.clock?.meter {
       #expect(try trial.identify(refused).clock?.meter == shown)
       #expect(try trial.identify(meter).clock?.meter.seconds == DriverTrial.noon.seconds + 86400)
@@ -237,5 +237,5 @@ extension MeterConformance {
   }
 }
 
-/// What a person throws who looks for another meter.
+/// Thrown by a caller that looks for another meter.
 private struct IsAnotherMeter: Error {}

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Guide's messages and sessions. The attributes and the segments are those of a real Guide 925 with
-/// another serial number and date; the reports and whole sessions are constructed by the same rules.
+/// The Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925, with another
+/// serial number and date. The reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
-  /// Real; the content begins behind the choice and its length.
+  /// Real; the content begins after the choice and its length.
   private static let attributes = HexSession.hex(
     """
     E70000D400D200A4020300CC0000000800C60928000E0006526F636865000004393235000984000A0008006019
@@ -63,7 +63,7 @@ struct AccuChekGuideTests {
 
   @Test func theSegmentsOfARealMeterAreUnderstood() throws {
     let segments = try MemorySegment.parse(Self.content(Self.segments))
-    // The third one holds errors: nothing that a person measured.
+    // The third segment holds errors, not measurements.
     #expect(segments.map(\.instance) == [0, 1, 3])
     #expect(segments.map(\.count) == [638, 0, 576])
     #expect(segments.map(\.content) == [.glucose, .controlSolution, .meals])
@@ -72,7 +72,7 @@ struct AccuChekGuideTests {
     #expect(segments.map(\.statusOffset) == [10, 10, nil])
   }
 
-  @Test func aReportTellsItsEntriesAndItsConfirmation() throws {
+  @Test func aReportHasEntriesAndAConfirmation() throws {
     let bytes = HexSession.hex(
       """
       E700003800360020010100300100FFFFFFFF0D21002600000000000000000002800000182026093007311200007000
@@ -97,7 +97,7 @@ struct AccuChekGuideTests {
     #expect(ShortFloat(UInt16(bits)) == number)
   }
 
-  @Test func aTimeIsDecimalDigitsAndItsHundredthsAreNotLookedAt() {
+  @Test func aTimeIsDecimalDigitsAndItsHundredthsAreIgnored() {
     #expect(MedicalTime.parse(HexSession.hex("20260930073112FF"))?.text == "2026-09-30T07:31:12")
     #expect(MedicalTime.parse(HexSession.hex("2026093A07311200")) == nil)
     #expect(MedicalTime.parse(HexSession.hex("2026133007311200")) == nil)
@@ -131,7 +131,7 @@ struct AccuChekGuideTests {
     < E50000020000
     """)
 
-  /// A real answer under another invoke id.
+  /// A real answer with another invoke id.
   private static func answered(_ message: [UInt8], by id: UInt8) -> [UInt8] {
     message.enumerated().map { $0.offset == 6 ? 0 : $0.offset == 7 ? id : $0.element }
   }
@@ -156,7 +156,7 @@ struct AccuChekGuideTests {
     ]
   }
 
-  /// A report and the confirmation that it must be given.
+  /// A report and the confirmation that must follow it.
   private static func report(
     _ segment: UInt8, id: UInt8, first: UInt8 = 0, status: UInt8 = 0xC0, _ entries: [String]
   ) -> [Transcript.Step] {
@@ -184,7 +184,7 @@ struct AccuChekGuideTests {
     return contents
   }
 
-  /// The real segments, the second of which is said to hold one control test.
+  /// The real segments; the second one states one control test.
   private static var segmentsWithControl: [UInt8] {
     var bytes = answered(segments, by: 0x12)
     let counts = bytes.indices.dropLast(7).filter { Array(bytes[$0..<$0 + 4]) == [0x09, 0x7B, 0, 4] }
@@ -192,7 +192,7 @@ struct AccuChekGuideTests {
     return bytes
   }
 
-  @Test func everySegmentIsReadAndMealMarksComeToTheirReadings() throws {
+  @Test func everySegmentIsReadAndMealMarksAreAddedToTheirReadings() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.segmentsWithControl)
         + Self.transfer(0, id: 0x13)
@@ -217,7 +217,7 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.count == 2, "the real segments hold more than the constructed ones")
   }
 
-  @Test func aMeterThatDescribesNothingIsReadAllTheSame() throws {
+  @Test func aMeterThatDescribesNoSegmentsIsRead() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13)
         + Self.report(
@@ -240,14 +240,14 @@ struct AccuChekGuideTests {
     #expect(contents.identity.count == 4)
   }
 
-  @Test func segmentsThatAreSaidToBeEmptyAreNotAskedFor() throws {
+  @Test func segmentsReportedAsEmptyAreNotRequested() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
         + Self.transfer(0, id: 0x13, result: 3) + Self.transfer(3, id: 0x14, result: 3) + Self.closing)
     #expect(contents.readings.isEmpty)
   }
 
-  @Test func aMeterThatSaysNothingOfItselfIsReadAllTheSame() throws {
+  @Test func aMeterWithoutAttributesIsRead() throws {
     let nothing = HexSession.steps(
       """
       > E700000E000C001101030006000000000000
@@ -278,7 +278,7 @@ struct AccuChekGuideTests {
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack])
   }
 
-  @Test func theIdentityIsAskedForAndNothingElse() throws {
+  @Test func onlyTheIdentityIsRequested() throws {
     let (meter, transport) = HexSession.meter(AccuChekGuideDriver.self, Self.identity + Self.closing, now: 7)
     let identity = try AccuChekGuideDriver().identify(meter)
     #expect(transport.isExhausted)
@@ -310,9 +310,9 @@ struct AccuChekGuideTests {
     ("a message of no known type", HexSession.steps("< E80000020000")),
     ("silence", HexSession.steps("!")),
   ])
-  func aBrokenTransferGivesNothing(what: String, steps: [Transcript.Step]) throws {
+  func aBrokenTransferFailsTheRead(what: String, steps: [Transcript.Step]) throws {
     let broken = steps.filter { if case .receive = $0.exchange { true } else { false } }
-    // A replay that is asked for more fails in another category.
+    // A replay that receives further requests fails in another category.
     #expect("\(what)") {
       try read(
         Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13) + broken
@@ -322,7 +322,7 @@ struct AccuChekGuideTests {
     }
   }
 
-  @Test func anotherInstanceNumberInAnAnswerIsToldAndTheReadingsStay() throws {
+  @Test func anUnexpectedInstanceNumberIsReportedAndTheReadingsStay() throws {
     let transfer = HexSession.steps(
       """
       > E7000010000E001301070008 01000C1C00020000
@@ -335,7 +335,7 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.count == 1)
   }
 
-  /// Glucose, and then meal marks that end in another way than is known.
+  /// Glucose, followed by meal marks with an unexpected end.
   private static let spoiltMealMarks: [(String, [Transcript.Step])] = [
     ("a refusal", HexSession.steps("< E700000E000C0014 03000006 000900000000")),
     ("no such segment", transfer(3, id: 0x14, result: 1)), ("a busy meter", transfer(3, id: 0x14, result: 2)),
@@ -353,7 +353,7 @@ struct AccuChekGuideTests {
   ]
 
   @Test(arguments: spoiltMealMarks)
-  func mealMarksThatCannotBeReadCostNoGlucose(what: String, steps: [Transcript.Step]) throws {
+  func glucoseIsKeptWhenMealMarksCannotBeRead(what: String, steps: [Transcript.Step]) throws {
     let asked = Self.transfer(3, id: 0x14).prefix(1)
     let came = steps.filter { if case .receive = $0.exchange { true } else { false } }
     let (meter, _) = HexSession.meter(
@@ -368,9 +368,9 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.contains { $0.hasPrefix("the meal marks were left out") })
   }
 
-  /// A person can plug it in again, and what is stored without marks gets none later.
+  /// The error ends the read: a person can reconnect the meter, while readings stored without marks would never get them.
   @Test(arguments: [TransportError.unplugged, .interrupted])
-  func aLostConnectionIsNoDeviation(error: TransportError) throws {
+  func aLostConnectionIsNotTreatedAsADeviation(error: TransportError) throws {
     let (meter, _) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
@@ -379,8 +379,8 @@ struct AccuChekGuideTests {
     #expect(throws: Failure.self) { try AccuChekGuideDriver().read(meter) }
   }
 
-  @Test func aMemoryThatIsDescribedInAnotherWayIsReadForItsGlucose() throws {
-    // The list of segments is cut.
+  @Test func onlyTheGlucoseIsReadIfTheMemorysDescriptionIsUnknown() throws {
+    // The list of segments is truncated.
     let cut = Self.answered(HexSession.hex("E700001400120012 0207000C 01000C0D0006 0004 01C0 0000"), by: 0x12)
     let refused = HexSession.hex("E700000E000C0012 03000006 000900000000")
     for answer in [cut, refused] {
@@ -392,7 +392,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func aSegmentWithAnEntryMapOfAnotherFormIsLeftOut() throws {
-    // The map of the meal marks says that it has more fields than are in it.
+    // The map of the meal marks states more fields than it contains.
     var bytes = Self.answered(Self.segments, by: 0x12)
     let map = try #require(
       bytes.indices.dropLast(3).first { Array(bytes[$0..<$0 + 4]) == [0x72, 0x48, 0x00, 0x04] })
@@ -419,7 +419,7 @@ struct AccuChekGuideTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anyBytesArePartOfAMessageOrRefused() {
+  @Test func arbitraryBytesAreParsedOrRefused() {
     var random = SeededGenerator(seed: 11073)
     for message in [Self.attributes, Self.segments] {
       for _ in 0..<3000 {

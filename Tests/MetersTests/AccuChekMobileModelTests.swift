@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Accu-Chek Mobile: the disk's transport, its file system and the report in it.
+/// The simulated Accu-Chek Mobile: the disk's transport, its file system and its report.
 struct AccuChekMobileModelTests {
   private static func memory(_ unit: GlucoseUnit = .milligramsPerDecilitre) throws -> SimulatedMemory {
     var memory = SimulatedMemory(clock: try #require(DeviceTime(text: "2020-02-01T08:00:00")))
@@ -44,7 +44,7 @@ struct AccuChekMobileModelTests {
     #expect(lines[4] == "01.02.2020;07:15;97;mg/dl; ; ; ; ; ;X; ; ;")
   }
 
-  @Test func aDiskThatIsNotReadyRefusesAndSaysWhy() throws {
+  @Test func aDiskThatIsNotReadyRefusesWithAReason() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory(), refusals: 1)
     #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter)?.last == 1)
@@ -90,7 +90,7 @@ struct AccuChekMobileModelTests {
     [UInt8](printed: "55 53 42 53 07 00 00 00") + [residue, 0, 0, 0, 0]
   }
 
-  @Test func aShortAnswerEndsItsDataAndTheStatusTellsTheRest() throws {
+  @Test func theStatusOfAShortAnswerStatesTheMissingBytes() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("12 00 00 00 60 00", reads: 0x60), endpoint: 2))
     let inquiry = try #require(Self.gives(meter))
@@ -109,7 +109,7 @@ struct AccuChekMobileModelTests {
     #expect(Self.gives(meter) == Self.good())
   }
 
-  @Test func aFailureStallsAndSaysWhyWhenAsked() throws {
+  @Test func aFailureStallsAndItsReasonCanBeRequested() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("28 00 00 FF 00 00 00 00 01 00", reads: 512), endpoint: 2))
     guard case .stall = meter.give(endpoint: 0x81, maxBytes: 512) else {
@@ -134,7 +134,7 @@ struct AccuChekMobileModelTests {
     #expect(meter.disk.sectors == before)
   }
 
-  @Test func afterNonsenseOnlyAResetHelps() throws {
+  @Test func onlyAResetRecoversFromAnInvalidBlock() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(!meter.take([1, 2, 3], endpoint: 2))
     #expect(!meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
@@ -144,7 +144,7 @@ struct AccuChekMobileModelTests {
   }
 }
 
-/// Reads what the simulation has laid out, by the published rules of FAT.
+/// Reads the simulation's disk by the published rules of FAT.
 private struct FATReader {
   struct Entry {
     var long: String

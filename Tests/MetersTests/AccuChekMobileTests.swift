@@ -8,8 +8,8 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Mobile's report, and the disk on which it lies. All constructed; the names of the columns are those of
-/// reports that people quote.
+/// The Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are from reports
+/// that people quote.
 struct AccuChekMobileTests {
   private static let columns =
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
@@ -30,7 +30,7 @@ struct AccuChekMobileTests {
     "03.02.2020;09:00;HI;mg/dl; ; ; ; ; ; ", "03.02.2020;09:01;lo;mg/dl; ; ; ; ; ; ",
   ]
 
-  @Test func everyColumnOfARowIsTaken() throws {
+  @Test func everyColumnOfARowIsRead() throws {
     let report = try AccuChekReport(parsing: Self.report(Self.rows))
     #expect(report.serial == "U100000042")
     #expect(report.madeAt?.text == "2026-11-20T10:00:00")
@@ -56,7 +56,7 @@ struct AccuChekMobileTests {
     "01.02.2020;07:15;1e5;mmol/l;;;;;;", "01/02/2020;07:15;5.4;mmol/l;;;;;;",
     "01.02.2020;07:15;0;mmol/l;;;;;;",
   ])
-  func aRowThatSaysNothingCertainIsRejectedByItsLine(row: String) throws {
+  func anAmbiguousRowIsRejectedWithItsLine(row: String) throws {
     let report = try AccuChekReport(parsing: Self.report([row] + Self.rows))
     #expect(report.rejections.map(\.line) == [4])
     #expect(report.readings.count == Self.rows.count)
@@ -70,11 +70,11 @@ struct AccuChekMobileTests {
   @Test(arguments: [
     "", "a;b\r\nc", "a\r\n;b;c\r\nd", "a;b\r\nserial;01.01.2020;10:00\r\nDate;Time;Result\r\n",
   ])
-  func anotherTableIsNoReport(text: String) {
+  func anotherTableIsNotAReport(text: String) {
     #expect(throws: MalformedReport.self) { try AccuChekReport(parsing: Array(text.utf8)) }
   }
 
-  @Test func aRowMarkedAsBeforeAndAfterAMealKeepsItsValueAlone() throws {
+  @Test func aRowMarkedAsBeforeAndAfterAMealKeepsOnlyItsValue() throws {
     let report = try AccuChekReport(
       parsing: Self.report(["01.02.2020;07:15;5.4;mmol/l;X; ; ;X;X;"] + Self.rows))
     #expect(report.readings.count == Self.rows.count + 1)
@@ -88,7 +88,7 @@ struct AccuChekMobileTests {
   private static let twelve =
     "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;Vor Mahlzeit;Nach Mahlzeit;"
     + "Nüchtern;Schlafenszeit;Funktionskontrolle" + String(repeating: " ", count: 100)
-  /// As in a language that nobody has published.
+  /// Names in an unpublished language.
   private static let unnamed = (1...12).map { "Columna \($0)" }
   private static let twelveRows = [
     "10.10.2016;13:15;91;mg/dl; ; ; ;X; ; ; ; ;", "10.10.2016;07:15;92;mg/dl; ; ; ; ; ;X; ; ;",
@@ -106,8 +106,8 @@ struct AccuChekMobileTests {
   }
 
   @Test(arguments: [twelve, unnamed.joined(separator: ";"), nil])
-  func aReportOfTwelveColumnsTellsFastingAndBedtime(columns: String?) throws {
-    // Without a header the number of fields is that of the columns.
+  func aReportOfTwelveColumnsHasFastingAndBedtime(columns: String?) throws {
+    // Without a header, the number of fields is that of the columns.
     let rows = columns == nil ? Self.twelveRows.map { String($0.dropLast()) } : Self.twelveRows
     let report = try AccuChekReport(parsing: Self.report(columns, rows))
     #expect(report.readings.map(\.marks) == Self.twelveMarks)
@@ -124,7 +124,7 @@ struct AccuChekMobileTests {
     #expect(contents.identity.device.model == "Accu-Chek Mobile")
   }
 
-  @Test func columnsThatAreNamedStandInAnyOrder() throws {
+  @Test func namedColumnsMayBeInAnyOrder() throws {
     let report = try AccuChekReport(
       parsing: Self.report(
         "Control test;Fasting;Unit;Result;Time;Date",
@@ -133,15 +133,15 @@ struct AccuChekMobileTests {
     #expect(report.readings.compactMap(\.measurement.quantity?.number) == [91, 92])
   }
 
-  @Test func aReportOfTenColumnsInAnotherLanguageIsReadByTheirNumber() throws {
+  @Test func aReportOfTenColumnsInAnotherLanguageIsReadByTheirCount() throws {
     let report = try AccuChekReport(
       parsing: Self.report(Self.unnamed.prefix(10).joined(separator: ";"), Self.rows))
     #expect(report.readings.map(\.marks)[3] == .controlSolution)
     #expect(report.readings.count == Self.rows.count)
   }
 
-  /// A number of columns that nobody has seen, a known name at another place, one that is there twice, and a report of
-  /// eleven columns without a header.
+  /// An unknown number of columns, a known name in another position, a name that occurs twice, and a report of eleven
+  /// columns without a header.
   @Test(arguments: [
     unnamed.prefix(11).joined(separator: ";"), (unnamed + ["Columna 13"]).joined(separator: ";"),
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Snack;Control test",
@@ -149,7 +149,7 @@ struct AccuChekMobileTests {
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;Before meal;Control test",
     "10.10.2016;13:15;91;mg/dl; ; ; ; ; ; ;X",
   ])
-  func columnsThatAreNotKnownAreRefused(columns: String) throws {
+  func unknownColumnsAreRefused(columns: String) throws {
     #expect(throws: MalformedReport.self) {
       try AccuChekReport(parsing: Self.report(columns, Self.twelveRows))
     }
@@ -165,7 +165,7 @@ struct AccuChekMobileTests {
 
   @Test(arguments: [(12, 0), (16, 0), (16, 63), (32, 0), (32, 2048)])
   func aReportIsFoundOnEveryWidthOfTheFileSystem(width: Int, start: Int) throws {
-    var image = FATImage(width: width, behind: start)
+    var image = FATImage(width: width, after: start)
     let many = Self.rows + (0..<400).map { "04.02.2020;\($0 / 60):\($0 % 60);\(80 + $0 % 50);mg/dl;;;;;;" }
     image.write(
       [
@@ -183,7 +183,7 @@ struct AccuChekMobileTests {
     #expect(transport.sectorsRead < 300)
   }
 
-  @Test func aDiskWithoutAReportSaysWhatToDo() throws {
+  @Test func theErrorForADiskWithoutAReportStatesTheRemedy() throws {
     var image = FATImage(width: 16)
     image.write([], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -201,9 +201,9 @@ struct AccuChekMobileTests {
     #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile Größe 2")
   }
 
-  /// That of a file which was deleted before it, and one whose pieces are not all there.
+  /// The long name of an earlier, deleted file, and one with missing pieces.
   @Test(arguments: [FATImage.LongNameFault.sum, .cut, .order])
-  func aLongNameOfAnotherEntryIsNotTaken(fault: FATImage.LongNameFault) throws {
+  func theLongNameOfAnotherEntryIsIgnored(fault: FATImage.LongNameFault) throws {
     var image = FATImage(width: 16)
     image.write(
       [("A.CSV", Self.report(Self.rows))], in: "U1", longName: "Somebody else's long name", fault: fault)
@@ -211,7 +211,7 @@ struct AccuChekMobileTests {
     #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile U1")
   }
 
-  @Test func aDiskThatIsNotReadyYetIsWaitedFor() throws {
+  @Test func theDriverWaitsForADiskThatIsNotReadyYet() throws {
     var image = FATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let transport = DiskTransport(image, refusals: 80)
@@ -222,7 +222,7 @@ struct AccuChekMobileTests {
     #expect((15_000...30_000).contains(waited))
   }
 
-  @Test func aDiskThatIsNeverReadyIsGivenUp() throws {
+  @Test func aDiskThatIsNeverReadyFailsTheRead() throws {
     let transport = DiskTransport(FATImage(width: 16), refusals: .max)
     let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
     var waited = 0
@@ -235,7 +235,7 @@ struct AccuChekMobileTests {
     #expect((20_000...60_000).contains(waited))
   }
 
-  @Test func aDiskThatIsReadyIsNotWaitedFor() throws {
+  @Test func theDriverDoesNotWaitForAReadyDisk() throws {
     var image = FATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -245,7 +245,7 @@ struct AccuChekMobileTests {
     #expect(waited == 0)
   }
 
-  @Test func aFolderThatRunsInACircleIsBroken() throws {
+  @Test func aFolderWithALoopIsBroken() throws {
     var image = FATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     for cluster in 2..<12 { image.set(cluster, to: UInt32(cluster)) }
@@ -263,7 +263,7 @@ struct AccuChekMobileTests {
     #expect(throws: Failure.self) { try AccuChekMobileDriver().identify(meter) }
   }
 
-  @Test func anyBytesAreAReportOrNone() {
+  @Test func arbitraryBytesAreParsedOrRefusedAsAReport() {
     var random = SeededGenerator(seed: 21)
     let reports = [Self.report(Self.rows), Self.report(Self.twelve, Self.twelveRows)]
     for round in 0..<1000 {
@@ -275,10 +275,10 @@ struct AccuChekMobileTests {
     }
   }
 
-  @Test func anyFileSystemIsReadOrRefused() {
+  @Test func anArbitraryFileSystemIsReadOrRefused() {
     var random = SeededGenerator(seed: 512)
     for round in 0..<300 {
-      var image = FATImage(width: [12, 16, 32][round % 3], behind: round % 2 * 8)
+      var image = FATImage(width: [12, 16, 32][round % 3], after: round % 2 * 8)
       image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
       let written = image.sectors.keys.sorted()
       for _ in 0..<4 {

@@ -8,12 +8,12 @@ import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// What every driver that can take the person out of a transcript must do, with each of its simulated meters.
+/// The rules for every driver that can remove personal data from a transcript, with each of its simulated meters.
 struct AnonymityTests {
   private static let able = DriverTrial.all.filter { $0.driver is any AnonymisingDriver.Type }
   private static let unable = DriverTrial.all.filter { !($0.driver is any AnonymisingDriver.Type) }
 
-  /// Two people's memories: the same times, kinds and marks, and other values, as long in writing as the others.
+  /// The memories of two people: equal times, kinds and marks, and different values of equal length.
   private static func memory(_ trial: DriverTrial, isOther: Bool) -> SimulatedMemory {
     var memory = trial.variety
     memory.serial = isOther ? "SIM-7654321" : "SIM-1234567"
@@ -42,7 +42,9 @@ struct AnonymityTests {
     return contents
   }
 
-  @Test(arguments: able) func anAnonymisedSessionShowsTheSameOfAnybodyElse(trial: DriverTrial) throws {
+  @Test(arguments: able) func anAnonymisedSessionKeepsTimesAndMarksAndReplacesValues(trial: DriverTrial)
+    throws
+  {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let before = try Self.replay(trial, original)
     let transcript = try original.anonymised(by: trial.driver)
@@ -60,13 +62,13 @@ struct AnonymityTests {
     #expect(after.rejections.isEmpty && after.skipped == before.skipped)
   }
 
-  @Test(arguments: able) func sessionsThatDifferInThePersonAloneBecomeTheSame(trial: DriverTrial) throws {
+  @Test(arguments: able) func sessionsThatDifferOnlyInPersonalDataBecomeEqual(trial: DriverTrial) throws {
     let talks = try [false, true].map { try Self.record(trial, Self.memory(trial, isOther: $0)) }
     #expect(talks[0] != talks[1])
     #expect(try talks[0].anonymised(by: trial.driver) == talks[1].anonymised(by: trial.driver))
   }
 
-  @Test(arguments: able) func aSessionWithADamagedPartIsRefusedOrGivesTheSame(trial: DriverTrial) throws {
+  @Test(arguments: able) func aDamagedSessionIsRefusedOrHasTheSameResult(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let clean = try original.anonymised(by: trial.driver)
     var random = SeededGenerator(seed: 11)
@@ -77,13 +79,13 @@ struct AnonymityTests {
       packet[Int.random(in: 0..<packet.count, using: &random)] ^= 0x20
       broken.steps[step].result = .success(packet)
       guard let anonymous = try? broken.anonymised(by: trial.driver) else { continue }
-      // What was turned is behind a payload, or where nothing is measured.
+      // The changed bit is after a payload, or in a part without a measurement.
       let differing = zip(anonymous.steps, clean.steps).filter { $0.0 != $0.1 }
       #expect(differing.count <= 1)
     }
   }
 
-  @Test(arguments: unable) func aDriverThatCannotSaysSo(trial: DriverTrial) throws {
+  @Test(arguments: unable) func aDriverThatCannotAnonymiseReportsIt(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let failure = #expect(throws: Failure.self) { try original.anonymised(by: trial.driver) }
     #expect(failure?.category == .usage)

@@ -4,7 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated GlucoMen areo. The blocks are what another program's author made up; the clock's is constructed.
+/// The simulated GlucoMen areo. The blocks were made up by the author of another program; the clock's block is
+/// constructed.
 struct AreoModelTests {
   private static func memory(_ items: [SimulatedItem] = [], _ unit: GlucoseUnit = .millimolesPerLitre)
     -> SimulatedMemory
@@ -27,13 +28,13 @@ struct AreoModelTests {
     String(decoding: meter.take(bytes, line: SimulatedAreo.settings), as: UTF8.self)
   }
 
-  @Test func itTellsWhichItIs() {
+  @Test func itStatesItsIdentity() {
     #expect(
       Self.exchange(SimulatedAreo(Self.memory()), [0xA2])
         == "[\r\n0000000000000,58,59,      DEMOSN, B.0\r\nE6\r\n]\r\n")
   }
 
-  @Test func readingsAreLinesInItsOwnUnit() throws {
+  @Test func readingsAreLinesInTheMetersUnit() throws {
     let items = [
       try Self.item("2024-06-09T18:12", .low(below: nil, .milligramsPerDecilitre)),
       try Self.item("2024-01-01T08:00", .value(Quantity(94, .milligramsPerDecilitre)), .beforeMeal),
@@ -47,7 +48,7 @@ struct AreoModelTests {
     #expect(plain.contains("Glu,  94,mg/dL,02,240101,0800\r\n"))
   }
 
-  @Test func ketonesAreABlockOfTheirOwnWithItsSum() throws {
+  @Test func ketonesAreASeparateBlockWithItsSum() throws {
     let items = [
       try Self.item("2024-06-09T18:12", .high(above: nil, .millimolesPerLitre), kind: .ketone),
       try Self.item("2024-01-01T08:00", .value(Quantity(0.2, .millimolesPerLitre)), kind: .ketone),
@@ -80,13 +81,13 @@ struct AreoModelTests {
     #expect(Self.exchange(meter, [0xA2]).hasPrefix("["))
   }
 
-  @Test func anotherSpeedOrParityGivesNothing() {
+  @Test func aWrongSpeedOrParityGetsNoAnswer() {
     let meter = SimulatedAreo(Self.memory())
     #expect(meter.take([0xA2], line: LineSettings(baud: 9600)) == [])
     #expect(meter.take([0xA2], line: LineSettings(baud: 19200, parity: .odd)) == [])
   }
 
-  @Test func theKindWithItsOwnPlugSaysTheSameOverTheCommunicationsClass() throws {
+  @Test func theModelWithAUSBPlugAnswersTheSameOverTheCommunicationsClass() throws {
     let memory = Self.memory([
       try Self.item("2024-01-01T08:00", .value(Quantity(94, .milligramsPerDecilitre)))
     ])

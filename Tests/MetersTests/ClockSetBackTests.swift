@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Marks from the order of a memory.
+/// Marks that depend on the order of a memory.
 struct ClockSetBackTests {
   private static func readings(_ seconds: [Int64]) -> [MeterReading] {
     seconds.map {
@@ -20,7 +20,7 @@ struct ClockSetBackTests {
   }
 
   @Test(arguments: [false, true])
-  func whatFollowsAClockThatWasSetBackIsMarkedUntilItHasCaughtUp(isNewestFirst: Bool) {
+  func readingsAfterAClockWasSetBackAreMarkedUntilItHasCaughtUp(isNewestFirst: Bool) {
     let order = [100, 150, 110, 140, 160] as [Int64]
     var readings = Self.readings(isNewestFirst ? order.reversed() : order)
     readings.markClockSetBackInEitherOrder()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Meters
 
-/// Reports, frames and records of the Contour family against what real meters sent.
+/// Reports, frames and records of Contour meters, compared with what real ones sent.
 struct ContourFrameTests {
-  /// Frames that real meters sent, each with the checksum that it carried.
+  /// Frames that real meters sent, each with its checksum.
   static let frames: [(text: String, checksum: String, isLast: Bool)] = [
     ("2P|1", "53", false), ("3L|1||N", "82", true), ("4L|1||N", "83", true), ("5L|1||N", "84", true),
     ("1R|67|^^^Glucose|7.9|mmol/L^P||B||201011281949", "04", false),
@@ -41,7 +41,7 @@ struct ContourFrameTests {
       #"1H|\^&||BEVQVM|Bayer6200^01.22\01.13\01.13^6201- C36847^0000-^C36847|A=1^C=41^G=en,en\es^I=0200^R=0^S=0^U=0^X=070070070070180130180250^Y=360126099054120054252099^Z=1|0||||||1|201305081509"#,
       "37", false
     ),
-    // Made from the maker's text by another program; no meter sent it.
+    // Made by another program from the manufacturer's text; no meter sent it.
     (#"1H|\^&||-7880|Bayer7150^1.05\0.00^7150-SAM2193|||||||P|1|200305121635"#, "AE", false),
   ]
 
@@ -56,7 +56,7 @@ struct ContourFrameTests {
     ("iUJxq6", "01.13", 0, "201305081510", "85"), ("3ki5VT", "01.13", 1, "201505251330", "46"),
     ("7OiUTY", "XX.XX", 0, "201305081532", "EE"),
   ])
-  func theHeadersOfOneMeterDifferInWhatChanges(
+  func theHeadersOfOneMeterDifferOnlyInChangingFields(
     _ password: String, version: String, setting: Int, time: String, checksum: String
   ) throws {
     let text =
@@ -67,13 +67,13 @@ struct ContourFrameTests {
     #expect(header.firmware == "01.22 01.13 \(version)")
   }
 
-  @Test func aFrameWithAnotherChecksumIsNone() {
+  @Test func aFrameWithAWrongChecksumIsRefused() {
     #expect(ContourFrame(ContourTranscript.printed("2P|1", "54")[...]) == nil)
     #expect(ContourFrame(ContourTranscript.printed("9P|1", "5A")[...]) == nil)
     #expect(ContourFrame([0x02, 0x31][...]) == nil)
   }
 
-  @Test func theBytesOfARecordFrameAreTheOnesOfTheSheet() throws {
+  @Test func theBytesOfARecordFrameAreAsDocumented() throws {
     let hex =
       "0234527C327C5E5E5E476C75636F73657C3130327C6D672F644C5E507C7C4D302F54317C7C3230313430323035323133350D1732360D0A"
     let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { index in
@@ -129,13 +129,14 @@ struct ContourFrameTests {
     ("10600", 10.0, 600.0, GlucoseUnit.milligramsPerDecilitre), ("20600", 20, 600, .milligramsPerDecilitre),
     ("06333", 0.6, 33.3, .millimolesPerLitre),
   ])
-  func theRangeTellsItsUnitByItsSize(_ text: String, low: Double, high: Double, unit: GlucoseUnit) throws {
+  func theSizeOfTheRangeDeterminesItsUnit(_ text: String, low: Double, high: Double, unit: GlucoseUnit) throws
+  {
     let range = try #require(ContourRange(text))
     #expect(range.low == low && range.high == high && range.unit == unit)
   }
 
   @Test(arguments: ["", "E0600", "1060", "60010"])
-  func aRangeOfAnotherFormIsNone(_ text: String) { #expect(ContourRange(text) == nil) }
+  func aRangeOfAnotherFormIsRefused(_ text: String) { #expect(ContourRange(text) == nil) }
 
   @Test(arguments: [
     ("201302020341", "2013-02-02T03:41:00"), ("20190621125555", "2019-06-21T12:55:55"), ("2013020203", nil),
@@ -160,7 +161,7 @@ struct ContourFrameTests {
     #expect(ContourReport.payload(Array("ABC".utf8) + [2, 4, 5, 0, 0]) == [4, 5])
   }
 
-  @Test func changedBytesNeverMakeTheStreamTrapOrGrow() {
+  @Test func theStreamNeverTrapsOrGrowsOnDamagedBytes() {
     var generator = SeededGenerator(seed: 20_261_121)
     let whole = Self.frames.flatMap { ContourTranscript.printed($0.text, $0.checksum, isLast: $0.isLast) }
     for _ in 0..<300 {

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Contour meters by themselves: what real ones were seen to say to the same bytes.
+/// The simulated Contour meters, compared with the answers of real ones to the same bytes.
 struct ContourModelTests {
   private typealias Variant = SimulatedContour.Variant
 
@@ -22,7 +22,7 @@ struct ContourModelTests {
     SimulatedItem(at: try #require(DeviceTime(text: time)), measurement, marks: marks)
   }
 
-  /// Sends bytes and gives the payload of all reports that come, and their sizes.
+  /// Sends bytes and returns the joined payloads of all reports received, and their sizes.
   private static func session(_ meter: SimulatedContour, _ bytes: [UInt8], usesNext: Bool = false)
     -> (bytes: [UInt8], sizes: [Int])
   {
@@ -50,13 +50,13 @@ struct ContourModelTests {
     #expect(text.contains("^V=10600^") && text.contains("|0||||||1|201909221304\r\u{17}"))
   }
 
-  @Test func theNextLinkSendsENQInAReportOfItsOwn() throws {
+  @Test func theNextLinkSendsENQInASeparateReport() throws {
     let (bytes, sizes) = Self.session(SimulatedContour(try Self.memory(), variant: .nextLink), [0x04])
     #expect(sizes.last == 1 && bytes.last == 0x05)
     #expect(!Self.text(bytes).contains("^V="))
   }
 
-  @Test func theNextUSBSaysPInTheFirstHeaderAndENQToTheFirstACK() throws {
+  @Test func theNextUSBHasPInTheFirstHeaderAndAnswersTheFirstACKWithENQ() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextUSB)
     #expect(
       Self.text(Self.session(meter, [0x04], usesNext: true).bytes).contains("|0|||||P|1|20190922130455"))
@@ -65,7 +65,7 @@ struct ContourModelTests {
     #expect(Self.text(Self.session(meter, [0x06], usesNext: true).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
   }
 
-  @Test func anEmptyMeterGivesTheSessionOfTheCapture() throws {
+  @Test func anEmptyMeterHasTheSessionOfTheCapture() throws {
     let meter = SimulatedContour(try Self.memory())
     let first = Self.session(meter, [0x04]).bytes
     let second = Self.session(meter, [0x06]).bytes
@@ -77,7 +77,7 @@ struct ContourModelTests {
     #expect(Self.session(meter, [0x06]).bytes == [0x04])
   }
 
-  @Test func recordsReadLikeTheRealOnes() throws {
+  @Test func recordsHaveTheFormOfRealOnes() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item("2014-02-05T21:34:00", .value(Quantity(101, .milligramsPerDecilitre)), .controlSolution),
@@ -115,7 +115,7 @@ struct ContourModelTests {
     #expect(frames[10].sizes == [60])
   }
 
-  @Test func theLateModelsPrintSecondsAndTheNextOneKeepsSilentAtTheEnd() throws {
+  @Test func laterModelsPrintSecondsAndTheNextOneIsSilentAtTheEnd() throws {
     var memory = try Self.memory()
     memory.items = [try Self.item("2026-01-25T08:55:19", .value(Quantity(126, .milligramsPerDecilitre)))]
     let generation = SimulatedContour(memory, variant: .nextGeneration)
@@ -148,7 +148,7 @@ struct ContourModelTests {
     #expect(Self.session(meter, [0x0D, 0x04]).bytes == [0x05])
   }
 
-  @Test func aClockThatBelongsToThePumpIsRefused() throws {
+  @Test func settingAClockThatFollowsAPumpIsRefused() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextLink)
     meter.isPairedWithPump = true
     for byte in [0x04, 0x15, 0x05] as [UInt8] { _ = Self.session(meter, [byte]) }
@@ -157,7 +157,7 @@ struct ContourModelTests {
   }
 
   @Test(arguments: SimulatedContour.Variant.allCases)
-  func theDescriptorsAreWhole(variant: SimulatedContour.Variant) throws {
+  func theDescriptorsAreComplete(variant: SimulatedContour.Variant) throws {
     let meter = SimulatedContour(try Self.memory(), variant: variant)
     #expect(meter.deviceDescriptor.count == 18)
     let configuration = meter.configurationDescriptor
@@ -167,7 +167,7 @@ struct ContourModelTests {
     #expect(!meter.take([0, 0, 0, 61], endpoint: variant == .nextUSB ? 0x04 : 0x01))
   }
 
-  @Test func whatTheFamilyCannotHoldIsLeftOut() throws {
+  @Test func itemsThatAContourCannotHoldAreLeftOut() throws {
     let time = try #require(DeviceTime(text: "2026-01-25T08:55:19"))
     #expect(
       !SimulatedContour.holds(SimulatedItem(.ketone, at: time, .value(Quantity(1, .millimolesPerLitre)))))

@@ -4,7 +4,7 @@ import Logbook
 
 @testable import Meters
 
-/// Builds sessions with a Contour from the texts of its records.
+/// Builds sessions with a Contour from the texts of records.
 struct ContourTranscript {
   var transcript = Transcript(driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 0)
 
@@ -13,14 +13,14 @@ struct ContourTranscript {
   static let ack: UInt8 = 0x06
   static let nak: UInt8 = 0x15
 
-  /// A session that begins with silence, which every session waits for, and then wakes the meter.
+  /// A session that begins with the silence that the driver waits for, and then wakes the meter.
   init(opening answers: [[UInt8]]) {
     silence()
     host([Self.eot])
     for answer in answers { meter(answer) }
   }
 
-  /// The frame of a record, with the checksum that it needs.
+  /// The frame of a record, with its checksum.
   static func frame(_ number: Int, _ text: String, isLast: Bool = false) -> [UInt8] {
     let inner = [UInt8(0x30 + number % 8)] + Array(text.utf8) + [0x0D, isLast ? 0x03 : 0x17]
     let sum = inner.reduce(0) { ($0 + Int($1)) % 256 }
@@ -28,12 +28,12 @@ struct ContourTranscript {
     return [0x02] + inner + [digits[sum / 16], digits[sum % 16], 0x0D, 0x0A]
   }
 
-  /// The frame of the sheet's vector, whose checksum is printed there.
+  /// The frame of a documented example, with the documented checksum.
   static func printed(_ text: String, _ checksum: String, isLast: Bool = false) -> [UInt8] {
     [0x02] + Array(text.utf8) + [0x0D, isLast ? 0x03 : 0x17] + Array(checksum.utf8) + [0x0D, 0x0A]
   }
 
-  /// A header of a Contour Next Link, with a count, and other settings where they are said.
+  /// A header of a Contour Next Link, with a count and optional other settings.
   static func header(
     _ settings: String = "A=1^C=41^U=0^V=20600", processing: String = "", count: Int = 0
   ) -> String {
@@ -46,7 +46,7 @@ struct ContourTranscript {
 
   mutating func host(_ text: String) { host(Array(text.utf8)) }
 
-  /// One message of the meter, cut into reports of 64 bytes.
+  /// One message of the meter, split into reports of 64 bytes.
   mutating func meter(_ message: [UInt8]) {
     for start in stride(from: 0, to: message.count, by: 60) {
       let payload = message[start..<min(start + 60, message.count)]
@@ -61,7 +61,7 @@ struct ContourTranscript {
 
   mutating func fail(_ error: TransportError) { step(.receive(maxBytes: 64), .failure(error)) }
 
-  /// What the host sends, and the frame that answers it.
+  /// A byte from the host, and the frame in answer.
   mutating func exchange(_ byte: UInt8, _ answer: [UInt8]) {
     host([byte])
     meter(answer)
@@ -71,7 +71,7 @@ struct ContourTranscript {
     transcript.steps.append(Transcript.Step(milliseconds: 0, exchange: exchange, result: result))
   }
 
-  /// A session in which the meter holds these records, one to a frame.
+  /// A session with a meter that holds these records, one in each frame.
   static func whole(_ records: [String], settings: String = "A=1^C=41^U=0^V=20600") -> ContourTranscript {
     let count = records.count
     var session = ContourTranscript(opening: [
@@ -86,7 +86,7 @@ struct ContourTranscript {
   }
 }
 
-/// A driver's session that is answered from a transcript.
+/// A driver's session, replayed from a transcript.
 struct ReplayedSession {
   let transport: ReplayedTransport
   let connection: MeterConnection

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Talks with a Dexcom receiver.
+/// Sessions with a Dexcom receiver.
 struct DexcomG4Tests {
   private static let manufacturing =
     "<ManufacturingParameters SerialNumber=\"SM00000001\" HardwarePartNumber=\"MD1060-MT20649\" />"
@@ -22,7 +22,7 @@ struct DexcomG4Tests {
     return SheetFrame.page(0, revision: 1, number: number, [SheetFrame.record(record)])
   }
 
-  /// The front of every session: offset and system time as recorded, the texts constructed.
+  /// The start of every session. Offset and system time are recorded, the texts are constructed.
   private static func identified(_ firmware: String = g4) -> WrittenSession {
     var session = WrittenSession()
     session.exchange("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D4"))
@@ -52,7 +52,7 @@ struct DexcomG4Tests {
 
   private static let empty = SheetFrame.packet(1, [UInt8](printed: "FF*8"))
 
-  /// The ranges, then the pages: five of the history, which need two answers, and one each of the others.
+  /// The ranges, then the pages: five of the history, which need two answers, and one of each other partition.
   private static func memory(_ history: [[UInt8]]) -> WrittenSession {
     var session = identified()
     session.exchange(
@@ -86,7 +86,7 @@ struct DexcomG4Tests {
     history(3, [values[0]]), history(4, [values[1]]), history(5, []), history(6, [values[2]]), history(7, []),
   ]
 
-  @Test func everyPageIsReadAndEachRecordGoesWhereItBelongs() throws {
+  @Test func everyPageIsReadIntoReadingsAndDiaryRecords() throws {
     let transport = Self.memory(Self.fivePages).replayed
     let contents = try DexcomG4Driver().read(Self.connection(transport))
     #expect(transport.isExhausted)
@@ -105,14 +105,14 @@ struct DexcomG4Tests {
 
   @Test func aDisplayThatWasSetBackIsMarkedAndCounted() throws {
     var pages = Self.fivePages
-    // An hour back on the display, five minutes on in the system.
+    // The display is an hour earlier, the system's clock five minutes later.
     pages[4] = Self.history(7, [SheetFrame.record([UInt8](printed: "9C A3 D7 08 42 33 D7 08 63 00 14"))])
     let contents = try DexcomG4Driver().read(Self.connection(Self.memory(pages).replayed))
     #expect(contents.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, false, true, false])
     #expect(contents.skipped == ["change of the clock": 1])
   }
 
-  @Test func whatIsDamagedInTheMemoryIsRejectedByItsNumber() throws {
+  @Test func damagedRecordsAreRejectedWithTheirNumber() throws {
     var pages = Self.fivePages
     var record = Self.values[1]
     record[8] ^= 1
@@ -129,7 +129,7 @@ struct DexcomG4Tests {
       ])
   }
 
-  @Test func anEmptyReceiverOfALaterKindIsAskedForItsOtherHistoryToo() throws {
+  @Test func anEmptyReceiverOfALaterModelIsAskedForBothHistories() throws {
     var session = Self.identified("<FirmwareHeader ProductId=\"OrionReceiver\" FirmwareVersion=\"5\"/>")
     for partition in [4, 18, 10, 11] as [UInt8] {
       session.exchange(SheetFrame.packet(0x10, [partition]), Self.empty)
@@ -141,7 +141,7 @@ struct DexcomG4Tests {
     #expect(contents.identity.device.model == "G6 Receiver")
   }
 
-  @Test func anAnswerInPiecesIsCollectedAndADamagedOneAskedAgain() throws {
+  @Test func anAnswerInPiecesIsAssembledAndADamagedOneRequestedAgain() throws {
     var session = WrittenSession()
     session.add(.discard)
     session.send([UInt8](printed: "01 06 00 0A 5E 65"))
@@ -178,7 +178,7 @@ struct DexcomG4Tests {
   @Test(arguments: [
     ([history(4, [])], "another page"), ([Array(history(3, []).dropLast())], "another number of bytes"),
     ([SheetFrame.page(10, revision: 1, number: 3, [])], "another page"),
-  ]) func anotherPageThanTheOneAskedForIsRefused(pages: [[UInt8]], words: String) {
+  ]) func anUnrequestedPageIsRefused(pages: [[UInt8]], words: String) {
     var session = Self.identified()
     session.exchange(
       "01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 03 00 00 00")))
@@ -193,7 +193,7 @@ struct DexcomG4Tests {
     #expect(failure?.message.contains(words) == true)
   }
 
-  @Test func refusalsAndFailedExchangesSayWhatWasBeingDone() {
+  @Test func errorsStateWhatWasBeingDone() {
     var session = WrittenSession()
     session.exchange("01 06 00 0A 5E 65", SheetFrame.packet(7))
     let refused = #expect(throws: Failure.self) {
@@ -211,7 +211,7 @@ struct DexcomG4Tests {
   }
 
   /// Constructed: minus seven hours.
-  @Test func theClockIsSetByTheOffsetOfTheDisplayAlone() throws {
+  @Test func onlyTheOffsetOfTheDisplaySetsTheClock() throws {
     let time = try #require(DeviceTime(text: "2013-09-13T19:43:21"))
     var session = WrittenSession()
     session.exchange("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))

@@ -12,9 +12,9 @@ private func estimate(_ text: String, _ number: Double) -> SimulatedItem {
   SimulatedItem(.cbg, at: time(text), .value(Quantity(number, .milligramsPerDecilitre)))
 }
 
-/// The simulated Dexcom receiver against what a real one sent.
+/// The simulated Dexcom receiver, compared with what a real one sent.
 struct DexcomModelTests {
-  /// The receiver of the recorded session, at the moment when it was asked for its clock.
+  /// The receiver of the recorded session, at the moment at which its clock was requested.
   private func receiver(
     _ items: [SimulatedItem] = [], events: [SimulatedDexcomG4.Event] = [], isNoisy: Bool = false,
     isReworked: Bool = false
@@ -49,17 +49,17 @@ struct DexcomModelTests {
     ("01 06 00 29 5F 71", "01 07 00 01 01 6C D8"), ("01 06 00 22 34 C0", "01 0A 00 01 C9 C5 D7 08 A0 9E"),
     ("01 06 00 1F CA 27", "01 0A 00 01 9D 07 4E 01 A7 5A"),
   ])
-  func theReceiverAnswersAsTheRecordedOne(_ request: String, answer: String) {
+  func theReceiverAnswersLikeTheRecordedOne(_ request: String, answer: String) {
     #expect(exchange(receiver(), hex(request)) == hex(answer))
   }
 
-  @Test func theCRCsOfTheSheetAgree() {
+  @Test func theDocumentedCRCsAreReproduced() {
     #expect(crcCCITT(hex("02 06 06 03"), from: 0) == 0xC50D)
     #expect(crcCCITT(Array("0123456789".utf8), from: 0) == 0x9C58)
     #expect(SimulatedDexcomG4.packet((0x10, [4])) == hex("01 07 00 10 04 8B B8"))
   }
 
-  @Test func aRecordIsTheOneThatTheRecordedReceiverHeld() {
+  @Test func aRecordHasTheBytesOfTheRecordedReceiver() {
     let receiver = receiver([
       estimate("2013-09-13T16:58:10", 88), estimate("2013-09-13T17:03:10", 89),
       SimulatedItem(
@@ -79,7 +79,7 @@ struct DexcomModelTests {
     #expect(Array(meter[32..<46]) == hex("D6 C1 D7 08 8C 5F D7 08 55 00 D6 C1 D7 08"))
   }
 
-  @Test func pagesFillUpAndAreAskedInGroups() {
+  @Test func pagesFillUpAndAreRequestedInGroups() {
     let start = time("2013-09-01").seconds
     let items = (0..<100).map { index in
       SimulatedItem(
@@ -97,7 +97,7 @@ struct DexcomModelTests {
     #expect(exchange(receiver, 0x11, [4])[3] == 4)
   }
 
-  @Test func limitsSpecialValuesAndTwinsStandAsTheSheetHasThem() {
+  @Test func limitsSpecialValuesAndRepeatedTimesAreAsDocumented() {
     let receiver = receiver(
       [
         SimulatedItem(.cbg, at: time("2013-09-13T10:00"), .low(below: 40, .milligramsPerDecilitre)),
@@ -108,7 +108,7 @@ struct DexcomModelTests {
     let records = (0..<7).map { Array(page[(28 + $0 * 13)..<(41 + $0 * 13)]) }
     #expect(records.map { littleEndianNumber($0[8..<10]) & 0x3FF } == [39, 46, 401, 408, 120, 127, 5])
     #expect(records.map { $0[9] & 0x80 != 0 } == [false, true, false, true, false, true, false])
-    // The shown time was set back; the system time was not.
+    // The shown time was set back, the system time was not.
     let systems = records.map { littleEndianNumber($0[0..<4]) }
     #expect(systems == systems.sorted())
     #expect(
@@ -116,7 +116,7 @@ struct DexcomModelTests {
         && !SimulatedDexcomG4.holds(estimate("2008-01-01", 90)))
   }
 
-  @Test func eventsAndTheMakersDataAreRecords() {
+  @Test func eventsAndTheManufacturersDataAreRecords() {
     let event = SimulatedDexcomG4.Event(
       type: 2, at: time("2013-09-13T12:28:12"), happened: time("2013-09-13T12:28:00"), value: 350)
     let receiver = receiver(events: [event], isReworked: true)
@@ -146,7 +146,7 @@ struct DexcomModelTests {
     #expect(receiver.wasHarmed)
   }
 
-  @Test func theDescriptorsAreTheOnesOfTheSheet() {
+  @Test func theDescriptorsAreAsDocumented() {
     let receiver = receiver()
     #expect(receiver.deviceDescriptor.count == 18 && receiver.deviceDescriptor[4] == 2)
     #expect(receiver.configurationDescriptor.count == Int(receiver.configurationDescriptor[2]))

@@ -8,7 +8,7 @@ import Testing
 
 /// Packets and pages of a Dexcom receiver.
 struct DexcomPacketTests {
-  /// Recorded, but for the last, which is constructed.
+  /// Recorded, except for the last packet, which is constructed.
   private static let packets: [(code: UInt8, payload: String, packet: String)] = [
     (0x0A, "", "01 06 00 0A 5E 65"), (0x0B, "", "01 06 00 0B 7F 75"), (0x10, "00", "01 07 00 10 00 0F F8"),
     (0x10, "04", "01 07 00 10 04 8B B8"), (0x10, "0A", "01 07 00 10 0A 45 59"),
@@ -35,11 +35,11 @@ struct DexcomPacketTests {
   }
 
   @Test(arguments: ["01 06 00 0A 5E 66", "01 05 00 0A 5E", "01 FF FF 0A", "01 06 00 0B 5E 65"])
-  func whatIsNoPacketIsBroken(printed: String) {
+  func invalidPacketsAreBroken(printed: String) {
     #expect(DexcomPacket.find(in: [UInt8](printed: printed)) == .broken)
   }
 
-  @Test func theRecordedHeaderOfAPageReads() throws {
+  @Test func theRecordedHeaderOfAPageIsParsed() throws {
     let header = [UInt8](
       printed: "76 D9 00 00 26 00 00 00 04 02 B9 05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 9F 39")
     let page = try #require(DexcomPage(header + [UInt8](repeating: 0xFF, count: 500)))
@@ -52,7 +52,7 @@ struct DexcomPacketTests {
     #expect(DexcomPage(header.dropLast() + [0x38] + [UInt8](repeating: 0xFF, count: 500)) == nil)
   }
 
-  @Test func aPageThatCountsMoreRecordsThanItHoldsGivesNoneForThem() throws {
+  @Test func recordsThatAPageStatesButDoesNotHoldAreMissing() throws {
     let record = SheetFrame.record([UInt8](repeating: 7, count: 11))
     let page = try #require(
       DexcomPage(SheetFrame.page(4, revision: 2, number: 1, [record], count: 200)))
@@ -61,7 +61,7 @@ struct DexcomPacketTests {
     #expect(records.compactMap { $0 } == [[UInt8](repeating: 7, count: 11)])
   }
 
-  @Test func attributesStandInQuotesOfEitherKind() {
+  @Test func attributesMayHaveQuotesOfEitherKind() {
     let text = DexcomText("<A SerialNumber=\"SM1\" Other='x \"y\"' HardwareId=\"{1}\" Cut='abc".utf8)
     #expect(text["SerialNumber"] == "SM1")
     #expect(text["Other"] == "x \"y\"")
@@ -71,7 +71,7 @@ struct DexcomPacketTests {
     #expect(DexcomText([])["A"] == nil)
   }
 
-  @Test func noBytesTrap() {
+  @Test func packetsAndPagesNeverTrap() {
     var random = SeededGenerator(seed: 7)
     let page = SheetFrame.page(11, revision: 1, number: 3, [[UInt8](repeating: 1, count: 20)])
     for round in 0..<5000 {

@@ -29,13 +29,13 @@ struct DexcomRecordTests {
     ("18 A0 D7 08 CE 3D D7 08 59 00 14 23 54", "2013-09-13T17:03:10", 89, 0x08D7_A018),
     ("70 A2 D7 08 26 40 D7 08 62 00 14 4D 73", "2013-09-13T17:13:10", 98, 0x08D7_A270),
     ("89 5B 4D 0C FD D6 71 0D 4F 00 14 87 FF", "2016-02-24T16:46:53", 79, 0x0C4D_5B89),
-  ]) func aSensorValueReadsAsRecorded(printed: String, time: String, number: Double, tick: Int64) throws {
+  ]) func aRecordedSensorValueIsParsed(printed: String, time: String, number: Double, tick: Int64) throws {
     #expect(
       try Self.record(printed, .sensor, revision: 2) == Self.sensor(time, number, tick: tick))
   }
 
   /// Constructed: no values of these revisions were recorded.
-  @Test func laterRevisionsHaveATimeOfTheirMeasurement() throws {
+  @Test func laterRevisionsHaveASeparateTimeOfTheMeasurement() throws {
     #expect(
       try Self.record(
         "00 00 00 1A 90 9D FF 19 70 00 FB FF FF 19 C0 C6 2D 00 00 14 06 C7 64", .sensor, revision: 4)
@@ -52,11 +52,11 @@ struct DexcomRecordTests {
   }
 
   @Test(arguments: [1, 2, 3, 5, 6, 9, 10, 12, 19, 0] as [UInt16])
-  func aCodeIsNoValue(word: UInt16) {
+  func aCodeIsNotAValue(word: UInt16) {
     #expect(Self.sensor(word) == .skipped("sensor value that is missing for a reason"))
   }
 
-  @Test func whatOnlyTheDisplayShowedIsNoHistory() {
+  @Test func valuesOnlyForTheDisplayAreNotHistory() {
     #expect(Self.sensor(0x8058) == .skipped("sensor value only for the display"))
   }
 
@@ -76,7 +76,7 @@ struct DexcomRecordTests {
   }
 
   /// Recorded.
-  @Test func aCalibrationStandsAtTheTimeAtWhichItWasTyped() throws {
+  @Test func aCalibrationHasTheTimeAtWhichItWasTyped() throws {
     let expected = MeterReading(
       .smbg, at: try #require(DeviceTime(text: "2013-09-13T19:26:38")),
       .value(Quantity(85, .milligramsPerDecilitre)), marks: .calibration)
@@ -107,7 +107,7 @@ struct DexcomRecordTests {
   }
 
   /// Recorded.
-  @Test func whatAPersonEnteredStandsAtTheTimeThatThePersonSaid() throws {
+  @Test func anEnteredEventHasTheTimeThatThePersonStated() throws {
     #expect(
       try Self.record(
         "E3 1B D7 08 99 B9 D6 08 01 00 94 B9 D6 08 01 00 00 00 3D A5", .event, revision: 1)
@@ -119,7 +119,7 @@ struct DexcomRecordTests {
   }
 
   /// Constructed.
-  @Test func exerciseAndHealthAreInTheWordsOfTheMakersExport() throws {
+  @Test func exerciseAndHealthHaveTheNamesOfTheManufacturersExport() throws {
     func event(_ kind: UInt8, _ subtype: UInt8, _ value: UInt32) -> DexcomRecord {
       let bytes = [UInt8](printed: "A6 5F D7 08 5C FD D6 08") + [kind, subtype]
       return DexcomRecord(

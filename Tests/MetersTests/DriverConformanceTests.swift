@@ -10,7 +10,7 @@ struct DriverConformanceTests {
     DriverRegister.all, meters: SimulatedRegister.all, clockless: ["accu-chek-mobile", "glucomen-areo"],
     disks: ["accu-chek-mobile"])
 
-  @Test func theRegisterIsWhole() { Self.suite.checkRegister() }
+  @Test func theRegisterOfDriversIsComplete() { Self.suite.checkRegister() }
 
   @Test(arguments: suite.trials, MeterConformance.Rule.allCases)
   func aDriverKeepsTheRule(_ trial: DriverTrial, _ rule: MeterConformance.Rule) throws {

@@ -6,7 +6,7 @@ import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// The suite of the drivers finds what it is there to find.
+/// The conformance suite of drivers finds faulty drivers.
 struct DriverTrialTests {
   private let faults: [Fault.Kind] = [.corrupt(place: 500), .shorten, .extra, .stall, .silence, .unplug]
   private let careful = DriverTrial(driver: ToyDriver.self, family: .toy)
@@ -22,7 +22,7 @@ struct DriverTrialTests {
     }
   }
 
-  @Test func aDriverThatTakesWrongValuesIsFound() throws {
+  @Test func aDriverThatAcceptsWrongValuesIsFound() throws {
     let complaints = try careless.complaints([.corrupt(place: 900), .extra])
     #expect(complaints.contains { $0.contains("which the meter does not hold") })
   }
@@ -32,13 +32,13 @@ struct DriverTrialTests {
     #expect(complaints.contains { $0.contains("goes on") })
   }
 
-  @Test func readingsThatAreLeftOutAreFound() throws {
+  @Test func missingReadingsAreFound() throws {
     var contents = try careful.read(careful.meter(careful.variety)).result.get()
     contents.readings.removeLast()
     #expect(DriverTrial.difference(contents, careful.variety.items)?.contains("leaves out 1") == true)
   }
 
-  @Test func aReadingOfAnotherTimeIsFound() throws {
+  @Test func aReadingWithAWrongTimeIsFound() throws {
     var contents = try careful.read(careful.meter(careful.variety)).result.get()
     contents.readings[0].deviceTime = DeviceTime(seconds: 0)
     #expect(DriverTrial.difference(contents, careful.variety.items)?.contains("does not hold") == true)

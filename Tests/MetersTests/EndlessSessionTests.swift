@@ -6,9 +6,9 @@ import Testing
 
 @testable import Meters
 
-/// Meters that never stop sending. The clock is that of the fake meter, so that hours take no time.
+/// Meters that never stop sending. The session uses the fake meter's clock, so that hours pass at once.
 @Suite struct EndlessSessionTests {
-  /// Sends reports of FreeStyle for ever, one each few seconds.
+  /// Sends reports of FreeStyle endlessly, one every few seconds.
   private final class EndlessMeter: Transport {
     private(set) var seconds = 0
     private(set) var sent: [[UInt8]] = []
@@ -24,7 +24,7 @@ import Testing
         sent.append(bytes)
         return []
       case .receive:
-        // Silence before the session, then the meter is ready.
+        // Silence before the session; afterwards the meter is ready.
         if sent.isEmpty { throw .timedOut }
         received += 1
         if received == 1 { return [0x71, 0x01, 0x01] }
@@ -57,7 +57,7 @@ import Testing
     #expect((3600...3800).contains(meter.seconds), "\(meter.seconds)")
   }
 
-  @Test func aSessionThatIsOverMayBeLeftInGoodOrder() throws {
+  @Test func aSessionAfterItsTimeLimitMayStillBeEnded() throws {
     let meter = EndlessMeter([0x22], every: 5)
     let connection = MeterConnection(meter, model: FreeStyleNeoDriver.models[0]) { 0 }
     try connection.send([1])
@@ -78,13 +78,13 @@ import Testing
       try connection.send([])
       connection.noteProgress(record, of: nil)
     }
-    // The same number again is nothing new.
+    // A repeated number is not progress.
     connection.noteProgress(30, of: nil)
     seconds += 31
     #expect(throws: TransportError.overrun(.tooLong)) { try connection.send([]) }
   }
 
-  @Test func aTranscriptOfHoursOfKeepAlivesIsNotReadToItsEnd() throws {
+  @Test func replayOfEndlessKeepAlivesStopsAtTheTimeLimit() throws {
     var session = FreeStyleTranscript()
     session.command("$serlnum?")
     var (transcript, milliseconds) = (session.transcript, 0)

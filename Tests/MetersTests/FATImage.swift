@@ -4,9 +4,9 @@ import Logbook
 
 @testable import Meters
 
-/// A disk with a FAT file system, made from folders and files; sectors that nobody wrote are zero.
+/// A disk with a FAT file system, made from folders and files. Sectors that were never written are zero.
 struct FATImage: SectorSource {
-  /// What is wrong with a long name: its sum is another entry's, its last piece is missing, or two pieces are exchanged.
+  /// The fault of a long name: a sum for another entry, a missing last piece, or two pieces in the wrong order.
   enum LongNameFault { case sum, cut, order }
 
   private(set) var sectors: [Int: [UInt8]] = [:]
@@ -18,8 +18,8 @@ struct FATImage: SectorSource {
   private let clusterCount: Int
   private var next = 2
 
-  /// An empty file system of 12, 16 or 32 bits, behind this many sectors of a partition table.
-  init(width: Int, behind start: Int = 0, sectorsPerCluster: Int = 2) {
+  /// An empty file system of 12, 16 or 32 bits, which follows this many sectors of a partition table.
+  init(width: Int, after start: Int = 0, sectorsPerCluster: Int = 2) {
     self.width = width
     self.start = start
     self.sectorsPerCluster = sectorsPerCluster
@@ -48,7 +48,7 @@ struct FATImage: SectorSource {
     put(root: Self.entry("METER", 0x08, 0, 0) + name + Self.entry(folder, 0x10, model, 0))
   }
 
-  /// The pieces of a long name, the last one first.
+  /// The pieces of a long name in reverse order.
   private static func longName(_ name: String, of entry: [UInt8], _ fault: LongNameFault?) -> [UInt8] {
     var sum = entry.prefix(11).reduce(UInt8(0)) { (($0 & 1) << 7) &+ ($0 >> 1) &+ $1 }
     if fault == .sum { sum ^= 1 }
@@ -67,7 +67,7 @@ struct FATImage: SectorSource {
     return pieces.reversed().flatMap(\.self)
   }
 
-  /// Writes a number of the table.
+  /// Writes a number into the table.
   mutating func set(_ cluster: Int, to number: UInt32) {
     let bits = cluster * width
     var place = bits / 8
@@ -99,7 +99,7 @@ struct FATImage: SectorSource {
     let size = sectorsPerCluster * 512
     let clusters = max(1, (bytes.count + size - 1) / size)
     for index in 0..<clusters {
-      // Every second cluster stays free, so that chains jump.
+      // Every second cluster stays free, so that chains are not contiguous.
       let cluster = first + 2 * index
       set(cluster, to: index == clusters - 1 ? 0x0FFF_FFFF : UInt32(cluster + 2))
       write(bytes.dropFirst(index * size).prefix(size), at: dataStart + (cluster - 2) * sectorsPerCluster)
@@ -162,14 +162,14 @@ struct FATImage: SectorSource {
   }
 }
 
-/// A disk as its transport shows it: it refuses its first commands, and knows only those that read.
+/// The disk's transport. It refuses its first commands, and knows only reading commands.
 final class DiskTransport: Transport {
   private let image: FATImage
   private var attention = true
   private var refusals: Int
   private(set) var sectorsRead = 0
 
-  /// - Parameter refusals: how many commands it refuses because it is not ready.
+  /// - Parameter refusals: the number of commands that it refuses because it is not ready.
   init(_ image: FATImage, refusals: Int = 0) {
     self.image = image
     self.refusals = refusals

@@ -28,7 +28,7 @@ struct FreeStyleDriverTests {
     return failure
   }
 
-  /// A session in which a Neo or an InsuLinx holds these rows.
+  /// A session with a Neo or an InsuLinx that holds these rows.
   private func results(_ rows: [String], serial: String = "JAGT241-U6242") -> FreeStyleTranscript {
     var session = FreeStyleTranscript()
     session.identify("$serlnum?", serial)
@@ -73,8 +73,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 2, "weekly trend": 1])
   }
 
-  /// Constructed: no meter's rows with these are known.
-  @Test func anInsuLinxTellsOfKetoneTemperatureAndAnInvalidClock() throws {
+  /// Constructed: no real rows of this kind are known.
+  @Test func anInsuLinxReportsKetoneTemperatureAndAnInvalidClock() throws {
     let contents = try read(
       FreeStyleInsuLinxDriver.self,
       results([
@@ -102,8 +102,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 2])
   }
 
-  /// The rows have the form of a recorded session; numbers, times and values are other ones.
-  @Test func theStripTestsOfANeoAreReadFromTheirWholeRow() throws {
+  /// The rows have the form of a recorded session with other numbers, times and values.
+  @Test func theStripTestsOfANeoAreReadFromTheirCompleteRow() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "LXXX123S45678")
     session.exchange("$swver?", "1.19 May 30 2014")
@@ -126,8 +126,8 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.isEmpty)
   }
 
-  /// Constructed from the sheet's layout.
-  @Test func aNeoTellsOfLimitsControlSolutionAndInsulin() throws {
+  /// Constructed from the documented layout.
+  @Test func aNeoReportsLimitsControlSolutionAndInsulin() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
       results([
@@ -154,13 +154,13 @@ struct FreeStyleDriverTests {
     ("0", #"{"subtype":"rapid"}"#), ("255", #"{"subtype":"rapid"}"#),
     ("1", #"{"subtype":"rapid","units":1}"#),
   ])
-  func insulinOfANeoWithoutADoseHasNoAmount(units: String, fields: String) throws {
+  func insulinOfANeoWithoutADoseIsOfUnknownAmount(units: String, fields: String) throws {
     let contents = try read(FreeStyleNeoDriver.self, results(["10,7,7,18,17,9,7,1,1,\(units),0,0,0"]))
     #expect(contents.records.map(\.fields.json) == [fields])
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func rowsThatCannotBeUnderstoodAreRejectedWithTheirNumber() throws {
+  @Test func invalidRowsAreRejectedWithTheirNumber() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
       results([
@@ -171,7 +171,7 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.map(\.line).sorted() == [1, 2, 3, 4])
   }
 
-  @Test func sensorHistoryOfARealLibreIsReadToTheMinuteThatLibreViewTells() throws {
+  @Test func sensorHistoryOfARealLibreIsReadToTheMinuteAsInLibreView() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(history: [
@@ -188,8 +188,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["sensor reading with an error": 1])
   }
 
-  /// The first two rows are the sheet's, the others made like them: no row of this length is public.
-  @Test func scansAndStripsOfALibreBringTheirNotes() throws {
+  /// The first two rows are documented; the others are constructed like them, since no row of this length is public.
+  @Test func scansAndStripsOfALibreIncludeTheirNotes() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(results: [
@@ -212,8 +212,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 1, "reading with an error": 1])
   }
 
-  /// Constructed: LibreView writes the ends of the range, too, so that the readings are the same.
-  @Test func theEndsOfALibresRangeStayNumbersWithAMark() throws {
+  /// Constructed. LibreView writes the ends of the range as numbers, so the readings match.
+  @Test func theEndsOfALibresRangeAreNumbersWithAMark() throws {
     let texts = #","","","","","","""#
     let rows = [(3, 2, 0, 500), (2, 2, 1, 40), (1, 0, 1, 40), (0, 0, 0, 40)].map { id, kind, low, value in
       "\(id),2,4,8,19,7,\(id),30,1,\(kind),0,\(low),\(value),0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\(texts)"
@@ -234,7 +234,7 @@ struct FreeStyleDriverTests {
     ("0,1", "30", [#"food {"carbs":30}"#]), ("1,1", "7", [#"food {"carbs":7}"#]), ("0,0", "30", []),
     ("0,0", "0", []),
   ])
-  func foodWithoutGramsIsFoodWithoutAnAmount(flags: String, grams: String, records: [String]) throws {
+  func foodWithoutGramsIsFoodOfUnknownAmount(flags: String, grams: String, records: [String]) throws {
     let row =
       "1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,\(flags),\(grams),0,0"
       + #","","","","","","""#
@@ -244,7 +244,7 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func gramsThatAreNoNumberAreRejectedAndTheReadingStays() throws {
+  @Test func invalidGramsAreRejectedAndTheReadingIsKept() throws {
     let row = #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,0,1,x,0,0,"","","","","","""#
     let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
     #expect(contents.readings.count == 1 && contents.records.isEmpty && contents.rejections.count == 1)
@@ -257,7 +257,7 @@ struct FreeStyleDriverTests {
     ("0,1", "9", "0,0,0,0,0,0,0,0,0", [#"insulin {"subtype":"long","units":4.5}"#]),
     ("0,0", "0", "0,0,0,0,0,0,0,0,6", []),
   ])
-  func insulinWithoutADoseIsInsulinWithoutAnAmount(
+  func insulinOfALibreWithoutADoseIsOfUnknownAmount(
     flags: String, long: String, rapid: String, records: [String]
   ) throws {
     let row =
@@ -268,9 +268,9 @@ struct FreeStyleDriverTests {
     #expect(texts(contents) == records)
   }
 
-  /// One row of the known form, cut and lengthened: what is known of the fields that are there is read.
+  /// One row of the known form, shortened and lengthened: the known fields that it has are read.
   @Test(arguments: [13, 15, 16, 24, 26, 28, 29, 33, 36, 40, 43, 45, 50, 60])
-  func aRowOfAnyLengthIsReadAsFarAsItIsKnown(count: Int) throws {
+  func theKnownFieldsOfARowOfAnyLengthAreRead(count: Int) throws {
     let whole =
       #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,1,0,0,0,2,0,0,0,9,0,1,30,0,0,"Walk","Party","","","","""#
       + ",0,0,0,0,0,0,0,0,0"
@@ -293,8 +293,8 @@ struct FreeStyleDriverTests {
       contents.readings.isEmpty && contents.records.isEmpty && contents.rejections.map(\.line) == [2, 1])
   }
 
-  /// A row with an error has no reading, however long it is.
-  @Test(arguments: [0, 5]) func aRowWithAnErrorIsNoReading(extra: Int) throws {
+  /// A row with an error has no reading, whatever its length.
+  @Test(arguments: [0, 5]) func aRowWithAnErrorIsNotAReading(extra: Int) throws {
     let row =
       #"1,2,4,8,19,7,9,2,1,2,0,1,118,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,32768,"","","","","","""#
       + String(repeating: ",0", count: extra)
@@ -302,8 +302,8 @@ struct FreeStyleDriverTests {
     #expect(contents.readings.isEmpty && contents.skipped == ["reading with an error": 1])
   }
 
-  /// The rows of a Libre 2 have three more numbers before the texts; the values are other ones than published.
-  @Test func aRowWithThreeMoreNumbersIsReadWithItsTextsAndItsInsulin() throws {
+  /// The rows of a Libre 2 have three more numbers before the texts. The values differ from the published ones.
+  @Test func textsAndInsulinOfARowWithThreeMoreNumbersAreRead() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(
@@ -320,17 +320,17 @@ struct FreeStyleDriverTests {
         #"insulin {"subtype":"rapid","units":2.5}"#, "food {}", #"note {"text":"12"}"#,
         #"note {"text":"Late"}"#,
       ])
-    // Of sensor history only the form of 16 fields is known to be the first Libre's.
+    // The only form of sensor history known for the first Libre has 16 fields.
     #expect(contents.rejections.map(\.line) == [1])
   }
 
-  @Test func readingsBehindAClockThatWasSetBackAreMarked() throws {
+  @Test func readingsAfterTheClockWasSetBackAreMarked() throws {
     let rows = [(4, 11), (3, 9), (2, 10), (1, 8)].map { "7,\($0.0),7,18,17,\($0.1),4,1,105,0,1" }
     let contents = try read(FreeStyleNeoDriver.self, results(rows))
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, []])
   }
 
-  @Test func aLibreProIsSpokenToAsTheMakerDoes() throws {
+  @Test func aLibreProReceivesTheReportsOfTheManufacturersProgram() throws {
     var session = FreeStyleTranscript()
     session.textType = 0x21
     session.identify("$sn?", "JCMT123-A0001")
@@ -341,7 +341,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleLibreDriver.self, session, product: 0x3670).readings.isEmpty)
   }
 
-  @Test func aLostClockIsNoClock() throws {
+  @Test func aLostClockIsNotReported() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "JAGT241-U6242")
     session.exchange("$swver?", "1.17 May 14 2014")
@@ -352,7 +352,7 @@ struct FreeStyleDriverTests {
     #expect(identity.clock == nil && identity.firmware == "1.17 May 14 2014")
   }
 
-  @Test func whatAnEarlierSessionLeftIsDroppedBeforeTheFirstCommand() throws {
+  @Test func dataOfAnEarlierSessionIsDiscardedBeforeTheFirstCommand() throws {
     var session = FreeStyleTranscript(begun: false)
     session.meter([0x60, 7] + Array("\r\nCKSM:".utf8))
     session.silence()
@@ -365,7 +365,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleNeoDriver.self, session).identity.device.serial == "A")
   }
 
-  @Test func aTableWithALostReportIsAskedForAgain() throws {
+  @Test func aTableWithALostReportIsRequestedAgain() throws {
     var session = FreeStyleTranscript()
     session.identify("$serlnum?", "A")
     let table = FreeStyleTranscript.table(["7,4,7,18,17,9,4,1,105,0,1", "7,3,7,18,17,9,3,1,100,0,1"])
@@ -381,7 +381,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleNeoDriver.self, session).readings.count == 2)
   }
 
-  @Test func aTableThatStaysDamagedIsNotTaken() throws {
+  @Test func aTableThatStaysDamagedFailsTheRead() throws {
     var session = FreeStyleTranscript()
     session.identify("$serlnum?", "A")
     for _ in 1...3 {
@@ -416,7 +416,7 @@ struct FreeStyleDriverTests {
     #expect(try failure(mute)?.category == .protocolViolation)
   }
 
-  @Test func aReaderThatWantsAnEncryptedSessionSaysSo() throws {
+  @Test func aReaderThatRequiresEncryptionFailsWithThatReason() throws {
     var session = FreeStyleTranscript()
     session.command("$serlnum?")
     session.meter([0x33, 0x01, 0x15])
@@ -430,7 +430,7 @@ struct FreeStyleDriverTests {
     #expect(libre2?.obstacle?.contains("encrypted") == true)
   }
 
-  @Test func theClockIsSetByTheCommandsOfTheSheet() throws {
+  @Test func theClockIsSetByTheDocumentedCommands() throws {
     var session = FreeStyleTranscript()
     for command in ["$date,8,27,14", "$time,13,40"] {
       session.command(command)
@@ -446,7 +446,7 @@ struct FreeStyleDriverTests {
     }
   }
 
-  @Test func aClockThatCannotBeSetIsTold() throws {
+  @Test func aClockThatCannotBeSetIsReported() throws {
     var session = FreeStyleTranscript()
     session.command("$date,8,27,14")
     session.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated FreeStyle meters by themselves: frames, checksums and rows as captures and public tests give them.
+/// The simulated FreeStyle meters: their frames, checksums and rows are those of captures and public tests.
 struct FreeStyleModelTests {
   private typealias Variant = SimulatedFreeStyle.Variant
 
@@ -25,7 +25,7 @@ struct FreeStyleModelTests {
     .value(Quantity(number, .milligramsPerDecilitre))
   }
 
-  /// Sends a frame through the control endpoint and gives what comes, keep-alives left out.
+  /// Sends a frame to the control endpoint and returns the frames received, without keep-alives.
   private static func session(_ meter: SimulatedFreeStyle, _ type: UInt8, _ content: String = "") -> [[UInt8]]
   {
     let frame = [type, UInt8(content.utf8.count)] + Array(content.utf8)
@@ -71,7 +71,7 @@ struct FreeStyleModelTests {
     #expect(Int(withOut[2]) == withOut.count && withOut[13] == 2)
   }
 
-  @Test func theStartSequenceIsThatOfTheCapture() throws {
+  @Test func theStartSequenceIsAsInTheCapture() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), variant: .insuLinx)
     #expect(Self.session(meter, 0x04).first?.prefix(3) == [0x34, 0x01, 0x0C])
     #expect(
@@ -98,7 +98,7 @@ struct FreeStyleModelTests {
     #expect(Self.command(meter, "$time?") == "255,255\r\nCKSM:0000017B" + end)
   }
 
-  @Test func theClockIsSetAsTheCaptureSetsIt() throws {
+  @Test func theClockIsSetAsInTheCapture() throws {
     let meter = Self.started(try Self.memory(), .precisionNeo)
     #expect(Self.command(meter, "$time,13,40\r\n") == "CKSM:00000000\r\nCMD OK\r\n")
     #expect(Self.command(meter, "$date,09,01,26") == "CKSM:00000000\r\nCMD OK\r\n")
@@ -187,14 +187,14 @@ struct FreeStyleModelTests {
   }
 
   @Test(arguments: SimulatedFreeStyle.Variant.allCases)
-  func anEmptyMemorySaysSo(variant: SimulatedFreeStyle.Variant) throws {
+  func anEmptyMemoryIsReportedAsEmpty(variant: SimulatedFreeStyle.Variant) throws {
     let meter = Self.started(try Self.memory(), variant)
     let isLibre = variant == .libre || variant == .librePro
     #expect(Self.command(meter, isLibre ? "$history?" : "$result?").hasPrefix("Log Empty\r\nCKSM:"))
     #expect(Self.command(meter, isLibre ? "$result?" : "$history?").hasSuffix("CMD Fail!\r\n"))
   }
 
-  @Test func rowsWithoutAMeasurementStandBesideTheOthers() throws {
+  @Test func rowsWithoutAMeasurementAreSentWithTheOthers() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item(.cbg, "2019-04-08T22:56:13", Self.value(191)),
@@ -228,7 +228,7 @@ struct FreeStyleModelTests {
     }
   }
 
-  @Test func whatAModelCannotHoldIsLeftOut() throws {
+  @Test func itemsThatAFreeStyleCannotHoldAreLeftOut() throws {
     let ketone = try Self.item(.ketone, "2019-04-08T22:56:13", .value(Quantity(1, .millimolesPerLitre)))
     let scan = try Self.item(.scan, "2019-04-08T22:56:13", Self.value(100))
     let control = try Self.item(.smbg, "2019-04-08T22:56:13", Self.value(100), .controlSolution)

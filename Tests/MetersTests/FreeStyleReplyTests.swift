@@ -6,9 +6,9 @@ import Testing
 
 @testable import Meters
 
-/// Reports, replies and tables of the FreeStyle family.
+/// Reports, replies and tables of FreeStyle meters.
 struct FreeStyleReplyTests {
-  /// Messages that meters sent, or that tests of other programs hold, with the sums that came with them.
+  /// Messages from meters or from tests of other programs, with the sums stated there.
   @Test(arguments: [
     ("2.1.2\r\n", "00000108"), ("DB Record Number = 226988\r\n", "00000765"), ("1.40\r\n0\r\n", "00000121"),
     ("JAGT241-U6242\r\n", "00000324"), ("8,27,14\r\n", "00000175"), ("13,22\r\n", "0000010B"),
@@ -22,8 +22,8 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleReply(bytes) == .done(Array(message.utf8)))
   }
 
-  @Test func theSumIsTakenOverTheBytesAndNotOverTheText() {
-    // A text in Latin-1, as an InsuLinx has it.
+  @Test func theSumIsOfTheBytesAndNotOfTheCharacters() {
+    // A text in Latin-1, as on an InsuLinx.
     let message: [UInt8] = [0x6D, 0xE9, 0x0D, 0x0A]
     #expect(FreeStyleReply(FreeStyleTranscript.reply(message)) == .done(message))
   }
@@ -31,7 +31,7 @@ struct FreeStyleReplyTests {
   @Test(arguments: [
     "CKSM:00000109", "CKSM:108", "CKSM:0000010g", "CKSM:00000108 ", "XKSM:00000108", "00000108",
   ])
-  func aReplyWithAnotherSumIsDamaged(_ sum: String) {
+  func aReplyWithAWrongSumIsDamaged(_ sum: String) {
     #expect(FreeStyleReply(Array("2.1.2\r\n\(sum)\r\nCMD OK\r\n".utf8)) == .damaged)
     #expect(FreeStyleReply(Array("CMD OK\r\n".utf8)) == .damaged)
   }
@@ -43,7 +43,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleReply(Array("unknown\r\nCMD Fail!\r\n".utf8)) == .refused)
   }
 
-  /// The sheet's tables: real rows, with sums made for them.
+  /// Documented tables: the rows are real, the sums computed.
   @Test(arguments: [
     (
       [
@@ -63,7 +63,7 @@ struct FreeStyleReplyTests {
     #expect(try #require(FreeStyleDump(message)).rows.map(\.text) == rows)
   }
 
-  @Test func aTableWithAnotherCountOrSumIsNone() {
+  @Test func aTableWithAWrongCountOrSumIsRefused() {
     let body = Array("9,13,7,18,17,18,33,1,6,1,0\r\n".utf8)
     let sum = FreeStyleTranscript.digits(body)
     #expect(FreeStyleDump(body + Array("1,\(sum)\r\n".utf8)) != nil)
@@ -74,7 +74,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleDump(Array("Log Empty\r\n".utf8))?.rows.isEmpty == true)
   }
 
-  @Test func aTextMayHoldACommaOrABareLineFeed() {
+  @Test func aTextMayContainACommaOrABareLineFeed() {
     let row = FreeStyleRow(Array("1,\"a, b\nc\",,-22".utf8)[...])
     #expect(row.count == 4)
     #expect(row.text(1) == "a, b\nc" && row.text(2).isEmpty && row.number(3) == -22)
@@ -83,8 +83,8 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleDump(body + Array("1,\(FreeStyleTranscript.digits(body))\r\n".utf8))?.rows.count == 1)
   }
 
-  @Test func aReportEndsWhereItsLengthSays() {
-    // Recorded from an InsuLinx: behind three bytes is what an earlier report left.
+  @Test func aReportEndsAfterItsStatedLength() {
+    // Recorded from an InsuLinx: three bytes, followed by bytes of an earlier report.
     let stale = [0x22, 0x01, 0x03] + Array("2=1,Coup de pompe\r\n2,1,0,0,0,1,0,177,0,0\r\nF FF\r\n".utf8)
     #expect(FreeStyleReport(stale) == FreeStyleReport(0x22, [0x03]))
     #expect(FreeStyleReport([0x60]) == nil)
@@ -97,7 +97,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleReport(0x17, Array("command".utf8)).bytes.prefix(4) == [0x17, 7, 0x63, 0x6F])
   }
 
-  @Test func changedBytesNeverMakeTheParsersTrap() {
+  @Test func theParsersNeverTrapOnDamagedBytes() {
     var generator = SeededGenerator(seed: 1_400)
     let rows = ["0,20476,8,27,14,12,47,1,0,0,0,3,0,68,0,0", "6,20175,7,22,14,10,58,1,7,22,14,9,50"]
     let whole = FreeStyleTranscript.table(rows)

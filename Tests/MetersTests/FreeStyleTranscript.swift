@@ -4,12 +4,12 @@ import Logbook
 
 @testable import Meters
 
-/// Builds sessions with a FreeStyle meter from the texts that go both ways.
+/// Builds sessions with a FreeStyle meter from the texts of both directions.
 struct FreeStyleTranscript {
   var transcript = Transcript(driver: "freestyle", vendorID: 0x1A61, productID: 0, startedAt: 0)
   var textType: UInt8 = 0x60
 
-  /// A session that has begun.
+  /// - Parameter begun: whether the session starts after its first exchange.
   init(begun: Bool = true) {
     guard begun else { return }
     silence()
@@ -17,7 +17,7 @@ struct FreeStyleTranscript {
     meter([0x71, 0x01, 0x01])
   }
 
-  /// A reply with the sum that its message needs.
+  /// A reply with the sum of its message.
   static func reply(_ message: [UInt8]) -> [UInt8] {
     message + Array("CKSM:\(digits(message))\r\nCMD OK\r\n".utf8)
   }
@@ -36,7 +36,7 @@ struct FreeStyleTranscript {
 
   mutating func host(_ bytes: [UInt8]) { step(.send(bytes), .success([])) }
 
-  /// A report, padded with what an earlier one left.
+  /// A report, padded with bytes of an earlier one.
   mutating func meter(_ bytes: [UInt8]) {
     step(.receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x2C, count: max(0, 64 - bytes.count))))
   }
@@ -50,7 +50,7 @@ struct FreeStyleTranscript {
     host([textType, UInt8(bytes.count)] + bytes)
   }
 
-  /// The reply in reports of this many bytes, with a keep-alive before it.
+  /// The reply in reports of this many bytes, after a keep-alive.
   mutating func answer(_ reply: [UInt8], piece: Int = 62) {
     meter([0x22, 0x01, 0x03])
     for start in stride(from: 0, to: reply.count, by: piece) {
@@ -64,7 +64,7 @@ struct FreeStyleTranscript {
     answer(Self.reply(Array("\(message)\r\n".utf8)))
   }
 
-  /// What every driver asks first.
+  /// The first requests of every driver.
   mutating func identify(_ serialCommand: String, _ serial: String) {
     exchange(serialCommand, serial)
     exchange("$swver?", "1.40\r\n0")

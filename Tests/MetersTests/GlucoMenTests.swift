@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// The GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are those of another program's
-/// tests, made up by its author; no capture is public.
+/// The GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are from another program's
+/// tests, where its author made them up. No capture is public.
 struct GlucoMenTests {
   private static let information = "0000000000000,58,59,      DEMOSN, B.0"
   private static let glucose = [
@@ -17,7 +17,9 @@ struct GlucoMenTests {
   private static let ketones = ["Ket, 0.2,mmol/L,00,240101,0800", "Ket,  HI,mmol/L,00,240609,1812"]
   private static let nothing = HexSession.hex("5B 0D 0A 90 3D 0D 0A 5D 0D 0A")
 
-  @Test func theCheckValueOfTheChecksum() { #expect(GlucoMenBlock.checksum("123456789".utf8) == 0xA1) }
+  @Test func theChecksumHasItsPublishedCheckValue() {
+    #expect(GlucoMenBlock.checksum("123456789".utf8) == 0xA1)
+  }
 
   @Test(arguments: [
     ([information], "E6"), (glucose, "D8"), (ketones, "F0"), (["Glu,10.2,    %,00,240101,0800"], "67"),
@@ -31,13 +33,13 @@ struct GlucoMenTests {
     #expect(GlucoMenBlock(parsing: Array(text.replacing(digits + "\r\n]", with: "00\r\n]").utf8)) == .broken)
   }
 
-  @Test func thePairOfBytesWithoutCheckDigitsIsAnEmptyMemory() {
+  @Test func twoBytesWithoutCheckDigitsAreAnEmptyMemory() {
     #expect(GlucoMenBlock(parsing: Self.nothing) == .empty)
     #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A")) == nil)
     #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A 0D 0A 5D 0D 0A")) == .broken)
   }
 
-  @Test func everyLineIsAReadingInItsOwnUnit() throws {
+  @Test func everyLineIsAReadingInTheUnitItStates() throws {
     let readings = (Self.glucose + Self.ketones).compactMap { line in
       if case .reading(let reading) = GlucoMenLine(parsing: line) { reading } else { nil }
     }
@@ -69,7 +71,7 @@ struct GlucoMenTests {
     "Glu,5.2,mmol/L,00,240230,0800", "Glu,5.2,mmol/L,00,24010,0800", "Glu,5.2,mmol/L,0,240130,2400",
     "Glu,5.2,mmol/L,00,240101,2400", "Glu,0,mg/dL,00,240101,0800", "",
   ])
-  func aLineThatSaysNothingCertainIsRejected(line: String) {
+  func anAmbiguousLineIsRejected(line: String) {
     guard case .rejected = GlucoMenLine(parsing: line) else {
       Issue.record("taken")
       return
@@ -77,7 +79,7 @@ struct GlucoMenTests {
   }
 
   @Test(arguments: ["0", "GG", "", "002"])
-  func marksOfAnotherFormCostNoValue(text: String) {
+  func valuesAreKeptWhenTheirMarksHaveAnotherForm(text: String) {
     guard case .readingWithoutMarks(let reading) = GlucoMenLine(parsing: "Glu,5.2,mmol/L,\(text),240101,0800")
     else {
       Issue.record("no reading")
@@ -90,7 +92,7 @@ struct GlucoMenTests {
     ("Ctl,112,mg/dL,00,240101,0800", "Ctl"), (";;\u{1B}[2J,1,mg/dL,00,240101,0800", "2J"),
     ("Haematocrit,40,%,00,240101,0800", "Haematoc"),
   ])
-  func aMeasurementOfAnotherTypeIsNamed(line: String, name: String) {
+  func aMeasurementOfAnotherTypeIsCountedByName(line: String, name: String) {
     #expect(GlucoMenLine(parsing: line) == .skipped("measurement of the type '\(name)'"))
   }
 
@@ -111,7 +113,7 @@ struct GlucoMenTests {
 
   private static let identity = asked(0xA2, [GlucoMenBlock.bytes([information])])
 
-  @Test func theAreoIsAskedForGlucoseAndTheGKForKetonesAsWell() throws {
+  @Test func theAreoIsAskedForGlucoseAndTheGKAlsoForKetones() throws {
     let glucose = GlucoMenBlock.bytes(Self.glucose + ["Hug,10.2,mmol/L,00,240101,0800"])
     let steps = Self.identity + Self.asked(0x80, [Array(glucose[..<40]), Array(glucose[40...])])
     let areo = try Self.read(steps, model: 0)
@@ -126,8 +128,8 @@ struct GlucoMenTests {
     #expect(gk.identity.device.model == "GlucoMen areo GK")
   }
 
-  /// That a GK gives its ketones rests on a single source.
-  @Test func aMeterThatDoesNotKnowKetonesIsReadForItsGlucose() throws {
+  /// A single source states that a GK sends its ketones.
+  @Test func theGlucoseOfAMeterWithoutKetonesIsRead() throws {
     let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
     let silence = Self.asked(0xA8, []) + [HexSession.step(.receive(maxBytes: 4096), .failure(.timedOut))]
     let contents = try Self.read(Self.identity + glucose + silence + silence + silence, model: 1)
@@ -147,7 +149,7 @@ struct GlucoMenTests {
     #expect(contents.readings.isEmpty && contents.identity.count == 0)
   }
 
-  @Test func aBrokenOrCutBlockIsAskedForAgain() throws {
+  @Test func aDamagedOrTruncatedBlockIsRequestedAgain() throws {
     var broken = GlucoMenBlock.bytes(Self.glucose)
     broken[5] ^= 1
     let contents = try Self.read(
@@ -158,7 +160,7 @@ struct GlucoMenTests {
     #expect(contents.readings.count == 4)
   }
 
-  @Test func aBlockThatStaysBrokenGivesNothing() {
+  @Test func aBlockThatStaysDamagedFailsTheRead() {
     var broken = GlucoMenBlock.bytes(Self.glucose)
     broken[5] ^= 1
     #expect {
@@ -187,7 +189,7 @@ struct GlucoMenTests {
     }
   }
 
-  @Test func anyBytesAreABlockOrNone() {
+  @Test func arbitraryBytesAreParsedOrRefusedAsABlock() {
     var random = SeededGenerator(seed: 0x31)
     let block = GlucoMenBlock.bytes(Self.glucose)
     for _ in 0..<1000 {

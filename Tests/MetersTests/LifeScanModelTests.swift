@@ -12,7 +12,7 @@ private func strip(_ text: String, _ number: Double, marks: ReadingMarks = []) -
   SimulatedItem(at: time(text), .value(Quantity(number, .milligramsPerDecilitre)), marks: marks)
 }
 
-/// The simulated OneTouch meters against the vectors of their sheet.
+/// The simulated OneTouch meters, compared with documented examples.
 struct LifeScanModelTests {
   private func memory(_ items: [SimulatedItem] = [], serial: String, clock: String = "2024-09-23T10:58:59")
     -> SimulatedMemory
@@ -29,7 +29,7 @@ struct LifeScanModelTests {
     "02 0c 00 04 06 73 06 84 2e 03 59 e0", "02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84",
     "02 1a 02 05 06 11 50 30 32 2e 30 30 2e 30 30 32 35 2f 30 35 2f 30 37 03 ab 25",
   ])
-  func theCRCsOfTheSheetAgree(_ text: String) throws {
+  func theDocumentedCRCsAreReproduced(_ text: String) throws {
     let frame = try #require(OneTouchFrame(parsing: hex(text)))
     #expect(frame.bytes == hex(text))
     var changed = hex(text)
@@ -64,7 +64,7 @@ struct LifeScanModelTests {
     PacketBytes(disk.give(endpoint: 0x81, maxBytes: maxBytes))
   }
 
-  /// Writes a request to a mailbox and reads the answer from it.
+  /// Writes a request into a mailbox sector and reads the answer from it.
   private func exchange(_ disk: SimulatedOneTouchDisk, _ request: String, sector: UInt8 = 3) throws
     -> [UInt8]
   {
@@ -79,7 +79,7 @@ struct LifeScanModelTests {
     return Array(answer.prefix(Int(answer[1])))
   }
 
-  @Test func aVerioFlexAnswersAsTheRecordedOne() throws {
+  @Test func aVerioFlexAnswersLikeTheRecordedOne() throws {
     let disk = SimulatedOneTouchDisk(
       memory([strip("2021-08-12T13:48:25", 50)], serial: "ZAHLGH6C"), model: .verioFlex)
     #expect(
@@ -90,14 +90,14 @@ struct LifeScanModelTests {
         == hex("02 1e 00 04 06 56 00 65 00 72 00 69 00 6f 00 20 00 46 00 6c 00 65 00 78 00 00 00 03 e2 ee"))
     #expect(try exchange(disk, "02 09 00 04 20 02 03 f9 c3") == hex("02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     #expect(try exchange(disk, "02 09 00 03 27 00 03 26 71") == hex("02 0a 00 03 06 01 00 03 ce 83"))
-    // The recorded record has id 22 and was before fourteen others; the rest is the same.
+    // The recorded record has id 22 and preceded fourteen others; the rest is equal.
     let record = try exchange(disk, "02 0c 00 04 31 02 00 00 00 03 a9 55")
     #expect(record[10...20] == hex("29 e3 a7 28 32 00 00 00 93 0b 00")[...])
     #expect(Array(record[..<10]) == hex("02 18 00 04 06 00 00 00 09 00"))
     #expect(try exchange(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a") == OneTouchFrame([3, 7]).bytes)
   }
 
-  @Test func theUnitIsAskedInASectorOfItsOwn() throws {
+  @Test func theUnitIsRequestedInASeparateSector() throws {
     var held = memory(serial: "A")
     held.unit = .millimolesPerLitre
     let disk = SimulatedOneTouchDisk(held)
@@ -114,7 +114,7 @@ struct LifeScanModelTests {
         == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
   }
 
-  @Test func marksAndLimitsStandWhereTheSheetHasThem() throws {
+  @Test func marksAndLimitsHaveTheDocumentedPositions() throws {
     let items = [
       SimulatedItem(at: time("2024-01-01"), .low(below: 20, .milligramsPerDecilitre)),
       SimulatedItem(at: time("2024-01-01T01:00"), .high(above: 600, .milligramsPerDecilitre)),
@@ -142,7 +142,7 @@ struct LifeScanModelTests {
     #expect(disk.wasErased)
   }
 
-  @Test func theDiskSaysWhoItIs() throws {
+  @Test func theDiskStatesItsVendorAndProduct() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(
       disk.take(
@@ -177,7 +177,7 @@ struct LifeScanModelTests {
 
   // MARK: Verio IQ
 
-  @Test func aVerioIQAnswersAsTheSheetSays() {
+  @Test func aVerioIQAnswersAsDocumented() {
     let item = strip("2024-01-02T03:04:05", 112)
     let meter = SimulatedVerioIQ(
       memory([strip("2024-01-02T03:04:05", 112, marks: .controlSolution), item], serial: "TGKHQ0M9"))
@@ -187,7 +187,7 @@ struct LifeScanModelTests {
       exchange("02 0a 00 03 0b 01 02 03 2a dc") == hex("02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84"))
     #expect(exchange("02 0a 00 04 0b 00 02 03 ce 8c").prefix(5) == hex("02 11 00 04 06")[...])
     #expect(exchange("02 09 00 03 0d 01 03 10 03") == OneTouchFrame([3, 6, 4] + "1.23".utf8 + [0]).bytes)
-    // As long as the answer of a recorded meter.
+    // Equal in length to the answer of a recorded meter.
     let name = exchange("02 08 00 04 06 03 78 c1")
     #expect(name.count == 34 && name.starts(with: [2, 0x22, 0, 4, 6] + Array("VerioIQ".utf8) + [0]))
     #expect(exchange("02 0a 00 03 09 02 02 03 12 68") == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
@@ -204,7 +204,7 @@ struct LifeScanModelTests {
     #expect(exchange("00 03 27 00 03 26 71").count == 10)
   }
 
-  @Test func anOldUltraAnswersInTheFormsOfTheRecordedOne() {
+  @Test func anOldUltraAnswersInTheFormOfTheRecordedOne() {
     var held = memory([strip("2014-08-09T17:21:48", 104)], serial: "ABC1DE2FT", clock: "2014-08-12T15:40:16")
     held.firmware = "P02.00.01"
     let meter = SimulatedUltra2(held, model: .ultra)
@@ -213,7 +213,7 @@ struct LifeScanModelTests {
         decoding: meter.take([0x11, 0x0D] + Array(command.utf8), line: LineSettings(baud: 9600)),
         as: UTF8.self)
     }
-    // The version's line is the same on every meter with this software.
+    // The line with the version is equal on every meter with this software.
     #expect(exchange("DM?") == "?P02.00.01   /  /   034C\r\n")
     #expect(exchange("DM@").hasPrefix("@ \"ABC1DE2FT\" "))
     #expect(exchange("DMF").hasPrefix("F \"TUE\",\"08/12/14\",\"15:40:16   \" "))
@@ -224,7 +224,7 @@ struct LifeScanModelTests {
 
   // MARK: UltraEasy
 
-  /// The session that was recorded between the maker's own software and a meter.
+  /// A recorded session between the manufacturer's software and a meter.
   private static let session: [(String, String)] = [
     ("02 06 08 03 c2 62", "02 06 0c 03 06 ae"),
     (
@@ -255,7 +255,7 @@ struct LifeScanModelTests {
     ),
   ]
 
-  @Test func anUltraEasyAnswersAsTheRecordedOne() {
+  @Test func anUltraEasyAnswersLikeTheRecordedOne() {
     var held = memory(
       [
         strip("2011-09-03T12:07:07", 172), strip("2011-09-05T06:48:05", 80),
@@ -270,7 +270,7 @@ struct LifeScanModelTests {
     }
   }
 
-  @Test func anUltraEasyTellsLimitsAndRepeatsItsAnswer() {
+  @Test func anUltraEasySendsLimitsAndRepeatsItsAnswer() {
     let items = [
       SimulatedItem(at: time("2024-01-02T03:04:05"), .low(below: 20, .milligramsPerDecilitre)),
       SimulatedItem(at: time("2024-01-02T03:04:05"), .high(above: 600, .milligramsPerDecilitre)),
@@ -301,7 +301,7 @@ struct LifeScanModelTests {
     (#"P "WED","03/09/11","08:38:01   ","  242 ","N","00", 00"#, "09AA"), (#"ID "673451""#, "022B"),
     (#"SU?,"MG/DL ""#, "02CA"), (#"SU?,"MMOL/L""#, "0307"), ("Z", "005A"),
   ])
-  func theSumsOfRealLinesAgree(_ text: String, sum: String) {
+  func theSumsOfRealLinesAreReproduced(_ text: String, sum: String) {
     #expect(SimulatedUltra2.line(text) == "\(text) \(sum)\r\n")
   }
 
@@ -356,7 +356,7 @@ struct LifeScanModelTests {
   }
 }
 
-/// What an endpoint gave, in a form that can be compared.
+/// The answer of an endpoint in a comparable form.
 private enum PacketBytes: Hashable {
   case data([UInt8])
   case nothing, stall

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The frame that OneTouch meters share.
+/// The frame of OneTouch meters.
 struct OneTouchFrameTests {
   /// Payload, link byte and frame; the first eight from recordings or published tests, the others constructed.
   private static let frames: [(payload: String, link: UInt8, frame: String)] = [
@@ -19,7 +19,7 @@ struct OneTouchFrameTests {
     ("03 0b 01 02", 0, "02 0a 00 03 0b 01 02 03 2a dc"), ("03 06", 0, "02 08 00 03 06 03 e8 44"),
   ]
 
-  @Test(arguments: frames.indices) func aFrameReadsAndWritesAsPublished(index: Int) {
+  @Test(arguments: frames.indices) func aPublishedFrameIsParsedAndWritten(index: Int) {
     let (payload, link, frame) = Self.frames[index]
     let expected = OneTouchFrame(link: link, payload: [UInt8](printed: payload))
     let bytes = [UInt8](printed: frame)
@@ -33,7 +33,7 @@ struct OneTouchFrameTests {
   @Test(arguments: [
     "03 06 08 03 c2 62", "02 05 08 03 c2", "02 06 08 03 c2 63", "02 06 08 02 e3 72", "02 00",
     "02 09 00 04 20 03 03 f9 c3",
-  ]) func whatIsNoFrameIsBroken(printed: String) {
+  ]) func invalidFramesAreBroken(printed: String) {
     #expect(OneTouchFrame.find(in: [UInt8](printed: printed)) == .broken)
   }
 
@@ -43,7 +43,7 @@ struct OneTouchFrameTests {
     #expect(throws: Failure.self) { try OneTouchFrame(payload: [3]).answer(doing: "asking") }
   }
 
-  @Test func noBytesTrapOrPassWithAnotherChecksum() {
+  @Test func arbitraryBytesNeverTrapNorPassWithAWrongChecksum() {
     var random = SeededGenerator(seed: 20_261_121)
     for _ in 0..<20_000 {
       let frame = OneTouchFrame(
@@ -72,7 +72,7 @@ struct OneTouchRecordTests {
       : OneTouchRecord(disk: data) ?? OneTouchRecord(verioIQ: data)
   }
 
-  /// The first is what a Verio Flex sent; the others are constructed.
+  /// The first is from a Verio Flex; the others are constructed.
   @Test(arguments: [
     (
       "02 18 00 04 06 0e 00 00 16 00 29 e3 a7 28 32 00 00 00 93 0b 00 03 61 17", "2021-08-12T13:48:25", 50.0,
@@ -84,14 +84,14 @@ struct OneTouchRecordTests {
     ),
     ("02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab", "2024-01-02T03:04:05", 112, ReadingMarks()),
     ("02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01", "2024-01-02T03:04:05", 112, .controlSolution),
-  ]) func aRecordReadsAsPublished(printed: String, time: String, value: Double, marks: ReadingMarks) throws {
+  ]) func aPublishedRecordIsParsed(printed: String, time: String, value: Double, marks: ReadingMarks) throws {
     let record = try #require(try Self.record(printed))
     #expect(record.deviceTime.text == time)
     #expect(record.measurement == Self.milligrams(value))
     #expect(record.marks == marks)
   }
 
-  @Test func theBitOfADiskMarksControlSolutionAndTheLastMealCodeIsAfterIt() throws {
+  @Test func theBitAfterTheLastMealCodeMarksControlSolutionOnADisk() throws {
     var data = [UInt8](printed: "00 00 01 17 00 a5 39 26 2d 70 00 02 00 00 0b 00")
     #expect(OneTouchRecord(disk: data)?.marks == [.controlSolution, .afterMeal])
     data[2] = 0xFE
@@ -107,7 +107,7 @@ struct OneTouchRecordTests {
     #expect(OneTouchRecord(disk: data)?.measurement == measurement)
   }
 
-  /// Constructed, with the codes that one source reports.
+  /// Constructed with the codes of a single source.
   @Test(arguments: [
     (
       "02 10 02 05 06 25 7d 93 65 ff ff 00 00 03 69 fa", Measurement.high(above: 600, .milligramsPerDecilitre)
@@ -119,7 +119,7 @@ struct OneTouchRecordTests {
     #expect(record.deviceTime.text == "2024-01-02T03:04:05")
   }
 
-  @Test func aRecordOfAnotherLengthOrMeaningIsNone() {
+  @Test func aRecordOfAnotherLengthOrMeaningIsRefused() {
     for length in 0...40 where length != 16 && length != 10 && length != 8 {
       let data = [UInt8](repeating: 1, count: length)
       #expect(OneTouchRecord(disk: data) == nil)

@@ -34,7 +34,7 @@ struct OneTouchVerioIQTests {
     let normal = [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab")
     session.add(.discard)
     session.send([UInt8](printed: "02 0a 00 03 21 00 00 03 9d d2"))
-    // Noise, then a frame byte by byte.
+    // Noise, followed by a frame byte by byte.
     session.receive([0x00, 0xFF])
     for byte in normal { session.receive([byte]) }
     session.exchange(
@@ -50,8 +50,8 @@ struct OneTouchVerioIQTests {
     #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2024-01-02T03:04:05"])
   }
 
-  /// The requests are those of a recorded session of the maker's program, and so is the form of the answers; numbers,
-  /// times and values are other ones.
+  /// The requests and the form of the answers are from a recorded session of the manufacturer's program. Numbers, times
+  /// and values differ.
   @Test func aSessionOfTheRecordedFormIsRead() throws {
     var session = WrittenSession()
     // A version of 17 characters with its date, and a serial number of eight.
@@ -68,7 +68,7 @@ struct OneTouchVerioIQTests {
       ("02 0a 00 03 21 01 00 03 ad e5", "03 06 c2 8e 7c 1c 91 00 00 02 00 00"),
       ("02 0a 00 03 21 02 00 03 fd bc", "03 06 69 cc 7b 1c 5d 00 01 00 00 00"),
     ] {
-      // A lone STX, then pieces of at most eight bytes.
+      // A single STX, then pieces of at most eight bytes.
       let frame = SheetFrame.frame(answer)
       session.add(.discard)
       session.send([UInt8](printed: request))
@@ -90,13 +90,13 @@ struct OneTouchVerioIQTests {
   }
 
   /// A recorded meter took 0.7 seconds.
-  @Test func theFirstAnswerMayTakeItsTime() throws {
+  @Test func theDriverWaitsForASlowFirstAnswerOfAVerioIQ() throws {
     let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 1500)
     let meter = MeterConnection(slow, model: OneTouchVerioIQDriver.models[0], now: { 0 })
     #expect(try OneTouchVerioIQDriver().identify(meter).device.serial == "TGKHQ0M9")
   }
 
-  @Test func damageAndSilenceAreAskedAgain() throws {
+  @Test func requestsAreRepeatedAfterDamageAndSilence() throws {
     var session = WrittenSession()
     var damaged = Self.versionAnswer
     damaged[6] ^= 1
@@ -116,7 +116,7 @@ struct OneTouchVerioIQTests {
     #expect(failure?.message.hasPrefix("asking for the firmware's version: the meter did not answer") == true)
   }
 
-  @Test func noiseWithoutEndIsGivenUp() {
+  @Test func endlessNoiseFailsTheRead() {
     var session = WrittenSession()
     for _ in 0..<3 {
       session.add(.discard)
@@ -138,12 +138,12 @@ struct OneTouchVerioIQTests {
   }
 }
 
-/// A OneTouch UltraEasy, after the recording of a session with the maker's program.
+/// A OneTouch UltraEasy, from a recorded session with the manufacturer's program.
 struct OneTouchUltraEasyTests {
   private static let reset = (
     request: [UInt8](printed: "02 06 08 03 c2 62"), answer: [UInt8](printed: "02 06 0c 03 06 ae")
   )
-  /// The clock and its answer are constructed for this place in the numbering; all else is as recorded.
+  /// The clock and its answer are constructed for this position in the numbering; the rest is recorded.
   private static let numbered:
     [(request: String, acknowledged: String, answer: String, acknowledge: String)] = [
       (
@@ -189,7 +189,7 @@ struct OneTouchUltraEasyTests {
     MeterConnection(transport, model: OneTouchUltraEasyDriver.models[0], now: { 1_315_255_574 })
   }
 
-  @Test func theRecordedSessionGivesItsThreeReadings() throws {
+  @Test func theThreeReadingsOfTheRecordedSessionAreRead() throws {
     var session = Self.recorded(0..<7)
     session.open()
     let transport = session.replayed
@@ -210,19 +210,19 @@ struct OneTouchUltraEasyTests {
       contents.readings.allSatisfy { $0.measurement.unit == .milligramsPerDecilitre && $0.marks.isEmpty })
   }
 
-  @Test func afterDamageTheLinkIsResetAndTheCommandSaidAgain() throws {
+  @Test func afterDamageTheLinkIsResetAndTheCommandRepeated() throws {
     var session = Self.recorded(0..<1)
     // The acknowledgement has the number of another frame.
     session.receive(.timedOut)
     session.send([UInt8](printed: Self.numbered[1].request))
     session.receive([UInt8](printed: "02 06 06 03 cd 41"))
     session.open()
-    // With the numbers of a fresh link: as recorded elsewhere in the same log.
+    // With the numbers of a new link, as recorded elsewhere in the same log.
     session.receive(.timedOut)
     session.send([UInt8](printed: "02 12 00 05 0b 02 00*9 03 19 e7"))
     session.receive([UInt8](printed: "02 06 06 03 cd 41 02 11 02 05 06 43 47 57 41 31 45 35 43 52 03 b5 5b"))
     session.send([UInt8](printed: "02 06 07 03 fc 72"))
-    // The clock as recorded.
+    // The clock, as recorded.
     session.receive(.timedOut)
     session.send([UInt8](printed: "02 0d 03 05 20 02 00 00 00 00 03 a8 4c"))
     session.receive([UInt8](printed: "02 06 05 03 9e 14 02 0c 01 05 06 16 35 65 4e 03 7e 0e"))
@@ -239,7 +239,7 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anAnswerWithAnotherNumberIsNotTaken() {
+  @Test func anAnswerWithAnotherNumberIsRefused() {
     var session = Self.opened()
     for _ in 0..<3 {
       session.receive(.timedOut)
@@ -320,7 +320,7 @@ extension WrittenSession {
     receive(answer)
   }
 
-  /// The reset that opens and ends a session.
+  /// The reset at both ends of a session.
   fileprivate mutating func open() {
     exchange([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
   }

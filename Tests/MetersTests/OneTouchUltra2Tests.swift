@@ -8,7 +8,7 @@ import Testing
 
 /// The lines of a OneTouch Ultra2.
 struct Ultra2LineTests {
-  /// As recorded, or as published tests have them; the last three are constructed.
+  /// From recordings or published tests; the last three are constructed.
   private static let lines = [
     "?P02.00.00 01/18/08 03BD", "@ \"HAXGR4PV\" 02F8", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608",
     "P 003,\"GMF600DCY\",\"MG/DL \" 05A6", "P 150,\"NNS210DPN\",\"MG/DL \" 05BD",
@@ -21,7 +21,7 @@ struct Ultra2LineTests {
 
   @Test(arguments: lines) func aLineWithItsSumIsItsText(line: String) {
     #expect(Ultra2Line.text(line.utf8) == String(line.dropLast(5)))
-    // Each other character changes the sum.
+    // A change of any other character changes the sum.
     for index in line.utf8.indices where index < line.utf8.index(line.endIndex, offsetBy: -5) {
       var bytes = Array(line.utf8)
       bytes[line.utf8.distance(from: line.startIndex, to: index)] ^= 1
@@ -30,11 +30,11 @@ struct Ultra2LineTests {
   }
 
   @Test(arguments: ["INVALID", ".", "", "% 2500", "% 1337", "% 13AZ", " 0000", "% +025"])
-  func whatHasNoSumOrAnotherOneIsNoLine(line: String) {
+  func aLineWithoutAValidSumIsRefused(line: String) {
     #expect(Ultra2Line.text(line.utf8) == nil)
   }
 
-  @Test func timesAreOfThisCenturyAndOfTheCalendar() {
+  @Test func timesAreOfThisCenturyAndMustExist() {
     #expect(Ultra2Line.time(" 6/02/01", " 1:21:30   ")?.text == "2001-06-02T01:21:30")
     #expect(Ultra2Line.time("02/30/15", "16:45:24   ") == nil)
     #expect(Ultra2Line.time("03/21/15", "24:00:00   ") == nil)
@@ -85,7 +85,7 @@ struct Ultra2LineTests {
     ("  112?", "", .rejected("a record that the meter marks as damaged")),
     ("  1e2 ", "", .rejected("the result is not a number")),
     ("      ", "", .rejected("the result is not a number")),
-  ]) func aResultIsWhatItsCharactersSay(result: String, rest: String, expected: Ultra2Record) {
+  ]) func aResultIsParsedByItsCharacters(result: String, rest: String, expected: Ultra2Record) {
     #expect(Self.record(result, rest.isEmpty ? ",\"N\",\"00\"" : rest) == expected)
   }
 
@@ -99,7 +99,7 @@ struct Ultra2LineTests {
     }
   }
 
-  @Test func noBytesTrap() {
+  @Test func arbitraryBytesNeverTrap() {
     var random = SeededGenerator(seed: 42)
     for round in 0..<20_000 {
       let bytes = random.mutated(Array(Self.lines[round % Self.lines.count].utf8))
@@ -109,13 +109,13 @@ struct Ultra2LineTests {
   }
 }
 
-/// Talks with a OneTouch Ultra2.
+/// Sessions with a OneTouch Ultra2.
 struct OneTouchUltra2Tests {
   private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
     MeterConnection(transport, model: OneTouchUltra2Driver.models[0], now: { 1_500_000_000 })
   }
 
-  /// Version and serial number as recorded; the sum of the clock is constructed.
+  /// Version and serial number are recorded; the sum of the clock is constructed.
   private static func identified() -> WrittenSession {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
@@ -130,7 +130,7 @@ struct OneTouchUltra2Tests {
     + "P \"SAT\",\"03/21/15\",\"16:42:11   \",\"  105 \",\"B\",\"02\", 00 099F\r\n"
     + "P \"SAT\",\"03/21/15\",\"16:39:46   \",\"  176 \",\"N\",\"02\", 00 09C1\r\n"
 
-  @Test func theRecordedDumpGivesItsReadingsAndRemarks() throws {
+  @Test func theReadingsAndRemarksOfTheRecordedDumpAreRead() throws {
     var session = Self.identified()
     session.exchange("DMP", String(Self.dump.prefix(20)))
     session.receive(Array(Self.dump.utf8.dropFirst(20)))
@@ -156,12 +156,12 @@ struct OneTouchUltra2Tests {
     #expect(contents.records.allSatisfy { $0.kind == .note })
   }
 
-  /// The last letter of the serial number alone reports the model.
+  /// Only the last letter of the serial number states the model.
   @Test(arguments: [
     ("ABC123DEY", "OneTouch Ultra2"), ("ABC123DET", "OneTouch Ultra"), ("ABC123DV", "OneTouch UltraLink"),
     ("ABC123DEX", "OneTouch Ultra, Ultra2 or UltraLink"), ("Y", "OneTouch Ultra2"),
   ])
-  func theSerialNumberTellsTheModel(serial: String, model: String) throws {
+  func theSerialNumberDeterminesTheModel(serial: String, model: String) throws {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
     session.exchange("DM@", Self.line("@ \"\(serial)\""))
@@ -169,7 +169,7 @@ struct OneTouchUltra2Tests {
     #expect(try OneTouchUltra2Driver().identify(Self.connection(session.replayed)).device.model == model)
   }
 
-  /// The lines have the form of a recorded session; numbers, times and values are other ones.
+  /// The lines have the form of a recorded session with other numbers, times and values.
   @Test func anOldUltraIsRead() throws {
     var session = WrittenSession()
     session.exchange("DM?", Self.line("?P02.00.01   /  /  "))
@@ -192,7 +192,7 @@ struct OneTouchUltra2Tests {
     #expect(contents.records.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  @Test func aClockThatShowsNoTimeIsToldAndTheReadingsStay() throws {
+  @Test func aClockWithoutATimeIsReportedAndTheReadingsStay() throws {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
     session.exchange("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
@@ -204,13 +204,13 @@ struct OneTouchUltra2Tests {
   }
 
   /// A recorded Ultra took 3.5 seconds.
-  @Test func theFirstAnswerMayTakeItsTime() throws {
+  @Test func theDriverWaitsForASlowFirstAnswerOfAnUltra() throws {
     let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 3500)
     let meter = MeterConnection(slow, model: OneTouchUltra2Driver.models[0], now: { 0 })
     #expect(try OneTouchUltra2Driver().identify(meter).device.serial == "HAXGR4PV")
   }
 
-  @Test func aLostFirstCommandAndAMeterThatIsNotReadyAreAskedAgain() throws {
+  @Test func aLostFirstCommandAndOneToAMeterThatIsNotReadyAreRepeated() throws {
     var session = WrittenSession()
     session.exchange("DM?", nil)
     session.receive(.timedOut)
@@ -234,7 +234,7 @@ struct OneTouchUltra2Tests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aDumpWithADamagedLineIsTakenAgainAsAWhole() throws {
+  @Test func aDumpWithADamagedLineIsRepeatedAsAWhole() throws {
     var session = Self.identified()
     session.exchange("DMP", Self.dump.replacing("  105 ", with: "  106 "))
     session.receive(.timedOut)
@@ -253,7 +253,7 @@ struct OneTouchUltra2Tests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aDumpThatStopsIsNotTakenInPart() {
+  @Test func anIncompleteDumpFailsTheRead() {
     var session = Self.identified()
     session.exchange("DMP", String(Self.dump.prefix(160)))
     session.receive(.timedOut)
@@ -278,7 +278,7 @@ struct OneTouchUltra2Tests {
     #expect(contents.readings.map { $0.marks.contains(.controlSolution) } == [true])
   }
 
-  @Test func aMeterOfTheProfileFamilyIsRefused() {
+  @Test func aOneTouchProfileIsRefused() {
     var session = Self.identified()
     session.exchange("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
     let failure = #expect(throws: Failure.self) {
@@ -307,7 +307,7 @@ struct OneTouchUltra2Tests {
 }
 
 extension WrittenSession {
-  /// A command, and what comes of it at once; nil for nothing.
+  /// A command and its immediate answer; nil for none.
   fileprivate mutating func exchange(_ command: String, _ answer: String?) {
     add(.discard)
     send([0x11, 0x0D] + Array(command.utf8) + [0x0D])

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Meters
 
-/// A OneTouch meter that shows itself as a disk.
+/// A OneTouch meter that appears as a disk.
 struct OneTouchVerioTests {
   private static let model = OneTouchVerioDriver.models[1]
   private static let host: Int64 = 1_727_089_139
 
-  /// READ(10) and WRITE(10) of one sector, and INQUIRY, as the maker's program sends them.
+  /// READ(10) and WRITE(10) of one sector, and INQUIRY, as in the manufacturer's program.
   private static func reading(_ sector: UInt8) -> LinkOperation {
     .command([0x28, 0, 0, 0, 0, sector, 0, 0, 1, 0], reads: 512)
   }
@@ -35,7 +35,7 @@ struct OneTouchVerioTests {
     return session
   }
 
-  /// An answer to INQUIRY with this product, and a version of its firmware.
+  /// An answer to INQUIRY with this product and firmware version.
   private static func inquired(product: String, version: String = "") -> [UInt8] {
     let text = { (text: String, width: Int, blank: UInt8) in
       Array(text.utf8) + [UInt8](repeating: blank, count: width - text.utf8.count)
@@ -50,7 +50,7 @@ struct OneTouchVerioTests {
   private static let record = [UInt8](
     printed: "02 18 00 04 06 0e 00 00 16 00 29 e3 a7 28 32 00 00 00 93 0b 00 03 61 17")
 
-  /// Requests and answers from the front to the count; the software's version is constructed, and so is the count of 2.
+  /// Requests and answers up to the count. The software's version and the count of 2 are constructed.
   private static let identifying: [(request: [UInt8], answer: [UInt8])] = [
     (serialRequest, serialAnswer),
     (
@@ -75,7 +75,7 @@ struct OneTouchVerioTests {
     MeterConnection(transport, model: model, now: { host })
   }
 
-  @Test func theWholeMemoryIsReadWithTheMetersOwnNames() throws {
+  @Test func theWholeMemoryIsReadWithTheMetersNames() throws {
     var session = Self.identified()
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
     session.exchange(
@@ -92,14 +92,14 @@ struct OneTouchVerioTests {
     #expect(contents.identity.count == 2)
     #expect(contents.identity.clock?.meter.text == "2024-09-23T10:58:59")
     #expect(contents.identity.clock?.host == Self.host)
-    // The older one shows a later time: the clock was set back between them.
+    // The older record shows a later time: the clock was set back between them.
     #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2021-08-12T13:48:25"])
     #expect(contents.readings.map(\.marks) == [.beforeMeal, .clockSetBack])
     #expect(contents.readings.allSatisfy { $0.tick == nil })
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func anEmptyMeterHasContentsWithoutReadings() throws {
+  @Test func anEmptyVerioHasContentsWithoutReadings() throws {
     var session = Self.begun()
     for (request, answer) in Self.identifying.dropLast() { session.exchange(request, answer) }
     session.exchange([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
@@ -108,7 +108,7 @@ struct OneTouchVerioTests {
     #expect(contents.identity.count == 0)
   }
 
-  @Test func aRecordOfAnotherFormIsRejectedByItsNumberAndTheOthersStay() throws {
+  @Test func aRecordOfAnotherFormIsRejectedWithItsNumberAndTheOthersStay() throws {
     var session = Self.identified()
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
@@ -117,7 +117,7 @@ struct OneTouchVerioTests {
     #expect(contents.rejections.map(\.line) == [2])
   }
 
-  /// Which products and labels a meter may have; a label that is nil is not read.
+  /// The products and labels of meters; nil for a label that is not read.
   @Test(
     arguments: [
       (inquired, nil), (inquired(product: "OneTouch Verio"), nil),
@@ -126,7 +126,7 @@ struct OneTouchVerioTests {
       (inquired(product: "                "), nil), (Array(inquired.prefix(32)), nil),
       (inquired(product: "MSC Device"), label),
     ] as [([UInt8], [UInt8]?)])
-  func aMeterIsKnownByItsVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
+  func aMeterIsRecognisedByVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
     var session = WrittenSession()
     session.add(Self.inquiry, .success(inquired))
     if let label { session.add(Self.reading(0), .success(label)) }
@@ -136,7 +136,7 @@ struct OneTouchVerioTests {
     #expect(transport.isExhausted)
   }
 
-  /// An answer to INQUIRY, and the first sector where it is looked at.
+  /// An answer to INQUIRY, and the first sector if it is read.
   private static let otherDisks: [(inquired: [UInt8], label: [UInt8]?)] = {
     let other = inquired(product: "")
     let vendor = { (name: String) in other[..<8] + Array(name.utf8) + other[16...] }
@@ -148,7 +148,7 @@ struct OneTouchVerioTests {
     ]
   }()
 
-  /// Nothing is written: a write would be another exchange than the written session has.
+  /// Nothing is written: the replayed session has no write, so that one would fail differently.
   @Test(arguments: otherDisks.indices)
   func anotherDiskIsRefusedBeforeAnythingIsWritten(index: Int) throws {
     let (inquired, label) = Self.otherDisks[index]
@@ -163,7 +163,7 @@ struct OneTouchVerioTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aModelThatIsNoDiskOfTheMakerIsNotEvenAsked() {
+  @Test func aModelWithAnotherVendorsIDReceivesNoCommand() {
     let transport = WrittenSession().replayed
     for model in [
       MeterModel("a stick", vendorID: 0x0951, productID: 0x1666, link: .disk),
@@ -186,7 +186,7 @@ struct OneTouchVerioTests {
       try OneTouchVerioDriver().identify(Self.connection(session.replayed)).device.serial == "ZAHLGH6C")
   }
 
-  @Test func aDamagedOrRefusedAnswerIsAskedForAgainAndThenFails() throws {
+  @Test func aDamagedOrRefusedAnswerIsRequestedAgainAndThenFails() throws {
     var damaged = Self.serialAnswer
     damaged[7] ^= 1
     var session = Self.begun()
@@ -244,7 +244,7 @@ struct OneTouchVerioTests {
     }
   }
 
-  @Test func aClockThatWasNeverSetIsToldAndComparedWithNothing() throws {
+  @Test func aClockThatWasNeverSetIsReportedAndNotCompared() throws {
     var session = Self.begun()
     for (request, answer) in Self.identifying.dropLast(2) { session.exchange(request, answer) }
     session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))

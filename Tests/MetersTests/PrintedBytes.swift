@@ -4,8 +4,8 @@ import Logbook
 import Meters
 
 extension [UInt8] {
-  /// The bytes of hexadecimal text with blanks between them, as facts about meters are printed; `*` and a number
-  /// repeat the byte before them.
+  /// The bytes of hexadecimal text with blanks between them, as in documents about meters. `*` and a number repeat the
+  /// preceding byte.
   init(printed text: String) {
     self = text.split(separator: " ").flatMap { word in
       let parts = word.split(separator: "*")
@@ -16,7 +16,7 @@ extension [UInt8] {
   }
 }
 
-/// The steps of a session, written down by a test.
+/// The steps of a session, written by a test.
 struct WrittenSession {
   private(set) var steps: [Transcript.Step] = []
 

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RecordingTests {
   private struct FullDisk: Error, CustomStringConvertible { let description = "the disk is full" }
 
-  /// What the recording notes, and a clock that goes on by 10 ms each time that it is asked.
+  /// Stores what is recorded, with a clock that advances by 10 ms each time that it is read.
   private final class Notes {
     var steps: [Transcript.Step] = []
     var milliseconds = 0
@@ -23,7 +23,7 @@ import Testing
     RecordingTransport(ReplayedTransport(transcript), milliseconds: notes.tick) { notes.steps.append($0) }
   }
 
-  @Test func whatIsRecordedIsTheSession() {
+  @Test func theRecordingEqualsTheSession() {
     let notes = Notes()
     let recorded = recording(of: TranscriptTextTests.everything, notes)
     for step in TranscriptTextTests.everything.steps {
@@ -36,7 +36,7 @@ import Testing
     #expect(notes.steps.map(\.milliseconds) == notes.steps.indices.map { $0 * 10 + 10 })
   }
 
-  @Test func aFailedExchangeIsNotedBeforeTheSessionEnds() {
+  @Test func aFailedExchangeIsRecordedBeforeTheSessionEnds() {
     let notes = Notes()
     let empty = Transcript(driver: "contour", vendorID: 0, productID: 0, startedAt: 0)
     let recorded = recording(of: empty, notes)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aDriverThatKnowsNoFramesRefusesToAnonymise() throws {
+  @Test func aDriverWithoutAnonymisingRefusesIt() throws {
     let transcript = TranscriptTextTests.everything
     do {
       _ = try transcript.anonymised(by: SilentDriver.self)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func whatADriverAnonymisesIsSaidToBe() throws {
+  @Test func anAnonymisedTranscriptIsMarkedAsSuch() throws {
     let transcript = try TranscriptTextTests.everything.anonymised(by: ForgettingDriver.self)
     #expect(transcript.isAnonymised)
     #expect(transcript.steps == [])
@@ -73,7 +73,7 @@ import Testing
   }
 }
 
-/// A driver that asks nothing.
+/// A driver that sends no requests.
 private struct SilentDriver: MeterDriver {
   static let id = "silent"
   static let name = "Silent"
@@ -86,7 +86,7 @@ private struct SilentDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents { MeterContents(try identify(meter)) }
 }
 
-/// A driver that takes the person out by taking everything out.
+/// A driver that anonymises a transcript by removing everything.
 private struct ForgettingDriver: AnonymisingDriver {
   static let id = "forgetting"
   static let name = "Forgetting"

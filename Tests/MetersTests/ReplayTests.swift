@@ -4,7 +4,7 @@ import Logbook
 import Meters
 import Testing
 
-/// A session that is answered from a transcript.
+/// A session that is replayed from a transcript.
 struct ReplayTests {
   private static let transcript = {
     var transcript = Transcript(driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 0)
@@ -16,7 +16,7 @@ struct ReplayTests {
     return transcript
   }()
 
-  @Test func theRecordedAnswersComeInOrder() throws {
+  @Test func theRecordedAnswersAreReturnedInOrder() throws {
     let replayed = ReplayedTransport(Self.transcript)
     #expect(try replayed.perform(.send([0x58]), within: 1000) == [])
     #expect(try replayed.perform(.receive(maxBytes: 1024), within: 1000) == [0x04, 0x05])
@@ -24,7 +24,7 @@ struct ReplayTests {
     #expect(replayed.isExhausted)
   }
 
-  @Test func anotherQuestionThanTheRecordedOneFails() {
+  @Test func aRequestThatDiffersFromTheRecordedOneFails() {
     let replayed = ReplayedTransport(Self.transcript)
     #expect(throws: TransportError.failed("exchange 1 of the transcript differs from what the driver sends"))
     {
@@ -32,7 +32,7 @@ struct ReplayTests {
     }
   }
 
-  @Test func whatIsAskedBehindTheEndFails() throws {
+  @Test func aRequestAfterTheEndFails() throws {
     let replayed = ReplayedTransport(Transcript(driver: "contour", vendorID: 0, productID: 0, startedAt: 0))
     #expect(throws: TransportError.failed("the transcript ends at exchange 0")) {
       try replayed.perform(.discard, within: 1000)

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Roche meter beside what real ones sent.
+/// The simulated Roche meter, compared with what real ones sent.
 struct RocheModelTests {
   private static let accept = [UInt8](
     printed: "E3 00 00 2C 00 03 50 79 00 26 80 00 00 02 80 00 80 00 00 00 00 00 00 00 80 00 00 00 00 08 "
@@ -30,7 +30,7 @@ struct RocheModelTests {
       marks: marks)
   }
 
-  /// Sends bytes and gives what comes.
+  /// Sends bytes and returns what is received.
   private static func exchange(_ meter: SimulatedRochePHDC, _ bytes: [UInt8]) -> [UInt8] {
     #expect(meter.take(bytes, endpoint: 0x01))
     return next(meter)
@@ -40,7 +40,7 @@ struct RocheModelTests {
     if case .data(let bytes) = meter.give(endpoint: 0x81, maxBytes: 1024) { bytes } else { [] }
   }
 
-  /// The meter with an accepted configuration.
+  /// A meter with an accepted configuration.
   private static func operating(_ items: [SimulatedItem] = [], describesItself: Bool = true) throws
     -> SimulatedRochePHDC
   {
@@ -52,7 +52,7 @@ struct RocheModelTests {
     return meter
   }
 
-  @Test func itAsksOnceAndDescribesItself() throws {
+  @Test func itRequestsAnAssociationOnceAndDescribesItself() throws {
     let meter = try Self.meter()
     let request = Self.next(meter)
     #expect(request.count == 54)
@@ -66,7 +66,7 @@ struct RocheModelTests {
         ))
   }
 
-  /// Of a real Guide.
+  /// The attributes are from a real Guide.
   @Test func itsAttributesAreThoseOfARealMeter() throws {
     let meter = try Self.operating()
     let answer = Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 A4 01 03 00 06 00*6"))
@@ -83,7 +83,7 @@ struct RocheModelTests {
             + "00 01 00 04 10 11 00 02"))
   }
 
-  /// Of a real Guide with 638 readings and 576 meal marks.
+  /// The segments are from a real Guide with 638 readings and 576 meal marks.
   @Test func itsSegmentsAreThoseOfARealMeter() throws {
     let first = try Self.item("2025-01-01T08:00:00", 100, .beforeMeal)
     let last = try Self.item("2025-01-31T19:30:00", 100, .afterMeal)
@@ -112,7 +112,7 @@ struct RocheModelTests {
             + "00 04 00 02 71 00"))
   }
 
-  @Test func aReportWaitsForTheAcknowledgementOfTheOneBefore() throws {
+  @Test func aReportIsSentAfterTheEarlierOneIsConfirmed() throws {
     let meter = try Self.operating([
       Self.item("2026-09-30T07:31:12", 112, .fasting), Self.item("2026-09-30T13:02:40", 182, .afterMeal),
       Self.item("2026-09-30T21:45:03", 151),
@@ -136,7 +136,7 @@ struct RocheModelTests {
     #expect(
       second.dropFirst(22).elementsEqual(
         [UInt8](printed: "00 00 00 00 00 02 00 00 00 01 40 00 00 0C 20 26 09 30 21 45 03 00 00 97 00 00")))
-    // Without the mark for a confirmation the session ends.
+    // Without the flag for a confirmation the session ends.
     let abort = Self.exchange(
       meter,
       [UInt8](
@@ -147,7 +147,7 @@ struct RocheModelTests {
     #expect(meter.state == .aborted)
   }
 
-  @Test func mealsAndControlsStandInSegmentsOfTheirOwn() throws {
+  @Test func mealsAndControlsAreInSeparateSegments() throws {
     let meter = try Self.operating([
       Self.item("2026-09-30T07:31:12", 112, .fasting),
       Self.item("2026-09-30T08:00:00", 100, .controlSolution),
@@ -189,7 +189,7 @@ struct RocheModelTests {
     #expect(meter.memory.clock.text == "2026-10-01T20:42:52")
   }
 
-  @Test func aMeterThatDescribesNothingAnswersWithoutContent() throws {
+  @Test func aMeterWithoutDescriptionAnswersWithoutContent() throws {
     let meter = try Self.operating(describesItself: false)
     #expect(
       Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6"))
@@ -200,7 +200,7 @@ struct RocheModelTests {
         == [UInt8](printed: "E7 00 00 0E 00 0C 00 12 02 07 00 06 00 05 0C 0D 00 00"))
   }
 
-  @Test func aReleaseEndsTheSessionAndAMeterLeftPluggedInIsSilent() throws {
+  @Test func afterAReleaseAMeterThatStaysPluggedInIsSilent() throws {
     let meter = try Self.operating()
     #expect(
       Self.exchange(meter, [UInt8](printed: "E4 00 00 02 00 00")) == [UInt8](printed: "E5 00 00 02 00 00"))
@@ -210,7 +210,7 @@ struct RocheModelTests {
     #expect(Self.exchange(silent, Self.accept) == [])
   }
 
-  @Test func whatIsOutOfOrderAborts() throws {
+  @Test func aMessageOutOfOrderAborts() throws {
     let meter = try Self.meter()
     _ = Self.next(meter)
     #expect(
@@ -220,7 +220,7 @@ struct RocheModelTests {
     )
   }
 
-  /// Of a real Guide.
+  /// The descriptors are from a real Guide.
   @Test func itsDescriptorsAreThoseOfARealMeter() throws {
     let meter = try Self.meter()
     #expect(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames that no recording holds, with a checksum that is computed one bit at a time.
+/// Frames without a recording, with a checksum that is computed bit by bit.
 enum SheetFrame {
-  /// The frame of a OneTouch meter with this link byte around a printed payload.
+  /// The frame of a OneTouch meter with this link byte and printed payload.
   static func frame(_ payload: String, link: UInt8 = 0) -> [UInt8] {
     let payload = [UInt8](printed: payload)
     let body = [0x02, UInt8(payload.count + 6), link] + payload + [0x03]
@@ -16,7 +16,7 @@ enum SheetFrame {
     return body + checksum(body, initial: 0)
   }
 
-  /// A page of a Dexcom receiver with these records, which bring their checksums.
+  /// A page of a Dexcom receiver with these records, which include their checksums.
   static func page(
     _ partition: UInt8, revision: UInt8, number: UInt8, _ records: [[UInt8]], count: UInt8? = nil
   ) -> [UInt8] {
@@ -27,7 +27,7 @@ enum SheetFrame {
     return header + checksum(header, initial: 0) + data + [UInt8](repeating: 0xFF, count: 500 - data.count)
   }
 
-  /// Bytes with the checksum of a Dexcom record behind them.
+  /// Bytes followed by the checksum of a Dexcom record.
   static func record(_ bytes: [UInt8]) -> [UInt8] { bytes + checksum(bytes, initial: 0) }
 
   private static func checksum(_ bytes: [UInt8], initial: UInt16) -> [UInt8] {

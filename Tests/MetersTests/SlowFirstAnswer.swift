@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A meter that needs its time for the first answer: a driver that waits less gets none.
+/// A meter whose first answer is slow: a driver with a shorter timeout receives none.
 final class SlowFirstAnswer: Transport {
   private let transport: any Transport
   private let delay: Int

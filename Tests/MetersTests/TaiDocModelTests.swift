@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TaiDoc meter. No session with a real one is public: but for the times and two packets, what is expected is
-/// constructed from other programs' rules.
+/// The simulated TaiDoc meter. No session with a real one is public. Except for the times and two packets, the expected
+/// data is constructed from the rules of other programs.
 struct TaiDocModelTests {
   private static func meter(
     _ items: [SimulatedItem] = [], wakesFirst: Bool = false, maxInReport: Int = 63
@@ -36,7 +36,7 @@ struct TaiDocModelTests {
     return false
   }
 
-  /// Sends a packet and gives the bytes that come, whatever the reports.
+  /// Sends a packet and returns the bytes received, joined from all reports.
   private static func exchange(_ meter: SimulatedTaiDoc, _ printed: String) -> [UInt8] {
     let packet = [UInt8](printed: printed)
     #expect(meter.take([UInt8(packet.count)] + packet, endpoint: 0x02))
@@ -60,7 +60,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(try Self.meter(), request) == [UInt8](printed: answer))
   }
 
-  /// As another program's tests have them.
+  /// From another program's tests.
   @Test(arguments: [
     ("2018-01-01T21:14", "21 24 0E 15"), ("2019-01-01T21:14", "21 26 0E 15"),
     ("2019-08-04T13:37", "04 27 25 0D"),
@@ -69,7 +69,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(meter, "51 25 00 00 00 00 A3 19")[2..<6].elementsEqual([UInt8](printed: printed)))
   }
 
-  @Test func theFirstRecordIsTheNewestAndItsValueTellsMealAndKind() throws {
+  @Test func theFirstRecordIsTheNewestAndItsValueHasMealAndKind() throws {
     let time = "2019-08-04T13:37"
     let meter = try Self.meter([
       Self.item(time, Self.milligrams(105), .controlSolution),
@@ -86,7 +86,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(meter, "51 26 04 00 00 00 A3 1E") == [])
   }
 
-  @Test func theFirstAnswerMayBeThatItHasWoken() throws {
+  @Test func theFirstAnswerMayReportThatItIsAwake() throws {
     let meter = try Self.meter(wakesFirst: true)
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 54 00 00 00 00 A5 4A"))
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 24 77 42 00 00 A5 D3"))
@@ -101,7 +101,7 @@ struct TaiDocModelTests {
   }
 
   @Test(arguments: ["51 24 00 00 00 00 A3 19", "51 24 00 00 00 00 A5 1A", "51 99 00 00 00 00 A3 8D"])
-  func whatIsWrongIsNotAnswered(printed: String) throws {
+  func invalidPacketsGetNoAnswer(printed: String) throws {
     #expect(Self.exchange(try Self.meter(), printed) == [])
   }
 
@@ -109,7 +109,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(try Self.meter(), "00 51 24 00 00 00 00 A3 18").count == 8)
   }
 
-  @Test func anotherSpeedOrALineThatIsOffGivesNothing() throws {
+  @Test func aWrongSpeedOrADisabledLineGetsNoAnswer() throws {
     let meter = try Self.meter()
     Self.set(meter, [UInt8](printed: "50 00 00 25 80 00 00 03 00"))
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
@@ -120,7 +120,7 @@ struct TaiDocModelTests {
     #expect(!meter.take([64] + [UInt8](repeating: 0, count: 64), endpoint: 0x02))
   }
 
-  @Test func theBridgeTellsHowItIsSet() throws {
+  @Test func theBridgeReportsItsSettings() throws {
     let meter = try Self.meter()
     #expect(meter.bridge.line == LineSettings(baud: 19200))
     let request = ControlRequest(type: 0xA1, request: 0x01, value: 0x0350, index: 0)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// TaiDoc's packets, records and sessions. The connect and power-off packets and the three times are those of two
-/// programs' tests; everything else is constructed, since no capture is public.
+/// TaiDoc's packets, records and sessions. The connect and power-off packets and the three times are from the tests of
+/// two programs. Everything else is constructed, since no capture is public.
 struct TaiDocTests {
   @Test(arguments: [
     (0x22, "51 22 00 00 00 00 A3 16"), (0x50, "51 50 00 00 00 00 A3 44"), (0x23, "51 23 00 00 00 00 A3 17"),
@@ -18,12 +18,12 @@ struct TaiDocTests {
     #expect(TaiDocPacket(UInt8(command)).bytes(from: .host) == HexSession.hex(bytes))
   }
 
-  @Test func thePlaceOfARecordIsItsNumberWithTheLowByteFirst() {
+  @Test func aRecordIsRequestedByItsNumberWithTheLowByteFirst() {
     #expect(
       TaiDocPacket(0x25, [0x2C, 0x01, 0, 0]).bytes(from: .host) == HexSession.hex("51 25 2C 01 00 00 A3 46"))
   }
 
-  @Test func anAnswerIsFoundBehindNoiseAndBrokenPackets() {
+  @Test func anAnswerIsFoundAfterNoiseAndBrokenPackets() {
     var bytes = HexSession.hex("00 51 51 24 77 42 00 00 A5 D4 51 24 77 42 00 00 A5 D3 51 26")
     #expect(TaiDocPacket.next(in: &bytes) == TaiDocPacket(0x24, [0x77, 0x42, 0, 0]))
     #expect(TaiDocPacket.next(in: &bytes) == nil)
@@ -70,7 +70,7 @@ struct TaiDocTests {
     ("70 00 00 04", .rejected("unknown kind of measurement")),
     ("00 00 00 00", .rejected("the value is zero")),
   ])
-  func aValueTellsItsKindItsMealAndItsLimits(data: String, record: TaiDocRecord) {
+  func aValueHasItsKindItsMealAndItsLimits(data: String, record: TaiDocRecord) {
     #expect(TaiDocRecord(time: Self.time, value: HexSession.hex(data)) == record)
   }
 
@@ -132,7 +132,7 @@ struct TaiDocTests {
     #expect(try TaiDocDriver().read(meter).readings.isEmpty)
   }
 
-  @Test func aRequestIsRepeatedWhereTheMeterHasOnlyJustWoken() throws {
+  @Test func aRequestIsRepeatedIfTheMeterHasJustWoken() throws {
     let woken = [
       Self.discard,
       HexSession.step(.send(HexSession.hex("51 24 00 00 00 00 A3 18")), .success([])),
@@ -144,7 +144,7 @@ struct TaiDocTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aBrokenAnswerIsAskedForAgain() throws {
+  @Test func aBrokenAnswerIsRequestedAgain() throws {
     let broken = [
       HexSession.step(.send(HexSession.hex("51 2B 00 00 00 00 A3 1F")), .success([])),
       HexSession.step(.receive(maxBytes: 64), .success(HexSession.hex("51 2B 03 00 03 00 A5 28"))),
@@ -183,7 +183,7 @@ struct TaiDocTests {
     #expect(throws: Failure.self) { try TaiDocDriver().setClock(other, to: time) }
   }
 
-  @Test func anyBytesAreARecordOrNone() {
+  @Test func arbitraryBytesAreParsedOrRefusedAsARecord() {
     var random = SeededGenerator(seed: 4277)
     let bytes = HexSession.hex("51 24 77 42 00 00 A5 D3 51 26 70 00 00 40 A5 CC 51 25 04 27 25 0D A5 78")
     for _ in 0..<5000 {

@@ -4,8 +4,8 @@ import Logbook
 import Meters
 import SimulatedMeters
 
-/// A HID meter that nobody makes, for the suite of the drivers itself: it takes an item's number and gives eight bytes:
-/// what it is, the time, the value, and a sum.
+/// An invented HID meter for tests of the conformance suite. It receives an item's number and sends eight bytes: the
+/// kind, the time, the value and a sum.
 final class ToyMeter: SimulatedMeter {
   let deviceDescriptor: [UInt8] = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 0, 0, 0, 1]
   let configurationDescriptor: [UInt8] = [
@@ -57,7 +57,7 @@ extension SimulatedFamily {
   static let toy = SimulatedFamily("toy", holds: ToyMeter.holds) { .usb(ToyMeter($0)) }
 }
 
-/// Reads the toy with care.
+/// Reads the toy meter and checks sums.
 struct ToyDriver: MeterDriver {
   static let id = "toy"
   static let name = "Toy"
@@ -70,7 +70,7 @@ struct ToyDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents { try Toy.read(meter, isCareful: true) }
 }
 
-/// Reads the toy and looks at no sum.
+/// Reads the toy meter without checking sums.
 struct CarelessToyDriver: MeterDriver {
   static let id = "toy"
   static let name = "Careless toy"
@@ -80,7 +80,7 @@ struct CarelessToyDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents { try Toy.read(meter, isCareful: false) }
 }
 
-/// Reads the toy, and asks without end for an answer that does not come.
+/// Reads the toy meter, and repeats a request endlessly if the answer is missing.
 struct StubbornToyDriver: MeterDriver {
   static let id = "toy"
   static let name = "Stubborn toy"

@@ -44,7 +44,7 @@ import Testing
     try Transcript(bytes: Array(text.utf8), named: "file")
   }
 
-  /// The message with which a text is refused; empty where it is taken.
+  /// The message that refuses a text; empty if the text is accepted.
   private func refusal(_ text: String) -> String {
     do {
       _ = try Transcript(bytes: Array(text.utf8), named: "file")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenIsReadBackWhole() throws {
+  @Test func aWrittenTranscriptIsReadBack() throws {
     #expect(try read(Self.everything.text) == Self.everything)
     var anonymised = Self.everything
     anonymised.isAnonymised = true
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func aLineOfEachSortReadsAsTheManualSays() {
+  @Test func aLineOfEachKindHasTheFormOfTheManual() {
     let lines = Self.everything.text.split(separator: "\n")
     #expect(Self.everything.text.hasPrefix(Self.head))
     #expect(lines[4] == "0 send 5800ff = -")
@@ -81,7 +81,7 @@ import Testing
     #expect(lines[18] == "3500 receive 1 ! failed No such device (100 %25): %c3%a9 = ! %0a")
   }
 
-  @Test func commentsAndEmptyLinesAreNoSteps() throws {
+  @Test func commentsAndEmptyLinesAreNotSteps() throws {
     let text = "# constructed, é\n\n" + Self.head + "\n# a wait\n7 discard = -\n"
     let steps = [Transcript.Step(milliseconds: 7, exchange: .discard, result: .success([]))]
     #expect(try read(text).steps == steps)
@@ -100,7 +100,7 @@ import Testing
     ("glucoport-transcript 1\ndriver a\nusb 1a79:7410\nstarted today\n", "file:4: a time such as"),
     ("glucoport-transcript 1\ndriver a\nusb 1a79:7410\nstarted 2026-02-30T10:00:00Z\n", "file:4: a time"),
   ])
-  func aHeadThatIsNotAsDescribedIsRefusedWithItsLine(_ text: String, _ message: String) {
+  func anInvalidHeadIsRefusedWithItsLine(_ text: String, _ message: String) {
     #expect(refusal(text).hasPrefix(message))
   }
 
@@ -123,7 +123,7 @@ import Testing
     ("5 discard ! failed %ff", "not UTF-8"), ("5 discard = -\u{7}", "invalid character"),
     ("5 discard = -\r", "invalid character"), ("anonymised ", "milliseconds"),
   ])
-  func aStepThatIsNotAsDescribedIsRefusedWithItsLine(_ line: String, _ reason: String) {
+  func anInvalidStepIsRefusedWithItsLine(_ line: String, _ reason: String) {
     let message = refusal(Self.head + "# first\n" + line + "\n")
     #expect(message.hasPrefix("file:6: ") && message.contains(reason), "\(message)")
   }
@@ -133,21 +133,21 @@ import Testing
     ("link \n", "file:5: a link must be one of"), ("link hid\nlink hid\n", "file:6: "),
     ("anonymised\nlink hid\n", "file:6: "), ("7 discard = -\nlink hid\n", "file:6: "), ("link hid\n", ""),
   ])
-  func aLinkStandsOnceAtItsPlace(_ lines: String, _ message: String) {
+  func aLinkIsStatedOnceInItsPosition(_ lines: String, _ message: String) {
     let refusal = refusal(Self.head + lines)
     #expect(message.isEmpty ? refusal.isEmpty : refusal.hasPrefix(message), "\(refusal)")
   }
 
-  @Test func timeGoesForwardOnly() {
+  @Test func timesNeverDecrease() {
     #expect(
       refusal(Self.head + "5 discard = -\n5 discard = -\n4 discard = -\n").hasPrefix("file:7: the time"))
   }
 
-  @Test func aLineThatIsCutOffIsRefusedAlsoWhereItReadsWell() {
+  @Test func aTruncatedLineIsRefusedEvenIfItsRestIsValid() {
     #expect(refusal(Self.head + "5 receive 64 = 0405").hasPrefix("file:5: the transcript is truncated"))
   }
 
-  @Test func aLineWithoutEndIsRefusedBeforeItIsRead() {
+  @Test func anEndlessLineIsRefusedBeforeItIsParsed() {
     let long = Self.head + "5 send " + String(repeating: "0", count: 300_000) + " = -\n"
     #expect(refusal(long) == "file:5: the line is too long")
     let maxBytes = String(repeating: "ab", count: 65536)
@@ -155,7 +155,7 @@ import Testing
     #expect(refusal(Self.head + "5 send \(maxBytes)ab = -\n").contains("at most 65536 bytes"))
   }
 
-  @Test func noTextMakesTheReaderTrapAndWhatIsTakenIsWrittenBack() throws {
+  @Test func theReaderNeverTrapsAndAcceptedTextIsWrittenBack() throws {
     var random = SeededGenerator(seed: 20_260_506)
     let original = Array(Self.everything.text.utf8)
     var taken = 0
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// The transcript, or nil where it is refused.
+  /// The transcript; nil if it is refused.
   private func read(_ bytes: [UInt8]) -> Transcript? {
     do {
       return try Transcript(bytes: bytes, named: "file")

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TRUE METRIX beside a recorded session with the maker's program.
+/// The simulated TRUE METRIX, compared with a recorded session with the manufacturer's program.
 struct TrueMetrixModelTests {
   private static func meter(_ items: [SimulatedItem] = []) throws -> SimulatedTrueMetrix {
     var memory = SimulatedMemory(clock: try #require(DeviceTime(text: "2021-12-08T16:07:56")))
@@ -22,7 +22,7 @@ struct TrueMetrixModelTests {
       marks: marks)
   }
 
-  /// Sends a text and gives what comes, joined.
+  /// Sends a text and returns the joined answer.
   private static func exchange(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
     #expect(meter.take([0xA0, UInt8(text.utf8.count)] + Array(text.utf8), endpoint: 0x01))
     var bytes: [UInt8] = []
@@ -34,7 +34,7 @@ struct TrueMetrixModelTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Recorded, but for the clock.
+  /// Recorded, except for the clock.
   @Test(arguments: [
     ("(I)9A", "(iMR2)8B\r\n"), ("(Z1)DC", "(z1T08269395)FA\r\n"), ("(V)A7", "(v2.53)8F\r\n"),
     ("(S)A4", "(sh01907625)CA\r\n"), ("(P41)06", "(p*)EB\r\n"), ("(Q56071608122120)6B", "(q*)EC\r\n"),
@@ -45,7 +45,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, command) == answer)
   }
 
-  /// Recorded: the six newest of 95.
+  /// Recorded: the six newest records of 95.
   @Test func recordsComeNewestFirstWithTheSumOfTheirCharacters() throws {
     let meter = try Self.meter([
       Self.item("2021-12-06T18:57", 106, .beforeMeal), Self.item("2021-12-07T01:12", 113, .afterMeal),
@@ -73,7 +73,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, "(G)98") == "(x10000)BA\r\n")
   }
 
-  @Test func beyondTheRangeIsANumberThere() throws {
+  @Test func valuesOutsideTheRangeAreSentAsNumbers() throws {
     let time = try #require(DeviceTime(text: "2021-12-08T15:02"))
     let meter = try Self.meter([
       SimulatedItem(at: time, .low(below: nil, .milligramsPerDecilitre)),
@@ -85,7 +85,7 @@ struct TrueMetrixModelTests {
     #expect(text.contains("(g5C3355DE01300)"))
   }
 
-  @Test func aSleepingMeterIsSilentAndTellsItsModelUnaskedAfterAPowerOff() throws {
+  @Test func aSleepingMeterIsSilentAndReportsItsModelUnaskedAfterAPowerOff() throws {
     let meter = try Self.meter()
     #expect(Self.exchange(meter, "(I)9A") == "")
     #expect(Self.exchange(meter, "(_)B0") == "(_)B0\r\n")
@@ -93,7 +93,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n")
   }
 
-  @Test func wrongSumsTheDocksReportsAndAnEmptyDockGiveNothing() throws {
+  @Test func wrongSumsTheDocksReportsAndAnEmptyDockGetNoAnswer() throws {
     let meter = try Self.meter()
     _ = Self.exchange(meter, "(^)AF")
     #expect(Self.exchange(meter, "(I)9B") == "")

@@ -9,8 +9,7 @@ import Testing
 
 @testable import Meters
 
-/// The TRUE METRIX's messages and records, from a capture of the vendor's program; whole sessions are put together from
-/// them.
+/// The TRUE METRIX's messages and records from a capture of the vendor's program. Whole sessions are assembled from them.
 struct TrueMetrixTests {
   private static func messages(_ text: String) -> [TrueMetrixMessage] {
     var bytes = Array(text.utf8)
@@ -26,13 +25,13 @@ struct TrueMetrixTests {
     "(zg5C3355DE06901)03", "(zg5C3353BF09B02)0D", "(zg5C33520A09E01)F7", "(zg5C2D13F407B02)09",
     "(zg5C2D107007102)E2", "(zg5C26D74106A01)FA", "(zg5B5F193109E05)05", "(zg5B3357EE0B001)08", "(x1F85A)EE",
   ])
-  func aMessageOfTheCaptureCarriesItsSum(text: String) {
+  func aMessageOfTheCaptureHasItsSum(text: String) {
     let content = String(text.dropFirst().dropLast(3))
     #expect(TrueMetrixMessage.bytes(content) == Array(text.utf8))
     #expect(Self.messages(text + "\r\n") == [.content(content)])
   }
 
-  @Test func messagesAreFoundInAStreamAndABrokenOneIsTold() {
+  @Test func messagesAreFoundInAStreamAndABrokenOneIsReported() {
     #expect(
       Self.messages("xx(^*)D9\r\n(iMR2)8B\r\n(v2.5") == [.content("^*"), .content("iMR2")])
     #expect(Self.messages("(iMR2)8C\r\n(^*)D9").first == .broken)
@@ -70,7 +69,7 @@ struct TrueMetrixTests {
   }
 
   @Test(arguments: [("5", "medication", nil), ("3", "unknown tag 3", "3"), ("F", "unknown tag F", "F")])
-  func aTagWithoutAMarkIsNamedAndTheValueStays(tag: String, remark: String, unknown: String?) throws {
+  func aTagWithoutAMarkIsNamedAndTheValueIsKept(tag: String, remark: String, unknown: String?) throws {
     let record = try TrueMetrixRecord.parse("C3355DE0690" + tag).get()
     #expect(record.reading.measurement == .value(Quantity(105, .milligramsPerDecilitre)))
     #expect(record.reading.marks == [])
@@ -93,7 +92,7 @@ struct TrueMetrixTests {
       .receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x41, count: 64 - bytes.count)))
   }
 
-  /// What comes, in reports of eight characters.
+  /// The steps that receive these messages, in reports of eight characters.
   private static func comes(_ contents: [String]) -> [Transcript.Step] {
     let text = contents.map { String(decoding: TrueMetrixMessage.bytes($0), as: UTF8.self) + "\r\n" }.joined()
     let characters = Array(text.utf8)
@@ -107,7 +106,7 @@ struct TrueMetrixTests {
     return HexSession.step(.send([0xA0, UInt8(message.count)] + message), .success([]))
   }
 
-  /// An answer; its line end stays in the report behind, which a driver does not wait for.
+  /// A request and its answer. The end of the line stays in a later report, for which a driver does not wait.
   private static func pair(_ asked: String, _ answered: String) -> [Transcript.Step] {
     let text = String(decoding: TrueMetrixMessage.bytes(answered), as: UTF8.self)
     let characters = Array(text.utf8)
@@ -147,8 +146,8 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  /// The vendor's own program does not ask for the clock.
-  @Test func aMeterThatDoesNotTellItsClockIsReadAllTheSame() throws {
+  /// The vendor's program does not ask for the clock.
+  @Test func aMeterThatDoesNotReportItsClockIsRead() throws {
     let asked = [Self.sent("T"), Self.silence]
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
@@ -159,8 +158,8 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  /// Twice in the capture 2.35 seconds passed from waking a meter to its greeting.
-  @Test func aMeterThatGreetsLateIsWaitedFor() throws {
+  /// In the capture, waking a meter took 2.35 seconds until its greeting, twice.
+  @Test func theDriverWaitsForALateGreeting() throws {
     var memory = SimulatedMemory(clock: DriverTrial.noon)
     memory.items = [SimulatedItem(at: DriverTrial.noon, .value(Quantity(105, .milligramsPerDecilitre)))]
     let dock = try SlowDock(SimulatedTrueMetrix(memory), milliseconds: 2350)
@@ -170,14 +169,14 @@ struct TrueMetrixTests {
     #expect(dock.powerOffs == 1)
   }
 
-  @Test func aGreetingThatComesBehindTheSecondContactIsTaken() throws {
+  @Test func aGreetingAfterTheSecondContactIsAccepted() throws {
     let dock = try SlowDock(SimulatedTrueMetrix(SimulatedMemory(clock: DriverTrial.noon)), milliseconds: 7000)
     let meter = MeterConnection(dock, model: TrueMetrixDriver.models[0]) { DriverTrial.noon.seconds }
     #expect(try TrueMetrixDriver().identify(meter).device.model == "TRUE METRIX")
     #expect(dock.powerOffs == 1)
   }
 
-  @Test func aDownloadWithAnotherSumIsRepeatedAndThenFails() throws {
+  @Test func aDownloadWithAWrongSumIsRepeatedAndThenFails() throws {
     let download = [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x10000"])
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
@@ -196,7 +195,7 @@ struct TrueMetrixTests {
     #expect(try TrueMetrixDriver().read(meter).readings.isEmpty)
   }
 
-  @Test func aDockWithoutAMeterSaysSo() {
+  @Test func aDockWithoutAMeterFailsWithThatReason() {
     let attempt = [Self.sent("^"), Self.silence]
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self, [Self.silence] + attempt + attempt + attempt + [Self.sent("_")])
@@ -208,7 +207,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func theClockIsSetAsTheVendorsProgramDoesIt() throws {
+  @Test func theClockIsSetAsInTheVendorsProgram() throws {
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       [Self.silence] + Self.pair("^", "^*") + Self.pair("P41", "p*") + Self.pair("Q56071608122120", "q*")
@@ -217,7 +216,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anyBytesAreMessagesOrNone() {
+  @Test func arbitraryBytesAreParsedOrRefusedAsMessages() {
     var random = SeededGenerator(seed: 1637)
     let bytes = Array("(^*)D9\r\n(zg5C3355DE06901)03\r\n(x1F85A)EE\r\n".utf8)
     for _ in 0..<5000 {
@@ -229,9 +228,9 @@ struct TrueMetrixTests {
   }
 }
 
-/// A dock whose meter greets late, in a time that passes only while somebody waits.
+/// A dock whose meter greets late. Its time advances only while the driver waits.
 private final class SlowDock: Transport {
-  /// How often the meter was switched off, which makes it begin to wake again.
+  /// The number of times that the meter was switched off, which restarts its waking.
   private(set) var powerOffs = 0
 
   private let host: SimulatedHost

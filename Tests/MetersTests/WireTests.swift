@@ -5,14 +5,14 @@ import Testing
 
 @testable import Meters
 
-/// What the framings share: checksums, numbers, and the marks that an order of readings gives.
+/// The shared parts of the framings: checksums, numbers, and marks that depend on the order of readings.
 struct WireTests {
-  @Test func theChecksumsAgreeWithTheirPublishedChecks() {
+  @Test func theChecksumsHaveTheirPublishedCheckValues() {
     #expect(CRC16.ccitt("123456789".utf8, initial: 0xFFFF) == 0x29B1)
     #expect(CRC16.ccitt("123456789".utf8, initial: 0) == 0x31C3)
   }
 
-  @Test func numbersBeginWithTheirLeastByteAndEndInsideTheBytes() {
+  @Test func numbersAreLittleEndianAndMustEndInsideTheBytes() {
     let bytes: [UInt8] = [9, 0x78, 0x56, 0x34, 0x12]
     #expect(bytes.littleEndian(UInt32.self, at: 1) == 0x1234_5678)
     #expect(bytes.littleEndian(Int16.self, at: 3) == 0x1234)

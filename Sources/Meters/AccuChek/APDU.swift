@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that do not say what IEEE 11073-20601 lets them say.
+/// Bytes that violate IEEE 11073-20601.
 struct MalformedAPDU: Error, Hashable {
-  /// What was looked for.
+  /// The part that was being parsed.
   let part: String
 }
 
-/// Takes big-endian numbers and runs of bytes from the front of a message; never reads behind its end.
+/// Reads big-endian numbers and runs of bytes from the front of a message, and never past its end.
 struct APDUReader {
   private var rest: ArraySlice<UInt8>
   private let part: String
 
-  /// A reader of these bytes, which are the named part of a message.
+  /// - Parameter part: the name of this part of a message, for errors.
   init(_ bytes: some Collection<UInt8>, part: String) {
     rest = ArraySlice(Array(bytes))
     self.part = part
   }
 
-  /// Whether nothing is left.
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// The next bytes.
   mutating func bytes(_ count: Int) throws(MalformedAPDU) -> [UInt8] {
     guard count >= 0, count <= rest.count else { throw MalformedAPDU(part: part) }
     defer { rest = rest.dropFirst(count) }
@@ -38,10 +36,10 @@ struct APDUReader {
     UInt32(try u16()) << 16 | UInt32(try u16())
   }
 
-  /// The next bytes, whose count is before them in two bytes.
+  /// The next bytes, preceded by their count in two bytes.
   mutating func counted() throws(MalformedAPDU) -> [UInt8] { try bytes(Int(u16())) }
 
-  /// A list of attributes: how many there are, their bytes in all, and for each its id, its length and its value.
+  /// A list of attributes: their number, their size in bytes, and for each its id, its length and its value.
   mutating func attributes() throws(MalformedAPDU) -> [UInt16: [UInt8]] {
     let count = try u16()
     var list = APDUReader(try counted(), part: part)
@@ -56,7 +54,6 @@ struct APDUReader {
 
 /// One message of IEEE 11073-20601 as it goes over the bulk endpoints: type, length, body.
 struct APDU: Hashable {
-  /// What a message is for.
   enum Kind: UInt16 {
     case associationRequest = 0xE200
     case associationResponse = 0xE300
@@ -66,21 +63,19 @@ struct APDU: Hashable {
     case data = 0xE700
   }
 
-  /// More than any meter was seen to send: the longest message of a real one has 470 bytes.
+  /// Above the longest message of a real meter, which has 470 bytes.
   static let maxBytes = 4096
 
-  /// What the message is for.
   var kind: Kind
   /// What follows the length.
   var body: [UInt8]
 
-  /// A message with this body.
   init(_ kind: Kind, _ body: [UInt8]) {
     self.kind = kind
     self.body = body
   }
 
-  /// The message in these bytes, which may have nothing behind it.
+  /// Parses a message, which must end where the bytes end.
   init(parsing bytes: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(bytes, part: "the message's head")
     guard let kind = Kind(rawValue: try reader.u16()) else { throw MalformedAPDU(part: "the message's type") }
@@ -89,7 +84,7 @@ struct APDU: Hashable {
     guard reader.isAtEnd else { throw MalformedAPDU(part: "the message's end") }
   }
 
-  /// How long the message is that begins with these bytes; nil while its length has not come.
+  /// The length of the message that begins with these bytes; nil until its length field is complete.
   static func length(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     return 4 + (Int(bytes[2]) << 8 | Int(bytes[3]))
@@ -103,7 +98,6 @@ struct APDU: Hashable {
 
 /// What a data message carries: a request, its answer, or an event.
 struct DataAPDU: Hashable {
-  /// What the content is.
   enum Choice: UInt16 {
     case event = 0x0100
     case confirmedEvent = 0x0101
@@ -117,21 +111,18 @@ struct DataAPDU: Hashable {
     case reject = 0x0400
   }
 
-  /// The number that ties an answer to its request.
+  /// The number that links an answer to its request.
   var invokeID: UInt16
-  /// What the content is.
   var choice: Choice
   /// What follows the choice and its length.
   var content: [UInt8]
 
-  /// A data message with this content.
   init(_ invokeID: UInt16, _ choice: Choice, _ content: [UInt8]) {
     self.invokeID = invokeID
     self.choice = choice
     self.content = content
   }
 
-  /// The data message in the body of an APDU.
   init(parsing body: [UInt8]) throws(MalformedAPDU) {
     var outer = APDUReader(body, part: "the data message")
     var reader = APDUReader(try outer.counted(), part: "the data message")
@@ -143,7 +134,6 @@ struct DataAPDU: Hashable {
     content = try reader.counted()
   }
 
-  /// The whole message, as it goes over the wire.
   var apdu: APDU {
     let inner =
       invokeID.bigEndianBytes + choice.rawValue.bigEndianBytes

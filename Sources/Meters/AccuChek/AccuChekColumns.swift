@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the columns of an Accu-Chek Mobile's report are.
+/// The positions of the columns in an Accu-Chek Mobile's report.
 ///
-/// Two forms are known. That of 10 columns is in one reader and in a report of 2015; that of 12, which puts "fasting"
-/// and "bedtime" before the control test, is in German reports of 2016. The meter writes the names in its own language.
+/// Two forms are known. The form of 10 columns is that of one reader and of a report of 2015. The form of 12 columns has
+/// "fasting" and "bedtime" before the control test, and is that of German reports of 2016. The meter writes the names
+/// in its own language.
 struct AccuChekColumns: Hashable {
-  /// What a column holds.
   enum Column: Hashable {
     case date, time, result, unit, temperatureWarning, outOfRange, other, beforeMeal, afterMeal, fasting
     case bedtime, controlTest
   }
 
-  /// How many columns a row has.
   let count: Int
   private let places: [Column: Int]
 
-  /// The columns that a header names; those of a known number of columns where it is in a language that is not known.
+  /// The columns that a header names. In an unknown language, their number decides.
   ///
-  /// - Throws: `MalformedReport` where the names do not say the columns, and their number does not, either.
+  /// - Throws: `MalformedReport` if neither the names nor their number determine the columns.
   init(header: [String]) throws(MalformedReport) {
     let names = header.reversed().drop(while: \.isEmpty).reversed().map { $0.lowercased() }
     let columns = names.map { Self.names[$0] }
@@ -29,16 +28,16 @@ struct AccuChekColumns: Hashable {
       return
     }
     let form = try Self.form(of: names.count)
-    // A known name at another place means that the number does not say the order.
+    // A known name in another position means that the number of columns does not determine their order.
     guard zip(columns, form).allSatisfy({ $0 == nil || $0 == $1 }) else {
       throw MalformedReport("its columns are in an unknown order")
     }
     self.init(form)
   }
 
-  /// The columns of a report whose rows are without a header.
+  /// The columns of a report without a header.
   ///
-  /// - Throws: `MalformedReport` for a number of columns that is not known.
+  /// - Throws: `MalformedReport` for an unknown number of columns.
   init(count: Int) throws(MalformedReport) { self.init(try Self.form(of: count)) }
 
   private init(_ columns: [Column]) {
@@ -46,7 +45,7 @@ struct AccuChekColumns: Hashable {
     places = Dictionary(uniqueKeysWithValues: zip(columns, columns.indices))
   }
 
-  /// What a row has in a column; empty where the report has no such column.
+  /// The text of a row in a column; empty if the report has no such column.
   func text(_ column: Column, in row: [String]) -> String {
     guard let place = places[column], row.indices.contains(place) else { return "" }
     return row[place]
@@ -67,7 +66,7 @@ extension AccuChekColumns {
     }
   }
 
-  /// The names in English and in German, as reports have them.
+  /// The names in English and in German, as in reports.
   private static let names: [String: Column] = [
     "date": .date, "time": .time, "result": .result, "unit": .unit,
     "temperature warning": .temperatureWarning, "out of target range": .outOfRange, "other": .other,
@@ -80,7 +79,7 @@ extension AccuChekColumns {
   ]
 }
 
-/// Why a table is no report of an Accu-Chek Mobile, or none that can be read.
+/// Why a table is not a report of an Accu-Chek Mobile, or cannot be read.
 struct MalformedReport: Error, Hashable {
   /// What is wrong, for people.
   let reason: String

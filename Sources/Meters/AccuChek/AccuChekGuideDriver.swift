@@ -4,9 +4,9 @@ import Logbook
 
 /// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device Class.
 ///
-/// Three independent readers agree on the session and on the glucose entries. The segments of control solution and of
-/// meal marks, their codes and the answer to a set clock rest on a single source, which read a real Guide 925; so do
-/// the product names behind the model numbers. Values are mg/dL whatever the meter shows.
+/// Three independent readers agree on the session and on the glucose entries. The rest has a single source, which read
+/// a real Guide 925: the segments and codes of control solution and meal marks, and the answer to a set clock. The
+/// product names of the model numbers have a single source, too. Values are mg/dL whatever the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"
   static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"
@@ -54,7 +54,7 @@ struct AccuChekGuideDriver: MeterDriver {
     try setClock(meter) { _ in time }
   }
 
-  /// One association: the meter grants no second one before it is plugged in again.
+  /// Uses a single association: the meter grants the next one only when it is plugged in again.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     var session = AccuChekSession(meter)
     defer { session.release() }
@@ -79,7 +79,7 @@ extension AccuChekGuideDriver {
     by session: inout AccuChekSession
   ) throws -> AccuChekMemory {
     var memory = AccuChekMemory(lowLimit: device.lowLimit)
-    // A segment that is said to be empty is not asked for: what a real meter answers then was seen for glucose only.
+    // Segments that the meter reports as empty are skipped: the answer for an empty one is known for glucose only.
     let wanted = segments.filter { $0.content != .other && $0.content != .unreadable && $0.count != 0 }
     let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }
     var done = 0
@@ -99,15 +99,14 @@ extension AccuChekGuideDriver {
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose
       {
-        // The layout of these parts rests on a single source, and other meters may keep them in another way: glucose
-        // that came whole is worth more.
+        // A single source states the layout of these segments, and other meters may differ. The complete glucose is kept.
         memory.leaveOut(segment, because: failure)
       }
     }
     return memory
   }
 
-  /// Reads one segment, and gives how many entries came.
+  /// Reads one segment, and returns the number of its entries.
   private func read(
     _ segment: MemorySegment, into memory: inout AccuChekMemory, by session: inout AccuChekSession,
     onEntries: (Int) -> Void

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// What has been read of an Accu-Chek's memory: entries of glucose and control solution, and meal marks that belong
-/// to the glucose of the same instant.
+/// The entries read from an Accu-Chek's memory: glucose, control solution, and the meal marks of glucose entries of the
+/// same instant.
 struct AccuChekMemory {
-  /// Things a person should know that reject nothing.
+  /// Problems to report to a person that reject nothing.
   private var warnings: [String] = []
   private var readings: [(time: [UInt8], reading: MeterReading)] = []
   private var controls: [MeterReading] = []
@@ -15,17 +15,15 @@ struct AccuChekMemory {
   private var entryCount: Int64 = 0
   private let lowLimit: Double
 
-  /// An empty memory.
-  ///
-  /// - Parameter lowLimit: below what the meter shows LO.
+  /// - Parameter lowLimit: the value below which the meter shows LO.
   init(lowLimit: Double) {
     self.lowLimit = lowLimit
   }
 
-  /// How many readings of glucose there are.
+  /// The number of glucose readings.
   var glucoseCount: Int { readings.count }
 
-  /// Takes the entries of a report.
+  /// Adds the entries of a report.
   mutating func take(_ report: SegmentReport, of segment: MemorySegment) throws(Failure) {
     guard let entries = report.split(every: segment.entryLength) else {
       throw Failure(
@@ -44,17 +42,16 @@ struct AccuChekMemory {
     }
   }
 
-  /// Informs a person.
   mutating func warn(_ warning: String) { warnings.append(warning) }
 
-  /// Leaves out a segment without glucose that cannot be read.
+  /// Skips a segment without glucose that cannot be read, with a warning.
   mutating func leaveOut(_ segment: MemorySegment, because failure: Failure) {
     let name = segment.content == .meals ? "meal marks" : "control tests"
     warn("the \(name) were left out: \(failure.message)")
     skipped["entry of a part that cannot be read", default: 0] += max(1, segment.count ?? 1)
   }
 
-  /// All of it, with the meal marks at their readings.
+  /// All readings, with the meal marks added to their readings.
   func contents(_ identity: MeterIdentity) -> MeterContents {
     var contents = MeterContents(identity)
     contents.skipped = skipped
@@ -88,7 +85,7 @@ extension AccuChekMemory {
     let timeBytes = Array(entry.prefix(MedicalTime.length))
     guard let time = MedicalTime.parse(timeBytes) else { return reject("invalid time") }
     let status = segment.statusOffset.map { Self.number(entry, at: $0) } ?? 0
-    // Invalid, test data, demo data; every other word of the status is said of a measurement that holds.
+    // These bits mean invalid, test data and demo data; the other bits describe valid measurements.
     guard status & 0x8C00 == 0 else { return skip("entry that the meter marks as invalid or as a test") }
     let measurement: Measurement
     switch ShortFloat(Self.number(entry, at: segment.valueOffset)) {
@@ -111,7 +108,7 @@ extension AccuChekMemory {
     return UInt16(entry[offset]) << 8 | UInt16(entry[offset + 1])
   }
 
-  /// A casual meal, 7258, has no mark.
+  /// The mark of a meal code. A casual meal, 7258, has no mark.
   private static func mark(_ code: UInt16) -> ReadingMarks {
     switch code {
     case 0x724C: .beforeMeal

@@ -4,12 +4,12 @@ import Logbook
 
 /// Accu-Chek Mobile in its mode "Reports": a disk with a table of all readings, read by SCSI commands.
 ///
-/// The disk is never mounted and never written. The meter's clock cannot be read: the time of the report is the time
-/// at which it was made, and it is unknown whether that is at each plug-in.
+/// The disk is never mounted and never written. The meter's clock cannot be read. The report's time is the time at
+/// which it was made; it is unknown whether each plug-in makes a new one.
 struct AccuChekMobileDriver: MeterDriver {
   static let id = "accu-chek-mobile"
   static let name = "Roche Accu-Chek Mobile (reports)"
-  // The ids are those of the public list of USB ids.
+  // The ids are from the public list of USB ids.
   static let models = [
     MeterModel("Accu-Chek Mobile", vendorID: 0x173A, productID: 0x2198, link: .disk),
     MeterModel("Accu-Chek Mobile U1", vendorID: 0x173A, productID: 0x21CA, link: .disk),
@@ -52,7 +52,7 @@ extension AccuChekMobileDriver {
       count: report.readings.count)
   }
 
-  /// The folder of the model and the report in it that was made last.
+  /// The name of the model's folder, and the newest report in it.
   private func find(_ meter: MeterConnection) throws -> (String, AccuChekReport) {
     let disk = AccuChekDisk(meter, doing: Self.doing)
     try disk.wake()
@@ -101,10 +101,9 @@ extension AccuChekMobileDriver {
   }
 }
 
-/// The meter's disk, by the SCSI commands that read.
+/// The meter's disk, accessed by reading SCSI commands only.
 private struct AccuChekDisk: SectorSource {
-  /// The meter writes its report after it was plugged in, and refuses every command until then. How long that takes is
-  /// not documented.
+  /// After plug-in the meter writes its report and refuses every command. The duration is not documented.
   private static let attempts = 120
   private static let pauseMilliseconds = 250
 
@@ -116,11 +115,11 @@ private struct AccuChekDisk: SectorSource {
     self.doing = doing
   }
 
-  /// Waits until the disk is ready. A disk refuses its first command to say that it was plugged in, until it is asked
-  /// for the reason.
+  /// Waits until the disk is ready. It refuses its first commands to report the plug-in, until it is asked for the
+  /// reason.
   func wake() throws {
     for attempt in 0..<Self.attempts {
-      // The first two refusals may be about the plug alone.
+      // The first two refusals may only report the plug-in.
       if attempt > 1 { meter.pause(Self.pauseMilliseconds) }
       do throws(TransportError) {
         _ = try meter.perform(.command([0, 0, 0, 0, 0, 0], reads: 0), within: 5000)

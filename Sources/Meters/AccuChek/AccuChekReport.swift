@@ -4,27 +4,27 @@ import Logbook
 
 /// The report that an Accu-Chek Mobile keeps on its disk: a table of text.
 ///
-/// The layout rests on one reader and on what others quote of their reports. How LO and HI are written is not known:
-/// those very words are accepted.
+/// The layout is known from one reader and from reports that people quote. The form of LO and HI is unknown: the
+/// literal words are accepted.
 struct AccuChekReport {
   /// The first field of the second line.
   let serial: String
   /// When the report was made, as the meter showed it.
   let madeAt: DeviceTime?
-  /// Glucose, in the order of the table.
+  /// Glucose readings in the order of the table.
   private(set) var readings: [MeterReading] = []
-  /// Rows that cannot be understood.
+  /// Rows that could not be parsed.
   private(set) var rejections: [Rejection] = []
   /// Rows without a value, counted by name.
   private(set) var skipped: [String: Int] = [:]
-  /// How many rows are marked as before and after a meal: their values are kept without either.
+  /// The number of rows marked both as before and after a meal. Their values are kept without a meal mark.
   private(set) var contradictoryMarks = 0
 
   private let columns: AccuChekColumns
 
-  /// The report in a file's bytes.
+  /// Parses the bytes of a report's file.
   ///
-  /// - Throws: `MalformedReport` where its first lines are not those of a report, or where its columns are not known.
+  /// - Throws: `MalformedReport` if the first lines are not those of a report, or if its columns are unknown.
   init(parsing bytes: [UInt8]) throws(MalformedReport) {
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
@@ -49,7 +49,7 @@ struct AccuChekReport {
 extension AccuChekReport {
   private mutating func read(_ row: [String], line: Int64) {
     guard row.count >= columns.count else { return reject(line, "a row with too few columns") }
-    // Rows end in a semicolon more than the header.
+    // Rows have one more semicolon than the header.
     guard row[columns.count...].allSatisfy(\.isEmpty) else {
       return reject(line, "a row with more columns than the report")
     }
@@ -67,8 +67,7 @@ extension AccuChekReport {
     readings.append(MeterReading(.smbg, at: time, measurement, marks: marks(of: row)))
   }
 
-  /// The marks of a row. That the value lies outside the person's range, and a mark of the person's own choice, are no
-  /// marks here.
+  /// The marks of a row. A value outside the person's target range and a mark of the person's choice are ignored.
   private mutating func marks(of row: [String]) -> ReadingMarks {
     let named: [(AccuChekColumns.Column, ReadingMarks)] = [
       (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),

@@ -4,32 +4,31 @@ import Logbook
 
 /// One association with a meter of the Personal Healthcare Device Class: the steps of its protocol, in order.
 struct AccuChekSession {
-  /// How long a transfer may take. Every reader of these meters takes five seconds.
+  /// The timeout of a transfer. Every reader of these meters uses five seconds.
   private static let milliseconds = 5000
-  /// More than the longest message that a real meter was seen to send (470 bytes); what two other readers take.
+  /// Above the longest message of a real meter (470 bytes); the limit of two other readers.
   private static let maxTransfer = 1024
 
   private let meter: MeterConnection
-  /// The number of the last request or of the event that came before the first one.
+  /// The number of the last request, or of the event received before the first request.
   private var invokeID: UInt16 = 0
-  /// The object that keeps the memory. A real Guide's is 5.
+  /// The handle of the object with the memory. It is 5 on a real Guide.
   private var store: UInt16 = 0
   private var isAssociated = false
-  /// Deviations of the meter that leave the values certain, each once.
+  /// Deviations of the meter that do not affect the values; each is listed once.
   private(set) var warnings: [String] = []
 
-  /// A session that has not begun.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Takes the meter's request for an association and its description of itself.
+  /// Receives the meter's request for an association and its description of itself.
   mutating func associate() throws {
     let doing = "associating with the meter"
     do throws(TransportError) {
-      // Every reader asks for the status first; what it says is of no use, and not every stack lets it through.
+      // Every reader requests the status first. Its content is not needed, and some stacks refuse the request.
       let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
       _ = try meter.perform(.controlIn(status, maxBytes: 2), within: Self.milliseconds)
     } catch .stalled, .unsupported {
-      // The meter speaks first all the same.
+      // The meter sends the first message even if this request failed.
     } catch {
       throw Failure(error, doing: doing)
     }
@@ -39,15 +38,16 @@ struct AccuChekSession {
     try takeConfiguration(doing: doing)
   }
 
-  /// Asks for all that the meter says of itself.
+  /// Requests the meter's attributes.
   mutating func device() throws -> MedicalDevice {
     let doing = "asking the meter for its identity"
     let answer = try request(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
     return try Self.parse(doing) { () throws(MalformedAPDU) in try MedicalDevice(parsing: answer) }
   }
 
-  /// Asks what the memory is made of, and gives the segments with glucose first; one segment of glucose where the meter
-  /// says nothing that can be understood, as two other readers do.
+  /// Requests the list of segments, and returns it with glucose first.
+  ///
+  /// If the answer cannot be parsed, the result is one segment of glucose, as in two other readers.
   mutating func segments() throws -> [MemorySegment] {
     let doing = "asking the meter for its memory's parts"
     let came = try answer(
@@ -72,12 +72,12 @@ struct AccuChekSession {
 
   /// Reads a segment, report by report.
   ///
-  /// - Parameter take: receives each report, whose first entry follows the last one before.
+  /// - Parameter take: receives each report; its first entry follows the last entry of the report before.
   mutating func read(_ segment: MemorySegment, take: (SegmentReport) throws -> Void) throws {
     let doing = "reading part \(segment.instance) of the meter's memory"
     guard try startTransfer(segment, doing: doing) else { return }
     var next = 0
-    // No segment has more entries than a meter has memory: the largest known keeps 720.
+    // Far above the largest known memory, which holds 720 entries.
     while next < 100_000 {
       let event = try data(doing: doing)
       guard event.choice == .confirmedEvent || event.choice == .event,
@@ -99,7 +99,6 @@ struct AccuChekSession {
     throw Failure(.protocolViolation, "\(doing): the meter does not come to an end")
   }
 
-  /// Sets the clock.
   mutating func setClock(_ time: DeviceTime) throws {
     _ = try request(
       .confirmedAction, [0, 0, 0x0C, 0x17, 0x00, 0x0C] + MedicalTime.bytes(time) + [0, 0, 0, 0],
@@ -114,19 +113,19 @@ struct AccuChekSession {
       try meter.send(APDU(.releaseRequest, [0, 0]).bytes, within: 1000)
       _ = try meter.receive(maxBytes: Self.maxTransfer, within: 1000)
     } catch {
-      // A meter that does not answer the good-bye has gone already.
+      // A meter that does not answer the release is no longer connected.
     }
   }
 }
 
 extension AccuChekSession {
-  /// Accepted, configuration unknown: the meter describes itself next. The system id is any number of eight bytes.
+  /// Accepted, configuration unknown: the meter then describes itself. The system id may be any eight bytes.
   fileprivate static let acceptance: [UInt8] =
     [0x00, 0x03, 0x50, 0x79, 0x00, 0x26, 0x80, 0x00, 0x00, 0x02, 0x80, 0x00, 0x80, 0x00, 0x00, 0x00]
     + [0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x08]
     + [0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x00, 0x00] + [UInt8](repeating: 0, count: 10)
 
-  /// Takes the list of the meter's objects and remembers the one that keeps the memory.
+  /// Receives the list of the meter's objects, and keeps the handle of the object with the memory.
   fileprivate mutating func takeConfiguration(doing: String) throws {
     for attempt in 0..<2 {
       let event = try data(doing: doing)
@@ -136,7 +135,7 @@ extension AccuChekSession {
       else { throw Self.violation(doing) }
       invokeID = event.invokeID
       guard let store = configuration.store else {
-        // A meter may leave its memory out the first time; Tidepool's reader answers the association once more.
+        // The first list may lack the memory. Tidepool's reader then accepts the association again.
         if attempt == 0 { try send(APDU(.associationResponse, Self.acceptance), doing: doing) }
         continue
       }
@@ -148,7 +147,7 @@ extension AccuChekSession {
     throw Failure(.protocolViolation, "\(doing): the meter names no memory")
   }
 
-  /// Asks for a segment; whether anything follows.
+  /// Requests a segment; returns whether entries follow.
   fileprivate mutating func startTransfer(_ segment: MemorySegment, doing: String) throws -> Bool {
     let answer = try request(
       .confirmedAction, store.bigEndianBytes + [0x0C, 0x1C, 0x00, 0x02] + segment.instance.bigEndianBytes,
@@ -170,7 +169,7 @@ extension AccuChekSession {
     }
   }
 
-  /// Sends a request and gives the content of its answer.
+  /// Sends a request and returns the content of its answer.
   fileprivate mutating func request(
     _ choice: DataAPDU.Choice, _ content: [UInt8], answer: DataAPDU.Choice, doing: String
   ) throws -> [UInt8] {
@@ -182,11 +181,11 @@ extension AccuChekSession {
     return came.content
   }
 
-  /// Sends a request and gives its answer, whatever it is.
+  /// Sends a request and returns its answer of any type.
   fileprivate mutating func answer(
     _ choice: DataAPDU.Choice, _ content: [UInt8], doing: String
   ) throws -> DataAPDU {
-    // A meter that has ended the association answers nothing any more.
+    // After the end of the association the meter answers nothing.
     guard isAssociated else { throw Self.violation(doing) }
     invokeID &+= 1
     try send(DataAPDU(invokeID, choice, content).apdu, doing: doing)
@@ -195,7 +194,7 @@ extension AccuChekSession {
     return came
   }
 
-  /// Two other readers do not look at the instance number, and a real meter may answer with 0 for every segment.
+  /// A warning suffices: two other readers ignore the instance number, and a real meter may always answer with 0.
   fileprivate mutating func warnOfInstance(_ segment: MemorySegment) {
     warn(
       "the meter's answers name another part of its memory than the requested part \(segment.instance)"
@@ -225,7 +224,7 @@ extension AccuChekSession {
     }
   }
 
-  /// One message, which may come in several transfers. An empty one ends a message whose size is a multiple of 64.
+  /// Receives one message, in one or more transfers. An empty transfer ends a message whose size is a multiple of 64.
   fileprivate func receive(doing: String) throws -> APDU {
     var bytes: [UInt8] = []
     for _ in 0..<APDU.maxBytes {
@@ -263,10 +262,10 @@ extension AccuChekSession {
 private struct Configuration {
   /// Its number, which the acceptance repeats.
   var id: UInt16
-  /// The handle of the object that keeps the memory; nil where the list has none.
+  /// The handle of the object with the memory; nil if it is missing.
   var store: UInt16?
 
-  /// The configuration in the content of an event; nil where the event is of another kind.
+  /// Parses the content of an event; nil if the event is of another kind.
   init?(parsing content: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(content, part: "the meter's configuration")
     _ = try reader.bytes(6)

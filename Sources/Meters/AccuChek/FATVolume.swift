@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a FAT file system.
+/// A violation of the FAT format.
 struct FATError: Error, Hashable {
-  /// What was looked at.
+  /// The part that was being read.
   let part: String
 }
 
-/// A FAT file system of 12, 16 or 32 bits, read sector by sector. It has no means to write.
+/// A FAT file system of 12, 16 or 32 bits, read sector by sector and never written.
 ///
 /// The layout is that of Microsoft's FAT specification 1.03.
 struct FATVolume<Sectors: SectorSource> {
@@ -14,27 +14,26 @@ struct FATVolume<Sectors: SectorSource> {
   struct Entry: Hashable {
     /// The short name in capitals: `REPORT.CSV`.
     var name: String
-    /// The long name as it was given; nil where there is none that belongs to this entry.
+    /// The long name; nil if no valid one belongs to this entry.
     var longName: String?
-    /// Whether it is a folder.
     var isFolder: Bool
-    /// Where its content begins.
+    /// The number of its first cluster.
     fileprivate var cluster: UInt32
-    /// Its size; 0 for a folder.
+    /// The size; 0 for a folder.
     var byteCount: Int
   }
 
-  /// More than a meter's disk has: beyond it the file system is broken, or not a meter's.
+  /// Larger than any folder of a meter's disk. A larger one means a broken file system, or another kind of disk.
   static var maxFolderBytes: Int { 1 << 17 }
-  /// The largest file that is read.
+  /// The largest file that is read, in bytes.
   static var maxFileBytes: Int { 1 << 23 }
 
   private let sectors: Sectors
   private let layout: FATLayout
-  /// The sector of the table that was read last: chains mostly run on in it.
+  /// The latest sector read from the table, which usually holds the next links of the chain as well.
   private var tableSector: (number: Int, bytes: [UInt8])?
 
-  /// The file system on a disk: in its first sector, or in the first partition of it.
+  /// Opens the file system that begins at the first sector, or in the first partition.
   init(_ sectors: Sectors) throws {
     self.sectors = sectors
     let first = try sectors.read(0, count: 1)
@@ -52,7 +51,7 @@ struct FATVolume<Sectors: SectorSource> {
     self.layout = layout
   }
 
-  /// What the topmost folder holds.
+  /// The entries of the root folder.
   mutating func root() throws -> [Entry] {
     if let cluster = layout.rootCluster {
       return try folder(at: cluster)
@@ -60,13 +59,12 @@ struct FATVolume<Sectors: SectorSource> {
     return Self.entries(in: try sectors.readAll(layout.rootStart, count: layout.rootSectors))
   }
 
-  /// What a folder holds.
+  /// The entries of a folder.
   mutating func contents(of folder: Entry) throws -> [Entry] {
     guard folder.isFolder else { throw FATError(part: "a folder") }
     return try self.folder(at: folder.cluster)
   }
 
-  /// A file's bytes.
   mutating func read(_ file: Entry) throws -> [UInt8] {
     guard !file.isFolder, file.byteCount <= Self.maxFileBytes else { throw FATError(part: "a file's size") }
     guard file.byteCount > 0 else { return [] }
@@ -76,14 +74,14 @@ struct FATVolume<Sectors: SectorSource> {
   }
 }
 
-/// What gives the sectors of a disk.
+/// A disk that is read by sectors.
 protocol SectorSource {
-  /// So many sectors from a number on, 512 bytes each.
+  /// Reads `count` sectors of 512 bytes, from sector `number` on.
   func read(_ number: Int, count: Int) throws -> [UInt8]
 }
 
 extension SectorSource {
-  /// So many sectors, in pieces that every disk gives.
+  /// Reads `count` sectors in requests small enough for every disk.
   fileprivate func readAll(_ number: Int, count: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     for start in stride(from: 0, to: count, by: 64) {
@@ -94,14 +92,14 @@ extension SectorSource {
 }
 
 extension FATVolume {
-  /// The entries of a folder. A chain that does not come to an end runs in a circle.
+  /// The entries of the folder that begins at this cluster. A chain longer than the limit is a loop.
   private mutating func folder(at cluster: UInt32) throws -> [Entry] {
     let bytes = try chain(from: cluster, maxBytes: Self.maxFolderBytes)
     guard bytes.count < Self.maxFolderBytes else { throw FATError(part: "a folder's chain") }
     return Self.entries(in: bytes)
   }
 
-  /// The content of the clusters of a chain, until it ends or holds so many bytes.
+  /// The content of a chain of clusters, up to its end or to `maxBytes`.
   private mutating func chain(from start: UInt32, maxBytes: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var cluster = start
@@ -159,7 +157,7 @@ extension FATVolume {
         continue
       }
       defer { longName = FATLongName() }
-      // E5 is deleted, 08 a volume's name.
+      // E5 marks a deleted entry, 2E the entries "." and "..", attribute 08 the name of the volume.
       guard raw[0] != 0xE5, raw[0] != 0x2E, attributes & 0x08 == 0 else { continue }
       let name = text(raw[0..<8])
       let ending = text(raw[8..<11])
@@ -178,21 +176,21 @@ extension FATVolume {
   }
 }
 
-/// Where the parts of a FAT file system lie, in sectors from the start of the disk.
+/// The positions of the parts of a FAT file system, in sectors from the start of the disk.
 private struct FATLayout {
   var width = 16
   var sectorsPerCluster: Int
   var tableStart: Int
   var tableSectors: Int
-  /// The topmost folder of 12 and 16 bits, which has its own place.
+  /// The root folder of 12 and 16 bits, which has a fixed position.
   var rootStart: Int
   var rootSectors: Int
-  /// The topmost folder of 32 bits, which is a chain.
+  /// The root folder of 32 bits, which is a chain.
   var rootCluster: UInt32?
   var dataStart: Int
   var clusterCount: Int
 
-  /// From here on a number of the table ends a chain, or marks a bad cluster.
+  /// The lowest number in the table that ends a chain or marks a bad cluster.
   var endMark: UInt32 {
     switch width {
     case 12: 0xFF7
@@ -201,7 +199,7 @@ private struct FATLayout {
     }
   }
 
-  /// The layout that a boot sector states; nil where it states none that fits together.
+  /// The layout in a boot sector; nil if its values contradict each other.
   init?(bootSector: [UInt8], at start: Int) {
     guard bootSector.count >= 512, bootSector[510] == 0x55, bootSector[511] == 0xAA,
       bootSector[0] == 0xEB || bootSector[0] == 0xE9, bootSector.little16(11) == 512
@@ -221,19 +219,19 @@ private struct FATLayout {
     let total = shortTotal > 0 ? shortTotal : Int(bootSector.little32(32))
     clusterCount = (total - (dataStart - start)) / sectorsPerCluster
     guard tableSectors > 0, clusterCount > 0 else { return nil }
-    // The number of clusters alone reports the width, by the specification.
+    // By the specification, only the number of clusters determines the width.
     width = clusterCount < 4085 ? 12 : clusterCount < 65525 ? 16 : 32
     if width == 32 { rootCluster = bootSector.little32(44) }
   }
 }
 
 extension [UInt8] {
-  /// The number in two bytes, the lowest first; 0 behind the end.
+  /// The little-endian number in two bytes; 0 past the end.
   fileprivate func little16(_ place: Int) -> UInt16 {
     place >= 0 && place + 1 < count ? UInt16(self[place]) | UInt16(self[place + 1]) << 8 : 0
   }
 
-  /// The number in four bytes, the lowest first; 0 behind the end.
+  /// The little-endian number in four bytes; 0 past the end.
   fileprivate func little32(_ place: Int) -> UInt32 {
     UInt32(little16(place)) | UInt32(little16(place + 2)) << 16
   }

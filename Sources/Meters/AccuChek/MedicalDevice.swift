@@ -2,22 +2,22 @@
 
 import Logbook
 
-/// What a meter says of itself: the attributes of its medical device system.
+/// The attributes of a meter's medical device system.
 struct MedicalDevice: Hashable {
-  /// The maker, as the meter spells it.
+  /// The manufacturer, in the meter's spelling.
   var manufacturer = ""
-  /// The model's number: three digits.
+  /// The model number: three digits.
   var model = ""
-  /// Without the words before it.
+  /// Without the label before it.
   var serial = ""
-  /// Without the words before it: `v1.9.6`.
+  /// Without the label before it: `v1.9.6`.
   var firmware = ""
-  /// What the meter's clock showed; nil where it reports none.
+  /// The time on the meter's clock; nil if the meter does not report it.
   var clock: DeviceTime?
   /// Whether the host may set the clock.
   var canSetClock = false
 
-  /// The content of the answer to a request for all attributes.
+  /// Parses the answer to a request for all attributes.
   init(parsing content: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(content, part: "the meter's attributes")
     _ = try reader.u16()
@@ -32,9 +32,9 @@ struct MedicalDevice: Hashable {
     canSetClock = attributes[Attribute.timeInfo].flatMap(\.first).map { $0 & 0x40 != 0 } ?? false
   }
 
-  /// The product that carries a model number, for people.
+  /// The product with this model number, for people.
   ///
-  /// The numbers are those of Tidepool's table, a single source; another number says nothing about the protocol.
+  /// The numbers are those of Tidepool's table, a single source. An unknown number has no effect on the protocol.
   var product: String {
     switch Int(model) {
     case 483, 484, 497, 498, 499, 500, 502, 685: "Accu-Chek Aviva Connect"
@@ -48,7 +48,7 @@ struct MedicalDevice: Hashable {
     }
   }
 
-  /// Below what a meter shows LO: 10 mg/dL on the Instant, 20 on the others. A single source.
+  /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. Known from a single source.
   var lowLimit: Double { product.hasPrefix("Accu-Chek Instant") ? 10 : 20 }
 }
 
@@ -60,8 +60,8 @@ extension MedicalDevice {
     static let timeInfo: UInt16 = 0x0A45
   }
 
-  /// The production specification: how many entries, their bytes in all, and for each its type, a component and a
-  /// text like `serial-number: 92500000042`.
+  /// Reads the production specification: the number of entries, their size in bytes, and for each its type, a component
+  /// and a text such as `serial-number: 92500000042`.
   fileprivate mutating func readProduction(_ value: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(value, part: "the meter's production specification")
     let count = try reader.u16()
@@ -77,14 +77,14 @@ extension MedicalDevice {
     }
   }
 
-  /// A text up to its first zero byte.
+  /// The text before the first zero byte.
   fileprivate static func text(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingBlanks
   }
 }
 
 extension StringProtocol {
-  /// The text without the blanks around it.
+  /// The text without leading and trailing whitespace.
   fileprivate var trimmingBlanks: String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }

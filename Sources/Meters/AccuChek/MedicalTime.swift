@@ -5,12 +5,12 @@ import Logbook
 /// An absolute time of IEEE 11073: century, year, month, day, hour, minute, second and hundredths, each as two
 /// decimal digits in one byte.
 enum MedicalTime {
-  /// How many bytes a time has.
+  /// The number of bytes of a time.
   static let length = 8
 
-  /// The time in these bytes; nil where they hold no decimal digits or no date of the calendar.
+  /// The time in these bytes; nil if a byte is not two decimal digits, or if the date does not exist.
   ///
-  /// The hundredths are not looked at: some meters send FF there.
+  /// The hundredths are ignored: some meters send FF there.
   static func parse(_ bytes: some Collection<UInt8>) -> DeviceTime? {
     let parts = bytes.prefix(7).compactMap(decimal)
     guard bytes.count == length, parts.count == 7 else { return nil }
@@ -19,7 +19,6 @@ enum MedicalTime {
       second: parts[6])
   }
 
-  /// The eight bytes of a time.
   static func bytes(_ time: DeviceTime) -> [UInt8] {
     let parts = time.parts
     return [

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One segment of a meter's memory, as the meter describes it: entries of one kind, all of the same form.
+/// One segment of a meter's memory, as the meter describes it: entries of one kind and one form.
 struct MemorySegment: Hashable {
-  /// What the entries are.
   enum Content: Hashable {
     case glucose, controlSolution, meals
-    /// Errors, and whatever else the meter keeps.
+    /// Errors, and other entries that are not read.
     case other
-    /// Entries whose description cannot be understood.
+    /// Entries whose description could not be parsed.
     case unreadable
   }
 
-  /// The number by which the segment is asked for.
+  /// The number in requests for the segment.
   var instance: UInt16
-  /// What the entries are.
   var content: Content
-  /// How many entries it holds, where the meter says so.
+  /// The number of entries; nil if the meter does not state it.
   var count: Int?
-  /// How many bytes an entry has.
+  /// The size of an entry in bytes.
   var entryLength: Int
-  /// Where the value begins in an entry.
+  /// The offset of the value in an entry.
   var valueOffset: Int
-  /// Where the status begins in an entry; nil where it has none.
+  /// The offset of the status in an entry; nil if entries have none.
   var statusOffset: Int?
 
-  /// The first segment, with glucose in its usual form: what every reader asks of a meter that describes nothing.
+  /// The first segment, with glucose in its usual form. Every reader requests it from a meter that describes no segments.
   static let undescribed = MemorySegment(
     instance: 0, content: .glucose, count: nil, entryLength: 12, valueOffset: 8, statusOffset: 10)
 
-  /// The segments in the content of the answer to a request for them; those whose entries hold no value are left out.
+  /// The segments in an answer to a request for them. Segments whose entries hold no value are left out.
   static func parse(_ content: [UInt8]) throws(MalformedAPDU) -> [MemorySegment] {
     var reader = APDUReader(content, part: "the memory's segments")
     _ = try reader.u16()
@@ -60,13 +58,13 @@ struct MemorySegment: Hashable {
     return segments
   }
 
-  /// A count of four bytes; nil for anything else.
+  /// A count of four bytes; nil for another size.
   private static func number(_ value: [UInt8]) -> Int? {
     value.count == 4 ? value.reduce(0) { $0 << 8 | Int($1) } : nil
   }
 }
 
-/// What an entry of a segment looks like: a time, and one object with fields of fixed size.
+/// The form of a segment's entries: a time, and one object with fields of fixed size.
 private struct EntryMap {
   var content = MemorySegment.Content.other
   var length = MedicalTime.length
@@ -78,7 +76,7 @@ private struct EntryMap {
     let header = try reader.u16()
     let count = try reader.u16()
     var objects = APDUReader(try reader.counted(), part: "a segment's entry map")
-    // Entries of several objects, or without a time of their own, were never seen, and a reader could not place them.
+    // Entries with several objects or without a time were never seen, and this reader cannot parse them.
     guard header == 0x8000, count == 1 else { return }
     let objectClass = try objects.u16()
     let partition = try objects.u16()
@@ -98,7 +96,7 @@ private struct EntryMap {
     }
   }
 
-  /// Glucose is kept under the code of the sample that the strip takes: the ten of IEEE 11073-10417.
+  /// Glucose has the code of the strip's sample: one of the ten codes of IEEE 11073-10417.
   private static func content(
     of code: UInt16, partition: UInt16, objectClass: UInt16
   ) -> MemorySegment.Content {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some entries of a segment, as the meter reports them; each report has to be confirmed before the next one comes.
+/// Some entries of a segment. Each report must be confirmed before the meter sends the next one.
 struct SegmentReport: Hashable {
-  /// The segment's number.
   var instance: UInt16
-  /// The number of the first entry in this report, from 0.
+  /// The index of the first entry in this report, from 0.
   var first: Int
-  /// How many entries it says it has.
+  /// The number of entries that the report states.
   var count: Int
-  /// Whether it is the last one of the segment.
+  /// Whether it is the last report of the segment.
   var isLast: Bool
-  /// Whether the meter gave up.
+  /// Whether the meter aborted the transfer.
   var isAborted: Bool
-  /// The entries, one behind the other.
+  /// The entries, without separators.
   var entries: [UInt8]
-  /// What a confirmation repeats: instance, first entry and count.
+  /// The fields that a confirmation repeats: instance, first entry and count.
   var position: [UInt8]
 
-  /// The report in the content of an event; nil where the event is of another kind.
+  /// Parses the content of an event; nil if the event is of another kind.
   init?(parsing content: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(content, part: "a report of the memory")
     _ = try reader.bytes(6)
@@ -37,13 +36,13 @@ struct SegmentReport: Hashable {
   /// The type of the event that carries a report.
   static let eventType: UInt16 = 0x0D21
 
-  /// The entries, each of this many bytes; nil where their number is not the one that the report states.
+  /// The entries, each of this size in bytes; nil if their number differs from the stated one.
   func split(every length: Int) -> [ArraySlice<UInt8>]? {
     guard length > 0, entries.count % length == 0, entries.count / length == count else { return nil }
     return stride(from: 0, to: entries.count, by: length).map { entries[$0..<$0 + length] }
   }
 
-  /// The content of the confirmation: the host has them.
+  /// The content of the message that confirms the report.
   func confirmation(handle: UInt16) -> [UInt8] {
     handle.bigEndianBytes + [0xFF, 0xFF, 0xFF, 0xFF] + Self.eventType.bigEndianBytes + [0x00, 0x0C] + position
       + [0x00, 0x80]

@@ -7,7 +7,6 @@ enum ShortFloat: Hashable {
   /// Not a number, or not at this resolution, or reserved.
   case none
 
-  /// The number in these bits.
   init(_ bits: UInt16) {
     switch bits {
     case 0x07FE: self = .high

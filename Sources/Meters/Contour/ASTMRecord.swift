@@ -2,25 +2,23 @@
 
 import Logbook
 
-/// One record as of ASTM E1394: fields between `|`, components between `^`. Fields count from 0, which is the type.
+/// A record of ASTM E1394: fields between `|`, components between `^`. Field 0 is the type.
 struct ASTMRecord: Hashable {
-  /// The record as it came.
+  /// The record as received.
   let text: String
   private let fields: [Substring]
 
-  /// The record with this text.
   init(_ text: [UInt8]) {
     self.text = String(decoding: text, as: UTF8.self)
     fields = self.text.split(separator: "|", omittingEmptySubsequences: false)
   }
 
-  /// The letter that says what the record is.
+  /// The letter of the record's type.
   var type: Substring { self[0] }
 
-  /// A field; empty where the record ends before it.
+  /// A field; empty past the end of the record.
   subscript(_ index: Int) -> Substring { fields.indices.contains(index) ? fields[index] : "" }
 
-  /// The components of a field.
   func components(_ index: Int) -> [Substring] {
     self[index].split(separator: "^", omittingEmptySubsequences: false)
   }

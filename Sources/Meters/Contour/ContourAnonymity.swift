@@ -4,7 +4,7 @@ import Logbook
 
 extension ContourDriver: AnonymisingDriver {
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
-    // One byte steers the session; a command may hold anything.
+    // A single byte controls the session. A command may hold anything.
     var stream = try ReceivedStream(
       transcript, payload: { ContourReport.payload($0)?.indices }, allows: { $0.count == 5 })
     var anonymity = ContourAnonymity()
@@ -13,7 +13,8 @@ extension ContourDriver: AnonymisingDriver {
   }
 }
 
-/// Takes the person out of frames, and makes their checksums again. Lengths stay, so that frames and reports keep theirs.
+/// Removes personal data from frames and recomputes their checksums. Lengths stay the same, so that frames and reports
+/// keep theirs.
 private struct ContourAnonymity {
   private var numbers = StandInNumbers()
 
@@ -39,7 +40,7 @@ private struct ContourAnonymity {
     }
   }
 
-  /// The bytes that are outside of frames.
+  /// The bytes that occur outside of frames.
   private static let control: Set<UInt8> = [
     ContourByte.enquiry, ContourByte.endOfTransmission, ContourByte.acknowledge, ContourByte.refuse,
   ]
@@ -49,7 +50,7 @@ private struct ContourAnonymity {
     switch fields[0] {
     case Array("H".utf8) where fields.count > 4: fields[4] = Self.withoutSerial(fields[4])
     case Array("R".utf8) where fields.count > 3: fields[3] = numbers.next(like: fields[3])
-    // A meter that kept the patient's name would do so behind the second field.
+    // If a meter stored the patient's name, it would be after the second field.
     case Array("P".utf8) where fields.count <= 2: break
     case Array("L".utf8): break
     default: throw ReceivedStream.notUnderstood
@@ -57,8 +58,8 @@ private struct ContourAnonymity {
     return Array(fields.joined(separator: [UInt8(ascii: "|")]))
   }
 
-  /// The product with its parts: behind the dash of the third is the serial number, and behind those that follow the
-  /// radio's id.
+  /// The field of the product, with zeros for personal parts. In the third component the serial number follows the dash;
+  /// in later components the id of the radio does.
   private static func withoutSerial(_ field: [UInt8]) -> [UInt8] {
     var parts = field.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map(Array.init)
     for place in parts.indices.dropFirst(2) {

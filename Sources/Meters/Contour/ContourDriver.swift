@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Contour meters of Ascensia, once Bayer's: records as of ASTM E1394 in frames as of E1381 in HID reports.
+/// Contour meters of Ascensia, once Bayer's: records of ASTM E1394 in frames of E1381 in HID reports.
 ///
-/// A single source states that limits may be printed in tenths of mmol/L, that doses are tenths of a unit, and how a
-/// Contour Next One ends a session. No source states which number is beside LO and HI.
+/// A single source states that limits may be printed in tenths of mmol/L, and that doses are tenths of a unit. How a
+/// Contour Next One ends a session also has one source. No source states the number that accompanies LO and HI.
 struct ContourDriver: MeterDriver {
   static let id = "contour"
   static let name = "Ascensia (Bayer) Contour"
@@ -85,7 +85,7 @@ extension ContourDriver {
     return contents
   }
 
-  /// A Contour Next Link that is paired with a pump takes its time from there.
+  /// A Contour Next Link that is paired with a pump uses the pump's clock, and refuses to set its own.
   private func set(_ subject: String, _ numbers: [Int], _ session: ContourSession) throws {
     let digits = numbers.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined()
     for text in ["W|", subject, digits + "|\r"] {

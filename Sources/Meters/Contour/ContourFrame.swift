@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One frame as of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The family puts one record into each.
+/// A frame of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The meters put one record into each.
 struct ContourFrame: Hashable {
-  /// Counts frames, from 1 on, modulo 8.
+  /// The number of the frame, from 1 on, modulo 8.
   let number: Int
-  /// The record, without the CR that ends it.
+  /// The record, without the CR at its end.
   let text: [UInt8]
 
-  /// The frame that these bytes are, from STX to LF; nil where they are none or the checksum is another.
+  /// Parses these bytes, from STX to LF; nil if they are not a frame, or if the checksum is wrong.
   init?(_ bytes: ArraySlice<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count >= 8, bytes[0] == ContourByte.startOfText, (0x30...0x37).contains(bytes[1]) else {
@@ -23,7 +23,7 @@ struct ContourFrame: Hashable {
     text = Array(bytes[2..<end - 1])
   }
 
-  /// The sum of these bytes, modulo 256: of all between STX and the checksum.
+  /// The sum of these bytes modulo 256; in a frame, of all bytes between STX and the checksum.
   static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt8 { bytes.reduce(0, &+) }
 
   private static func digit(_ byte: UInt8) -> UInt8? {
@@ -36,7 +36,7 @@ struct ContourFrame: Hashable {
   }
 }
 
-/// The bytes that steer a session.
+/// The bytes that control a session.
 enum ContourByte {
   static let startOfText: UInt8 = 0x02
   static let endOfText: UInt8 = 0x03
@@ -45,6 +45,6 @@ enum ContourByte {
   static let acknowledge: UInt8 = 0x06
   static let refuse: UInt8 = 0x15
   static let endOfBlock: UInt8 = 0x17
-  /// `X`: the meter answers as to EOT.
+  /// `X`: the meter answers it like EOT.
   static let wake: UInt8 = 0x58
 }

@@ -2,23 +2,23 @@
 
 import Logbook
 
-/// What the header record of a meter says of it.
+/// The content of a meter's header record.
 struct ContourHeader {
   /// `Bayer7390`, `Contour7800`.
   let product: String
-  /// The versions of its parts with blanks between them.
+  /// The versions of the parts, separated by blanks.
   let firmware: String
-  /// The whole serial number, with the model's number before the dash.
+  /// The complete serial number, with the model number before the dash.
   let serial: String
-  /// Between what values the meter reports numbers; nil where it does not say.
+  /// The range in which the meter reports numbers; nil if it is not stated.
   let range: ContourRange?
-  /// How many results it announces.
+  /// The number of results that the meter announces.
   let count: Int?
-  /// Its clock.
+  /// The time on its clock.
   let clock: DeviceTime?
 
-  /// The header in this record; nil where it is none. Meters differ in how many fields and settings they have, so
-  /// that none but the serial number is wanted.
+  /// Parses a header record; nil for another record. Only the serial number is required: meters differ in the number of
+  /// fields and settings.
   init?(_ record: ASTMRecord) {
     let parts = record.components(4)
     guard record.type == "H", parts.count >= 3 else { return nil }
@@ -33,7 +33,7 @@ struct ContourHeader {
     clock = record.time(13)
   }
 
-  /// What the model's number in the header means; the product's text for one that nobody has listed.
+  /// The model of the number in the header; for an unknown number, the product's text.
   var model: String { Self.models[String(product.suffix(4))] ?? product }
 
   private static let models = [
@@ -43,14 +43,16 @@ struct ContourHeader {
   ]
 }
 
-/// Between what values a meter reports numbers: below it shows LO, above it HI.
+/// The range in which a meter reports numbers: it shows LO below and HI above.
 struct ContourRange: Hashable {
   let low: Double
   let high: Double
   let unit: GlucoseUnit
 
-  /// The setting V: two digits and three. Meters print mg/dL even where they show mmol/L; one was seen to print tenths
-  /// of mmol/L, `06333`, which a single source states. No meter reaches below 400 mg/dL or above 40 mmol/L.
+  /// Parses the setting V: two digits and three.
+  ///
+  /// Meters print mg/dL even if they show mmol/L. A single source saw a meter that printed tenths of mmol/L, `06333`. No
+  /// meter's range ends below 400 mg/dL or above 40 mmol/L.
   init?(_ text: some StringProtocol) {
     guard text.utf8.count == 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let low = Double(text.prefix(2)), let high = Double(text.suffix(3)), low < high
@@ -63,7 +65,7 @@ struct ContourRange: Hashable {
 }
 
 extension String {
-  /// Without blanks at both ends.
+  /// The text without blanks at both ends.
   fileprivate var trimmed: String {
     let tail = drop { $0 == " " }.reversed().drop { $0 == " " }
     return String(tail.reversed())

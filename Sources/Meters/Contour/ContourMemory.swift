@@ -2,31 +2,29 @@
 
 import Logbook
 
-/// Turns the result records of a meter into readings and diary records, in the order in which they come: the oldest
-/// first.
+/// Turns a meter's result records into readings and diary records, in the order received: the oldest first.
 struct ContourMemory {
   private(set) var contents: MeterContents
   private let range: ContourRange?
   private var clock = ClockSetBack()
   private var number: Int64 = 0
 
-  /// Words for the marks that a person can give and that readings have no mark for. The letter D means "don't feel
-  /// right" with one source and for a logbook mark with another.
+  /// Texts for a person's marks that have no equivalent among marks of readings. One source reads the letter D as "don't
+  /// feel right", another as a logbook mark.
   private static let tags: [Substring: String] = ["D": "don't feel right", "I": "illness", "S": "stress"]
 
-  /// What each kind of insulin is called: of the vendor's text as other programs have it.
+  /// The kinds of insulin. Other programs quote these from the vendor's text.
   private static let insulins: [Substring: String] = ["1": "rapid", "2": "long", "3": "mix"]
 
-  /// The memory of the meter with this identity.
   init(_ identity: MeterIdentity, range: ContourRange?) {
     contents = MeterContents(identity)
     self.range = range
   }
 
-  /// How many results have come.
+  /// The number of results received.
   var count: Int { Int(number) }
 
-  /// Takes one result record.
+  /// Adds one result record.
   mutating func take(_ record: ASTMRecord) {
     number += 1
     guard let time = record.time(8) else {
@@ -61,7 +59,7 @@ extension ContourMemory {
     takeTags(markers, at: time)
   }
 
-  /// The number that is beside LO and HI lies one step outside the range and is no measurement.
+  /// The measurement of a result. The number with LO and HI is one step outside the range, and is not a measurement.
   private func measurement(
     _ record: ASTMRecord, _ unit: GlucoseUnit, _ markers: [Substring]
   ) -> Measurement? {
@@ -95,7 +93,7 @@ extension ContourMemory {
     }
   }
 
-  /// Points and choices are exchanges, whose size in grams a person sets elsewhere.
+  /// Points and choices are exchanges; a person sets their size in grams elsewhere.
   private mutating func takeFood(_ record: ASTMRecord, at time: DeviceTime) {
     guard let number = record.number(3) else { return reject(record, "the carbohydrates are not a number") }
     let fields: [String: FieldValue] =
@@ -108,7 +106,7 @@ extension ContourMemory {
     contents.records.append(MeterRecord(.food, at: time, RecordFields(fields)))
   }
 
-  /// Doses are tenths of a unit: a single source, who saw it on his own meter.
+  /// Doses are tenths of a unit. A single source observed it on one meter.
   private mutating func takeInsulin(_ record: ASTMRecord, at time: DeviceTime) {
     guard let tenths = record.number(3) else { return reject(record, "the dose is not a number") }
     var fields: [String: FieldValue] = ["units": .number(tenths / 10)]

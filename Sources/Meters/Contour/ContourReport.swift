@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The HID reports of the family: a prefix of three bytes, a length, and at most sixty bytes of a stream that knows
-/// nothing of reports.
+/// HID reports of the Contour: a prefix of three bytes, a length, and at most 60 bytes of a stream. Units of the stream
+/// are independent of reports.
 enum ContourReport {
-  /// How many bytes of the stream one report carries.
+  /// The number of bytes that one report carries.
   static let maxPayload = 60
 
-  /// One report with these bytes, which are few enough for it. The vendor's own software sends zeros as the prefix.
+  /// One report with these bytes, at most `maxPayload`. The prefix is zeros, as in the vendor's software.
   static func pack(_ payload: [UInt8]) -> [UInt8] {
     [0, 0, 0, UInt8(truncatingIfNeeded: min(payload.count, maxPayload))] + payload.prefix(maxPayload)
   }
 
-  /// The bytes of the stream in a report from the meter; nil where it is too short or claims too much.
+  /// The payload of a report from the meter; nil if the report is shorter than it states.
   static func payload(_ report: [UInt8]) -> ArraySlice<UInt8>? {
     guard report.count >= 4, report.starts(with: Array("ABC".utf8)) else { return nil }
     let count = Int(report[3])

@@ -2,30 +2,29 @@
 
 import Logbook
 
-/// One session with a meter of the family: the handshakes of ASTM E1381, with their limits.
+/// One session with a Contour meter: the handshakes of ASTM E1381, with their limits.
 final class ContourSession {
-  /// A meter answers within milliseconds; other programs allow five seconds.
+  /// A meter answers within milliseconds. Other programs allow five seconds.
   private static let answerMilliseconds = 5000
   /// The first header and the closing handshake.
   private static let handshakeMilliseconds = 2000
-  /// Reports of one message come 12 to 20 ms apart, so that this much silence ends what was on its way.
+  /// Reports of one message arrive 12 to 20 ms apart, so that a longer silence ends the message.
   private static let silenceMilliseconds = 60
-  /// How often a frame is asked for again, as the maker's own rules have it.
+  /// The number of times that a frame is requested again, by the manufacturer's rules.
   private static let maxRefusals = 6
   /// A message has at most six reports.
   private static let maxReports = 64
-  /// Above what any memory holds: 2000 results.
+  /// Far above the largest memory: 2000 results.
   private static let maxFrames = 20_000
 
   private let meter: MeterConnection
   private var stream = ContourStream()
 
-  /// A session that has not begun.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Wakes the meter and takes its first header, behind which it waits.
+  /// Wakes the meter and receives its first header. The meter then waits for an acknowledgement.
   ///
-  /// A meter that was left in the middle of a session answers another byte than one that rests, so three are tried.
+  /// A meter that was left in mid-session answers a different byte than an idle one, so three bytes are tried.
   func open() throws -> ContourHeader {
     let doing = "opening the session with the meter"
     try drain(doing)
@@ -39,7 +38,7 @@ final class ContourSession {
     )
   }
 
-  /// Reads the memory, from the oldest result to the last record, whose code says that it is whole.
+  /// Reads the memory, from the oldest result to the last record, whose code states that the memory is complete.
   func readRecords(_ take: (ASTMRecord) throws -> Void) throws {
     var reader = FrameOrder()
     var reply = ContourByte.acknowledge
@@ -61,28 +60,28 @@ final class ContourSession {
     throw Failure(.protocolViolation, "reading the memory: the meter sent more data than its memory can hold")
   }
 
-  /// Ends a session whose data is complete: the meter answers the last ACK by EOT, and a Contour Next One only NAK.
+  /// Ends a complete session. The meter answers the last ACK with EOT; a Contour Next One answers only NAK.
   func finish() {
     for byte in [ContourByte.acknowledge, ContourByte.refuse] {
       do {
         try send([byte], "ending the session")
         if try token(Self.handshakeMilliseconds, "ending the session") == .endOfTransmission { return }
       } catch {
-        return  // Everything that was wanted has come.
+        return  // All data has been received.
       }
     }
   }
 
-  /// Leaves a session that is not at its end, so that the meter can be used.
+  /// Ends an incomplete session, so that the meter can be used.
   func abandon() {
     do {
       try send([ContourByte.endOfTransmission], "ending the session")
     } catch {
-      return  // What went wrong before is what a person has to know.
+      return  // The earlier error is the one to report.
     }
   }
 
-  /// Goes from the first header to where the meter takes commands.
+  /// Continues from the first header to the state in which the meter accepts commands.
   func enterCommandMode() throws {
     let doing = "asking the meter to accept commands"
     for _ in 1...Self.maxRefusals {
@@ -95,7 +94,7 @@ final class ContourSession {
     throw Failure(.protocolViolation, "\(doing): it does not; unplug it, plug it in again and retry")
   }
 
-  /// Gives one command, and says whether the meter took it; false where it refused.
+  /// Sends one command; returns whether the meter accepted it.
   func command(_ text: String, _ doing: String) throws -> Bool {
     try send(Array(text.utf8), doing)
     switch try token(Self.answerMilliseconds, doing) {
@@ -117,7 +116,7 @@ extension ContourSession {
     }
   }
 
-  /// The next token; nil where none came in time.
+  /// The next token; nil after the timeout.
   private func token(_ milliseconds: Int, _ doing: String) throws -> ContourToken? {
     for _ in 0..<Self.maxReports {
       if let token = stream.next() { return token }
@@ -142,7 +141,7 @@ extension ContourSession {
     }
   }
 
-  /// Drops what is left of an earlier message.
+  /// Discards the rest of an earlier message.
   private func drain(_ doing: String) throws {
     stream.clear()
     for _ in 0..<Self.maxReports {
@@ -156,11 +155,11 @@ extension ContourSession {
       switch try token(Self.handshakeMilliseconds, doing) {
       case .frame(let frame):
         guard let header = ContourHeader(ASTMRecord(frame.text)) else { continue }
-        // A Contour Next Link sends the ENQ in a separate report.
+        // A Contour Next Link sends the ENQ in its own report.
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:
-        // A meter that waits since an earlier session.
+        // The meter is still waiting in an earlier session.
         try send([ContourByte.acknowledge], doing)
       case .damaged, nil:
         try drain(doing)
@@ -179,9 +178,9 @@ extension ContourSession {
   }
 }
 
-/// Which frame has to come next, and what a wrong one is answered.
+/// The frame that is expected next, and the answer to an unexpected one.
 private struct FrameOrder {
-  /// What to do about what came.
+  /// The reaction to a token.
   enum Verdict {
     case answer(UInt8)
     case record(ASTMRecord)
@@ -198,7 +197,7 @@ private struct FrameOrder {
     switch token {
     case .frame(let frame): return try judge(frame, doing)
     case nil:
-      // The answer may have lost its end; a meter that says nothing twice has gone.
+      // The answer may have lost its end. After two silences the meter is gone.
       guard !isSilent else { throw Failure(.timedOut, doing: doing) }
       isSilent = true
       return try refuse(doing)
@@ -220,7 +219,7 @@ private struct FrameOrder {
       return .answer(ContourByte.acknowledge)
     }
     if frame.number == (expected + 7) % 8, hasRecords {
-      // Sent once more, because our answer was lost.
+      // The meter repeated the frame because our answer was lost.
       refusals += 1
       guard refusals <= Self.maxRefusals else { return try refuse(doing) }
       return .answer(ContourByte.acknowledge)

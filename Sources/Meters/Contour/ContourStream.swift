@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the bytes from a meter make up.
+/// A unit of the stream of bytes from a meter.
 enum ContourToken: Hashable {
   case frame(ContourFrame)
-  /// Something that began like a frame and is none.
+  /// A damaged frame.
   case damaged
   case endOfTransmission, enquiry, acknowledge, refuse
 }
 
-/// Takes the stream apart that the reports carry. A frame of exactly 60 bytes fills one report and nothing follows
-/// it, so the end of a frame is found in the stream alone.
+/// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one follows.
+/// So only the stream determines the end of a frame.
 struct ContourStream {
-  /// Longer than any frame: a header of a Contour Next USB has about 300 bytes.
+  /// Above the longest frame: a header of a Contour Next USB has about 300 bytes.
   static let longestFrame = 1024
 
   private var bytes: [UInt8] = []
 
-  /// Takes the bytes of one report.
+  /// Adds the bytes of one report.
   mutating func add(_ payload: ArraySlice<UInt8>) { bytes += payload }
 
-  /// Forgets what has come.
+  /// Discards the received bytes.
   mutating func clear() { bytes = [] }
 
-  /// The next token, or nil until more has come. Bytes that are no token and in no frame are dropped.
+  /// The next token; nil until more bytes arrive. Bytes outside of tokens and frames are dropped.
   mutating func next() -> ContourToken? {
     while let byte = bytes.first {
       if byte == ContourByte.startOfText { return nextFrame() }

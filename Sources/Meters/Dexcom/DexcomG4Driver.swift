@@ -4,14 +4,14 @@ import Logbook
 
 /// Dexcom receivers G4, G5 and G6.
 ///
-/// What concerns the G4 rests on a recording of the maker's program with its export. Revisions 4 and 5 of sensor values,
-/// revision 3 of calibrations and the part of the memory for values that were fetched later belong to G5 and G6, rest on
-/// one source each, and no recording of them is public.
+/// The parts about the G4 are known from a recording of the manufacturer's program and its export. G5 and G6 add revisions
+/// 4 and 5 of sensor values, revision 3 of calibrations, and the partition of values that were fetched later. Each of
+/// these has one source, and no recording of them is public.
 ///
-/// A sensor value's place is the system's second in which it was measured: nobody can set that clock, while the display's
-/// moves. The maker's export names the transmitter as the device and counts that one's own ticks. The receiver of the G4
-/// keeps neither beside its values, so the same value from both has two identities. Calibrations have a place by
-/// their shown time, there as here.
+/// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be set, while
+/// the display's clock can. The manufacturer's export names the transmitter as the device and counts the transmitter's
+/// ticks. The receiver of the G4 stores neither, so the same value from both sources has two identities. Calibrations
+/// are identified by their shown time in both.
 struct DexcomG4Driver: MeterDriver {
   static let id = "dexcom-g4"
   static let name = "Dexcom G4, G5 and G6 receivers"
@@ -86,7 +86,7 @@ extension DexcomG4Driver {
     return (identity, product == "ScoutReceiver" || product == "OrionReceiver")
   }
 
-  /// The serial number on the last page of the maker's text: a receiver that was repaired has several.
+  /// The serial number on the last page of the manufacturer's text. A repaired receiver has several.
   private func serialNumber(_ session: DexcomSession, doing: String) throws -> String {
     guard let last = try session.range(.manufacturing)?.upperBound,
       let page = try session.pages(last...last, .manufacturing, onPage: {}).first,

@@ -2,17 +2,17 @@
 
 import Logbook
 
-/// What the pages of a receiver hold, gathered in their order.
+/// The contents of a receiver's pages, collected in their order.
 struct DexcomMemory {
   private var history: [MeterReading] = []
   private var calibrations: [MeterReading] = []
   private var records: [MeterRecord] = []
   private var skipped: [String: Int] = [:]
   private var rejections: [Rejection] = []
-  /// Items so far, in the order in which they are read.
+  /// The number of items read so far.
   private var count: Int64 = 0
 
-  /// Takes the records of a page; nil for a page whose header is damaged.
+  /// Adds the records of a page; nil means a page with a damaged header.
   mutating func add(_ page: DexcomPage?, _ partition: DexcomPartition) {
     guard let page else { return reject("a page with a damaged header") }
     guard let length = DexcomRecord.length(partition, revision: page.revision) else {
@@ -28,7 +28,7 @@ struct DexcomMemory {
     }
   }
 
-  /// All that was taken, with what its order says about the clock.
+  /// All contents, with marks where their order shows a change of the clock.
   func contents(_ identity: MeterIdentity) -> MeterContents {
     var contents = MeterContents(identity)
     var history = history.sorted { ($0.tick ?? 0) < ($1.tick ?? 0) }
@@ -59,10 +59,10 @@ extension DexcomMemory {
 
   private mutating func reject(_ reason: String) { add(.rejected(reason)) }
 
-  /// How often the display's clock was set: its distance from the system's changed between two values.
+  /// The number of times that the display's clock was set: its offset from the system's clock changed between two values.
   private static func clockChanges(_ history: [MeterReading]) -> Int {
     let distances = history.map { $0.deviceTime.seconds - ($0.tick ?? 0) }
-    // Seconds of difference come from the measurement, not from the clock.
+    // Differences of seconds come from the measurement, not from the clock.
     return zip(distances, distances.dropFirst()).count { abs($0 - $1) >= 60 }
   }
 }

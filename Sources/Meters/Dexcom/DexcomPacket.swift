@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A packet to or from a Dexcom receiver: 01, the length of all, a command or result, a payload and a checksum.
+/// A packet to or from a Dexcom receiver: 01, the total length, a command or result, a payload and a checksum.
 struct DexcomPacket: Hashable {
-  /// What the front of some bytes is.
+  /// The result of parsing the first bytes.
   enum Finding: Hashable {
     case packet(DexcomPacket)
-    /// More bytes have to come.
+    /// The packet is not complete yet.
     case incomplete
-    /// No packet: an impossible length or another checksum.
+    /// Not a packet: the length is impossible, or the checksum is wrong.
     case broken
   }
 
   private static let start: UInt8 = 0x01
   private static let overhead = 6
-  /// Four pages are the longest answer that was seen: 2118 bytes.
+  /// Above the longest recorded answer: four pages, 2118 bytes.
   private static let maxBytes = 2200
 
-  /// The command, or in an answer the result.
+  /// The command; in an answer, the result.
   var code: UInt8
-  /// What follows it.
   var payload: [UInt8] = []
 
-  /// The packet as it goes over the wire.
   var bytes: [UInt8] {
     let length = UInt16(truncatingIfNeeded: payload.count + Self.overhead)
     let body = [Self.start] + length.littleEndianBytes + [code] + payload
     return body + CRC16.ccitt(body, initial: 0).littleEndianBytes
   }
 
-  /// The packet behind noise at the front of these bytes.
+  /// The first packet in these bytes, after any noise.
   static func find(in bytes: [UInt8]) -> Finding {
     let bytes = Array(bytes.drop { $0 != start })
     guard let length = bytes.littleEndian(UInt16.self, at: 1).map(Int.init) else { return .incomplete }

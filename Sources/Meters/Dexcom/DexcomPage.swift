@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a receiver keeps in separate pages: the parts of its memory that are read.
+/// The partitions of a receiver's memory that are read.
 enum DexcomPartition: UInt8 {
   case manufacturing = 0
   case sensor = 4
@@ -16,17 +16,17 @@ struct DexcomPage: Hashable {
   static let size = 528
   private static let headerSize = 28
 
-  /// Which part of the memory it belongs to.
+  /// The number of its partition.
   let partition: UInt8
-  /// Which layout its records have.
+  /// The layout of its records.
   let revision: UInt8
-  /// Its place in its part of the memory.
+  /// The number of the page in its partition.
   let number: UInt32
-  /// How many records the header counts.
+  /// The number of records that the header states.
   let count: Int
   private let data: [UInt8]
 
-  /// The page in these bytes; nil for another size, another checksum of the header, or more records than bytes.
+  /// Parses a page; nil if the size or the header's checksum is wrong, or if the header states more records than fit.
   init?(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.size, let checksum = bytes.littleEndian(UInt16.self, at: 26),
@@ -41,7 +41,7 @@ struct DexcomPage: Hashable {
     data = Array(bytes[Self.headerSize...])
   }
 
-  /// The records of so many bytes, oldest first, without their checksums; nil for one whose checksum is another.
+  /// The records of this length in bytes, oldest first, without their checksums; nil for one with a wrong checksum.
   func records(length: Int) -> [[UInt8]?] {
     guard length > 2 else { return [] }
     return (0..<count).map { index in

@@ -4,13 +4,14 @@ import Logbook
 
 /// One record of a Dexcom receiver.
 ///
-/// Every record has two times in seconds since 2009: the system's, which nobody sets, and the display's.
+/// Every record has two times in seconds since 2009: the time on the system's clock, which cannot be set, and the time on
+/// the display.
 enum DexcomRecord: Hashable {
   case reading(MeterReading)
   case record(MeterRecord)
-  /// What is none of both, by its name.
+  /// Neither a reading nor a diary record; with its name.
   case skipped(String)
-  /// What cannot be understood.
+  /// A record that could not be parsed.
   case rejected(String)
 
   /// 2009-01-01.
@@ -20,7 +21,7 @@ enum DexcomRecord: Hashable {
   private static let maxGrams: UInt32 = 2000
   private static let maxMinutes: UInt32 = 24 * 60
 
-  /// The length with its checksum of a record in this part of the memory; nil for a revision that nobody described.
+  /// The length of a record in this partition, with its checksum; nil for an undocumented revision.
   static func length(_ partition: DexcomPartition, revision: UInt8) -> Int? {
     switch (partition, revision) {
     case (.manufacturing, _): 500
@@ -34,7 +35,7 @@ enum DexcomRecord: Hashable {
     }
   }
 
-  /// The record in these bytes without their checksum; nil for one of no use here.
+  /// Parses a record without its checksum; nil for one without data to import.
   init(_ bytes: [UInt8], _ partition: DexcomPartition, revision: UInt8) {
     guard let times = Times(bytes) else {
       self = .rejected("a record that is too short")
@@ -52,7 +53,7 @@ enum DexcomRecord: Hashable {
 }
 
 extension DexcomRecord {
-  /// The two times that begin each record.
+  /// The two times at the start of each record.
   private struct Times {
     let system: Int64
     let display: Int64
@@ -65,16 +66,16 @@ extension DexcomRecord {
       self.display = Int64(display)
     }
 
-    /// What the display showed at a moment of the system's time.
+    /// The time on the display at an instant of the system's clock.
     func shown(_ system: Int64) -> DeviceTime { DeviceTime(seconds: system + display - self.system + epoch) }
   }
 
-  /// A sensor value. Those only for the display are no history: the maker's export has none of them.
+  /// A sensor value. Values for the display only are not history: the manufacturer's export omits them.
   private static func sensor(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let word = bytes.littleEndian(UInt16.self, at: 8) else { return nil }
     if word & 0x8000 != 0 { return .skipped("sensor value only for the display") }
     let number = Double(word & 0x03FF)
-    // Below 20 are codes that say why there is no value.
+    // Numbers below 20 are codes for a missing value.
     if number < 20 { return .skipped("sensor value that is missing for a reason") }
     var moment = (shown: times.shown(times.system), tick: times.system)
     if revision >= 4 {
@@ -93,12 +94,12 @@ extension DexcomRecord {
     return .reading(MeterReading(.cbg, at: moment.shown, measurement, tick: moment.tick))
   }
 
-  /// A value from a finger stick that a person typed in, at the time at which it was typed.
+  /// A value from a finger stick that a person typed, at the time of typing.
   private static func calibration(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // A time a day away is none: two programs disagree about where it is in revision 3.
+    // A time more than a day away is invalid: two programs disagree about its offset in revision 3.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }
@@ -108,7 +109,7 @@ extension DexcomRecord {
         marks: .calibration))
   }
 
-  /// What a person entered, at the time that the person said.
+  /// An event that a person entered, at the time that the person stated.
   private static func event(_ bytes: [UInt8]) -> Self? {
     guard bytes.count >= 18, let seconds = bytes.littleEndian(UInt32.self, at: 10),
       let value = bytes.littleEndian(UInt32.self, at: 14)
@@ -133,7 +134,7 @@ extension DexcomRecord {
     }
   }
 
-  /// In the words of the maker's export.
+  /// The names in the manufacturer's export.
   private static let healthWords = ["Illness", "Stress", "High Symptoms", "Low Symptoms", "Cycle", "Alcohol"]
   private static let intensities = ["light", "medium", "heavy"]
 

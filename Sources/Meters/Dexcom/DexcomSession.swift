@@ -2,10 +2,9 @@
 
 import Logbook
 
-/// Commands to a Dexcom receiver. Only those that read are named, and the one that sets the display's clock: others
-/// erase it, switch it off, or make it unusable.
+/// Commands to a Dexcom receiver. Only the commands that read, and the one that sets the display's clock, are defined.
+/// Others erase the receiver, switch it off, or make it unusable.
 final class DexcomSession {
-  /// What is asked.
   enum Command: UInt8 {
     case ping = 0x0A
     case firmwareHeader = 0x0B
@@ -19,23 +18,22 @@ final class DexcomSession {
   /// Tidepool's driver waits one second for an answer.
   private static let milliseconds = 2000
   private static let attempts = 3
-  /// A transfer carries 64 bytes, so that the longest answer has 34; noise may come before it.
+  /// A transfer carries 64 bytes, so that the longest answer has 34 transfers. Noise may precede it.
   private static let maxTransfers = 256
   private static let nextMilliseconds = 1000
   private static let maxPages: UInt32 = 10_000
-  /// More pages in one answer were never seen.
+  /// The largest number of pages in one recorded answer.
   private static let pagesAtOnce: UInt32 = 4
 
   private let meter: MeterConnection
 
-  /// A session on which nothing was said yet.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Gives a command, again where the answer is damaged, and gives the payload of the answer.
+  /// Sends a command, again if the answer is damaged, and returns the payload of the answer.
   func request(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
     do {
       for _ in 0..<Self.attempts {
-        // What an interrupted session left may still arrive.
+        // Data of an interrupted session may still arrive.
         _ = try meter.perform(.discard, within: Self.milliseconds)
         try meter.send(
           DexcomPacket(code: command.rawValue, payload: payload).bytes, within: Self.milliseconds)
@@ -48,7 +46,7 @@ final class DexcomSession {
     throw Failure(.protocolViolation, "\(doing): the receiver's answer is damaged; retry")
   }
 
-  /// Asks for one number.
+  /// Requests one number.
   func number<Number: FixedWidthInteger>(_ command: Command, _: Number.Type, doing: String) throws -> Number {
     guard let number = try request(command, doing: doing).littleEndian(Number.self, at: 0) else {
       throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short")
@@ -56,7 +54,7 @@ final class DexcomSession {
     return number
   }
 
-  /// The first and last page of a part of the memory; nil for an empty one.
+  /// The first and last page of a partition; nil for an empty one.
   func range(_ partition: DexcomPartition) throws -> ClosedRange<UInt32>? {
     let doing = "asking for the size of the receiver's memory"
     let answer = try request(.pageRange, [partition.rawValue], doing: doing)
@@ -70,7 +68,7 @@ final class DexcomSession {
     return first...last
   }
 
-  /// The pages of a range in order; nil for one whose header is damaged.
+  /// The pages of a range in order; nil for a page with a damaged header.
   func pages(_ range: ClosedRange<UInt32>, _ partition: DexcomPartition, onPage: () -> Void) throws
     -> [DexcomPage?]
   {
@@ -99,7 +97,7 @@ final class DexcomSession {
 }
 
 extension DexcomSession {
-  /// The next packet, collected from transfers of any size; nil where it is damaged.
+  /// The next packet, assembled from transfers of any size; nil if it is damaged.
   private func answer() throws(TransportError) -> DexcomPacket? {
     var received: [UInt8] = []
     for _ in 0..<Self.maxTransfers {

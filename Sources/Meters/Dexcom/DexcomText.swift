@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes in a receiver's text: one element of XML with quotes of either kind.
+/// The attributes in a receiver's text: one XML element with quotes of either kind.
 struct DexcomText {
   private let text: [UInt8]
 
-  /// The text in these bytes, up to the zeros behind it.
+  /// The text in these bytes, without the zeros after it.
   init(_ bytes: some Sequence<UInt8>) { text = Array(bytes.prefix { $0 != 0 }) }
 
-  /// The value of an attribute; nil where there is none or it is not printable.
+  /// The value of an attribute; nil if it is missing or not printable.
   subscript(name: String) -> String? {
     let start = Array(" \(name)=".utf8)
     guard text.count > start.count else { return nil }

@@ -3,7 +3,7 @@
 import Logbook
 
 extension FreeStyleMeter {
-  /// The same session without the person: other serial number, values, doses and texts, with their sums made again.
+  /// The same session without personal data: serial number, values, doses and texts are replaced, and sums recomputed.
   func anonymise(_ transcript: Transcript) throws -> Transcript {
     let commands = Set(tables.map(\.command) + Self.plainCommands + [serialCommand])
     var stream = try ReceivedStream(
@@ -27,14 +27,14 @@ extension FreeStyleMeter {
 }
 
 extension FreeStyleMeter {
-  /// Their answers report nothing of the person.
+  /// Commands whose answers hold no personal data.
   private static let plainCommands = ["$swver?", "$date?", "$time?"]
 
   private static func command(_ report: FreeStyleReport) -> String {
     String(decoding: report.payload.prefix { $0 != 0x0D }, as: UTF8.self)
   }
 
-  /// A whole answer, with the sum of what is in it.
+  /// A complete answer, with the sum of its new content.
   private func replaced(
     _ reply: [UInt8], to command: String, _ numbers: inout StandInNumbers
   ) throws -> [UInt8] {
@@ -52,7 +52,7 @@ extension FreeStyleMeter {
     }
   }
 
-  /// Whether more than the words of a refusal came.
+  /// Whether the refusal is longer than its fixed words.
   private static func isLong(_ refusal: [UInt8]) -> Bool { refusal.count > "CMD Fail!\r\n".utf8.count + 15 }
 
   private func replacedMessage(
@@ -75,7 +75,7 @@ extension FreeStyleMeter {
     return rows + Array("\(dump.rows.count),".utf8) + FreeStyleReply.digits(of: rows) + [0x0D, 0x0A]
   }
 
-  /// A zero says that there is none, and stays, as do the words for what is out of range.
+  /// The replacement of a field. Zero means that there is none, and is kept; so are the words for out of range.
   private static func replaced(_ field: [UInt8], _ numbers: inout StandInNumbers) -> [UInt8] {
     if field.allSatisfy({ $0 == UInt8(ascii: "0") }) || [Array("HI".utf8), Array("LO".utf8)].contains(field) {
       return field
@@ -86,7 +86,7 @@ extension FreeStyleMeter {
 }
 
 extension FreeStyleReport {
-  /// Where a report carries text; an empty place in one of another sort, nil in a damaged one.
+  /// The range of the text in a report; empty for a report of another type, nil for a damaged one.
   fileprivate static func textRange(_ bytes: [UInt8]) -> Range<Int>? {
     guard let report = FreeStyleReport(bytes) else { return nil }
     return 2..<2 + (report.type == text ? report.payload.count : 0)

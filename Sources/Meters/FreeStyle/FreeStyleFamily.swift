@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// A driver of the family: it states the serial command, the tables and what their rows mean.
+/// A driver for FreeStyle meters, defined by its serial command, its tables and the meaning of their rows.
 protocol FreeStyleFamily: AnonymisingDriver {
-  /// The meter's commands and tables.
+  /// The commands and tables of the meter.
   static var meter: FreeStyleMeter { get }
   /// The type of the reports in which this model sends text.
   static func textType(_ model: MeterModel) -> UInt8

@@ -4,9 +4,9 @@ import Logbook
 
 /// FreeStyle InsuLinx: rows of `$result?`, with values always in mg/dL.
 ///
-/// Known from one recorded meter, whose rows hold strip tests, weekly trends and clock changes alone: how LO, HI,
-/// control solution, insulin and food are there is unknown. The fields for ketone and temperature are taken from
-/// the order of columns in the maker's own export.
+/// Known from one recorded meter whose rows are strip tests, weekly trends and clock changes. The form of LO, HI,
+/// control solution, insulin and food is unknown. The fields of ketone and temperature follow the order of columns in
+/// the manufacturer's export.
 struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-insulinx"
   static let name = "Abbott FreeStyle InsuLinx"
@@ -19,7 +19,7 @@ struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleInsuLinxDriver {
-  /// Behind the time of a test what the meter says of itself; a change of the clock has only times.
+  /// Fields without personal data. In a test they extend past the time; in a change of the clock they are only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 0: Set(0...11)

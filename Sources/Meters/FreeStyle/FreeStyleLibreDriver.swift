@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// FreeStyle Libre readers whose session is in the clear: the first Libre and the Libre Pro.
+/// FreeStyle Libre readers with an unencrypted session: the first Libre and the Libre Pro.
 ///
-/// Rows have a permanent record number, but LibreView, where the same readings come from, has serial number and
-/// shown time alone; so that both are one, the shown time is the identity, and a value at the end of the range stays
-/// a number with its mark, as LibreView has it. A single source states these ends, and all of the Libre Pro.
+/// Rows have a permanent record number, but LibreView states only serial number and shown time for the same readings.
+/// The shown time is the identity, so that readings of both sources match. A value at the end of the range stays a
+/// number with a mark, as in LibreView. A single source states these ends, and everything about the Libre Pro.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"
@@ -38,7 +38,7 @@ struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleLibreDriver {
-  /// A row of `$history?`: what the sensor measured by itself.
+  /// A row of `$history?`: an automatic measurement of the sensor.
   private static func takeHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard row.count == 16, row.number(1) == 12 else {
       return memory.reject(row, "the row of sensor history has an unknown form")
@@ -51,14 +51,14 @@ extension FreeStyleLibreDriver {
 }
 
 extension Measurement {
-  /// A value of a Libre: whole mg/dL, whatever it shows.
+  /// A value of a Libre, in whole mg/dL whatever unit it shows.
   static func libreGlucose(_ number: Int?) -> Measurement? {
     number.flatMap { $0 > 0 ? .value(Quantity(Double($0), .milligramsPerDecilitre)) : nil }
   }
 }
 
 extension ReadingMarks {
-  /// The mark of a value at the end of a sensor's range, which means LO or HI; a strip measures further down.
+  /// The mark of a value at the end of a sensor's range, which means LO or HI. Strips have a wider range.
   static func libreLimit(_ number: Int?, _ kind: ReadingKind) -> ReadingMarks {
     guard let number else { return [] }
     return number >= 500 || (number <= 40 && kind != .smbg) ? .atLimit : []

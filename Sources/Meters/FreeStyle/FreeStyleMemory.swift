@@ -2,16 +2,15 @@
 
 import Logbook
 
-/// Collects what the rows of a meter say. Rows come newest first and are taken oldest first.
+/// Collects the contents of a meter's rows. The meter sends rows newest first; they are added oldest first.
 struct FreeStyleMemory {
   private(set) var contents: MeterContents
   private var clock = ClockSetBack()
   private var number: Int64 = 0
 
-  /// The memory of the meter with this identity.
   init(_ identity: MeterIdentity) { contents = MeterContents(identity) }
 
-  /// Takes each row of a table in the order of their numbers, which are in this field.
+  /// Adds each row of a table, in the order of the record numbers in this field.
   mutating func take(
     _ rows: [FreeStyleRow], numberedBy field: Int, _ read: (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) {
@@ -20,7 +19,7 @@ struct FreeStyleMemory {
     let numbered = rows.enumerated().map { offset, row in
       (id: row.number(field) ?? 0, line: first + Int64(offset) + 1, row: row)
     }
-    // Rows that share a number are newest first.
+    // Rows with the same number are newest first.
     for (_, line, row) in numbered.sorted(by: { ($0.id, $1.line) < ($1.id, $0.line) }) {
       number = line
       read(row, &self)
@@ -30,7 +29,7 @@ struct FreeStyleMemory {
 
   /// Adds a reading.
   ///
-  /// - Parameter timeIsValid: what the meter says of its clock at that moment.
+  /// - Parameter timeIsValid: whether the meter reports its clock as valid at that moment.
   mutating func add(
     _ kind: ReadingKind, _ measurement: Measurement?, _ row: FreeStyleRow, timeIn field: Int = 2,
     timeIsValid: Bool = true, marks: ReadingMarks = []
@@ -42,7 +41,6 @@ struct FreeStyleMemory {
     contents.readings.append(MeterReading(kind, at: time, measurement, marks: marks))
   }
 
-  /// Adds a diary record.
   mutating func add(
     _ kind: RecordKind, _ row: FreeStyleRow, timeIn field: Int = 2, _ fields: [String: FieldValue]
   ) {
@@ -50,25 +48,23 @@ struct FreeStyleMemory {
     contents.records.append(MeterRecord(kind, at: time, RecordFields(fields)))
   }
 
-  /// Rejects a row.
   mutating func reject(_ row: FreeStyleRow, _ reason: String) {
     contents.rejections.append(Rejection(line: number, reason: reason, source: String(row.text.prefix(1024))))
   }
 
-  /// Counts a row that says nothing of glucose or of what a person did.
+  /// Counts a row that holds neither glucose nor an action of the person.
   mutating func skip(_ name: String) { contents.skipped[name, default: 0] += 1 }
 
-  /// Informs a person, once.
+  /// Adds a warning once.
   mutating func warn(_ warning: String) {
     if !contents.warnings.contains(warning) { contents.warnings.append(warning) }
   }
 }
 
 extension FreeStyleRow {
-  /// Month, day, year of the century, hour and minute from this field on: the time as the meter shows it. nil where
-  /// no calendar has it.
+  /// The shown time in month, day, year of the century, hour and minute from this field on; nil for an invalid date.
   ///
-  /// Readers keep seconds, too; neither their screen nor LibreView reports them, and the two have to agree.
+  /// Readers store seconds, too. Their screens and LibreView omit seconds, and the identities must match.
   func time(_ index: Int) -> DeviceTime? {
     guard let month = number(index), let day = number(index + 1), let year = number(index + 2),
       (0...99).contains(year), let hour = number(index + 3), let minute = number(index + 4)
@@ -78,7 +74,7 @@ extension FreeStyleRow {
 }
 
 extension Measurement {
-  /// A strip's value as meters write it: whole mg/dL, `HI` or `LO`; nil for anything else. They measure from 20 to
+  /// A strip's value as meters write it: whole mg/dL, `HI` or `LO`; nil for anything else. Their range is 20 to
   /// 500 mg/dL.
   static func stripGlucose(_ text: String, _ number: Int?) -> Measurement? {
     switch text {
@@ -88,8 +84,7 @@ extension Measurement {
     }
   }
 
-  /// A ketone value as meters write it: eighteenths of mmol/L, which they show with one decimal, as LibreView does;
-  /// or `HI`, above 8.0.
+  /// A ketone value in eighteenths of mmol/L, or `HI` above 8.0. Meters and LibreView show it with one decimal.
   static func stripKetone(_ text: String, _ number: Int?) -> Measurement? {
     if text == "HI" { return .high(above: 8, .millimolesPerLitre) }
     return number.flatMap { number in

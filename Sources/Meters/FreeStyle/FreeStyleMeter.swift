@@ -2,28 +2,28 @@
 
 import Logbook
 
-/// What the drivers of the family share: who the meter is, its clock, and how its tables are read.
+/// The shared part of the FreeStyle drivers: identity, clock, and reading of tables.
 struct FreeStyleMeter {
   /// One table of the memory.
   struct Table {
-    /// The command that asks for it.
+    /// The command that requests it.
     let command: String
     /// The field with the record's number.
     let numberField: Int
-    /// The fields of a row that say when and of what kind it is, and nothing that a person measured, took or wrote.
+    /// The fields of a row with its time and kind, and without anything that a person measured, took or wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
-    /// Takes one row of it.
+    /// Adds one row of it.
     let take: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
   }
 
   /// The driver's id.
   let driver: String
-  /// The command that asks for the serial number.
+  /// The command that requests the serial number.
   let serialCommand: String
-  /// The tables that hold all there is.
+  /// The tables that make up the memory.
   let tables: [Table]
 
-  /// A meter whose strip tests are rows of `$result?`.
+  /// A meter that sends its strip tests as rows of `$result?`.
   static func strips(
     driver: String, plainFields: @escaping @Sendable (FreeStyleRow) -> Set<Int>,
     take: @escaping @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
@@ -33,12 +33,12 @@ struct FreeStyleMeter {
       tables: [Table(command: "$result?", numberField: 1, plainFields: plainFields, take: take)])
   }
 
-  /// Which meter it is.
+  /// The identity of the meter.
   func identify(_ meter: MeterConnection, textType: UInt8) throws -> MeterIdentity {
     try identity(try opened(meter, textType), meter)
   }
 
-  /// All that the meter holds.
+  /// Reads the complete memory.
   func read(_ meter: MeterConnection, textType: UInt8) throws -> MeterContents {
     let session = try opened(meter, textType)
     let identity = try identity(session, meter)
@@ -53,7 +53,7 @@ struct FreeStyleMeter {
     return memory.contents
   }
 
-  /// Sets the clock, which takes whole minutes.
+  /// Sets the clock, which has no seconds.
   func setClock(
     _ meter: MeterConnection, to time: DeviceTime, textType: UInt8
   ) throws {
@@ -91,7 +91,7 @@ extension FreeStyleMeter {
       firmware: firmware, clock: clock.map(meter.compareClock))
   }
 
-  /// The clock; nil where it was lost, which the meter shows by 255 in every field.
+  /// The time on the clock; nil if the clock was lost, which the meter shows by 255 in every field.
   private func clock(_ session: FreeStyleSession) throws -> DeviceTime? {
     guard let date = try session.request("$date?"), let time = try session.request("$time?") else {
       return nil

@@ -4,8 +4,8 @@ import Logbook
 
 /// FreeStyle Precision Neo and Optium Neo: rows of `$result?`, with strip values always in mg/dL.
 ///
-/// The requests and the form of the strip tests are those of a recorded session. A single source says where control
-/// solution is marked and what an insulin row holds. LibreView gives no record number, so the shown time is the identity.
+/// The requests and the form of strip tests are known from a recorded session. A single source states the mark of
+/// control solution and the content of insulin rows. LibreView has no record numbers, so the shown time is the identity.
 struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-neo"
   static let name = "Abbott FreeStyle Precision Neo and Optium Neo"
@@ -17,11 +17,11 @@ struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleNeoDriver {
-  /// Which kinds of insulin a meter names: in the morning long, at breakfast, at lunch, in the evening long, at
-  /// dinner.
+  /// The kinds of insulin of a meter's choices: morning long, breakfast, lunch, evening long, dinner.
   private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
 
-  /// Behind the time the marks for control solution and the kind of an insulin; a change of the clock has only times.
+  /// Fields without personal data. After the time they include the mark of control solution and the kind of insulin. A
+  /// change of the clock has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 6: Set(0...12)
@@ -54,7 +54,7 @@ extension FreeStyleNeoDriver {
     }
     memory.warn("one source alone says that this meter keeps insulin in whole units; compare with its screen")
     var fields: [String: FieldValue] = [:]
-    // In a recorded session the meter answers 255 for doses that are not set.
+    // A recorded meter answers 255 for doses that are not set.
     if ![0, 255].contains(units) { fields["units"] = .number(Double(units)) }
     if let kind = row.number(8), insulins.indices.contains(kind) { fields["subtype"] = .text(insulins[kind]) }
     memory.add(.insulin, row, fields)

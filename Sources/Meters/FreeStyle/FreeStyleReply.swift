@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to one text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`, where the digits are the sum of the
-/// message's bytes.
+/// The answer to a text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`. The digits are the sum of the message's
+/// bytes.
 enum FreeStyleReply: Hashable {
-  /// The meter did what was asked; the message in bytes, since readers cut strings within a character.
+  /// The command succeeded. The message is bytes, since readers truncate texts within a character.
   case done([UInt8])
-  /// The meter does not know the command or does not allow it.
+  /// The meter does not know or does not allow the command.
   case refused
-  /// The end is there and the sum is another: reports were lost on the way.
+  /// The answer is complete, but the sum differs: reports were lost.
   case damaged
 
   private static let success = Array("CMD OK\r\n".utf8)
@@ -16,7 +16,7 @@ enum FreeStyleReply: Hashable {
   /// `CKSM:`, eight digits and CRLF.
   private static let checksumLength = 15
 
-  /// The answer in these bytes; nil while its end has not come.
+  /// Parses an answer; nil until its end has arrived.
   init?(_ bytes: [UInt8]) {
     if bytes.hasEnd(Self.failure) {
       self = .refused
@@ -34,19 +34,19 @@ enum FreeStyleReply: Hashable {
     self = .done(Array(bytes[..<start]))
   }
 
-  /// The sum of these bytes as the meter writes it.
+  /// The sum of these bytes in the meter's notation.
   static func digits(of bytes: [UInt8]) -> [UInt8] {
     let digits = String(checksum(bytes[...]) & 0xFFFF_FFFF, radix: 16, uppercase: true)
     return Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8)
   }
 }
 
-/// The rows of an answer to `$result?`, `$history?` or `$arresult?`, with the count and the sum that end them.
+/// The rows of an answer to `$result?`, `$history?` or `$arresult?`, which end with a count and a sum.
 struct FreeStyleDump: Hashable {
-  /// The rows as they came.
+  /// The rows as received.
   let rows: [FreeStyleRow]
 
-  /// The rows of this message; nil where their number or their sum is another than it says.
+  /// Parses a message; nil if the number or the sum of its rows differs from the stated one.
   init?(_ message: [UInt8]) {
     if message == Array("Log Empty\r\n".utf8) {
       rows = []
@@ -66,12 +66,11 @@ struct FreeStyleDump: Hashable {
 
 /// One row of a dump: fields between commas, texts between quotation marks.
 struct FreeStyleRow: Hashable {
-  /// The row as it came.
+  /// The row as received.
   let text: String
   /// Its fields with their quotation marks.
   let fields: [[UInt8]]
 
-  /// The row in these bytes.
   init(_ bytes: ArraySlice<UInt8>) {
     text = String(decoding: bytes, as: UTF8.self)
     var fields: [[UInt8]] = [[]]
@@ -87,10 +86,9 @@ struct FreeStyleRow: Hashable {
     self.fields = fields
   }
 
-  /// How many fields there are.
   var count: Int { fields.count }
 
-  /// The text of a field; empty where the row ends before it.
+  /// The text of a field; empty past the end of the row.
   func text(_ index: Int) -> String {
     guard fields.indices.contains(index) else { return "" }
     return String(decoding: fields[index].filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
@@ -109,7 +107,7 @@ struct FreeStyleRow: Hashable {
   }
 }
 
-/// The sum of these bytes; no message is so long that it does not fit.
+/// The sum of these bytes. No message is long enough to overflow it.
 private func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 &+ UInt64($1) } }
 
 /// The number of exactly eight upper-case hexadecimal digits.
@@ -137,7 +135,7 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-  /// Where the last line begins.
+  /// The index at which the last line begins.
   fileprivate var lastLineStart: Int {
     var index = endIndex
     while index > startIndex {
@@ -147,7 +145,7 @@ extension ArraySlice<UInt8> {
     return startIndex
   }
 
-  /// The lines that CRLF ends: a text may hold a bare LF.
+  /// The lines that end with CRLF. A text may contain a bare LF.
   fileprivate var lines: [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = startIndex

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// One session with a meter of the family. It has no end: the next session begins by dropping what is left.
+/// One session with a FreeStyle meter. The protocol has no end: the next session first discards pending data.
 final class FreeStyleSession {
-  /// Reports come every few milliseconds; other programs allow three to five seconds.
+  /// Reports arrive every few milliseconds. Other programs allow three to five seconds.
   private static let answerMilliseconds = 5000
-  /// Ends what an earlier session left behind.
+  /// This much silence ends pending data of an earlier session.
   private static let silenceMilliseconds = 150
-  /// A lost report shows in the sum; the same command then gives the same answer.
+  /// A lost report changes the sum. The command is then repeated and has the same answer.
   private static let maxTries = 3
   /// A Libre with three months of readings sends about 700 kB.
   private static let maxBytes = 8 << 20
@@ -18,13 +18,12 @@ final class FreeStyleSession {
   private let meter: MeterConnection
   private let textType: UInt8
 
-  /// A session that has not begun, whose commands go in reports of this type.
+  /// - Parameter textType: the type of reports that carry commands.
   init(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) {
     self.meter = meter
     self.textType = textType
   }
 
-  /// Begins the session.
   func open() throws {
     let doing = "opening the session with the meter"
     for _ in 1...2 {
@@ -35,7 +34,7 @@ final class FreeStyleSession {
     throw Failure(.timedOut, doing: doing)
   }
 
-  /// The first line of the answer to a question; nil where the meter refuses it.
+  /// The first line of the answer to a question; nil if the meter refuses.
   func request(_ command: String) throws -> String? {
     let message = try request(command) { $0 }
     return message.map { message in
@@ -44,15 +43,15 @@ final class FreeStyleSession {
     }
   }
 
-  /// The rows of a table; nil where the meter refuses.
+  /// The rows of a table; nil if the meter refuses.
   func dump(_ command: String) throws -> [FreeStyleRow]? { try request(command, FreeStyleDump.init)?.rows }
 
-  /// Gives a command that answers nothing; false where the meter refuses.
+  /// Sends a command without an answer; false if the meter refuses.
   func perform(_ command: String) throws -> Bool { try request(command) { $0 } != nil }
 }
 
 extension FreeStyleSession {
-  /// The answer to a command, asked again where it came damaged; nil where the meter refuses.
+  /// The answer to a command, which is repeated after a damaged answer; nil if the meter refuses.
   private func request<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
     let doing = "asking for \(command.filter { $0.isLetter })"
     for _ in 1...Self.maxTries {
@@ -76,7 +75,7 @@ extension FreeStyleSession {
     var rows = 0
     for _ in 0..<Self.maxReports {
       guard let report = try receive(Self.answerMilliseconds, doing) else {
-        // The end may have been lost; a meter that has said nothing is not asked again.
+        // The end may be lost. A meter that sent nothing is not asked again.
         guard bytes.isEmpty else { return .damaged }
         throw Failure(.timedOut, doing: doing)
       }
@@ -122,8 +121,8 @@ extension FreeStyleSession {
     }
   }
 
-  /// The next report; nil where none came in time. One that is none counts as one that means nothing, because its
-  /// loss shows in the sum.
+  /// The next report; nil after the timeout. A damaged report counts as a meaningless one, because its loss changes the
+  /// sum.
   private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
     do {
       let bytes = try meter.receive(maxBytes: 64, within: milliseconds)
@@ -135,7 +134,7 @@ extension FreeStyleSession {
     }
   }
 
-  /// Drops what is left of an earlier answer.
+  /// Discards the rest of an earlier answer.
   private func drain(_ doing: String) throws {
     for _ in 0..<Self.maxDropped {
       guard try receive(Self.silenceMilliseconds, doing) != nil else { return }

@@ -2,24 +2,24 @@
 
 import Logbook
 
-/// A row of `$arresult?` of the first Libre: a scan or a strip test, and what the person noted with it.
+/// A row of `$arresult?` of the first Libre: a scan or a strip test, and the person's notes about it.
 ///
-/// The form of 35 fields, 44 with rapid-acting insulin, is known best. Real memories have rows of other lengths, too:
-/// they are read as far as the fields are known.
+/// The form of 35 fields, or 44 with rapid-acting insulin, is known best. Real memories have rows of other lengths; the
+/// known fields of these are read.
 struct LibreResultRow {
-  /// How many fields the part about rapid-acting insulin has.
+  /// The number of fields about rapid-acting insulin.
   private static let insulinCount = 9
   /// The last field that every row has: the value.
   private static let valueField = 12
   private static let errorField = 28
 
   private let row: FreeStyleRow
-  /// Where the six texts that the person defined begin.
+  /// The index of the first of the six texts that the person defined.
   private let texts: Int
-  /// Where the part about rapid-acting insulin begins.
+  /// The index of the first field about rapid-acting insulin.
   private let insulin: Int
 
-  /// The row as it came.
+  /// The row as received.
   init(_ row: FreeStyleRow) {
     self.row = row
     // Readers of the Libre 2 have three more numbers before the texts.
@@ -28,20 +28,20 @@ struct LibreResultRow {
     insulin = texts + 6
   }
 
-  /// All but value, doses, grams and texts; what is not known of a row is none of these.
+  /// The fields known to hold no value, dose, amount in grams or text.
   var plainFields: Set<Int> {
     switch row.number(1) {
     case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
       Set(0...Self.errorField).subtracting([12, 23, 26, 27])
         .union(insulin..<insulin + Self.insulinCount - 1)
-    // The same in every form that is known.
+    // Identical in every known form.
     case 2: Set(0...18).subtracting([12])
     case 5: Set(0...19)
     default: Set(0...7)
     }
   }
 
-  /// Adds what the row says.
+  /// Adds the contents of the row.
   func take(into memory: inout FreeStyleMemory) {
     switch row.number(1) {
     case 2: takeResult(into: &memory)
@@ -77,7 +77,7 @@ extension LibreResultRow {
     }
   }
 
-  /// A flag without an error says LO, which a single source states.
+  /// A flag without an error means LO, by a single source.
   private func add(
     _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
     into memory: inout FreeStyleMemory
@@ -86,7 +86,7 @@ extension LibreResultRow {
       kind, measurement, row, timeIsValid: row.number(8) == 1, marks: isSet(11) ? .atLimit : marks)
   }
 
-  /// Doses are in half units. A flag without a dose says that some was taken.
+  /// Doses are in half units. A flag without a dose means an unknown dose.
   private func takeInsulin(into memory: inout FreeStyleMemory) {
     if row.count >= insulin + Self.insulinCount, row.number(insulin) == 7 {
       add("rapid", halves: row.number(insulin + Self.insulinCount - 1), timeIn: insulin + 1, into: &memory)
@@ -97,14 +97,14 @@ extension LibreResultRow {
     if (halves ?? 0) > 0 || isSet(18) { add("long", halves: halves, timeIn: 2, into: &memory) }
   }
 
-  /// No dose, or one of 0, is no amount.
+  /// A missing dose or a dose of 0 means that the amount is unknown.
   private func add(_ subtype: String, halves: Int?, timeIn field: Int, into memory: inout FreeStyleMemory) {
     var fields: [String: FieldValue] = ["subtype": .text(subtype)]
     if let halves, halves > 0 { fields["units"] = .number(Double(halves) / 2) }
     memory.add(.insulin, row, timeIn: field, fields)
   }
 
-  /// The first of the two flags is for food without grams on later readers. Grams that are missing or 0 are no amount.
+  /// On later readers, the first of the two flags means food without grams. Missing grams or 0 mean an unknown amount.
   private func takeFood(into memory: inout FreeStyleMemory) {
     guard isSet(25) else {
       if isSet(24) { memory.add(.food, row, [:]) }
@@ -120,8 +120,8 @@ extension LibreResultRow {
   private func takeNotes(into memory: inout FreeStyleMemory) {
     if isSet(15) { memory.add(.exercise, row, [:]) }
     if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
-    // The six texts that the person defined are in every row; the bits say which of them were chosen. Where they are
-    // in a row of an unknown length is not known: a number is none of them.
+    // Every row contains the six texts that the person defined; bits mark the chosen ones. In rows of an unknown length
+    // the position of the texts is unknown, so an unquoted number is not one of them.
     let chosen = row.number(19) ?? 0
     for index in 0..<6 where chosen & 1 << index != 0 {
       let text = row.text(texts + index)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each ended by CR LF.
+/// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each followed by CR LF.
 enum GlucoMenBlock: Hashable {
   case lines([String])
-  /// The pair of bytes that means no readings.
+  /// The two bytes that mean no readings.
   case empty
-  /// The check digits are wrong, or it has another form.
+  /// A block with wrong check digits or of another form.
   case broken
 
-  /// More than any meter sends: 700 readings are 21,000 bytes.
+  /// Far above the largest block: 700 readings are 21,000 bytes.
   static let maxBytes = 1 << 20
 
-  /// The block in these bytes; nil where its end has not come. What is before it is skipped.
+  /// Parses a block; nil until its end has arrived. Bytes before it are skipped.
   init?(parsing bytes: [UInt8]) {
     guard let start = Self.place(of: Self.opening, in: bytes, from: 0) else { return nil }
     let content = start + Self.opening.count
@@ -25,7 +25,7 @@ enum GlucoMenBlock: Hashable {
     self = Self.checked(Array(bytes[start..<end]))
   }
 
-  /// A block of these lines, as the meter takes it.
+  /// A block with these lines, as sent to the meter.
   static func bytes(_ lines: [String]) -> [UInt8] {
     let text = opening + lines.flatMap { Array($0.utf8) + lineEnd }
     return text + digits(of: text) + closing
@@ -42,17 +42,17 @@ enum GlucoMenBlock: Hashable {
 extension GlucoMenBlock {
   private static var lineEnd: [UInt8] { [0x0D, 0x0A] }
   private static var opening: [UInt8] { [0x5B, 0x0D, 0x0A] }
-  /// With the end of the line before it.
+  /// Includes the end of the line before it.
   private static var closing: [UInt8] { [0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
   private static var nothing: [UInt8] { [0x90, 0x3D, 0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
 
-  /// Whether the last bytes are a block's end: looked at first, so that a long block is searched once.
+  /// Whether the last bytes end a block. Checked first, so that a long block is searched once.
   private static func hasEnded(_ bytes: [UInt8]) -> Bool { Array(bytes.suffix(closing.count)) == closing }
 
-  /// The block from its bracket to its check digits.
+  /// Parses a block from its bracket to its check digits.
   private static func checked(_ bytes: [UInt8]) -> GlucoMenBlock {
     let text = bytes.dropLast(2)
-    // The meter refuses check digits in lower case; what it sends is in upper case.
+    // The meter sends check digits in upper case, and refuses lower case.
     guard text.count >= opening.count, Array(text.suffix(2)) == lineEnd,
       Array(bytes.suffix(2)) == digits(of: text)
     else { return .broken }

@@ -4,14 +4,14 @@ import Logbook
 
 /// Menarini GlucoMen areo and areo GK: requests of one byte, answers in blocks of text.
 ///
-/// Two authors agree on the blocks; no capture is public. Ketones rest on one of them, who read GK models: only those
-/// are asked. The areo GK's own USB ids and its kind of line come from one user's report. A clock that can be read, a
-/// count of readings and a mark of control tests are not known.
+/// Two authors agree on the blocks; no capture is public. One of them, who read GK models, states the ketones: only GK
+/// models are asked for them. The USB ids of the areo GK and its kind of line come from one user's report. Unknown are: a
+/// way to read the clock, a count of readings, and a mark of control tests.
 struct GlucoMenDriver: MeterDriver {
   static let id = "glucomen-areo"
   static let name = "Menarini GlucoMen areo, areo GK"
   static let canSetClock = true
-  // The first ids are those of the chip in the cable.
+  // The first ids belong to the chip in the cable.
   static let models = [
     MeterModel(
       "GlucoMen areo", vendorID: 0x10C4, productID: 0xEA60, link: .terminal(line), isShared: true),
@@ -76,7 +76,7 @@ struct GlucoMenDriver: MeterDriver {
 }
 
 extension GlucoMenDriver {
-  /// The lines of the ketones. That a meter gives them rests on a single source: one that does not is read all the same.
+  /// The lines of ketones. A single source states that a meter sends them, so a meter without them is read, too.
   private func ketones(_ meter: MeterConnection, _ contents: inout MeterContents) throws -> [String] {
     do {
       return try request(0xA8, meter, doing: "reading the meter's ketones")
@@ -87,7 +87,7 @@ extension GlucoMenDriver {
     }
   }
 
-  /// Sends a request, again where the answer is broken, and gives the lines of the answer.
+  /// Sends a request, again if the answer is damaged, and returns the lines of the answer.
   private func request(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
     do throws(TransportError) {
       for attempt in 0..<Self.tries {
@@ -109,7 +109,7 @@ extension GlucoMenDriver {
     throw Failure(.protocolViolation, "\(doing): the meter's answers are damaged; check the cable and retry")
   }
 
-  /// One block. At 9600 baud 30 characters take a thirtieth of a second, so a second of silence is the end.
+  /// Receives one block. At 9600 baud, 30 characters take 0.03 s, so a second of silence ends the block.
   private func block(_ meter: MeterConnection) throws(TransportError) -> GlucoMenBlock {
     var bytes = try meter.receive(maxBytes: 4096, within: 2000)
     while bytes.count <= GlucoMenBlock.maxBytes {

@@ -2,17 +2,16 @@
 
 import Logbook
 
-/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`, with blanks round any field.
+/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`. Any field may have blanks around it.
 enum GlucoMenLine: Hashable {
   case reading(MeterReading)
-  /// A reading whose marks have another form than is known.
+  /// A reading with marks of an unknown form.
   case readingWithoutMarks(MeterReading)
-  /// Something that is no glucose and no ketone.
+  /// Neither glucose nor ketone; with its name.
   case skipped(String)
-  /// Something that cannot be understood, with the reason.
+  /// A line that could not be parsed, with the reason.
   case rejected(String)
 
-  /// The line in this text.
   init(parsing text: String) {
     let fields = Self.fields(text)
     guard fields.count == 6 else {
@@ -31,14 +30,14 @@ enum GlucoMenLine: Hashable {
     self = Self.reading(kind, fields)
   }
 
-  /// The fields of a line, without the blanks round them.
+  /// The fields of a line, without the blanks around them.
   static func fields(_ line: String) -> [String] {
     line.split(separator: ",", omittingEmptySubsequences: false).map { field in
       String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
   }
 
-  /// A time as the meter takes it: `YYMMDDHHMM`.
+  /// A time in the meter's form: `YYMMDDHHMM`.
   static func text(_ time: DeviceTime) -> String {
     let p = time.parts
     return [p.year % 100, p.month, p.day, p.hour, p.minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined()
@@ -57,7 +56,7 @@ extension GlucoMenLine {
       return .readingWithoutMarks(MeterReading(kind, at: time, measurement))
     }
     var marks: ReadingMarks = []
-    // 01 is a mark of the person's own choice, 08 is exercise: neither is said of the value.
+    // Bit 01 is a mark of the person's choice and 08 is exercise: neither describes the value.
     if bits & 0x02 != 0 { marks.insert(.beforeMeal) }
     if bits & 0x04 != 0 { marks.insert(.afterMeal) }
     return .reading(MeterReading(kind, at: time, measurement, marks: marks))

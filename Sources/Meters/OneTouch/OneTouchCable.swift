@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// The cables between a USB plug and the socket of an older OneTouch meter: they carry others' ids.
+/// The USB cables for the socket of older OneTouch meters. They have the USB ids of other manufacturers.
 enum OneTouchCable {
-  /// The cables, for a meter with this name.
+  /// A model for each cable, with the meter's name.
   static func models(_ name: String) -> [MeterModel] {
     let chips: [(cable: String, vendorID: UInt16, productID: UInt16)] = [
       ("LifeScan cable", 0x067B, 0x2303), ("FTDI cable", 0x0403, 0x6001), ("CH340 cable", 0x1A86, 0x7523),

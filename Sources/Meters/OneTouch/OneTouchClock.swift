@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// The clock of a binary OneTouch meter: 32 bits of civil seconds since its own epoch.
+/// The clock of a binary OneTouch meter: civil seconds since an epoch of the model, in 32 bits.
 enum OneTouchClock {
-  /// How far a clock may have run on between being set and being read.
+  /// The largest advance of a clock between setting and reading it.
   private static let slackSeconds: UInt32 = 10
 
-  /// What the clock shows; nil where it was never set, which is inferred from zero.
+  /// The time on the clock. Zero gives nil: we infer that the clock was never set.
   static func shown(_ answer: [UInt8], since epoch: Int64) throws -> DeviceTime? {
     guard let seconds = answer.littleEndian(UInt32.self, at: 0) else {
       throw Failure(.protocolViolation, "reading the clock: the meter's answer is too short")
@@ -15,7 +15,7 @@ enum OneTouchClock {
     return seconds == 0 ? nil : DeviceTime(seconds: Int64(seconds) + epoch)
   }
 
-  /// A time as the clock counts it.
+  /// A time in the clock's seconds.
   static func seconds(_ time: DeviceTime, since epoch: Int64, doing: String) throws -> UInt32 {
     let (seconds, overflow) = time.seconds.subtractingReportingOverflow(epoch)
     guard !overflow, let seconds = UInt32(exactly: seconds), seconds > 0 else {
@@ -24,7 +24,7 @@ enum OneTouchClock {
     return seconds
   }
 
-  /// Makes sure that the clock shows what it was set to.
+  /// Checks that the clock shows the time to which it was set.
   static func check(_ answer: [UInt8], was seconds: UInt32, doing: String) throws {
     guard let shown = answer.littleEndian(UInt32.self, at: 0), shown >= seconds,
       shown - seconds <= slackSeconds

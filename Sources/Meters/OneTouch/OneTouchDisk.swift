@@ -2,9 +2,8 @@
 
 import Logbook
 
-/// A OneTouch meter that shows itself as a disk, and takes requests in sectors that are registers.
+/// A OneTouch meter that appears as a disk and receives requests in sectors that serve as registers.
 struct OneTouchDisk {
-  /// The registers.
   enum Sector: UInt8 {
     case general = 3
     case parameters = 4
@@ -13,18 +12,18 @@ struct OneTouchDisk {
   private static let sectorSize = 512
   private static let milliseconds = 5000
   private static let attempts = 3
-  /// How often the sector is read while it still holds the request.
+  /// The number of reads of a sector that still holds the request.
   private static let reads = 5
 
   private let meter: MeterConnection
 
-  /// The words by which the product text of a OneTouch meter is known, where it has one.
+  /// Words in the product text of a OneTouch meter that has such a text.
   private static let products = ["onetouch", "one touch", "verio", "select", "ultra", "reflect"]
 
-  /// A session over a disk that is proven to be a meter. On any other one a request would destroy data.
+  /// Verifies that the disk is a meter. On any other disk a request would destroy data.
   ///
-  /// The proof is the vendor's USB id and what INQUIRY says of vendor and product: recorded meters leave the product
-  /// empty. One that names an unknown product has to bear the label by which Tidepool's reader knows the meters.
+  /// The proof is the vendor's USB id, and the vendor and product in the answer to INQUIRY. Recorded meters leave the
+  /// product empty. A disk with an unknown product must have the label by which Tidepool's reader recognises the meters.
   init(_ meter: MeterConnection) throws {
     let doing = "making sure that the disk is a OneTouch meter"
     guard meter.model.link == .disk, meter.model.vendorID == 0x2766 else {
@@ -32,7 +31,7 @@ struct OneTouchDisk {
     }
     self.meter = meter
     let inquiry = try command([0x12, 0, 0, 0, 36, 0], reads: 36, doing: doing)
-    // Vendor and product are in the bytes from 8 and from 16 on.
+    // The vendor begins at byte 8, the product at byte 16.
     guard inquiry.count >= 32, inquiry[8..<16].elementsEqual("LifeScan".utf8) else {
       throw Self.notAMeter(doing, "it names another vendor")
     }
@@ -45,7 +44,7 @@ struct OneTouchDisk {
     }
   }
 
-  /// Asks, and gives the data behind the status.
+  /// Sends a request and returns the data after the status.
   func request(_ payload: [UInt8], at sector: Sector = .general, doing: String) throws -> [UInt8] {
     let request = OneTouchFrame(payload: payload).bytes
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
@@ -60,7 +59,7 @@ struct OneTouchDisk {
     throw fault
   }
 
-  /// Asks for a text in UTF-16 that ends with a zero.
+  /// Requests a zero-terminated text in UTF-16.
   func text(_ selector: UInt8, doing: String) throws -> String {
     let data = try request([0x03, 0xE6, 0x02, selector], doing: doing)
     let units = stride(from: 0, to: data.count, by: 2).map { data.littleEndian(UInt16.self, at: $0) ?? 0 }
@@ -73,7 +72,7 @@ struct OneTouchDisk {
 }
 
 extension OneTouchDisk {
-  /// One request and its answer; nil when the answer is damaged or does not come.
+  /// Sends one request; returns its answer, or nil if the answer is damaged or missing.
   private func exchange(_ request: [UInt8], at sector: Sector) throws(TransportError) -> OneTouchFrame? {
     let padding = [UInt8](repeating: 0, count: max(0, Self.sectorSize - request.count))
     _ = try meter.perform(
@@ -100,7 +99,7 @@ extension OneTouchDisk {
     }
   }
 
-  /// READ(10) or WRITE(10) of one sector. The meters refuse any flag.
+  /// READ(10) or WRITE(10) of one sector. The meters refuse any flags.
   private static func transfer(_ operation: UInt8, sector: UInt8) -> [UInt8] {
     [operation, 0, 0, 0, 0, sector, 0, 0, 1, 0]
   }

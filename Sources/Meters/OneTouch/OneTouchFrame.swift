@@ -2,35 +2,34 @@
 
 import Logbook
 
-/// The binary frame that OneTouch meters share: STX, length, link byte, payload, ETX and a checksum.
+/// The binary frame of OneTouch meters: STX, length, link byte, payload, ETX and a checksum.
 struct OneTouchFrame: Hashable {
-  /// What the front of some bytes is.
+  /// The result of parsing the first bytes.
   enum Finding: Hashable {
     case frame(OneTouchFrame, length: Int)
-    /// More bytes have to come.
+    /// The frame is not complete yet.
     case incomplete
-    /// No frame: another first byte, an impossible length, no ETX or another checksum.
+    /// Not a frame: a wrong first byte, an impossible length, no ETX or a wrong checksum.
     case broken
   }
 
-  /// Bytes around the payload.
+  /// The number of bytes around the payload.
   static let overhead = 6
   private static let start: UInt8 = 0x02
   private static let end: UInt8 = 0x03
 
-  /// 0, but for the meters with link control.
+  /// 0, except on meters with link control.
   var link: UInt8 = 0
-  /// A prefix, then the command, or the status and what it answers; at most 249 bytes.
+  /// A prefix, then a command, or a status and its data; at most 249 bytes.
   var payload: [UInt8]
 
-  /// The frame as it goes over the wire.
   var bytes: [UInt8] {
     let body =
       [Self.start, UInt8(truncatingIfNeeded: payload.count + Self.overhead), link] + payload + [Self.end]
     return body + CRC16.ccitt(body, initial: 0xFFFF).littleEndianBytes
   }
 
-  /// What is at the front of these bytes.
+  /// Parses the frame at the start of these bytes.
   static func find(in bytes: [UInt8]) -> Finding {
     guard let first = bytes.first else { return .incomplete }
     guard first == start else { return .broken }
@@ -45,9 +44,9 @@ struct OneTouchFrame: Hashable {
     return .frame(OneTouchFrame(link: bytes[2], payload: Array(body[3..<(length - 3)])), length: length)
   }
 
-  /// The data behind the prefix and the status of an answer.
+  /// The data after the prefix and the status of an answer.
   ///
-  /// - Throws: `Failure` where the status is not the one for success.
+  /// - Throws: `Failure` if the status does not mean success.
   func answer(doing: String) throws -> [UInt8] {
     guard payload.count >= 2 else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer has no status")

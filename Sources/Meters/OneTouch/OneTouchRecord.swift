@@ -2,21 +2,20 @@
 
 import Logbook
 
-/// One test as a binary OneTouch meter holds it. The value is in mg/dL whatever the display shows.
+/// One test in a binary OneTouch meter. The value is in mg/dL whatever unit the display shows.
 struct OneTouchRecord: Hashable {
-  /// Seconds from 1970-01-01 to 2000-01-01, from where all but the UltraEasy count.
+  /// Seconds from 1970-01-01 to 2000-01-01, the epoch of all models except the UltraEasy.
   static let epoch: Int64 = 946_684_800
-  /// The range of every OneTouch meter in mg/dL, which rests on one source: what Tidepool's drivers clamp to.
+  /// The range of every OneTouch meter in mg/dL. The only source is the limits in Tidepool's drivers.
   static let range = 20...600
 
-  /// The shown time.
   var deviceTime: DeviceTime
-  /// LO and HI beyond the range.
+  /// The value; LO or HI outside the range.
   var measurement: Measurement
-  /// Control solution and meal.
+  /// The marks of control solution and meals.
   var marks: ReadingMarks
 
-  /// A value in mg/dL with the codes for control solution and meal.
+  /// - Parameter value: mg/dL.
   init(seconds: Int64, value: Int, isControl: Bool, meal: UInt8) {
     deviceTime = DeviceTime(seconds: seconds)
     measurement = Self.measurement(value)
@@ -25,10 +24,10 @@ struct OneTouchRecord: Hashable {
     if meal == 2 { marks.insert(.afterMeal) }
   }
 
-  /// The 16 bytes of the meters that are disks; nil for another number of bytes.
+  /// Parses the 16 bytes of a meter that is a disk; nil for another number of bytes.
   ///
-  /// That bit 0 of byte 2 means control solution rests on one source. The value has 16 bits: a byte with the meal
-  /// follows it. Bytes 12 to 15 have no known meaning, and one recorded meter does not send zeros there.
+  /// A single source states that bit 0 of byte 2 means control solution. The value has 16 bits, and a byte with the meal
+  /// follows it. The meaning of bytes 12 to 15 is unknown, and one recorded meter sends other values than zeros there.
   init?(disk data: [UInt8]) {
     guard data.count == 16, let time = data.littleEndian(UInt32.self, at: 5),
       let value = data.littleEndian(UInt16.self, at: 9)
@@ -37,7 +36,7 @@ struct OneTouchRecord: Hashable {
       seconds: Int64(time) + Self.epoch, value: Int(value), isControl: data[2] & 1 != 0, meal: data[11])
   }
 
-  /// The 10 bytes of a Verio IQ; nil for another number of bytes.
+  /// Parses the 10 bytes of a Verio IQ; nil for another number of bytes.
   init?(verioIQ data: [UInt8]) {
     guard data.count == 10, let time = data.littleEndian(UInt32.self, at: 0),
       let value = data.littleEndian(UInt16.self, at: 4)
@@ -46,9 +45,9 @@ struct OneTouchRecord: Hashable {
       seconds: Int64(time) + Self.epoch, value: Int(value), isControl: data[6] & 1 != 0, meal: data[7])
   }
 
-  /// The 8 bytes of an UltraEasy; nil for another number of bytes or a value that means nothing.
+  /// Parses the 8 bytes of an UltraEasy; nil for another number of bytes or an invalid value.
   ///
-  /// That FFFE and FFFF are LO and HI rests on one source.
+  /// A single source states that FFFE and FFFF are LO and HI.
   init?(ultraEasy data: [UInt8]) {
     guard data.count == 8, let time = data.littleEndian(UInt32.self, at: 0),
       let value = data.littleEndian(UInt32.self, at: 4)
@@ -62,10 +61,10 @@ struct OneTouchRecord: Hashable {
     }
   }
 
-  /// The record as a reading; the shown time is its place, for no maker's export gives the meter's own numbers.
+  /// The record as a reading. Its shown time identifies it, since no export of the manufacturer has the meter's numbers.
   var reading: MeterReading { MeterReading(.smbg, at: deviceTime, measurement, marks: marks) }
 
-  /// A value in mg/dL, or LO and HI beyond the range.
+  /// The measurement of a value in mg/dL: LO or HI outside the range.
   static func measurement(_ value: Int) -> Measurement {
     if value < range.lowerBound { return .low(below: Double(range.lowerBound), .milligramsPerDecilitre) }
     if value > range.upperBound { return .high(above: Double(range.upperBound), .milligramsPerDecilitre) }
@@ -74,9 +73,9 @@ struct OneTouchRecord: Hashable {
 }
 
 extension MeterContents {
-  /// The contents of a meter whose records were read newest first.
+  /// The contents of a meter that sends its records newest first.
   ///
-  /// - Parameter records: nil where a record cannot be understood.
+  /// - Parameter records: nil for a record that could not be parsed.
   init(_ identity: MeterIdentity, newestFirst records: [OneTouchRecord?]) {
     self.init(identity)
     readings = records.reversed().compactMap { $0?.reading }

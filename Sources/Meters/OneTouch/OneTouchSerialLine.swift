@@ -2,41 +2,39 @@
 
 import Logbook
 
-/// The binary frames that come over a OneTouch meter's serial line, in pieces of any size.
+/// The binary frames on a OneTouch meter's serial line, which arrive in pieces of any size.
 final class OneTouchSerialLine {
-  /// A frame with a wrong checksum, or noise without end.
+  /// A frame with a wrong checksum, or endless noise.
   struct Damage: Error {}
 
-  /// A meter that answers at all begins within this time. A recorded Verio IQ took 0.7 seconds twice.
+  /// A working meter starts to answer within this time. A recorded Verio IQ took 0.7 seconds twice.
   private static let beginMilliseconds = 2000
-  /// The bytes of one frame follow each other at once; a busy host may see them later.
+  /// The bytes of a frame follow each other immediately, but a busy host may receive them later.
   private static let nextMilliseconds = 250
-  /// A frame has at most 255 bytes; what is more is noise.
+  /// More bytes than this are noise: a frame has at most 255 bytes.
   private static let maxBytes = 1024
 
   private let meter: MeterConnection
   private var received: [UInt8] = []
 
-  /// A line on which nothing has come yet.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Sends a frame.
   func send(_ frame: OneTouchFrame) throws(TransportError) { try meter.send(frame.bytes) }
 
-  /// Forgets what has come.
+  /// Discards the received bytes.
   func discard() throws(TransportError) {
     received = []
     _ = try meter.perform(.discard, within: Self.beginMilliseconds)
   }
 
-  /// Keeps still for so long, and drops what comes meanwhile.
+  /// Pauses for `milliseconds`, and discards what arrives meanwhile.
   func pause(milliseconds: Int) throws(TransportError) {
     do {
       _ = try meter.receive(maxBytes: 256, within: milliseconds)
     } catch .timedOut {}
   }
 
-  /// The next frame; bytes before it are dropped.
+  /// The next frame. Bytes before it are dropped.
   ///
   /// - Throws: `Damage` or a `TransportError`.
   func frame() throws -> OneTouchFrame {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The link of the UltraEasy: each frame carries a number of one bit, and is acknowledged before the next one.
+/// The link of the UltraEasy: each frame has a number of one bit and is acknowledged before the next frame.
 final class OneTouchStopAndWait {
   /// The bits of a frame's link byte.
   private enum Bit {
@@ -13,20 +13,19 @@ final class OneTouchStopAndWait {
   }
 
   private static let attempts = 3
-  /// The meter's maker keeps at least 100 ms between packets. Reading faster was reported to shift answers.
+  /// The manufacturer's program waits at least 100 ms between packets. Faster reading was reported to shift answers.
   private static let pauseMilliseconds = 100
 
   private let line: OneTouchSerialLine
-  /// The number of the next frame that goes out: 0 or 1.
+  /// The number of the next frame to send: 0 or 1.
   private var sent: UInt8 = 0
-  /// The number of the next frame that comes in: 0 or 1.
+  /// The number of the next frame to receive: 0 or 1.
   private var expected: UInt8 = 0
   private var isOpen = false
 
-  /// A link that is not open yet.
   init(_ meter: MeterConnection) { line = OneTouchSerialLine(meter) }
 
-  /// Asks, from a fresh link again where the answer is damaged or does not come, and gives the answer's payload.
+  /// Sends a request and returns the payload of the answer. If the answer is damaged or missing, retries on a new link.
   func request(_ payload: [UInt8], doing: String) throws -> OneTouchFrame {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
@@ -44,8 +43,8 @@ final class OneTouchStopAndWait {
     throw fault
   }
 
-  /// Ends the session, so that the meter leaves its mode at once. It does so by itself after a while: a failure is
-  /// none.
+  /// Ends the session, so that the meter leaves its mode at once. The meter also does so by itself after a while, so a
+  /// failure here is ignored.
   func close() {
     isOpen = false
     do {
@@ -55,7 +54,7 @@ final class OneTouchStopAndWait {
 }
 
 extension OneTouchStopAndWait {
-  /// Puts both sides to the start.
+  /// Resets both sides to the first frame.
   private func open() throws {
     try line.discard()
     try line.send(OneTouchFrame(link: Bit.disconnect, payload: []))
@@ -70,7 +69,7 @@ extension OneTouchStopAndWait {
     try line.pause(milliseconds: Self.pauseMilliseconds)
     try line.send(OneTouchFrame(link: link(), payload: payload))
     sent ^= 1
-    // The meter counts from its own end: what it expects is what comes next from here.
+    // The bits in the meter's frames have its point of view: the number that it expects is our next one.
     let counted = (sent == 1 ? Bit.expected : 0) | (expected == 1 ? Bit.sent : 0)
     guard try line.frame() == OneTouchFrame(link: Bit.acknowledge | counted, payload: []) else {
       throw OneTouchSerialLine.Damage()

@@ -4,9 +4,9 @@ import Logbook
 
 /// LifeScan OneTouch Ultra2, Ultra and UltraLink on a cable.
 ///
-/// The lines and their sums rest on several recordings, one of a whole session with an old Ultra; the range beyond which
-/// a value is LO or HI, and the results in mmol/L of older meters, on one source. Values are in mg/dL also where the
-/// display shows mmol/L.
+/// Several recordings show the lines and their sums, one of them a whole session with an old Ultra. A single source
+/// states the range outside which a value is LO or HI, and the results in mmol/L of older meters. Values are in mg/dL
+/// even if the display shows mmol/L.
 struct OneTouchUltra2Driver: MeterDriver {
   static let id = "onetouch-ultra2"
   static let name = "LifeScan OneTouch Ultra2, Ultra, UltraLink"
@@ -66,9 +66,9 @@ extension OneTouchUltra2Driver {
     return identity
   }
 
-  /// What the meter says of its model: the last letter of the serial number alone.
+  /// The model, which the meter states only by the last letter of the serial number.
   ///
-  /// Y is an Ultra2 by two sources. V and T are those of one recorded UltraLink and one recorded Ultra.
+  /// Two sources assign Y to the Ultra2. V and T are from one recorded UltraLink and one recorded Ultra.
   private static func model(_ serial: String) -> String {
     switch serial.last {
     case "Y": "OneTouch Ultra2"
@@ -78,7 +78,7 @@ extension OneTouchUltra2Driver {
     }
   }
 
-  /// The lines of the memory, newest first; nil where one is damaged.
+  /// The lines of the memory, newest first; nil if one is damaged.
   private func dump(_ meter: MeterConnection, _ session: Ultra2Session, doing: String) throws -> [String]? {
     let header = try session.request("P", starting: "P ", doing: doing)
     guard let fields = Ultra2Line.quoted(header), let count = Int(header.dropFirst(2).prefix { $0 != "," }),

@@ -4,16 +4,16 @@ import Logbook
 
 /// LifeScan OneTouch UltraEasy and UltraMini on a cable.
 ///
-/// The session rests on a recording of the maker's program. On one source rest the codes of LO and HI, and that tests
-/// of control solution are not sent. The meter reports no meals.
+/// The session follows a recording of the manufacturer's program. A single source states the codes of LO and HI, and
+/// that tests of control solution are not sent. The meter reports no meals.
 struct OneTouchUltraEasyDriver: MeterDriver {
   static let id = "onetouch-ultraeasy"
   static let name = "LifeScan OneTouch UltraEasy, UltraMini"
   static let models = OneTouchCable.models("OneTouch UltraEasy or UltraMini")
   static let canSetClock = true
 
-  /// No meter holds so many records: it refuses this number, and says how many it holds.
-  private static let behindLast: UInt16 = 512
+  /// A record number above any meter's memory. The meter refuses it and states the number of its records.
+  private static let pastLast: UInt16 = 512
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
     let link = OneTouchStopAndWait(meter)
@@ -54,7 +54,7 @@ extension OneTouchUltraEasyDriver {
     let version = try link.request([0x05, 0x0D, 0x02], doing: doing).answer(doing: doing)
     let serial = try link.request([0x05, 0x0B, 0x02] + [UInt8](repeating: 0, count: 9), doing: doing)
       .answer(doing: doing)
-    // Version and date are in one text, and the length before it counts both.
+    // Version and date are in one text, whose length precedes it.
     guard version.count >= 10, let firmware = version[1..<10].printableText, let serial = serial.printableText
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer is not text") }
     var identity = MeterIdentity(
@@ -69,9 +69,9 @@ extension OneTouchUltraEasyDriver {
 
   private func count(_ link: OneTouchStopAndWait) throws -> Int {
     let doing = "asking for the number of records"
-    let answer = try link.request(Self.record(Self.behindLast), doing: doing).payload
+    let answer = try link.request(Self.record(Self.pastLast), doing: doing).payload
     guard answer.count == 4, answer[1] == 0x0F, let count = answer.littleEndian(UInt16.self, at: 2),
-      count <= Self.behindLast
+      count <= Self.pastLast
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer is not a count") }
     return Int(count)
   }

@@ -3,11 +3,11 @@
 import Logbook
 
 /// LifeScan OneTouch Verio of 2015, Verio Flex, Verio Reflect, Select Plus, Select Plus Flex and Ultra Plus Flex, which
-/// show themselves as disks.
+/// appear as disks.
 ///
-/// On one source rest: the bit for control solution, the range beyond which a value is LO or HI, and that Verio
-/// Reflect and Ultra Plus Flex use the same protocol. The meters number their tests with 16 bits; the shown time is a
-/// reading's identity all the same, because other sources of these readings give nothing else.
+/// A single source states the bit of control solution, and the range outside which a value is LO or HI. The protocol of
+/// Verio Reflect and Ultra Plus Flex has one source, too. The meters number their tests with 16 bits. The shown time is
+/// a reading's identity all the same, because other sources of these readings state only the time.
 struct OneTouchVerioDriver: MeterDriver {
   static let id = "onetouch-verio"
   static let name = "LifeScan OneTouch Verio, Verio Flex, Select Plus"

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// LifeScan OneTouch Verio IQ, whose plug is a serial line.
+/// LifeScan OneTouch Verio IQ, which appears as a serial line.
 ///
-/// The requests, the form of the answers and that the records come newest first are those of a recorded session of the
-/// maker's program; the range beyond which a value is LO or HI rests on one source.
+/// A recorded session of the manufacturer's program shows the requests, the form of the answers, and that records are
+/// sent newest first. A single source states the range outside which a value is LO or HI.
 struct OneTouchVerioIQDriver: MeterDriver {
   static let id = "onetouch-verio-iq"
   static let name = "LifeScan OneTouch Verio IQ"
@@ -67,7 +67,7 @@ extension OneTouchVerioIQDriver {
     return identity
   }
 
-  /// Asks, again where the answer is damaged or does not come, and gives the data behind the status.
+  /// Sends a request, again if the answer is damaged or missing, and returns the data after the status.
   private func request(_ payload: [UInt8], _ line: OneTouchSerialLine, doing: String) throws -> [UInt8] {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {

@@ -7,7 +7,7 @@ enum Ultra2Line {
   /// The longest line has 67 characters.
   static let maxBytes = 128
 
-  /// The text before the sum; nil where there is no sum or it is another one.
+  /// The text before the sum; nil if the sum is missing or wrong.
   static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
     let line = Array(bytes)
     guard line.count > 5, line.count <= maxBytes, line[line.count - 5] == 0x20,
@@ -19,15 +19,14 @@ enum Ultra2Line {
     return text.printableText
   }
 
-  /// The texts between quotes; nil where a quote is not closed.
+  /// The texts in quotes; nil if a quote is not closed.
   static func quoted(_ text: String) -> [String]? {
     let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
     guard parts.count % 2 == 1 else { return nil }
     return stride(from: 1, to: parts.count, by: 2).map { String(parts[$0]) }
   }
 
-  /// The shown time of `mm/dd/yy` and `hh:mm:ss`, of which older meters write leading zeros as blanks; nil for anything
-  /// else.
+  /// The shown time of `mm/dd/yy` and `hh:mm:ss`; nil for anything else. Older meters write leading zeros as blanks.
   static func time(_ date: String, _ clock: String) -> DeviceTime? {
     guard let date = numbers(date, "/"), let clock = numbers(clock, ":"), date[2] < 100 else { return nil }
     return DeviceTime(

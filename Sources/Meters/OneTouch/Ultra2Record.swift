@@ -4,20 +4,20 @@ import Logbook
 
 /// One line of an Ultra2's dump: `P "DOW","mm/dd/yy","hh:mm:ss   ","cvvvvf","m","nn", 00`.
 enum Ultra2Record: Hashable {
-  /// A reading, and what the person remarked; empty without a remark.
+  /// A reading and the person's remark, which may be empty.
   case reading(MeterReading, remark: String)
-  /// What is no reading, by its name.
+  /// Not a reading; with its name.
   case skipped(String)
-  /// What cannot be understood.
+  /// A line that could not be parsed.
   case rejected(String)
 
-  /// What the numbers from 01 say.
+  /// The meanings of the remark's numbers, from 01.
   private static let remarks = [
     "not enough food", "too much food", "mild exercise", "hard exercise", "medication", "stress", "illness",
     "feel hypo", "menses", "vacation", "other",
   ]
 
-  /// The record of a line without its sum; older meters write neither meal nor remark.
+  /// Parses a line without its sum. Older meters write neither meal nor remark.
   init(_ text: String) {
     guard text.hasPrefix("P "), let fields = Ultra2Line.quoted(text), fields.count == 4 || fields.count == 6
     else {
@@ -38,10 +38,10 @@ enum Ultra2Record: Hashable {
 }
 
 extension Ultra2Record {
-  /// The six characters of a result: what was tested, a blank, three digits, and `?` where the record is damaged.
+  /// Parses the six characters of a result: the tested item, a blank, three digits, and `?` if the record is damaged.
   private static func result(_ text: String, at time: DeviceTime, meal: String) -> Self {
     if text.hasSuffix("?") { return .rejected("a record that the meter marks as damaged") }
-    // The words for a value above the range may follow the code directly.
+    // The word for a value above the range may follow the code without a blank.
     let isHigh = ["HIGH", "REXC"].contains { text.trimmed.hasSuffix($0) }
     let code = isHigh ? text.trimmed.dropLast(4).trimmed : text.prefix(1).trimmed
     if code == "!" { return .skipped("check strip") }
@@ -52,14 +52,14 @@ extension Ultra2Record {
       : text.hasPrefix("MM") ? millimoles(text.dropFirst(2)) : milligrams(text.dropFirst().trimmed)
     guard let measurement else { return .rejected("the result is not a number") }
     var marks: ReadingMarks = []
-    // Two languages of older meters write the word for control with a K.
+    // Two languages of older meters spell the word for control with a K.
     if code == "C" || code == "K" { marks.insert(.controlSolution) }
     if meal == "B" { marks.insert(.beforeMeal) }
     if meal == "A" { marks.insert(.afterMeal) }
     return .reading(MeterReading(.smbg, at: time, measurement, marks: marks), remark: "")
   }
 
-  /// A value above the range; nil where something else than a known code is before the word.
+  /// A value above the range; nil if the word follows an unknown code.
   private static func high(_ code: String) -> Measurement? {
     ["", "C", "K"].contains(code) ? OneTouchRecord.measurement(.max) : nil
   }

@@ -2,29 +2,28 @@
 
 import Logbook
 
-/// Commands to a OneTouch Ultra2, and the lines that it answers.
+/// Commands to a OneTouch Ultra2, and the lines of its answers.
 final class Ultra2Session {
-  /// The first command after the meter wakes is often lost, and a meter that is not ready answers a zero.
+  /// The first command after the meter wakes is often lost, and a meter that is not ready answers with a zero.
   private static let attempts = 5
   /// A recorded Ultra took about 3.5 seconds to answer the first command.
   private static let beginMilliseconds = 4000
   private static let silenceMilliseconds = 2000
-  /// A dump pauses between its lines.
+  /// The meter pauses between the lines of a dump.
   private static let lineMilliseconds = 5000
-  /// The characters of a line follow each other at once.
+  /// The characters of a line follow each other immediately.
   private static let nextMilliseconds = 1000
-  /// A memory of 999 records stays below.
+  /// Above the size of the largest memory, 999 records.
   private static let maxDrained = 100_000
 
   private let meter: MeterConnection
   private var received: [UInt8] = []
 
-  /// A session on which nothing was said yet.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Gives a command, again where no good answer comes, and gives the text of the first line.
+  /// Sends a command, again if no valid answer arrives, and returns the text of the first line.
   ///
-  /// - Parameter start: how the answer begins.
+  /// - Parameter start: the first characters of the answer.
   func request(_ command: String, starting start: String, doing: String) throws -> String {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
@@ -42,7 +41,7 @@ final class Ultra2Session {
     throw fault
   }
 
-  /// The text of the next line; nil where it is damaged.
+  /// The text of the next line; nil if it is damaged.
   func line(doing: String) throws -> String? {
     do {
       return try nextLine(within: Self.lineMilliseconds).flatMap(Ultra2Line.text)
@@ -51,7 +50,7 @@ final class Ultra2Session {
     }
   }
 
-  /// Takes what the meter has still to say, until it is quiet.
+  /// Discards pending data until the meter is silent.
   func drain(doing: String) throws {
     var drained = 0
     do {
@@ -67,7 +66,7 @@ final class Ultra2Session {
 }
 
 extension Ultra2Session {
-  /// The next line without its end; nil where it is too long or a zero alone means "not ready".
+  /// The next line without its end; nil if it is too long, or if it is the single zero that means "not ready".
   private func nextLine(within milliseconds: Int) throws(TransportError) -> ArraySlice<UInt8>? {
     while true {
       if let end = received.firstIndex(of: 0x0A) {

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// TaiDoc TD-42xx: GlucoRx Nexus, GlucoMen Nexus, Fora and others, behind a CP2110.
+/// TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora and others) connected by a CP2110.
 ///
-/// Four programs agree on the packets; no capture of a real session is public. The scale of ketones and the kinds of
-/// measurement beside glucose rest on a single source. There is no good-bye but switching the meter off, after which
-/// it could not be asked again; so the session just ends, as two of the four programs do it.
+/// Four programs agree on the packets; no capture of a real session is public. A single source states the scale of
+/// ketones and the kinds of measurement besides glucose. The protocol's only ending switches the meter off, after which
+/// it could not be asked again. So the session ends without one, as in two of the four programs.
 struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
   static let canSetClock = true
-  // The ids are the chip maker's own.
+  // The ids belong to the manufacturer of the chip.
   static let models = [
     MeterModel(
       "TaiDoc TD-42xx", vendorID: 0x10C4, productID: 0xEA80, link: .cp2110(LineSettings(baud: 19200)),
@@ -32,7 +32,7 @@ struct TaiDocDriver: MeterDriver {
     let count = Int(answer[0]) | Int(answer[1]) << 8
     identity.count = count
     var contents = MeterContents(identity)
-    // The newest record is number 0.
+    // Record 0 is the newest.
     for index in 0..<count {
       let doing = "reading record \(index + 1) of \(count)"
       let place = [UInt8(index & 0xFF), UInt8(index >> 8), 0, 0]
@@ -91,7 +91,7 @@ extension MeterContents {
   }
 }
 
-/// The session in packets: a request, and the answer with the same command.
+/// The session in packets: each request has an answer with the same command.
 private struct TaiDocLine {
   enum Command: UInt8 {
     case clock = 0x23
@@ -104,18 +104,18 @@ private struct TaiDocLine {
     case setClock = 0x33
   }
 
-  /// What the meter sends unasked when it has entered its session; a request that came before it is lost.
+  /// The meter sends this unasked when its session begins. An earlier request is lost.
   private static let entered: UInt8 = 0x54
 
   private let meter: MeterConnection
 
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Asks for the model until the meter is awake.
+  /// Requests the model until the meter is awake.
   @discardableResult
   func wake() throws -> [UInt8] { try request(.model, tries: 4, doing: "waking the meter") }
 
-  /// Sends a request, again where no good answer comes, and gives the answer's data.
+  /// Sends a request, again if no valid answer arrives, and returns the answer's data.
   func request(
     _ command: Command, _ data: [UInt8] = [0, 0, 0, 0], tries: Int = 3, doing: String
   ) throws -> [UInt8] {
@@ -137,10 +137,10 @@ private struct TaiDocLine {
       .protocolViolation, "\(doing): the meter's answers are damaged; unplug it, plug it in again and retry")
   }
 
-  /// The data of the answer; nil where the request has to be sent again.
+  /// The data of the answer; nil if the request must be repeated.
   private func answer(to command: Command) throws(TransportError) -> [UInt8]? {
     var bytes: [UInt8] = []
-    // A packet may come byte by byte, behind some bytes of noise.
+    // A packet may arrive byte by byte, after some bytes of noise.
     for _ in 0..<64 {
       bytes += try meter.receive(maxBytes: 64, within: 2000)
       while let packet = TaiDocPacket.next(in: &bytes) {

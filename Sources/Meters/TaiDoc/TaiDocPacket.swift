@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A packet of TaiDoc's protocol, the same in both directions: 51, command, four bytes of data, direction, sum.
+/// A packet of TaiDoc's protocol: 51, command, four bytes of data, direction, sum. Both directions use the same form.
 struct TaiDocPacket: Hashable {
-  /// How many bytes every packet has.
+  /// The number of bytes of every packet.
   static let length = 8
 
-  /// Who sends it: the byte before the sum.
+  /// The sender of a packet, in the byte before the sum.
   enum Sender: UInt8 {
     case host = 0xA3
     case meter = 0xA5
   }
 
-  /// What is asked, or answered.
+  /// The command, also in its answer.
   var command: UInt8
   /// Four bytes.
   var data: [UInt8]
 
-  /// A packet with this data; four zeros where none is given.
   init(_ command: UInt8, _ data: [UInt8] = [0, 0, 0, 0]) {
     self.command = command
     self.data = data
   }
 
-  /// The packet as it goes over the line.
+  /// The packet as sent.
   func bytes(from sender: Sender) -> [UInt8] {
     let head = [0x51, command] + data + [sender.rawValue]
     return head + [Self.sum(head)]
   }
 
-  /// The first packet of the meter in these bytes, which are dropped up to its end; nil where none has come whole.
+  /// The first complete packet of the meter, which is removed with the bytes before it; nil if there is none.
   ///
-  /// What is no packet, or has a wrong sum, is skipped up to the next byte that may begin one.
+  /// After an invalid packet or a wrong sum, the search continues at the next byte that may begin a packet.
   static func next(in bytes: inout [UInt8]) -> TaiDocPacket? {
     var start = 0
     while start + length <= bytes.count {

@@ -2,21 +2,21 @@
 
 import Logbook
 
-/// What a record of a TaiDoc meter is, as its two packets report.
+/// A record of a TaiDoc meter, which is sent in two packets.
 enum TaiDocRecord: Hashable {
   case reading(MeterReading)
-  /// Something that is no glucose and no ketone, by name.
+  /// Neither glucose nor ketone; with its name.
   case skipped(String)
-  /// Something that cannot be understood, with the reason.
+  /// A record that could not be parsed, with the reason.
   case rejected(String)
 
-  /// The record in the data of the packets of its time and its value.
+  /// Parses the data of the packets with the time and the value.
   init(time: [UInt8], value: [UInt8]) {
     guard time.count == 4, value.count == 4 else {
       self = .rejected("the record has no time or no value")
       return
     }
-    // Meters with a cuff mark the records of blood pressure in the byte of the minute.
+    // Meters with a cuff mark records of blood pressure in the byte of the minute.
     if time[2] & 0x80 != 0 {
       self = .skipped("blood pressure")
     } else if let name = Self.otherKinds[value[3] >> 2 & 0x0F] {
@@ -28,7 +28,7 @@ enum TaiDocRecord: Hashable {
     }
   }
 
-  /// The time in the data of a packet: year, month and day in one word, minute, hour. There are no seconds.
+  /// The time in a packet: year, month and day in one word, minute, hour. There are no seconds.
   static func time(_ data: [UInt8]) -> DeviceTime? {
     guard data.count == 4 else { return nil }
     let date = Int(data[0]) | Int(data[1]) << 8
@@ -37,7 +37,7 @@ enum TaiDocRecord: Hashable {
       minute: Int(data[2] & 0x3F))
   }
 
-  /// A time as the data of a packet; nil for a year that the word cannot hold.
+  /// The data of a packet with this time; nil for a year that does not fit.
   static func data(_ time: DeviceTime) -> [UInt8]? {
     let parts = time.parts
     guard (2000...2127).contains(parts.year) else { return nil }
@@ -47,13 +47,13 @@ enum TaiDocRecord: Hashable {
 }
 
 extension TaiDocRecord {
-  /// Kinds that meters of this family measure besides glucose (0) and ketone (7); a single source names them.
+  /// Other kinds of measurement than glucose (0) and ketone (7); a single source names them.
   private static let otherKinds: [UInt8: String] = [
     6: "haematocrit", 8: "uric acid", 9: "cholesterol", 0xB: "haemoglobin", 0xC: "lactate",
     0xD: "triglycerides",
   ]
 
-  /// The bytes that mean no value.
+  /// The number that means no value.
   private static let invalid = 0xFFFF
 
   private static func reading(at time: DeviceTime, _ value: [UInt8]) -> TaiDocRecord {
@@ -68,7 +68,7 @@ extension TaiDocRecord {
     }
   }
 
-  /// mg/dL whatever the meter shows; its manual says LO below 20 and HI above 600.
+  /// Glucose is in mg/dL whatever unit the meter shows; its manual states LO below 20 and HI above 600.
   private static func glucose(_ number: Int) -> Measurement {
     switch number {
     case ..<20: .low(below: 20, .milligramsPerDecilitre)
@@ -77,7 +77,7 @@ extension TaiDocRecord {
     }
   }
 
-  /// 300 are 1 mmol/L, by a single source; the meter shows tenths.
+  /// Ketone is in units of 1/300 mmol/L, by a single source; the meter shows tenths of mmol/L.
   private static func ketone(_ number: Int) -> Measurement {
     number > 2400
       ? .high(above: 8, .millimolesPerLitre)

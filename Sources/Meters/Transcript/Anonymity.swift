@@ -2,23 +2,23 @@
 
 package import Logbook
 
-/// A driver that can take the person out of a transcript.
+/// A driver that can remove personal data from a transcript.
 ///
-/// Serial numbers and values are inside frames with checksums, and often across packets. Only the driver knows the
-/// frames, so only it can replace what is inside and make the checksums again; a transcript whose frames nobody knows
-/// is not changed at all.
+/// Serial numbers and values are inside frames with checksums, and often span packets. Only the driver knows the
+/// frames, so only it can replace their content and recompute the checksums. A transcript with unknown frames is
+/// refused.
 package protocol AnonymisingDriver: MeterDriver {
-  /// The same session with a meter of another serial number that measured other values, from which nothing can be
-  /// derived. Times, order, lengths, units and marks stay.
+  /// The same session with another serial number and other values, which do not depend on the original ones. Times, order,
+  /// lengths, units and marks stay the same.
   ///
-  /// - Throws: `Failure` where something in the transcript cannot be understood: what it might report is not known.
+  /// - Throws: `Failure` if a part of the transcript is not understood, since it might hold personal data.
   static func anonymise(_ transcript: Transcript) throws -> Transcript
 }
 
 extension Transcript {
-  /// The same session without the person, where its driver knows how.
+  /// The same session without personal data, if the driver supports it.
   ///
-  /// - Throws: `Failure` of `.usage` where the driver does not.
+  /// - Throws: `Failure` of `.usage` if the driver does not support it.
   package func anonymised(by driver: any MeterDriver.Type) throws -> Transcript {
     guard let driver = driver as? any AnonymisingDriver.Type else {
       throw Failure(

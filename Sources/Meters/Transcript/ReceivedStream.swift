@@ -2,20 +2,20 @@
 
 import Logbook
 
-/// All that a meter sent in a recorded session as one stream, and the way back into its packets.
+/// Joins everything that a meter sent in a recorded session, and writes it back into the packets.
 struct ReceivedStream {
-  /// What the packets carried, in order.
+  /// The payloads of the packets in order.
   var bytes: [UInt8] = []
-  /// What was sent to the meter, and how many bytes had come before.
+  /// The packets sent to the meter, each with the number of bytes received before it.
   private(set) var commands: [(sent: [UInt8], start: Int)] = []
 
   private var original: Transcript
   private var places: [(step: Int, index: Int)] = []
 
   /// - Parameters:
-  ///   - payload: where a packet carries bytes of the stream; nil for a damaged one.
-  ///   - allows: whether a packet that was sent is one that reports nothing of the person.
-  /// - Throws: `Failure` for a session with anything else in it.
+  ///   - payload: the range of a packet that belongs to the stream; nil for a damaged packet.
+  ///   - allows: whether a packet sent to the meter is known to hold no personal data.
+  /// - Throws: `Failure` for a session with other content.
   init(
     _ transcript: Transcript, payload: ([UInt8]) -> Range<Int>?, allows: ([UInt8]) -> Bool
   ) throws(Failure) {
@@ -34,7 +34,7 @@ struct ReceivedStream {
     }
   }
 
-  /// The session with these bytes in its packets.
+  /// The session with the current bytes in its packets.
   func transcript() -> Transcript {
     var transcript = original
     var packets: [Int: [UInt8]] = [:]
@@ -48,7 +48,7 @@ struct ReceivedStream {
     return transcript
   }
 
-  /// What to say of a session whose bytes are not all understood.
+  /// The error for a session that is only partly understood.
   static let notUnderstood = Failure(
     .protocolViolation,
     "anonymising the transcript: a part of it is not understood and may contain personal data; nothing was written"
@@ -62,17 +62,17 @@ struct ReceivedStream {
     }
     bytes += packet[payload]
     places += payload.map { (step, $0) }
-    // Behind the payload is what the meter sent before.
+    // After the payload, packets repeat earlier data of the meter.
     let rest = [UInt8](repeating: 0, count: packet.count - payload.upperBound)
     original.steps[step].result = .success(packet[..<payload.upperBound] + rest)
   }
 }
 
-/// What replaces a measurement: it depends on its place and its length alone, so that nothing can be derived.
+/// Replacements of measurements. They depend only on position and length, so that nothing can be derived from them.
 struct StandInNumbers {
   private var count = 0
 
-  /// Digits that count up, as many as there were; whatever else there is stays where it is.
+  /// Replaces each digit by one of an ascending sequence, and keeps other characters.
   mutating func next(like field: [UInt8]) -> [UInt8] {
     let length = field.count { Self.digits.contains($0) }
     let number =
@@ -89,7 +89,7 @@ struct StandInNumbers {
     }
   }
 
-  /// The same text with a zero for each letter and digit.
+  /// The same text with a zero in place of each letter and digit.
   static func blank(_ text: some Sequence<UInt8>) -> [UInt8] {
     text.map { byte in
       let isLetter = (0x41...0x5A).contains(byte & 0xDF)

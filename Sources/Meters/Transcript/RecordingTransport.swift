@@ -2,20 +2,21 @@
 
 package import Logbook
 
-/// A transport that notes every exchange with another one, those that fail as well.
+/// A transport that records every exchange with another one, including failed ones.
 ///
-/// Each is noted when it ends, so that the transcript of a session that is interrupted holds all that came before.
+/// Each is recorded when it ends, so that the transcript of an interrupted session holds everything before the
+/// interruption.
 package final class RecordingTransport: Transport {
   private let transport: any Transport
   private let milliseconds: () -> Int
   private let note: (Transcript.Step) throws -> Void
   private var count = 0
 
-  /// A recording of all that goes over this transport.
+  /// Records the exchanges of a transport.
   ///
   /// - Parameters:
   ///   - milliseconds: the time since the session began.
-  ///   - note: keeps a step; where it throws, the exchange fails.
+  ///   - note: stores a step; if it throws, the exchange fails.
   package init(
     _ transport: any Transport, milliseconds: @escaping () -> Int,
     note: @escaping (Transcript.Step) throws -> Void
@@ -25,7 +26,7 @@ package final class RecordingTransport: Transport {
     self.note = note
   }
 
-  /// Does the step over the other transport, notes it, and returns what came.
+  /// Performs the exchange, records it, and returns its result.
   package func perform(_ exchange: LinkOperation, within limit: Int) throws(TransportError) -> [UInt8] {
     let result: Result<[UInt8], TransportError>
     do {

@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// A transport that answers from a transcript: the driver has to ask what was asked then.
+/// A transport that answers from a transcript. The driver must send the same requests as in the recording.
 public final class ReplayedTransport: Transport {
   private let steps: [Transcript.Step]
   private var next = 0
@@ -10,13 +10,13 @@ public final class ReplayedTransport: Transport {
   /// A replay from the first step.
   public init(_ transcript: Transcript) { steps = transcript.steps }
 
-  /// Whether every step was asked for.
+  /// Whether every step was replayed.
   package var isExhausted: Bool { next == steps.count }
 
-  /// The recorded time of the last step that was asked for, in milliseconds since the session began.
+  /// The recorded time of the latest replayed step, in milliseconds since the session began.
   package var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
 
-  /// Gives what came then; fails where the driver asks something else, or more.
+  /// Returns the recorded answer; fails for another request, or for one after the last step.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }
     let step = steps[next]
@@ -27,7 +27,7 @@ public final class ReplayedTransport: Transport {
     return try step.result.get()
   }
 
-  /// How many bytes a driver would have taken at most does not matter, as long as they fit.
+  /// Whether two exchanges are the same. The maximum number of received bytes may differ if the answer fits.
   private static func agree(_ recorded: LinkOperation, _ asked: LinkOperation) -> Bool {
     switch (recorded, asked) {
     case (.receive, .receive): true

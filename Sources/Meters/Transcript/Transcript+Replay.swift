@@ -3,11 +3,10 @@
 public import Logbook
 
 extension Transcript {
-  /// The driver of the session, and the recorded meter as that driver meets it again, with the clock of the host that
-  /// recorded it.
+  /// The driver of the session, and a meter that replays it, with the clock of the recording host.
   ///
   /// - Parameter name: the path, for errors.
-  /// - Throws: `Failure` of `.badInput` for a driver or a model that is not known.
+  /// - Throws: `Failure` of `.badInput` for an unknown driver or model.
   public func replay(named name: String) throws(Failure) -> (
     driver: any MeterDriver.Type, meter: MeterConnection
   ) {

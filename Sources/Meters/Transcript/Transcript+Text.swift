@@ -3,22 +3,21 @@
 import Logbook
 
 extension Transcript {
-  /// What the first line of every transcript says.
+  /// The first line of every transcript.
   static let title = "glucoport-transcript 1"
-  /// The sign for no bytes.
+  /// The notation for no bytes.
   static let nothing = "-"
 
-  /// The whole text: its head and a line for each step.
+  /// The complete text: the head, and one line for each step.
   package var text: String { head + steps.map(Self.line).joined() }
 
-  /// The lines before the first step.
   package var head: String {
     let ids = Self.digits(vendorID, 4) + ":" + Self.digits(productID, 4)
     return "\(Self.title)\ndriver \(driver)\nusb \(ids)\nstarted \(DeviceTime(seconds: startedAt).text)Z\n"
       + (link.map { "link \($0.rawValue)\n" } ?? "") + (isAnonymised ? "anonymised\n" : "")
   }
 
-  /// One step as a line with its end.
+  /// One step as a line with its line break.
   package static func line(_ step: Step) -> String {
     let outcome =
       switch step.result {
@@ -67,13 +66,13 @@ extension Transcript {
     case .overflow: "overflow"
     case .unsupported: "unsupported"
     case .interrupted: "interrupted"
-    // Of no transport, but of the session over it.
+    // An error of the session, not of a transport.
     case .overrun: "failed " + escaped("the session was too long")
     case .failed(let words): "failed " + escaped(words)
     }
   }
 
-  /// Words of a library on one line of ASCII: what is neither, and `%`, as `%` and two hexadecimal digits.
+  /// The error text of a library on one line of ASCII: other characters and `%` become `%` and two hexadecimal digits.
   private static func escaped(_ words: String) -> String {
     words.utf8.map { byte in
       byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "%")
@@ -86,7 +85,7 @@ extension Transcript {
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
-  /// Two digits for each byte without blanks, or the sign for none.
+  /// Two digits for each byte without blanks; the notation for no bytes if there are none.
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     guard !bytes.isEmpty else { return nothing }
     let digits = Array("0123456789abcdef".utf8)

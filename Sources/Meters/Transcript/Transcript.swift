@@ -4,19 +4,18 @@ public import Logbook
 
 /// Every exchange of one session with a meter, as text: one line each, in order.
 ///
-/// The first lines name the version, the driver, the model with its USB ids, and the host's clock; the manual page
-/// glucoport-transcript(5) reports the form.
+/// The first lines state the version, the driver, the model with its USB ids, and the host's clock. The manual page
+/// glucoport-transcript(5) documents the form.
 public struct Transcript: Hashable, Sendable {
-  /// One exchange and what came of it.
+  /// One exchange and its result.
   package struct Step: Hashable, Sendable {
     /// Milliseconds since the session began, when the exchange ended.
     package var milliseconds: Int
-    /// What was asked.
+    /// The request.
     package var exchange: LinkOperation
-    /// What came, or why nothing did.
+    /// The answer, or the error.
     package var result: Result<[UInt8], TransportError>
 
-    /// A step as it happened.
     package init(milliseconds: Int, exchange: LinkOperation, result: Result<[UInt8], TransportError>) {
       self.milliseconds = milliseconds
       self.exchange = exchange
@@ -24,7 +23,7 @@ public struct Transcript: Hashable, Sendable {
     }
   }
 
-  /// The most steps that a transcript holds: a meter with a hundred thousand readings stays below.
+  /// The maximum number of steps. A meter with 100,000 readings stays below it.
   package static let maxSteps = 2_000_000
 
   /// The driver's id.
@@ -35,9 +34,9 @@ public struct Transcript: Hashable, Sendable {
   public var productID: UInt16
   /// The host's clock in UTC seconds when the session began.
   public var startedAt: Int64
-  /// Whether serial number and values are not those of the meter.
+  /// Whether serial number and values were replaced.
   public var isAnonymised = false
-  /// How the meter was reached, where the driver does not know it by its USB ids; else nil.
+  /// The kind of link, if the driver does not know it by the USB ids; else nil.
   public var link: MeterLink.Kind?
   /// The steps, in order.
   package var steps: [Step] = []

@@ -2,27 +2,27 @@
 
 import Logbook
 
-/// The words of one line of a transcript, taken from the left.
+/// Parses the words of one line of a transcript from left to right.
 struct TranscriptLine {
-  /// What is wrong with a line, for people.
+  /// Why a line is invalid, for people.
   struct Refusal: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// The most bytes of one exchange in one direction: a disk meter reads 64 KiB at once at most.
+  /// The maximum number of bytes of one exchange in one direction. A disk meter reads at most 64 KiB at once.
   static let maxBytes = 65536
-  /// The longest session, a day.
+  /// The maximum length of a session: one day.
   static let maxMilliseconds = 86_400_000
 
-  /// The most characters of a word that a message repeats.
+  /// The maximum number of characters of a word that a message quotes.
   private static let maxShown = 40
 
   private var words: ArraySlice<Substring>
 
   init(_ text: Substring) { words = text.split(separator: " ", omittingEmptySubsequences: false)[...] }
 
-  /// A whole line as a step.
+  /// Parses a complete line as a step.
   mutating func step() throws(Refusal) -> Transcript.Step {
     let milliseconds = try number(upTo: Self.maxMilliseconds, "milliseconds")
     let exchange = try exchange()
@@ -146,7 +146,7 @@ struct TranscriptLine {
     return bytes
   }
 
-  /// All words that are left, with what was escaped in them.
+  /// All remaining words, unescaped.
   private mutating func rest() throws(Refusal) -> String {
     let text = Array(words.joined(separator: " ").utf8)
     words = []
@@ -171,7 +171,7 @@ struct TranscriptLine {
     return words
   }
 
-  /// The value of a hexadecimal digit; nil for anything else.
+  /// The value of a hexadecimal digit; nil for other characters.
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -3,10 +3,10 @@
 public import Logbook
 
 extension Transcript {
-  /// The longest line: a SCSI command with its data both ways.
+  /// The longest line: a SCSI command with data in both directions.
   static let maxLineBytes = 2 * 2 * TranscriptLine.maxBytes + 256
 
-  /// The transcript that this text holds.
+  /// Parses the text of a transcript.
   ///
   /// - Parameters:
   ///   - bytes: the whole file.
@@ -31,7 +31,7 @@ private struct TranscriptReader {
   private var number = 0
   private var head: [Substring] = []
   private var transcript: Transcript?
-  /// How many steps were taken, and the time of the last.
+  /// The number of steps read, and the time of the latest one.
   private var (count, milliseconds) = (0, 0)
 
   init(name: String) { self.name = name }

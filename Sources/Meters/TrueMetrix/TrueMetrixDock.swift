@@ -2,24 +2,23 @@
 
 import Logbook
 
-/// The dock that a meter sits in: it passes messages on, cut into reports of up to eight characters.
+/// The dock that holds a meter. It forwards messages, split into reports of up to eight characters.
 struct TrueMetrixDock {
-  /// More reports than a download has: 1000 records of 20 characters, at worst one character each.
+  /// Above the size of any download: 1000 records of 20 characters, at worst one character in each report.
   private static let maxReports = 50_000
   private static let tries = 3
-  /// Twice in the capture 2.35 seconds passed from waking a meter to its greeting.
+  /// In the capture, waking a meter took 2.35 seconds until its greeting, twice.
   private static let greetingMilliseconds = 5000
   private static let answerMilliseconds = 2000
 
   private let meter: MeterConnection
 
-  /// A dock that may hold a meter.
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Wakes the meter.
   ///
-  /// Between the tries it is not switched off, since it would then begin to wake again; nor is anything dropped, since
-  /// the greeting may come late.
+  /// Between the attempts the meter is not switched off, since it would then start to wake again. Nothing is discarded,
+  /// since the greeting may be late.
   func wake() throws {
     let doing = "waking the meter"
     try drain(doing: doing)
@@ -31,9 +30,9 @@ struct TrueMetrixDock {
       .unavailable, "\(doing): no answer from the dock; put the meter into it and retry")
   }
 
-  /// Asks for something, again where no good answer comes.
+  /// Sends a request, again if no valid answer arrives.
   ///
-  /// - Returns: the answer without the characters by which it is known.
+  /// - Returns: the answer without the characters that identify it.
   func request(_ request: String, answer: String, doing: String) throws -> String {
     guard let content = try askIfKnown(request, answer: answer, doing: doing) else {
       throw Failure(
@@ -43,7 +42,7 @@ struct TrueMetrixDock {
     return content
   }
 
-  /// Asks for something that not every meter may know; nil where no good answer comes.
+  /// Sends a request that some meters may not know; nil if no valid answer arrives.
   func askIfKnown(_ request: String, answer: String, doing: String) throws -> String? {
     for _ in 0..<Self.tries {
       try send(request, doing: doing)
@@ -52,7 +51,7 @@ struct TrueMetrixDock {
     return nil
   }
 
-  /// All records as text, newest first, checked by their sum.
+  /// All records as text, newest first. Their sum is checked.
   func download() throws -> [String] {
     let doing = "reading the meter's memory"
     for attempt in 0..<Self.tries {
@@ -66,18 +65,18 @@ struct TrueMetrixDock {
     )
   }
 
-  /// Switches the meter off; nobody waits for its answer.
+  /// Switches the meter off, without waiting for an answer.
   func sleep() {
     do throws(TransportError) {
       try meter.send(Self.report("_"), within: 1000)
     } catch {
-      // A meter that has left the dock is off as well.
+      // A meter that was removed from the dock is off as well.
     }
   }
 }
 
 extension TrueMetrixDock {
-  /// Data for the meter: the kind A0, the length, the characters.
+  /// A report to the meter: the type A0, the length, the characters.
   private static func report(_ content: String) -> [UInt8] {
     let message = TrueMetrixMessage.bytes(content)
     return [0xA0, UInt8(truncatingIfNeeded: message.count)] + message
@@ -91,7 +90,7 @@ extension TrueMetrixDock {
     }
   }
 
-  /// The characters of one report; nil where none came in time.
+  /// The characters of one report; nil after the timeout.
   private func receive(within milliseconds: Int, doing: String) throws -> ArraySlice<UInt8>? {
     do throws(TransportError) {
       let report = try meter.receive(maxBytes: 64, within: milliseconds)
@@ -103,12 +102,12 @@ extension TrueMetrixDock {
     }
   }
 
-  /// Drops what an earlier session has left.
+  /// Discards the rest of an earlier session.
   private func drain(doing: String) throws {
     for _ in 0..<Self.maxReports where try receive(within: 200, doing: doing) == nil { return }
   }
 
-  /// The first message that begins with these characters; nil where none came in time, or a broken one that is not
+  /// The first message that begins with these characters; nil after the timeout, or for a damaged message that is not
   /// skipped.
   private func reply(
     _ start: String, within milliseconds: Int = answerMilliseconds, skipsBroken: Bool = false, doing: String
@@ -129,7 +128,7 @@ extension TrueMetrixDock {
     return nil
   }
 
-  /// The records of one download; nil where one is broken, or the sum is another one.
+  /// The records of one download; nil if one is damaged or the sum differs.
   private func records(doing: String) throws -> [String]? {
     var bytes: [UInt8] = []
     var records: [String] = []

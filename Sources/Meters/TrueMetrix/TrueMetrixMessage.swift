@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message of the TRUE METRIX: `(content)CC`, where CC is the low byte of the sum of all characters up to and with
-/// the closing bracket, in two upper-case hexadecimal digits.
+/// A message of the TRUE METRIX: `(content)CC`. CC is the low byte of the sum of all characters up to the closing
+/// bracket, inclusive, in two upper-case hexadecimal digits.
 enum TrueMetrixMessage: Hashable {
-  /// What is between the brackets.
+  /// The text between the brackets.
   case content(String)
-  /// A message whose sum is wrong, or that does not end.
+  /// A message with a wrong sum or without an end.
   case broken
 
-  /// More than any message has: the set clock has 15 characters between its brackets.
+  /// Above the longest content: setting the clock has 15 characters between the brackets.
   private static let maxContent = 64
 
-  /// A message as the meter takes it.
+  /// A message with this content, as sent to the meter.
   static func bytes(_ content: String) -> [UInt8] {
     let text = Array("(\(content))".utf8)
     return text + sum(text)
   }
 
-  /// The first message in these bytes, which are dropped up to its end; nil where none has come whole.
+  /// The first complete message, which is removed with the bytes before it; nil if there is none.
   static func next(in bytes: inout [UInt8]) -> TrueMetrixMessage? {
     bytes.removeFirst(bytes.firstIndex(of: 0x28) ?? bytes.count)
     guard let end = bytes.firstIndex(of: 0x29) else {

@@ -4,24 +4,24 @@ import Logbook
 
 /// One record of the TRUE METRIX: twelve characters.
 ///
-/// The tags 1 (before a meal), 2 (after a meal) and 5 (medication) are those of a capture that agrees with the vendor's
-/// own log-book in 86 of 86 rows. Tidepool's reader takes every tag but 0 for a control test, which cannot be right for
-/// these; so the tag of a control test is not known.
+/// The known tags are 1 (before a meal), 2 (after a meal) and 5 (medication). They are from a capture that agrees with
+/// the vendor's logbook in 86 of 86 rows. Tidepool's reader takes every tag except 0 for a control test, which
+/// contradicts these rows. So the tag of a control test is unknown.
 struct TrueMetrixRecord: Hashable {
   /// The test.
   let reading: MeterReading
-  /// What else the tag says, for people; empty where it says nothing.
+  /// Further meaning of the tag, for people; may be empty.
   let remark: String
-  /// The tag where its meaning is not known: one hexadecimal digit; else nil.
+  /// The tag as one hexadecimal digit if its meaning is unknown; else nil.
   let unknownTag: String?
 
-  /// The record in these characters, or why they are none.
+  /// Parses a record.
   static func parse(_ text: String) -> Result<TrueMetrixRecord, TrueMetrixRejection> {
     let digits = text.utf8.compactMap(hexadecimal)
     guard digits.count == 12, text.utf8.count == 12 else {
       return .failure(TrueMetrixRejection("the record has an unknown form"))
     }
-    // Day and year, then hour and minute: each pair as one number whose decimal digits count.
+    // Day and year are one number, hour and minute another; their decimal digits are split.
     let date = number(digits[1...3])
     let clock = number(digits[4...6])
     guard
@@ -41,12 +41,12 @@ struct TrueMetrixRecord: Hashable {
       ))
   }
 
-  /// The sum that the meter states behind its records: of the characters of all of them, in 16 bits.
+  /// The 16-bit sum of the characters of all records, which the meter states after them.
   static func checksum(_ records: [String]) -> UInt16 {
     records.reduce(0) { $1.utf8.reduce($0) { $0 &+ UInt16($1) } }
   }
 
-  /// mg/dL whatever the meter shows; its manual says LO below 20 and HI above 600.
+  /// The value is in mg/dL whatever unit the meter shows; its manual states LO below 20 and HI above 600.
   private static func measurement(_ value: Int) -> Measurement? {
     switch value {
     case 0: nil
@@ -61,9 +61,9 @@ struct TrueMetrixRecord: Hashable {
   private static func hexadecimal(_ byte: UInt8) -> Int? { Character(UnicodeScalar(byte)).hexDigitValue }
 }
 
-/// Why a record is not taken.
+/// Why a record is rejected.
 struct TrueMetrixRejection: Error, Hashable {
-  /// What is wrong, without the record's values.
+  /// The reason, without the record's values.
   let reason: String
 
   init(_ reason: String) { self.reason = reason }

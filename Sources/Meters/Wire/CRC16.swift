@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The checksums of 16 bits that meters send.
+/// The 16-bit checksums of meters.
 enum CRC16 {
   private static let ccittTable: [UInt16] = (0..<256).map { index in
     (0..<8).reduce(UInt16(index) << 8) { register, _ in
@@ -8,7 +8,7 @@ enum CRC16 {
     }
   }
 
-  /// Polynomial 0x1021, most significant bit first, nothing reflected and no final XOR.
+  /// The CRC with polynomial 0x1021, most significant bit first, nothing reflected and no final XOR.
   ///
   /// - Parameter initial: 0xFFFF for CCITT-FALSE, 0 for XModem.
   static func ccitt(_ bytes: some Sequence<UInt8>, initial: UInt16) -> UInt16 {

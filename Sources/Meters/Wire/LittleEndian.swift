@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Collection<UInt8> {
-  /// The number whose least significant byte is at this distance from the start; nil where bytes are missing.
+  /// The number whose least significant byte is at this offset; nil past the end.
   func littleEndian<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number? {
     let size = Number.bitWidth / 8
     guard offset >= 0, offset <= count - size else { return nil }
@@ -10,7 +10,7 @@ extension Collection<UInt8> {
     }
   }
 
-  /// The text of these bytes; nil when it is empty or one of them is no printable character of ASCII.
+  /// The text of these bytes; nil if it is empty or has a character that is not printable ASCII.
   var printableText: String? {
     guard !isEmpty, allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
     return String(decoding: self, as: UTF8.self)
@@ -18,7 +18,7 @@ extension Collection<UInt8> {
 }
 
 extension FixedWidthInteger {
-  /// The bytes of the number, the least significant first.
+  /// The bytes of the number, least significant first.
   var littleEndianBytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
   }
