@@ -4,14 +4,14 @@ import CLibUSB
 import Glibc
 import Logbook
 
-/// A session of libusb. It sees what is plugged in at its beginning, so there is one for each listing and each
-/// session.
+/// A session of libusb. It sees only devices that were plugged in before it began, so each listing and each session
+/// with a meter has its own.
 ///
-/// This file holds all pointers to what libusb owns.
+/// This file holds all pointers to memory of libusb.
 final class LibUSB {
   fileprivate let context: OpaquePointer
 
-  /// - Throws: `Failure` when the system has no USB that can be used.
+  /// - Throws: `Failure` if USB is unavailable on this system.
   init() throws(Failure) {
     var context: OpaquePointer?
     let code = libusb_init(&context)
@@ -23,13 +23,12 @@ final class LibUSB {
 
   deinit { libusb_exit(context) }
 
-  /// The version of the library.
   static var version: String {
     guard let version = libusb_get_version()?.pointee else { return "" }
     return "\(version.major).\(version.minor).\(version.micro)"
   }
 
-  /// Every device at the bus, with what its descriptor reports.
+  /// Every device on the bus, with the content of its descriptor.
   func devices() throws(Failure) -> [PluggedDevice] {
     var devices: [PluggedDevice] = []
     try forEachDevice { _, described in
@@ -39,9 +38,9 @@ final class LibUSB {
     return devices
   }
 
-  /// Opens a device that a listing gave.
+  /// Opens a device from a listing.
   ///
-  /// - Parameter isShared: whether its ids are a chip's, which needs separate rules where permission is missing.
+  /// - Parameter isShared: whether its ids are those of a chip, which needs separate rules if permission is missing.
   func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
@@ -63,7 +62,7 @@ final class LibUSB {
     return port
   }
 
-  /// What libusb says of an error.
+  /// libusb's text for an error.
   fileprivate static func words(_ code: Int32) -> String { String(cString: libusb_strerror(code)) }
 
   private func forEachDevice(_ look: (OpaquePointer, PluggedDevice) -> Bool) throws(Failure) {
@@ -80,7 +79,7 @@ final class LibUSB {
 
   private static func described(_ device: OpaquePointer) -> PluggedDevice {
     var descriptor = libusb_device_descriptor()
-    // Never fails: libusb keeps the descriptor since it found the device.
+    // Never fails: libusb stored the descriptor when it found the device.
     libusb_get_device_descriptor(device, &descriptor)
     let bus = libusb_get_bus_number(device)
     let address = libusb_get_device_address(device)
@@ -99,7 +98,8 @@ final class LibUSB {
     return described
   }
 
-  /// The interfaces of a device's active configuration; none where the system does not say. Nothing is sent to it.
+  /// The interfaces of a device's active configuration; empty if the system does not report them. Sends nothing to the
+  /// device.
   fileprivate static func interfaces(of device: OpaquePointer) -> [USBInterface] {
     var descriptor: UnsafeMutablePointer<libusb_config_descriptor>?
     guard libusb_get_active_config_descriptor(device, &descriptor) == 0, let descriptor else {
@@ -123,15 +123,15 @@ final class LibUSB {
 
 /// An open device.
 ///
-/// All transfers are asynchronous ones that are waited for here, because libusb's own waits cannot be ended early.
+/// Transfers are asynchronous and awaited here, because the waits of libusb itself cannot be ended early.
 final class LibUSBPort: USBPort {
   private(set) var interfaces: [USBInterface] = []
 
-  /// Reads that wait at an endpoint of a device that sends unasked; a meter's longest burst between two exchanges is
-  /// shorter.
+  /// The number of pending reads at an endpoint of a device that sends unasked. A meter's longest burst between two
+  /// exchanges is shorter.
   private static let keptReads = 16
-  /// How long the kernel may take to give a cancelled transfer back. It takes microseconds unless the host controller
-  /// is broken; then the memory is left to it.
+  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A broken host
+  /// controller may exceed it; it then keeps the memory.
   private static let cancelMilliseconds = 1000
 
   private let library: LibUSB
@@ -151,7 +151,7 @@ final class LibUSBPort: USBPort {
   }
 
   deinit {
-    // Reached only where nobody closed it; nobody can be informed.
+    // Reached only if `close` was not called; the result cannot be reported.
     _ = release()
   }
 
@@ -197,7 +197,7 @@ final class LibUSBPort: USBPort {
     if let first = kept[endpoint.address]?.first {
       return try readKept(first, endpoint, within: milliseconds)
     }
-    // A device may send a whole packet; a shorter buffer would make the host controller call it babble.
+    // A device may send a whole packet. With a shorter buffer the host controller would report an overflow.
     let packets = (max(1, maxBytes) + endpoint.packetSize - 1) / endpoint.packetSize
     let room = [UInt8](repeating: 0, count: packets * endpoint.packetSize)
     let bytes = try perform(try Transfer(handle, endpoint, room), within: milliseconds)
@@ -231,7 +231,7 @@ final class LibUSBPort: USBPort {
 }
 
 extension LibUSBPort {
-  /// Reads the next packet of an endpoint that is kept reading: transfers of one endpoint end in their order.
+  /// Reads the next packet of an endpoint with pending reads. Transfers of one endpoint end in order.
   private func readKept(
     _ first: Transfer, _ endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
@@ -251,7 +251,7 @@ extension LibUSBPort {
     }
   }
 
-  /// Submits a transfer and waits for its end; when the time is over, it is cancelled.
+  /// Submits a transfer and waits for its end, or cancels it at the deadline.
   private func perform(_ transfer: Transfer, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     let deadline = try watch.deadline(milliseconds)
     try transfer.submit()
@@ -259,7 +259,8 @@ extension LibUSBPort {
       try wait(for: transfer, until: deadline)
     } catch {
       cancel([transfer])
-      // It may have ended meanwhile, and a message of whole packets has no short one behind it: what came is not lost.
+      // The transfer may have ended meanwhile. A message of whole packets has no short packet at its end, so received
+      // bytes are kept.
       guard error == .timedOut, transfer.hasCome else { throw error }
       return transfer.bytes
     }
@@ -268,7 +269,7 @@ extension LibUSBPort {
 
   private func wait(for transfer: Transfer, until deadline: Watch.Deadline) throws(TransportError) {
     guard !transfer.isDone else { return }
-    // What has come already is taken up without waiting, also when the time is over.
+    // Events that have already arrived are handled without waiting, even after the deadline.
     try handleEvents(0)
     while !transfer.isDone { try handleEvents(watch.wait(until: deadline)) }
   }
@@ -287,8 +288,8 @@ extension LibUSBPort {
     }
   }
 
-  /// A device that is not configured gets its first configuration. One that is stays as it is: setting it again resets
-  /// some meters, and what they had said is lost.
+  /// Sets the first configuration if the device has none. Setting a configuration again would reset some meters, and
+  /// their pending data would be lost.
   fileprivate func configure() throws(Failure) {
     var configuration: Int32 = 0
     var code = libusb_get_configuration(handle, &configuration)
@@ -297,7 +298,7 @@ extension LibUSBPort {
     interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
-  /// Releases everything, and says what could not be.
+  /// Releases everything; returns what failed.
   private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false
@@ -314,7 +315,7 @@ extension LibUSBPort {
     return failed.joined(separator: ", ")
   }
 
-  /// What is gone needs nothing back, and what another interface's driver took already has it.
+  /// Ignores a device that has disappeared, and an interface that its driver already holds through another interface.
   private func note(_ code: Int32, in failed: inout [String]) {
     let fine = [LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND, LIBUSB_ERROR_BUSY].map(\.rawValue)
     if code < 0, !fine.contains(code) { failed.append(LibUSB.words(code)) }
@@ -329,7 +330,7 @@ extension LibUSBPort {
     }
   }
 
-  /// The length field of a control request has sixteen bits.
+  /// The length field of a control request has 16 bits.
   private static func checkedLength(_ count: Int) throws(TransportError) -> UInt16 {
     guard let length = UInt16(exactly: count) else { throw .failed("a control request of \(count) bytes") }
     return length
@@ -348,17 +349,16 @@ extension LibUSBPort {
   }
 }
 
-/// One transfer and its memory. While the kernel has it, it keeps itself alive: a transfer that never comes back costs
-/// its memory and nothing else.
+/// One transfer and its memory. It retains itself while the kernel uses it, so that a transfer that never returns only
+/// leaks its memory.
 private final class Transfer {
   private(set) var isDone = true
 
   private let transfer: UnsafeMutablePointer<libusb_transfer>
   private let memory: UnsafeMutableBufferPointer<UInt8>
-  /// Bytes in front of the data: the setup packet of a control request.
+  /// The number of bytes before the data: the setup packet of a control request.
   private let prefix: Int
 
-  /// A transfer over a bulk or interrupt endpoint.
   convenience init(_ handle: OpaquePointer, _ endpoint: USBEndpoint, _ bytes: [UInt8]) throws(TransportError)
   {
     try self.init(handle, bytes, prefix: 0)
@@ -367,7 +367,6 @@ private final class Transfer {
     transfer.pointee.type = UInt8(kind.rawValue)
   }
 
-  /// A control request.
   convenience init(
     _ handle: OpaquePointer, _ request: ControlRequest, _ length: UInt16, _ data: [UInt8]? = nil
   ) throws(TransportError) {
@@ -398,13 +397,13 @@ private final class Transfer {
     memory.deallocate()
   }
 
-  /// What came, or went.
+  /// The bytes that were received or sent.
   var bytes: [UInt8] {
     let count = min(max(0, Int(transfer.pointee.actual_length)), memory.count - prefix)
     return Array(memory[prefix..<(prefix + count)])
   }
 
-  /// Whether an ended transfer brought something from the device.
+  /// Whether an ended transfer received bytes from the device.
   var hasCome: Bool {
     let isRead = transfer.pointee.endpoint & 0x80 != 0 && transfer.pointee.actual_length > 0
     return isDone && (transfer.pointee.status == LIBUSB_TRANSFER_COMPLETED || isRead)
@@ -423,7 +422,7 @@ private final class Transfer {
   }
 
   func cancel() {
-    // Fails where the transfer has ended already, which is what is wanted.
+    // Fails if the transfer has already ended, which is the goal.
     if !isDone { _ = libusb_cancel_transfer(transfer) }
   }
 

@@ -2,12 +2,12 @@
 
 public import Logbook
 
-/// A transport that holds a device, until it is closed.
+/// A transport that holds a device until it is closed.
 public protocol OpenTransport: Transport {
-  /// Releases everything: the line's settings, the interfaces, and the kernel's drivers that were detached.
+  /// Restores everything: the line's settings, the interfaces, and the kernel's drivers that were detached.
   ///
-  /// Closing twice does nothing more.
+  /// Further calls do nothing.
   ///
-  /// - Throws: `Failure` when something cannot be given back; everything else is.
+  /// - Throws: `Failure` if something could not be restored; everything else was.
   func close() throws
 }

@@ -3,13 +3,13 @@
 import Glibc
 import Logbook
 
-/// What the kernel reports of a device in its own files, which everybody may read.
+/// The kernel's information about a device, in files that every user may read.
 struct SystemDevice {
   private let device: PluggedDevice
 
   init(_ device: PluggedDevice) { self.device = device }
 
-  /// The device with all that the system reports.
+  /// The device with all information of the system.
   var described: PluggedDevice {
     var described = device
     described.manufacturer = SystemFiles.line(folder + "/manufacturer")
@@ -23,7 +23,7 @@ struct SystemDevice {
     return described
   }
 
-  /// Refuses a device whose disk is in use as one: taking it off the kernel would break what is open on it.
+  /// Refuses a device with a mounted disk: detaching the kernel's driver would break open files.
   func refuseMounted() throws(Failure) {
     let mounts = SystemFiles.text("/proc/self/mounts").split(separator: "\n").map { $0.split(separator: " ") }
     for disk in disks {
@@ -41,7 +41,8 @@ struct SystemDevice {
     SystemFiles.names(folder).filter { $0.hasPrefix(device.port + ":") }.sorted().map { folder + "/" + $0 }
   }
 
-  /// A chip with its own driver has its folder below the interface, the communications class below `tty`.
+  /// The terminal's folder is below the interface for a chip with its own driver, and below `tty` for the
+  /// communications class.
   private var terminalName: String? {
     for interface in interfaceFolders {
       let names = SystemFiles.names(interface).sorted()
@@ -51,7 +52,7 @@ struct SystemDevice {
     return nil
   }
 
-  /// The disks that usb-storage made: interface/host0/target0:0:0/0:0:0:0/block/sda.
+  /// The disks of usb-storage: interface/host0/target0:0:0/0:0:0:0/block/sda.
   private var disks: [String] {
     var folders = interfaceFolders
     for prefix in ["host", "target", "", "block"] {

@@ -2,12 +2,11 @@
 
 import Glibc
 
-/// The small files in which the kernel describes devices. What is not there, or gone meanwhile, says nothing: it is
-/// empty, as a device without a name is.
+/// The small files in which the kernel describes devices. A missing file counts as empty, like that of a device without
+/// a name.
 enum SystemFiles {
   private static let maxBytes = 65536
 
-  /// The whole file.
   static func text(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
@@ -22,12 +21,11 @@ enum SystemFiles {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The file without its line end.
+  /// The file without its line break.
   static func line(_ path: String) -> String {
     String(text(path).prefix { !$0.isNewline })
   }
 
-  /// The names in a folder.
   static func names(_ folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
@@ -41,7 +39,7 @@ enum SystemFiles {
     return names
   }
 
-  /// The last part of what a link points at; nil where there is none.
+  /// The last component of a link's target; nil if there is no link.
   static func linkName(_ path: String) -> String? {
     var target = [UInt8](repeating: 0, count: 1024)
     let count = target.withUnsafeMutableBytes { bytes -> Int in

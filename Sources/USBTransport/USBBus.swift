@@ -2,31 +2,30 @@
 
 public import Logbook
 
-/// What is plugged in, and the way to communicate with it.
+/// Lists the devices on the bus, and opens them.
 public struct USBBus {
   private let isInterrupted: () -> Bool
 
   /// The bus of this machine.
   ///
-  /// - Parameter isInterrupted: asked again and again while an exchange waits, for example `SignalFlag.isRaised`. Once
-  ///   it is true, one exchange ends with `.interrupted` at once, and what a driver then does to say good-bye has
-  ///   one second in all.
+  /// - Parameter isInterrupted: polled while an exchange waits, for example `SignalFlag.isRaised`. When it becomes
+  /// true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session then have one second
+  /// in total.
   public init(isInterrupted: @escaping () -> Bool = { false }) { self.isInterrupted = isInterrupted }
 
   /// The version of the libusb library that this process uses, such as `1.0.26`.
   package static var libraryVersion: String { LibUSB.version }
 
-  /// Every device at the bus, hubs too, by bus and address. Nothing is opened.
+  /// Every device on the bus, including hubs, by bus and address. Opens nothing.
   ///
-  /// - Throws: `Failure` when the system does not let the bus be listed.
+  /// - Throws: `Failure` if the system refuses to list the bus.
   public func devices() throws -> [PluggedDevice] {
     try LibUSB().devices().map { SystemDevice($0).described }.sorted {
       ($0.bus, $0.address) < ($1.bus, $1.address)
     }
   }
 
-  /// Why a device could not be opened over this link although permission is there; nil where nothing is seen that
-  /// prevents it. Nothing is opened.
+  /// Why a device cannot be opened over this link although permission exists; nil if no reason was found. Opens nothing.
   package func obstruction(to device: PluggedDevice, _ link: MeterLink) -> Failure? {
     guard case .disk = link else { return nil }
     do throws(Failure) {
@@ -37,12 +36,12 @@ public struct USBBus {
     }
   }
 
-  /// Opens a device for exchanges over this link. Whoever opens it closes it; `withTransport` does both.
+  /// Opens a device for exchanges over this link. The caller must close it; `withTransport` does both.
   ///
-  /// The kernel's driver is taken off the interfaces that the link needs, and no others.
+  /// The kernel's driver is detached only from the interfaces that the link needs.
   ///
-  /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` when the device is gone or in use,
-  ///   `.protocolViolation` when the device has no such interface.
+  /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` if the device has disappeared or
+  /// is in use, `.protocolViolation` if the device has no such interface.
   public func open(_ device: PluggedDevice, _ link: MeterLink) throws -> any OpenTransport {
     let watch = Watch(isInterrupted: isInterrupted)
     if case .terminal(let settings) = link {
@@ -54,9 +53,9 @@ public struct USBBus {
     return try LinkTransport.open(link, over: port)
   }
 
-  /// Opens a device, does the work, and closes it in every case.
+  /// Opens a device, performs the work, and always closes it.
   ///
-  /// - Throws: what the work throws; else what closing throws.
+  /// - Throws: the error of the work; else the error of closing.
   public func withTransport<Result>(
     to device: PluggedDevice, _ link: MeterLink, _ work: (any OpenTransport) throws -> Result
   ) throws -> Result {

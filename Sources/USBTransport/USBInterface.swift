@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An endpoint as its descriptor has it.
+/// An endpoint, from its descriptor.
 package struct USBEndpoint: Hashable, Sendable {
-  /// How bytes go over it.
+  /// The transfer type.
   package enum Kind: UInt8, Sendable { case control, isochronous, bulk, interrupt }
 
-  /// The address; bit 7 is set where the device sends.
+  /// The address; bit 7 is set if the device sends.
   package let address: UInt8
-  /// How bytes go over it.
+  /// The transfer type.
   package let kind: Kind
-  /// The most bytes of one packet.
+  /// The maximum number of bytes of one packet.
   package let packetSize: Int
 
-  /// An endpoint with the fields of its descriptor.
+  /// Reads the fields of a descriptor.
   package init(address: UInt8, attributes: UInt8, maxPacketSize: UInt16) {
     self.address = address
     kind = Kind(rawValue: attributes & 3) ?? .control
     packetSize = max(1, Int(maxPacketSize & 0x7FF))
   }
 
-  /// Whether the device sends over it.
+  /// Whether the device sends on it.
   package var isIn: Bool { address & 0x80 != 0 }
 }
 
-/// An interface in its first setting, as its descriptors have it.
+/// An interface in its first alternate setting, from its descriptors.
 package struct USBInterface: Hashable, Sendable {
-  /// Its number, which requests to it name.
+  /// Its number in requests.
   package let number: UInt8
   /// The class: 3 for HID, 8 for disks.
   package let interfaceClass: UInt8
   /// The endpoints, in the order of their descriptors.
   package var endpoints: [USBEndpoint]
 
-  /// An interface with these endpoints.
   package init(number: UInt8, interfaceClass: UInt8, endpoints: [USBEndpoint] = []) {
     self.number = number
     self.interfaceClass = interfaceClass

@@ -2,27 +2,27 @@
 
 package import Logbook
 
-/// An open device, as the links need it: the bus behind it, or a simulated device.
+/// An open device for the links: a real one on the bus, or a simulated one.
 package protocol USBPort: AnyObject {
-  /// The interfaces of the active configuration, in their first setting.
+  /// The interfaces of the active configuration, in their first alternate setting.
   var interfaces: [USBInterface] { get }
 
-  /// Takes an interface for this process, off the kernel's driver if one holds it.
+  /// Claims an interface for this process, and detaches the kernel's driver if one holds it.
   func claim(_ interface: UInt8) throws(Failure)
-  /// A control request that reads at most so many bytes.
+  /// A control request that reads at most `maxBytes`.
   func controlIn(_ request: ControlRequest, maxBytes: Int, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   /// A control request that writes, or has no data.
   func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
-  /// One transfer to a bulk or interrupt endpoint, all of it.
+  /// One complete transfer to a bulk or interrupt endpoint.
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
-  /// One transfer of at most so many bytes; of an endpoint that is kept reading, the next packet that came.
+  /// One transfer of at most `maxBytes`; for an endpoint after `keepReading`, the next packet received.
   func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
-  /// Keeps reads waiting at an endpoint from here on, so that nothing is lost that a device sends unasked.
+  /// Keeps reads pending at an endpoint, so that nothing is lost that a device sends unasked.
   func keepReading(_ endpoint: USBEndpoint) throws(TransportError)
-  /// Takes the halt off an endpoint that stalled.
+  /// Clears the halt of an endpoint that stalled.
   func clearHalt(_ endpoint: USBEndpoint) throws(TransportError)
-  /// Releases the interfaces, and attaches the kernel's drivers again.
+  /// Releases the interfaces, and reattaches the kernel's drivers.
   func close() throws(Failure)
 }

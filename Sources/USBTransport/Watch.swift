@@ -2,37 +2,37 @@
 
 import Logbook
 
-/// The time that an exchange has, and whether the program is to end meanwhile.
+/// The deadlines of exchanges, and interruption of the program.
 final class Watch {
-  /// When an exchange has to be over.
+  /// The instant by which an exchange must end.
   struct Deadline {
     fileprivate let instant: ContinuousClock.Instant
   }
 
-  /// How long the exchanges behind an interruption may take in all: enough for the good-bye of every protocol.
+  /// The total time of exchanges after an interruption: enough to end a session of every protocol.
   static let graceMilliseconds = 1000
 
-  /// A signal that arrives just before a wait begins does not wake it, so no single wait is longer.
+  /// A signal immediately before a wait does not interrupt it, so each wait is short.
   private static let longestWaitMilliseconds = 50
 
   private let isInterrupted: () -> Bool
   private var graceEnd: ContinuousClock.Instant?
 
-  /// A watch that asks this each time it is looked at.
+  /// - Parameter isInterrupted: polled at each deadline and each wait.
   init(isInterrupted: @escaping () -> Bool) { self.isInterrupted = isInterrupted }
 
-  /// When an exchange that begins at this moment has to be over.
+  /// The deadline of an exchange that begins now.
   ///
-  /// - Throws: `.interrupted`, once when the program is to end, and always when the time for the good-bye is used up.
+  /// - Throws: `.interrupted`, once after an interruption, and always after the time for ending the session has passed.
   func deadline(_ milliseconds: Int) throws(TransportError) -> Deadline {
     try checkInterruption()
     let end = ContinuousClock.now + .milliseconds(max(0, milliseconds))
     return Deadline(instant: min(end, graceEnd ?? end))
   }
 
-  /// How many milliseconds to wait in one go, at least one.
+  /// The number of milliseconds of the next wait, at least 1.
   ///
-  /// - Throws: `.timedOut` when the time is over, or `.interrupted`.
+  /// - Throws: `.timedOut` after the deadline, or `.interrupted`.
   func wait(until deadline: Deadline) throws(TransportError) -> Int {
     try checkInterruption()
     let left = deadline.instant - .now

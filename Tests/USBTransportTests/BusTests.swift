@@ -25,7 +25,7 @@ struct BusTests {
     #expect(try Probe.run(try SimulatedBus(), "list") == [])
   }
 
-  @Test func withoutPermissionTheCommandThatGivesItIsNamed() throws {
+  @Test func withoutPermissionTheErrorNamesTheCommandThatGivesIt() throws {
     let bus = try SimulatedBus()
     try bus.plug(SimulatedDevice(EchoMeter.hid()))
     chmod(bus.root + "/dev/bus/usb/001/002", 0)
@@ -39,7 +39,7 @@ struct BusTests {
   }
 
   @Test(arguments: ["bulk", "disk", "cdc"])
-  func aDeviceWithoutTheInterfaceIsLeftAlone(link: String) throws {
+  func aDeviceWithoutTheInterfaceIsNotTouched(link: String) throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     let lines = try Probe.run(bus, "1234:5678", link, "send=01")
@@ -49,7 +49,7 @@ struct BusTests {
     #expect(server.events == [])
   }
 
-  @Test func theKernelsDriverIsTakenOffAndGivenBack() throws {
+  @Test func theKernelsDriverIsDetachedAndReattached() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     #expect(try Probe.run(bus, "1234:5678", "hid", "send=01", "receive=64").count == 2)
@@ -57,7 +57,7 @@ struct BusTests {
     #expect(server.boundDrivers == [0: "usbhid"])
   }
 
-  @Test func theKernelsDriverComesBackAlsoWhenTheSessionFails() throws {
+  @Test func theKernelsDriverIsReattachedIfTheSessionFails() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     #expect(
@@ -66,7 +66,7 @@ struct BusTests {
     #expect(server.events.suffix(2) == ["release 0", "attach 0"])
   }
 
-  @Test func aDriverOfTwoInterfacesLetsGoOfBothAndComesBackToBoth() throws {
+  @Test func aDriverOfTwoInterfacesIsDetachedFromBothAndReattachedToBoth() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.cdc()), drivers: [KernelDriver("cdc_acm", [0, 1])])
     #expect(try Probe.run(bus, "1234:5678", "cdc", "send=02", "receive=1") == ["ok ", "ok 02"])

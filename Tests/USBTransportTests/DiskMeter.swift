@@ -3,7 +3,7 @@
 import Logbook
 import SimulatedMeters
 
-/// A disk of four blocks that answers bulk-only, and does wrong what a test asks for.
+/// A disk of four blocks with the bulk-only transport, and with faults that a test chooses.
 final class DiskMeter: SimulatedMeter {
   enum Quirk: Equatable {
     case none, wrongSignature, wrongTag, attention, refusal, shortRead, phaseError, missingStatus
@@ -18,7 +18,7 @@ final class DiskMeter: SimulatedMeter {
   private(set) var blocks = (0..<4).map { [UInt8](repeating: UInt8($0), count: 512) }
   private(set) var resets = 0
 
-  /// What happens to the first command that is no REQUEST SENSE.
+  /// The fault at the first command other than REQUEST SENSE.
   private var quirk: Quirk
   private var answers: [PacketAnswer] = []
   private var writing: (block: Int, tag: [UInt8])?

@@ -26,16 +26,16 @@ struct DiskTests {
     #expect(meter.blocks[1].allSatisfy { $0 == 0xC3 })
   }
 
-  @Test func aDiskThatHasLessSaysSoInItsResidue() throws {
+  @Test func theResidueStatesTheBytesThatADiskDidNotSend() throws {
     #expect(try run(DiskMeter(.shortRead), Self.read) == ["ok " + String(repeating: "01", count: 100)])
   }
 
-  @Test func aRefusedCommandIsAStallAndTheNextOneWorks() throws {
+  @Test func aRefusedCommandIsAStallAndTheNextOneSucceeds() throws {
     #expect(try run(DiskMeter(.refusal), Self.read, Self.read) == ["error stalled", Self.block])
     #expect(try run(DiskMeter(), "command=FF0000000000:0", Self.read) == ["error stalled", Self.block])
   }
 
-  @Test func anAttentionIsNoAnswerToTheCommand() throws {
+  @Test func aCommandIsRepeatedAfterAUnitAttention() throws {
     #expect(try run(DiskMeter(.attention), Self.read) == [Self.block])
   }
 
@@ -54,7 +54,7 @@ struct DiskTests {
     #expect(meter.resets == 0)
   }
 
-  @Test(arguments: 1..<4) func aPulledPlugIsTold(packet: Int) throws {
+  @Test(arguments: 1..<4) func anUnpluggedDiskIsReported(packet: Int) throws {
     let lines = try run(DiskMeter(), fault: Fault(.unplug, at: packet), Self.read, Self.read)
     #expect(lines.last == "error unplugged")
   }
@@ -64,7 +64,7 @@ struct DiskTests {
   }
 
   @Test(arguments: [Fault(.shorten, at: 0), Fault(.shorten, at: 1), Fault(.extra, at: 0)])
-  func aDamagedTransferIsNoBlock(fault: Fault) throws {
+  func aDamagedTransferIsRefused(fault: Fault) throws {
     let lines = try run(DiskMeter(), fault: fault, Self.read + "@50")
     #expect(lines.first?.hasPrefix("error ") == true)
   }

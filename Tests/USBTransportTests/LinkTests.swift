@@ -6,7 +6,7 @@ import Logbook
 import SimulatedUSB
 import Testing
 
-/// Exchanges of every link through the real libusb, good and bad.
+/// Exchanges of every link through the real libusb, successful and failing.
 struct LinkTests {
   private func run(_ meter: EchoMeter, _ link: String, fault: Fault? = nil, _ steps: String...) throws
     -> [String]
@@ -23,12 +23,12 @@ struct LinkTests {
   // MARK: HID
 
   @Test(arguments: [true, false])
-  func reportsArePaddedAndComeBack(hasOutput: Bool) throws {
+  func reportsArePaddedAndEchoed(hasOutput: Bool) throws {
     let lines = try run(.hid(output: hasOutput), "hid", "send=020A", "receive=64", "receive=64")
     #expect(lines == ["ok ", padded("020A"), padded("020A")])
   }
 
-  @Test func aReportThatIsLongerThanAPacketIsNotSent() throws {
+  @Test func aReportLongerThanAPacketIsNotSent() throws {
     let lines = try run(.hid(), "hid", "send=" + String(repeating: "01", count: 65))
     #expect(lines == ["error failed(\"a report of 65 bytes, but at most 64 fit\")"])
   }
@@ -39,7 +39,7 @@ struct LinkTests {
     #expect(meter.features == [[0x41, 2, 3]])
   }
 
-  @Test func moreReportsThanAnybodyAskedForAreNotLost() throws {
+  @Test func reportsSentBeforeTheyAreReadAreNotLost() throws {
     let steps = ["send=1F"] + Array(repeating: "receive=64", count: 31) + ["receive=64@20"]
     let bus = try SimulatedBus()
     try bus.plug(SimulatedDevice(EchoMeter.hid()))
@@ -47,18 +47,18 @@ struct LinkTests {
     #expect(lines == ["ok "] + Array(repeating: padded("1F"), count: 31) + ["error timedOut"])
   }
 
-  @Test func whatWasNotReadIsDiscarded() throws {
+  @Test func unreadReportsAreDiscarded() throws {
     #expect(
       try run(.hid(), "hid", "send=03", "receive=64", "discard", "receive=64@20")
         == ["ok ", padded("03"), "ok ", "error timedOut"])
   }
 
-  @Test func aLinkWithoutSuchAnExchangeSaysSo() throws {
+  @Test func anExchangeThatALinkDoesNotSupportFails() throws {
     #expect(
       try run(.hid(), "hid", "line=9600", "command=12:36") == ["error unsupported", "error unsupported"])
   }
 
-  // MARK: What every link bears
+  // MARK: Every link
 
   @Test(arguments: ["hid", "bulk", "cdc"])
   func silenceEndsAtTheDeadline(link: String) throws {
@@ -71,7 +71,7 @@ struct LinkTests {
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func aStalledAnswerIsToldOnceAndTheNextOneComes(link: String) throws {
+  func aStalledAnswerIsReportedOnceAndTheNextOneArrives(link: String) throws {
     let lines = try run(meter(link), link, fault: Fault(.stall, at: 0), "send=01", "receive=64", "receive=64")
     #expect(lines.count == 3)
     #expect(lines[1] == "error stalled")
@@ -87,7 +87,7 @@ struct LinkTests {
 
   @Test(arguments: ["hid", "bulk", "cdc"], [1, 2])
   func aPulledPlugEndsEveryExchange(link: String, packet: Int) throws {
-    // Opening a serial line sends two requests first.
+    // Opening a serial line first sends two requests.
     let before = link == "cdc" ? 2 : 0
     let lines = try run(
       meter(link), link, fault: Fault(.unplug, at: before + packet), "send=01", "receive=64", "receive=64",
@@ -97,14 +97,14 @@ struct LinkTests {
   }
 
   @Test(arguments: ["hid", "bulk", "cdc", "cp2110"])
-  func aPlugThatIsPulledBeforeIsTold(link: String) throws {
+  func aDeviceThatIsUnpluggedBeforeOpeningIsReported(link: String) throws {
     let lines = try run(meter(link), link, fault: Fault(.unplug, at: 0), "send=01")
     #expect(lines.count == 1)
     #expect(lines.first?.hasPrefix("failure unavailable: opening the meter: ") == true)
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func aSignalEndsTheExchangeAtOnceAndTheDriverComesBack(link: String) throws {
+  func aSignalEndsTheExchangeAtOnceAndTheDriverIsReattached(link: String) throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(meter(link)), drivers: [KernelDriver("usbhid", [0])])
     let probe = try Probe(bus, ["1234:5678", link, "send=00", "receive=64@50000", "send=01", "receive=64"])
@@ -126,7 +126,7 @@ struct LinkTests {
     #expect(try run(.bulk(), "bulk", "send=\(message)", "receive=1024") == ["ok ", "ok \(message)"])
   }
 
-  @Test func moreThanWasAskedForIsAnOverflow() throws {
+  @Test func moreBytesThanRequestedAreAnOverflow() throws {
     let message = "01" + String(repeating: "5A", count: 99)
     #expect(try run(.bulk(), "bulk", "send=\(message)", "receive=64") == ["ok ", "error overflow"])
     #expect(try run(.bulk(), "bulk", "send=0102030405", "receive=3") == ["ok ", "error overflow"])
@@ -134,7 +134,7 @@ struct LinkTests {
 
   // MARK: Serial lines
 
-  @Test func aLineOfTheCommunicationsClassIsSetAndLetGo() throws {
+  @Test func aLineOfTheCommunicationsClassIsConfiguredAndReleased() throws {
     let meter = EchoMeter.cdc()
     #expect(
       try run(meter, "cdc", "line=115200", "send=01020304", "receive=2", "receive=64", "discard").last
@@ -145,13 +145,13 @@ struct LinkTests {
       ])
   }
 
-  @Test func theBytesOfALineAreReadInAnyPieces() throws {
+  @Test func theBytesOfALineAreReadInPiecesOfAnySize() throws {
     #expect(
       try run(.cdc(), "cdc", "send=01020304", "receive=2", "receive=64", "receive=1@20")
         == ["ok ", "ok 0102", "ok 0304", "error timedOut"])
   }
 
-  @Test func aSerialChipIsSetSwitchedOnAndOff() throws {
+  @Test func aSerialChipIsConfiguredEnabledAndDisabled() throws {
     let meter = EchoMeter.hid()
     #expect(try run(meter, "cp2110", "send=51", "receive=64") == ["ok ", "ok 51"])
     #expect(
@@ -160,10 +160,10 @@ struct LinkTests {
       ])
   }
 
-  @Test func aSerialChipTakesSixtyThreeBytesAtOnce() throws {
+  @Test func aReportOfASerialChipCarriesSixtyThreeBytes() throws {
     let meter = EchoMeter.hid()
     let sent = String(repeating: "AA", count: 64)
-    // The report of 63 bytes comes back thirty-one times, the one of one byte once.
+    // The echo of the report of 63 bytes is sent 31 times, that of one byte once.
     let lines = try run(meter, "cp2110", "send=\(sent)", "receive=64", "receive=7")
     #expect(
       lines == ["ok ", "ok " + String(repeating: "AA", count: 63), "ok " + String(repeating: "AA", count: 7)])
@@ -178,7 +178,7 @@ struct LinkTests {
 
   // MARK: Terminals
 
-  @Test func aTerminalIsSetAndLeftAsItWasFound() throws {
+  @Test func aTerminalIsConfiguredAndItsSettingsAreRestored() throws {
     let bus = try SimulatedBus()
     let terminal = try bus.plug(EchoLine(), vendorID: 0x10C4, productID: 0x85A7)
     let before = terminal.settings
@@ -192,7 +192,7 @@ struct LinkTests {
     #expect(terminal.isCooked)
   }
 
-  @Test func aTerminalGivesWhatCameAndTimesOut() throws {
+  @Test func aTerminalReturnsReceivedBytesAndTimesOut() throws {
     let bus = try SimulatedBus()
     try bus.plug(EchoLine(), vendorID: 0x10C4, productID: 0x85A7)
     let lines = try Probe.run(
@@ -202,7 +202,7 @@ struct LinkTests {
     #expect(lines == ["ok ", "ok 0D0A0311", "error timedOut", "ok ", "ok ", "ok FF", "error unsupported"])
   }
 
-  @Test func aDeviceWithoutATerminalIsNamedUnavailable() throws {
+  @Test func aDeviceWithoutATerminalIsUnavailable() throws {
     #expect(try run(.hid(), "terminal", "send=01").first?.hasPrefix("failure unavailable: ") == true)
   }
 

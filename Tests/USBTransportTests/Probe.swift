@@ -4,20 +4,20 @@ import Foundation
 import Glibc
 import SimulatedUSB
 
-/// A run of the probe at a simulated bus.
+/// A run of the probe on a simulated bus.
 struct Probe {
-  /// Far over what any run takes, so that one that hangs fails its test instead of all.
+  /// Far above the time of any run, so that a run that hangs fails only its test.
   private static let limitSeconds = 60.0
 
   let process = Process()
   private let output = Pipe()
 
-  /// Starts it. As nobody, where the permissions of files have to hold for it.
+  /// Starts the probe; `asNobody` runs it as the user `nobody`, for tests that need the permissions of files to apply.
   init(_ bus: SimulatedBus, _ arguments: [String], asNobody: Bool = false) throws {
     let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let binary = products.appending(path: "usb-probe").path
     if asNobody && getuid() == 0 {
-      // The tree that was built may be closed to others, so the binary comes along.
+      // Other users may be unable to read the build folder, so the binary is copied.
       let copy = bus.root + "/usb-probe"
       if !FileManager.default.fileExists(atPath: copy) {
         try FileManager.default.copyItem(atPath: binary, toPath: copy)
@@ -34,10 +34,10 @@ struct Probe {
     try process.run()
   }
 
-  /// Waits for what it writes first.
+  /// Waits for the first output.
   func firstOutput() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
 
-  /// Waits for the end, and gives the lines that it wrote since.
+  /// Waits for the end, and returns the lines written since.
   func lines() throws -> [String] {
     let identifier = process.processIdentifier
     let timer = DispatchSource.makeTimerSource()
@@ -50,7 +50,7 @@ struct Probe {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// What a whole run wrote.
+  /// The output of a complete run.
   static func run(_ bus: SimulatedBus, _ arguments: String..., asNobody: Bool = false) throws -> [String] {
     try Probe(bus, arguments, asNobody: asNobody).lines()
   }

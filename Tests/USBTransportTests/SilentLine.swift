@@ -3,12 +3,12 @@
 import Logbook
 import SimulatedMeters
 
-/// A line at which nobody answers.
+/// A line without answers.
 final class SilentLine: SimulatedLine {
   func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { [] }
 }
 
-/// A line that sends back what it takes, as long as the speed is right.
+/// A line that echoes what it receives if the speed is right.
 final class EchoLine: SimulatedLine {
   func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { line.baud == 19200 ? bytes : [0xFF] }
 }

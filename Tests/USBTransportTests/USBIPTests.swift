@@ -5,7 +5,7 @@ import Glibc
 import SimulatedUSB
 import Testing
 
-/// What a simulated device says to the kernel by USB/IP.
+/// The messages of a simulated device to the kernel by USB/IP.
 struct USBIPTests {
   /// The kernel's end of a connection to an echo meter.
   private final class Kernel {
@@ -16,7 +16,7 @@ struct USBIPTests {
       try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
       let (own, device) = (ends[0], ends[1])
       end = own
-      // A server that is silent ends a test instead of holding it.
+      // A silent server fails a test instead of blocking it.
       var limit = timeval(tv_sec: 10, tv_usec: 0)
       setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
       Thread.detachNewThread {
@@ -38,7 +38,7 @@ struct USBIPTests {
       write([2, number, 65538, 0, 0, transfer, 0, 0, 0, 0], [UInt8](repeating: 0, count: 8))
     }
 
-    /// Command, number, status and length of an answer, and its data; empty where the connection was closed.
+    /// Command, number, status and length of an answer, and its data; empty if the connection was closed.
     func answer(hasData: Bool) -> (words: [Int32], data: [UInt8]) {
       let head = read(48)
       guard head.count == 48 else { return ([], []) }
@@ -67,7 +67,7 @@ struct USBIPTests {
     #expect(answer.data == EchoMeter.hid().deviceDescriptor)
   }
 
-  @Test func aTransferWaitsUntilTheDeviceHasSomething() throws {
+  @Test func aTransferWaitsUntilTheDeviceHasData() throws {
     let kernel = try Kernel()
     kernel.submit(1, 1, isIn: true, length: 64)
     kernel.submit(2, 2, isIn: false, length: 3, data: [1, 2, 3])
@@ -76,7 +76,7 @@ struct USBIPTests {
     #expect(answer.words[..<3] == [3, 1, 0] && answer.data.starts(with: [1, 2, 3]))
   }
 
-  @Test func aTransferThatWaitsIsTakenBack() throws {
+  @Test func aWaitingTransferIsCancelled() throws {
     let kernel = try Kernel()
     kernel.submit(1, 1, isIn: true, length: 64)
     kernel.unlink(2, of: 1)
@@ -85,7 +85,7 @@ struct USBIPTests {
     #expect(kernel.answer(hasData: false).words[..<3] == [4, 3, 0], "it is over already")
   }
 
-  @Test func whatTheDeviceRefusesStalls() throws {
+  @Test func aRequestThatTheDeviceRefusesStalls() throws {
     let kernel = try Kernel()
     kernel.submit(1, 0, isIn: true, length: 4, setup: [0xC0, 0x77, 0, 0, 0, 0, 4, 0])
     #expect(kernel.answer(hasData: false).words == [3, 1, -EPIPE, 0])

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// The pair of bulk endpoints of an interface, one transfer for each exchange.
+/// The two bulk endpoints of an interface. Each exchange is one transfer.
 final class BulkTransport: OpenTransport {
   private let port: any USBPort
   private let input: USBEndpoint
   private let output: USBEndpoint
 
-  /// Takes the first interface of this class that has bulk endpoints.
+  /// Claims the first interface of this class with bulk endpoints.
   init(_ port: any USBPort, interfaceClass: UInt8) throws {
     (input, output) = try port.claimBulk(interfaceClass, "interface of class \(interfaceClass)")
     self.port = port
@@ -33,7 +33,7 @@ final class BulkTransport: OpenTransport {
 }
 
 extension USBPort {
-  /// Takes the first interface of a class that has a bulk endpoint each way.
+  /// Claims the first interface of a class with a bulk endpoint in each direction.
   func claimBulk(_ interfaceClass: UInt8, _ what: String) throws(Failure) -> (
     input: USBEndpoint, output: USBEndpoint
   ) {

@@ -10,14 +10,14 @@ final class CDCTransport: OpenTransport {
   private var bytes: SerialBytes
   private var isOpen = true
 
-  /// Takes both interfaces of the line, sets it, and says that a terminal is there.
+  /// Claims both interfaces of the line, configures it, and signals that a terminal is present.
   init(_ port: any USBPort, _ settings: LineSettings) throws {
     guard let control = port.interfaces.first(where: { $0.interfaceClass == 2 }) else {
       throw Failure.noInterface("serial line of the communications class")
     }
     self.port = port
     self.control = control.number
-    // First the one that the kernel's driver holds by: it lets go of both, and comes back to both.
+    // The kernel's driver is bound by the control interface. It releases both interfaces, and reattaches to both.
     try port.claim(control.number)
     let input: USBEndpoint
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
@@ -61,7 +61,7 @@ extension CDCTransport {
       0x20, value: 0, speed + [stop, settings.parity.rawValue, settings.dataBits], within: milliseconds)
   }
 
-  /// A request to the line. Devices without a real line behind the class refuse them, and the kernel's driver goes on, too.
+  /// A request to the line. Devices without a physical line refuse them, which is ignored as in the kernel's driver.
   private func controlOut(
     _ request: UInt8, value: UInt16, _ data: [UInt8], within milliseconds: Int
   ) throws(TransportError) {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A serial line behind a Silicon Labs CP2110 (its interface document is AN434): reports carry up to 63 bytes, their
-/// first byte is the count.
+/// A serial line of a Silicon Labs CP2110 (its interface document is AN434). Reports carry up to 63 bytes; the first
+/// byte of a report is their count.
 final class CP2110Transport: OpenTransport {
   private static let maxBytes = 63
 
@@ -12,7 +12,7 @@ final class CP2110Transport: OpenTransport {
   private var bytes: SerialBytes
   private var isOpen = true
 
-  /// Takes the chip, sets the line and switches it on.
+  /// Claims the chip, configures the line and enables it.
   init(_ port: any USBPort, _ settings: LineSettings) throws {
     self.port = port
     reports = try HIDReports(port)
@@ -70,7 +70,7 @@ extension CP2110Transport {
     try reports.setFeature([0x50] + speed + line, within: milliseconds)
   }
 
-  /// Feature report 0x43: empties the chip's memory of both directions.
+  /// Feature report 0x43: empties both buffers of the chip.
   private func purge(within milliseconds: Int) throws(TransportError) {
     try reports.setFeature([0x43, 3], within: milliseconds)
   }

@@ -13,7 +13,7 @@ final class DiskTransport: OpenTransport {
   private let output: USBEndpoint
   private var tag: UInt32 = 0
 
-  /// Takes the disk from the kernel.
+  /// Claims the disk, and detaches the kernel's driver.
   init(_ port: any USBPort) throws {
     (input, output) = try port.claimBulk(8, "disk")
     let own = output
@@ -51,8 +51,8 @@ extension DiskTransport {
     }
   }
 
-  /// A command that a device refused is asked for the reason, without which it takes no other. A first refusal that
-  /// only says that something changed since the last command (unit attention) is no answer to the command.
+  /// Requests the reason after a refused command; without it the device accepts no other command. If the reason is only
+  /// a change since the last command (unit attention), repeats the command.
   private func retryingAttention(
     within milliseconds: Int, _ command: () throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {
@@ -71,8 +71,7 @@ extension DiskTransport {
     return sense.count > 2 ? sense[2] & 0x0F : 0
   }
 
-  /// One command: wrapper, data, status. Whatever breaks in between, the device is reset, so that the next command
-  /// begins again.
+  /// One command: wrapper, data, status. After any error the device is reset, so that the next command starts cleanly.
   private func run(_ command: [UInt8], _ data: Data, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   {
@@ -87,14 +86,14 @@ extension DiskTransport {
       try check(status, data.count)
     } catch {
       if error != .unplugged { recover() }
-      // A stall outside the data is no refusal of the command: those end with a status.
+      // A stall outside the data violates the protocol: refused commands end with a status.
       throw error == .stalled ? .failed("the disk violated the bulk-only protocol") : error
     }
     guard status.code == 0 else { throw .stalled }
     return try delivered(bytes, data, residue: Int(status.residue))
   }
 
-  /// The 31 bytes in front of a command: signature, tag, length, direction, unit, the command filled up to 16 bytes.
+  /// The 31 bytes before a command: signature, tag, length, direction, unit, and the command padded to 16 bytes.
   private func wrapper(_ command: [UInt8], _ data: Data) -> [UInt8] {
     let isRead = if case .reads = data { true } else { false }
     let head = [0x55, 0x53, 0x42, 0x43] + bytes(tag) + bytes(UInt32(clamping: data.count))
@@ -102,7 +101,7 @@ extension DiskTransport {
       + [UInt8](repeating: 0, count: 16 - command.count)
   }
 
-  /// The data. A device that has less, or wants less, stalls its endpoint and says the rest in its status.
+  /// Transfers the data. A device with less data stalls its endpoint, and its status states the difference.
   private func transfer(_ data: Data, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     do {
       switch data {
@@ -124,7 +123,7 @@ extension DiskTransport {
     let code: UInt8
   }
 
-  /// The 13 bytes behind a command; a stall in their place is cleared once.
+  /// The 13 bytes after a command. A stall in their place is cleared once.
   private func readStatus(within milliseconds: Int) throws(TransportError) -> Status {
     let bytes: [UInt8]
     do { bytes = try port.read(13, from: input, within: milliseconds) } catch {
@@ -158,7 +157,8 @@ extension DiskTransport {
     }
   }
 
-  /// Reset recovery: bulk-only reset, then both halts off. What fails here shows itself at the next command.
+  /// Reset recovery: bulk-only reset, then both halts are cleared. Errors are ignored; they will show at the next
+  /// command.
   private func recover() {
     let reset = ControlRequest(type: 0x21, request: 0xFF, value: 0, index: UInt16(interface))
     let steps: [() throws -> Void] = [

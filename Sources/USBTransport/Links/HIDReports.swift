@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The reports of a HID interface: what the HID class document (1.11, section 7.2) calls SET_REPORT and GET_REPORT, and
-/// the interrupt endpoints.
+/// The reports of a HID interface: SET_REPORT and GET_REPORT of the HID class document (1.11, section 7.2), and the
+/// interrupt endpoints.
 struct HIDReports {
   /// The endpoint on which the device sends.
   let input: USBEndpoint
@@ -12,7 +12,7 @@ struct HIDReports {
   private let interface: UInt8
   private let output: USBEndpoint?
 
-  /// Takes the first HID interface, and reads it from here on.
+  /// Claims the first HID interface and keeps reading it.
   init(_ port: any USBPort) throws {
     let hid = port.interfaces.first { $0.interfaceClass == 3 && $0.endpoint(.interrupt, isIn: true) != nil }
     guard let hid, let input = hid.endpoint(.interrupt, isIn: true) else {
@@ -26,7 +26,7 @@ struct HIDReports {
     try port.keepReading(input)
   }
 
-  /// Hands over an output report. Without an endpoint for it, it goes as a request.
+  /// Sends an output report. Without an endpoint for it, a control request carries it.
   func write(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
     guard let output else {
       return try port.controlOut(request(0x21, 0x09, 0x0200), report, within: milliseconds)
@@ -36,7 +36,7 @@ struct HIDReports {
     }
   }
 
-  /// Hands over an unnumbered output report, filled up with zeros to the length of a packet.
+  /// Sends an unnumbered output report, padded with zeros to the length of a packet.
   func writePadded(_ bytes: [UInt8], within milliseconds: Int) throws(TransportError) {
     let length = (output ?? input).packetSize
     guard bytes.count <= length else {
@@ -50,7 +50,7 @@ struct HIDReports {
     try port.read(input.packetSize, from: input, within: milliseconds)
   }
 
-  /// Reads a feature report; id 0 is an unnumbered one, whose id is not on the wire.
+  /// Reads a feature report. Id 0 is an unnumbered report, whose id is not transferred.
   func feature(_ id: UInt8, maxBytes: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     let bytes = try port.controlIn(
       request(0xA1, 0x01, 0x0300 | UInt16(id)), maxBytes: id == 0 ? maxBytes - 1 : maxBytes,
@@ -66,7 +66,7 @@ struct HIDReports {
       within: milliseconds)
   }
 
-  /// Drops what has come and nobody read.
+  /// Discards unread packets.
   func discard() throws(TransportError) { try port.discardPackets(from: input) }
 
   private func request(_ type: UInt8, _ request: UInt8, _ value: UInt16) -> ControlRequest {
@@ -75,7 +75,7 @@ struct HIDReports {
 }
 
 extension USBPort {
-  /// Drops packets of an endpoint that is kept reading, as many as a device can have sent unread and then some.
+  /// Discards unread packets of an endpoint after `keepReading`, up to more than a device can have sent.
   func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<1024 {
       do { _ = try read(endpoint.packetSize, from: endpoint, within: 0) } catch {

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Reports of the first HID interface, one exchange each. The reports of the meters that are reached so are
-/// unnumbered and have the length of a packet.
+/// Reports of the first HID interface, one for each exchange. Meters with this link have unnumbered reports of the
+/// length of a packet.
 final class HIDTransport: OpenTransport {
   private let port: any USBPort
   private let reports: HIDReports
 
-  /// Takes the first HID interface of the device.
+  /// Claims the first HID interface of the device.
   init(_ port: any USBPort) throws {
     self.port = port
     reports = try HIDReports(port)

@@ -2,12 +2,12 @@
 
 package import Logbook
 
-/// The links over USB, by what a driver's model names.
+/// The links over USB, as the models of drivers name them.
 package enum LinkTransport {
-  /// How long the requests that open and close a link may take each.
+  /// The timeout of each request that opens or closes a link.
   static let setupMilliseconds = 1000
 
-  /// Opens a link over a device; the device is closed again where that fails.
+  /// Opens a link over a device; if that fails, closes the device.
   ///
   /// - Throws: `Failure`.
   package static func open(_ link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
@@ -35,7 +35,7 @@ package enum LinkTransport {
 }
 
 extension USBPort {
-  /// The requests that every link has.
+  /// The requests that all links support.
   func performRequest(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .controlIn(let request, let maxBytes):
@@ -47,7 +47,7 @@ extension USBPort {
     }
   }
 
-  /// A transfer over an endpoint, whose halt is taken off when it stalls.
+  /// A transfer over an endpoint; if it stalls, the halt is cleared.
   func clearingHalt<Value>(
     of endpoint: USBEndpoint, _ transfer: () throws(TransportError) -> Value
   ) throws(TransportError) -> Value {

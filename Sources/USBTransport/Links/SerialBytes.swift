@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What has come over a serial line behind an endpoint that is kept reading, and was not read yet.
+/// The received but unread bytes of a serial line, from an endpoint after `keepReading`.
 struct SerialBytes {
   private let port: any USBPort
   private let input: USBEndpoint
@@ -15,7 +15,7 @@ struct SerialBytes {
 
   /// Waits for at least one byte.
   ///
-  /// - Parameter unpack: returns the line's bytes of a packet; packets without any are passed over, so many at most.
+  /// - Parameter unpack: returns the line's bytes in a packet. At most 1024 packets without such bytes are skipped.
   mutating func read(
     _ maxBytes: Int, within milliseconds: Int, unpack: ([UInt8]) throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {
@@ -28,7 +28,7 @@ struct SerialBytes {
     return bytes
   }
 
-  /// Drops everything unread.
+  /// Discards everything unread.
   mutating func discard() throws(TransportError) {
     unread = []
     try port.discardPackets(from: input)

@@ -3,7 +3,8 @@
 import Glibc
 import Logbook
 
-/// A serial line that the kernel's driver shows as a terminal. It is held alone, and left as it was found.
+/// A serial line that the kernel's driver provides as a terminal. It is opened exclusively, and its settings are
+/// restored.
 final class TerminalTransport: OpenTransport {
   private static let speeds: [UInt32: Int32] = [
     1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19200: B19200, 38400: B38400, 57600: B57600,
@@ -15,7 +16,7 @@ final class TerminalTransport: OpenTransport {
   private let watch: Watch
   private var isOpen = true
 
-  /// Opens the terminal of a device and sets it.
+  /// Opens and configures the terminal of a device.
   init(_ device: PluggedDevice, _ settings: LineSettings, watch: Watch) throws {
     guard let path = device.terminal else {
       throw Failure(
@@ -24,7 +25,7 @@ final class TerminalTransport: OpenTransport {
       )
     }
     self.watch = watch
-    // Without waiting for a carrier that no meter gives.
+    // O_NONBLOCK: do not wait for a carrier, which no meter signals.
     descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw TerminalTransport.failure(errno, path) }
     var found = termios()
@@ -43,7 +44,7 @@ final class TerminalTransport: OpenTransport {
   }
 
   deinit {
-    // Reached only where nobody closed it; nobody can be informed.
+    // Reached only if `close` was not called; the result cannot be reported.
     _ = release()
   }
 
@@ -78,13 +79,13 @@ extension TerminalTransport {
     while true {
       let count = read(descriptor, &bytes, bytes.count)
       if count > 0 { return Array(bytes[..<count]) }
-      // The end of a terminal is a line that hung up.
+      // End of file on a terminal means that the line hung up.
       if count == 0 { throw .unplugged }
       try waitAfterError(for: POLLIN, until: deadline)
     }
   }
 
-  /// Waits until the line is ready, where that is all that the failed call wanted.
+  /// Waits until the line is ready if the failed call only needs to wait; else throws.
   private func waitAfterError(for event: Int32, until deadline: Watch.Deadline) throws(TransportError) {
     guard errno == EAGAIN || errno == EINTR else { throw TerminalTransport.error(errno) }
     var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
@@ -111,7 +112,7 @@ extension TerminalTransport {
     try check(tcsetattr(descriptor, TCSANOW, &line))
   }
 
-  /// Puts the line back as it was found; 0 when that went well, else `errno` says why not.
+  /// Restores the line's settings; returns 0, or `errno`.
   private func release() -> Int32 {
     guard isOpen else { return 0 }
     isOpen = false
@@ -131,7 +132,7 @@ extension TerminalTransport {
 
   private static func error(_ code: Int32) -> TransportError {
     switch code {
-    // A terminal whose device is gone answers EIO until it is closed.
+    // A terminal whose device has disappeared returns EIO until it is closed.
     case EIO, ENODEV, ENXIO: .unplugged
     default: .failed(words(code))
     }
