@@ -3,7 +3,7 @@
 import CBZip2
 import Logbook
 
-/// Unpacks bzip2, also of several streams in a row.
+/// Unpacks bzip2, including several streams in a row.
 final class BZip2Source: UnpackingSource {
   private let packed: any ByteSource
   private let name: String
@@ -55,7 +55,7 @@ final class BZip2Source: UnpackingSource {
           stream.avail_in = UInt32(count)
         }
       }
-      // What follows a stream is another one.
+      // Another stream may follow.
       if !isOpen { try open() }
       switch BZ2_bzDecompress(&stream) {
       case BZ_OK: break

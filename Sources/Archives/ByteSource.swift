@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one read of a source gave.
+/// The result of one read of a source.
 package enum ReadOutcome: Equatable {
   case bytes(Int)
-  /// Nothing came for a while; the source is still open.
+  /// No bytes arrived for a while; the source is still open.
   case paused
   case end
 }
 
-/// Bytes that come in order. Each stage of an input (file, unpacking, decoding) is one, reading from the one below.
+/// An ordered source of bytes. Each stage of an input (file, unpacking, decoding) is one, and reads from the stage below.
 package protocol ByteSource: AnyObject {
-  /// Fills the start of `buffer`, which is never empty.
+  /// Fills the start of `buffer`, which must not be empty.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome
 }

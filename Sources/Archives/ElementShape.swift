@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which elements of XML are rows, and what their columns are.
+/// The XML elements that are rows, and their columns.
 package struct ElementShape {
-  /// A member of a row that is written as an element with a name and a value: `<MetadataEntry key="…" value="…"/>`.
+  /// Members of a row that are elements with a name and a value: `<MetadataEntry key="…" value="…"/>`.
   package struct Pairs {
     let element: String
     let key: String
@@ -14,20 +14,20 @@ package struct ElementShape {
     }
   }
 
-  /// Stands in a path for an element of any name, which becomes the last column of each row inside of it.
+  /// A wildcard in a path: an element of any name. Its name becomes the last column of each row inside it.
   package static let anyName = "*"
 
-  /// The path of the rows from the outermost element on.
+  /// The path of the rows, from the root element on.
   let path: [String]
   /// The attributes that are columns.
   let attributes: [String]
-  /// What of the elements inside of a row are further columns.
+  /// The elements inside a row that are further columns.
   let pairs: Pairs?
-  /// Whether the path leads through an element of any name. Stored, as the two below, since each row asks for it.
+  /// Whether the path has a wildcard. Stored, like the next two, since each row needs it.
   let hasAnyName: Bool
-  /// How many columns are filled by the row's own element.
+  /// The number of columns that the row's own element fills.
   let ownColumnCount: Int
-  /// How many columns a row has: the attributes, then the names of the pairs, then that of the element of any name.
+  /// The number of columns of a row: the attributes, the names of the pairs, and the name of the wildcard element.
   package let columnCount: Int
 
   package init(path: [String], attributes: [String], pairs: Pairs? = nil) {

@@ -3,13 +3,13 @@
 import CZlib
 import Logbook
 
-/// Unpacks gzip, also of several members in a row.
+/// Unpacks gzip, including several members in a row.
 package final class GzipSource: UnpackingSource {
   private let packed: any ByteSource
   private let name: String
   private var stream = z_stream()
   private let input: UnsafeMutableRawBufferPointer
-  /// Whether the input ended inside a member: what came out so far is true, the rest is missing.
+  /// Whether the input ended inside a member. The bytes so far are valid, the rest is missing.
   package private(set) var isTruncated = false
   private var memberEnded = false
   private var isPadded = false
@@ -19,7 +19,7 @@ package final class GzipSource: UnpackingSource {
     self.packed = packed
     self.name = name
     input = .allocate(byteCount: 64 * 1024, alignment: 16)
-    // 15 bits of window, and 16 to expect a gzip header.
+    // 15 bits of window, plus 16 for a gzip header.
     guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw Failure(.inputOutput, "\(name): cannot start decompressing")
     }
@@ -52,8 +52,8 @@ package final class GzipSource: UnpackingSource {
         }
       }
       if memberEnded {
-        // What follows a member is another member, or padding that gzip(1) ignores, too. It is read all the same, for
-        // the digest of the whole.
+        // A member may be followed by another member, or by padding, which gzip(1) ignores as well. The padding is read
+        // all the same, since the digest covers the whole file.
         guard stream.next_in?.pointee == 0x1F else {
           stream.avail_in = 0
           isPadded = true

@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// How the bytes of one input are packed, by their first bytes.
+/// The compression of an input, recognised by its first bytes.
 package enum Packing: String, CaseIterable {
   case gzip
   case xz
   case bzip2
   case zstd
 
-  /// The packing whose signature the bytes begin with; nil for any other bytes.
+  /// The compression whose signature these bytes begin with; nil if there is none.
   package init?(_ head: some Collection<UInt8>) {
     if let found = Self.allCases.first(where: { head.starts(with: $0.signature) }) {
       self = found
@@ -20,7 +20,7 @@ package enum Packing: String, CaseIterable {
     }
   }
 
-  /// Whether a frame of Zstandard that holds no data is first, as `pzstd` writes it: sixteen signatures stand for one.
+  /// Whether the bytes begin with a skippable Zstandard frame, as `pzstd` writes it. Sixteen signatures mark one.
   private static func isSkippableFrame(_ head: some Collection<UInt8>) -> Bool {
     guard let first = head.first, first & 0xF0 == 0x50 else { return false }
     return head.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
@@ -35,7 +35,7 @@ package enum Packing: String, CaseIterable {
     }
   }
 
-  /// A stage that unpacks the bytes of another.
+  /// A stage that unpacks another source.
   ///
   /// - Parameter name: the input, for messages.
   package func unpacking(_ packed: any ByteSource, name: String) throws -> any UnpackingSource {
@@ -51,16 +51,16 @@ package enum Packing: String, CaseIterable {
   }
 }
 
-/// A stage that unpacks what another yields, in memory that does not grow with it.
+/// A stage that unpacks another source, in memory that does not grow with it.
 package protocol UnpackingSource: ByteSource {
-  /// Whether the packed bytes ended too early: what came out so far is true, the rest is missing.
+  /// Whether the packed bytes ended too early. The bytes so far are valid, the rest is missing.
   var isTruncated: Bool { get }
 }
 
-/// Ends with an error where far more bytes come out than went in. A kilobyte can unpack to a gigabyte of nothing, which would
-/// take minutes to read.
+/// Fails if the output is far larger than the input. A kilobyte can unpack to a gigabyte of zeros, which would take
+/// minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
-  /// Up to here no ratio is too high: a small file of repeated lines harms nothing.
+  /// Below this size any ratio is accepted: a small file of repeated lines is harmless.
   private static let freeBytes: UInt64 = 64 << 20
 
   private let stage: any UnpackingSource
@@ -86,7 +86,7 @@ private final class BoundedUnpacking: UnpackingSource {
   }
 }
 
-/// The bytes of another source, counted.
+/// Counts the bytes of another source.
 private final class CountingSource: ByteSource {
   private let source: any ByteSource
   private(set) var count: UInt64 = 0

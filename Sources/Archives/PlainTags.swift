@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes tags of XML that are written as programs write nearly all of a large export: names in ASCII, values in quotation marks
-/// and without control characters, no references but the five of XML itself.
+/// Parses the plain XML tags that make up nearly all of a large export. Names are ASCII; values are quoted, and have no
+/// control characters and only the five predefined references.
 ///
-/// What such a tag says is beyond doubt. Whatever else XML can be, damage included, is not taken, and left to expat, which takes
-/// more than twice as long for the same bytes.
+/// The meaning of such a tag is unambiguous. All other XML, including damaged XML, is left to expat, which takes more
+/// than twice as long for the same bytes.
 struct PlainTags {
   struct Attribute {
     let column: Int
@@ -18,21 +18,21 @@ struct PlainTags {
   ].map { (Array($0.0.utf8), UInt8(ascii: $0.1)) }
 
   let bytes: UnsafeBufferPointer<UInt8>
-  /// The first byte that is not taken; without meaning once something was not plain.
+  /// The index of the first byte not parsed; undefined after something that is not plain.
   private(set) var place: Int
-  /// How many lines end before `place`.
+  /// The number of line breaks before `place`.
   private(set) var lines: Int64 = 0
-  /// Those of the last start tag that was taken.
+  /// The attributes of the last start tag.
   private(set) var attributes: [Attribute] = []
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from place: Int) {
     (self.bytes, self.place) = (bytes, place)
   }
 
-  /// 0 behind the last byte, which is nowhere plain.
+  /// 0 past the last byte; a plain tag never contains 0.
   private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
-  /// A carriage return is not plain: expat counts its lines, and makes it a line feed.
+  /// Stops at a carriage return, which is not plain: expat counts its lines and turns it into a line feed.
   mutating func skipBlanks() {
     while true {
       switch current {
@@ -68,13 +68,13 @@ struct PlainTags {
     name.count == other.count && other.elementsEqual(bytes[name])
   }
 
-  /// Takes `<` and the name behind it; nil where no element begins.
+  /// Parses `<` and the name after it; nil if no element begins here.
   mutating func takeOpening() -> Range<Int>? { take(UInt8(ascii: "<")) ? takeName() : nil }
 
-  /// Takes the rest of a start tag, whose attributes are in `attributes` then.
+  /// Parses the rest of a start tag into `attributes`.
   ///
-  /// - Parameter names: of the attributes of such tags.
-  /// - Returns: whether the element ends with this tag; nil where the tag is not plain or not complete.
+  /// - Parameter names: the attributes' names of such tags.
+  /// - Returns: whether the tag also ends the element; nil if the tag is not plain or not complete.
   mutating func takeAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {
@@ -103,7 +103,7 @@ struct PlainTags {
         hasReferences = true
         guard let reference = reference(at: place) else { return false }
         place += reference.length
-      // From U+F000 on, there are two that no XML may have.
+      // Two characters from U+F000 on are invalid in XML.
       case 0..<0x20, UInt8(ascii: "<"), 0xEF: return false
       case let byte:
         if byte >= 0x80 { isASCII = false }
@@ -112,7 +112,7 @@ struct PlainTags {
     }
   }
 
-  /// One of the five references that XML knows without a document type.
+  /// One of the five references that XML predefines.
   private func reference(at place: Int) -> (length: Int, byte: UInt8)? {
     for (text, byte) in Self.references where bytes[place...].starts(with: text) { return (text.count, byte) }
     return nil
@@ -122,14 +122,14 @@ struct PlainTags {
     current == UInt8(ascii: "<") && place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: "/")
   }
 
-  /// Takes `</name>`; false where something else comes.
+  /// Parses `</name>`; false for anything else.
   mutating func takeEnd(of name: Range<Int>) -> Bool {
     guard take(UInt8(ascii: "<")), take(UInt8(ascii: "/")), let ended = takeName() else { return false }
     skipBlanks()
     return ended.count == name.count && bytes[ended].elementsEqual(bytes[name]) && take(UInt8(ascii: ">"))
   }
 
-  /// Adds what an attribute says to the end of `values`.
+  /// Appends an attribute's value to `values`.
   func appendValue(of attribute: Attribute, to values: inout [UInt8]) {
     guard attribute.hasReferences else { return values.append(contentsOf: bytes[attribute.value]) }
     var place = attribute.value.lowerBound
@@ -141,17 +141,17 @@ struct PlainTags {
   }
 }
 
-/// The names of attributes in the order in which tags had them: nearly always, the next tag has the same.
+/// The names of attributes in the order of earlier tags. The next tag nearly always has the same order.
 struct AttributeNames {
   private let columns: [[UInt8]]
   private var met: [(name: [UInt8], column: Int)] = []
 
-  /// - Parameter columns: the names that have a column.
+  /// - Parameter columns: the names with a column.
   init(_ columns: [String]) { self.columns = columns.map { Array($0.utf8) } }
 
-  /// The column of a tag's attribute; -1 where its name has none; nil where the tag has the name twice.
+  /// The column of a tag's attribute: -1 if the name has none, nil if the tag has the name twice.
   ///
-  /// - Parameter place: how many attributes of the tag come before, for which this was asked, too.
+  /// - Parameter place: the attribute's position in the tag. Call this for each attribute of a tag in order.
   mutating func column(of name: Slice<UnsafeBufferPointer<UInt8>>, at place: Int) -> Int? {
     if place < met.count {
       if met[place].name.count == name.count, met[place].name.elementsEqual(name) { return met[place].column }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What comes before the outermost element of XML: declaration, comments, document type.
+/// The part of XML before the root element: declaration, comments, document type.
 ///
-/// The document type is found here and never read: it can only add entities and defaults, which no export needs, and that of
-/// some versions of Apple Health is not well-formed.
+/// The document type is located but not read. It can only add entities and defaults, which no export needs, and some
+/// versions of Apple Health write one that is not well-formed.
 package struct XMLProlog {
-  /// The longest prolog that is looked for, in bytes.
+  /// The longest accepted prolog, in bytes.
   package static let maxLength = 1 << 20
 
-  /// Where the document type is; nil where there is none.
+  /// The range of the document type; nil if there is none.
   package private(set) var documentType: Range<Int>?
-  /// The name of the outermost element, or the name that the document type says; nil where neither is there.
+  /// The name of the root element, or the name in the document type; nil if both are missing.
   package private(set) var rootElement: String?
-  /// Whether the outermost element begins in these bytes.
+  /// Whether the root element begins in these bytes.
   package private(set) var isComplete = false
-  /// Whether the document type declares entities, which a hostile document lets grow.
+  /// Whether the document type declares entities. A hostile document can expand them without limit.
   package private(set) var declaresEntities = false
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -24,7 +24,7 @@ package struct XMLProlog {
     self = bytes.withUnsafeBufferPointer { XMLProlog($0) }
   }
 
-  /// - Parameter bytes: UTF-8; used only in here.
+  /// - Parameter bytes: UTF-8; not used after this call.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
     if starts([0xEF, 0xBB, 0xBF]) { place = 3 }
@@ -72,7 +72,7 @@ package struct XMLProlog {
     isComplete = true
   }
 
-  /// Moves behind `<!DOCTYPE name [ … ]>`: what is between the brackets ends at the first `]` before a `>`, outside of
+  /// Moves past `<!DOCTYPE name [ … ]>`. The content of the brackets ends at the first `]` before a `>`, outside of
   /// comments.
   private mutating func skipDocumentType() -> Bool {
     let start = place

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of an `ElementShape` as `PlainTags` meets them.
+/// The names of an `ElementShape` for `PlainTags`.
 struct PlainShape {
   let row: [UInt8]
   let pair: [UInt8]?
@@ -20,9 +20,9 @@ struct PlainShape {
 }
 
 extension XMLScanner {
-  /// Takes what is plain of the elements beside the rows and of the rows themselves.
+  /// Parses plain elements: rows and their siblings.
   ///
-  /// - Returns: the first byte that is left for expat.
+  /// - Returns: the index of the first byte that is left for expat.
   func takePlainElements(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     guard isBetweenRows else { return start }
     var tags = PlainTags(bytes, from: start)
@@ -37,9 +37,9 @@ extension XMLScanner {
     return end
   }
 
-  /// - Parameter origin: where in the text the bytes begin.
-  /// - Parameter firstLine: that in which `tags` began.
-  /// - Returns: false where the next element is not plain or not complete; nothing is kept of it.
+  /// - Parameter origin: the position of the bytes in the text.
+  /// - Parameter firstLine: the line in which `tags` began.
+  /// - Returns: false if the next element is not plain or not complete; nothing of it is stored.
   private func takePlainElement(_ tags: inout PlainTags, _ origin: Int64, _ firstLine: Int64) -> Bool {
     tags.skipBlanks()
     let (start, line) = (tags.place, firstLine + tags.lines)
@@ -66,9 +66,9 @@ extension XMLScanner {
     return true
   }
 
-  /// Takes the elements inside of another one, and its end tag.
+  /// Parses the children of an element, and its end tag.
   ///
-  /// - Parameter depth: that of the outer element, from 1.
+  /// - Parameter depth: the depth of that element, from 1.
   private func takeContent(
     _ tags: inout PlainTags, of outer: Range<Int>, depth: Int, isRow: Bool = false
   ) -> Bool {

@@ -8,65 +8,66 @@ import CExpat
   import Musl
 #endif
 
-/// Finds the rows of XML that comes piece by piece (expat). Memory stays bounded: of elements that are no rows nothing is kept,
-/// nesting and rows have limits, and no entity but the five of XML itself is known.
+/// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are not stored,
+/// nesting and rows have limits, and only the five predefined entities are known.
 ///
-/// Elements beside each other that are written plainly are taken without expat; see `PlainTags`. It reads the rest as if they
-/// were not there, which changes nothing of what it finds.
+/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest as if they were absent, which
+/// has no effect on the result.
 package final class XMLScanner {
   static let deepestNesting = 64
   /// The longest tag or row, in bytes.
   package static let longestItem = 8 << 20
-  /// No name of an element that means something to a format is longer, in bytes.
+  /// The longest element name, in bytes. Every name with a meaning for a format is shorter.
   private static let longestName = 4096
 
-  /// A row that was found in the last piece.
+  /// A row found in the last piece.
   package struct FoundRow {
     /// The line of its first byte, from 1.
     package let line: Int64
-    /// Its bytes, counted from the first byte that was fed.
+    /// Its bytes, counted from the first byte of the input.
     package let source: Range<Int64>
     let firstField: Int
   }
 
-  /// What changes while a piece is read. It is behind a pointer, since Swift checks each access to a variable of a class, which costs
-  /// more than the work itself.
+  /// The state that changes while a piece is read. It is accessed by a pointer, since Swift checks each access to a variable
+  /// of a class, which costs more than the parsing itself.
   struct State {
     var plain: PlainShape
     var rows: [FoundRow] = []
-    /// Where the row begins that is not complete; nil outside of rows.
+    /// The start of the incomplete row; nil outside of rows.
     var openRow: Int64?
-    /// Why the scanner itself ended the reading.
+    /// Why the scanner itself refused the input.
     var refusal: String?
     var fed: Int64 = 0
-    /// How much of that was not for expat, and how many lines end there.
+    /// The number of bytes that were parsed without expat, and the number of line breaks in them.
     var plainBytes: Int64 = 0
     var plainLines: Int64 = 0
-    /// Where the last tag ends behind which rows can begin.
+    /// The end of the last tag after which a row can begin.
     var boundary: Int64 = -1
-    /// Whether there is a document type, which can give attributes that no tag shows.
+    /// Whether there is a document type, which can add attributes that are not in a tag.
     var hasDocumentType = false
-    /// Whether expat found a tag in the last bytes that it was given, and how many these are at least if it found none.
+    /// Whether expat found a tag in its last bytes. If not, `reach` is the minimum size of its next slice.
     var hasFoundTag = true
     var reach = 0
-    /// Where the first token begins that is not complete.
+    /// The start of the first incomplete token.
     var unread: Int64 = 0
     var depth = 0
     var matched = 0
     var openLine: Int64 = 0
     var openEnd: Int64 = 0
-    /// The values of the rows, each ended by nothing: `fields` says where they are.
+    /// The values of the rows, without separators: `fields` has their ranges.
     var values: [UInt8] = []
     var fields: [Range<Int>] = []
-    /// Where the values and fields of the open row begin, which are the last.
+    /// The start of the values and fields of the open row, which is last.
     var openValue = 0
     var openField = 0
-    /// The name of the open element that the path has no name for.
+    /// The name of the open element at the path's wildcard.
     var anyName: [UInt8] = []
-    /// The columns of attribute names by their address: expat keeps each name once. In the order in which they were met.
+    /// The columns of attribute names, in the order of their first use. Names are compared by address, since expat
+    /// stores each name once.
     var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
 
-    /// Forgets the rows of the last piece; what is known of an open row moves to the front.
+    /// Removes the rows of the last piece; the values of an open row move to the front.
     mutating func forgetRows() {
       rows.removeAll(keepingCapacity: true)
       guard openRow != nil else {
@@ -82,7 +83,7 @@ package final class XMLScanner {
       (openValue, openField) = (0, 0)
     }
 
-    /// Begins the fields of a row behind those that are there.
+    /// Appends the fields of a new row.
     mutating func openFields(_ count: Int) {
       (openValue, openField) = (values.count, fields.count)
       for _ in 0..<count { fields.append(XMLScanner.absent) }
@@ -97,7 +98,7 @@ package final class XMLScanner {
       fields[openField + column] = start..<(start + count)
     }
 
-    /// Stores the name of the element around a row in its last column.
+    /// Stores the name of the wildcard element around a row in the row's last column.
     mutating func storeAnyName(in column: Int) {
       let start = values.count
       values.append(contentsOf: anyName)
@@ -111,7 +112,8 @@ package final class XMLScanner {
     }
   }
 
-  /// The names of `ElementShape.Pairs` as expat gives names: to make them for each comparison costs more than all else.
+  /// The names of `ElementShape.Pairs` as C strings: creating them for each comparison would cost more than everything
+  /// else.
   private struct PairNames {
     let element: UnsafeMutablePointer<CChar>
     let key: UnsafeMutablePointer<CChar>
@@ -143,7 +145,7 @@ package final class XMLScanner {
     state.initialize(to: State(plain: PlainShape(shape)))
     path = shape.path.compactMap { strdup($0) }
     pairs = shape.pairs.flatMap(PairNames.init)
-    // The text was decoded before, whatever its declaration says.
+    // The text was decoded earlier; its declaration is ignored.
     parser = XML_ParserCreate("UTF-8")
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
@@ -166,27 +168,27 @@ package final class XMLScanner {
 
   /// The rows of the last piece.
   package var rows: [FoundRow] { state.pointee.rows }
-  /// The row at a place among those of the last piece, from 0; nil behind the last.
+  /// The row at an index among those of the last piece, from 0; nil past the last.
   package func row(_ place: Int) -> FoundRow? {
     place < state.pointee.rows.count ? state.pointee.rows[place] : nil
   }
-  /// The first byte of what is not complete, which can be a row: the caller keeps the bytes from here on.
+  /// The first byte of the incomplete token or row. The caller must keep the bytes from here on.
   package var neededFrom: Int64 { min(state.pointee.openRow ?? state.pointee.unread, state.pointee.unread) }
 
-  /// Where the value in a column of a row is among all values; nil where the row has none.
+  /// The range of a row's value in a column, among all values; nil if the row has none.
   package func value(_ row: FoundRow, _ column: Int) -> (start: Int, count: Int)? {
     let range = state.pointee.fields[row.firstField + column]
     return range.lowerBound < 0 ? nil : (range.lowerBound, range.count)
   }
 
-  /// The bytes of all values, in which those of a column are found.
+  /// Gives access to the bytes of all values.
   package func withValues<Result>(_ use: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     try state.pointee.values.withUnsafeBufferPointer(use)
   }
 
-  /// Reads a piece; the rows of the piece before are forgotten.
+  /// Parses a piece. The rows of the previous piece are discarded.
   ///
-  /// - Returns: why nothing more can be read; nil when all is well.
+  /// - Returns: why parsing must stop; nil on success.
   package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
     state.pointee.forgetRows()
     var place = 0
@@ -202,8 +204,8 @@ package final class XMLScanner {
     return nil
   }
 
-  /// Behind each tag, plain elements may go on. What has no tag, as a long comment, is given in ever larger parts: what is not
-  /// complete, expat reads from its start again.
+  /// The end of the next slice for expat. Slices end after a tag, since plain elements may follow. Without a tag, as in
+  /// a long comment, slices grow: expat rereads an incomplete token from its start.
   private func endOfSlice(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     state.pointee.reach =
       state.pointee.hasFoundTag ? 0 : min(max(64, state.pointee.reach * 2), Self.longestItem)
@@ -222,24 +224,24 @@ package final class XMLScanner {
       let text = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown"
       return (line, "the XML is truncated or damaged (\(text))")
     }
-    // Expat knows no place while it waits for more of a token.
+    // While expat waits for the rest of a token, it reports no position.
     state.pointee.unread = max(state.pointee.unread, tagStart)
     return nil
   }
 
-  /// The line that expat is in, from 1: of a tag while it calls; else of the first byte that it has not read, or of the damage.
+  /// The current line of expat, from 1: that of a tag in a callback; else that of the first unread byte or of the error.
   var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) + state.pointee.plainLines }
 
   private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) + state.pointee.plainBytes }
   private var tagEnd: Int64 { tagStart + Int64(XML_GetCurrentByteCount(parser)) }
 
-  /// Whether all that was fed ends with a tag behind which a row can begin.
+  /// Whether the input so far ends with a tag after which a row can begin.
   var isBetweenRows: Bool {
     state.pointee.boundary == state.pointee.fed && !state.pointee.hasDocumentType
   }
 
-  /// Called for each tag, when `depth` is that of what comes after it. The end of an empty element, which is part of its only
-  /// tag, leaves it again.
+  /// Called for each tag, with `depth` already updated. For an empty element it is called twice, and the end of the
+  /// element decides.
   private func noteBoundary() {
     let depth = state.pointee.depth
     let isAmongRows = depth > 0 && depth == path.count - 1 && state.pointee.matched == depth
@@ -293,7 +295,7 @@ package final class XMLScanner {
     }
   }
 
-  /// - Parameter place: the name's place among those that were met, if it comes where it came before; then that of the next.
+  /// - Parameter place: the expected index of the name among the known ones; becomes that of the next name.
   private func column(of name: UnsafePointer<CChar>, at place: inout Int) -> Int {
     if place >= state.pointee.columnsOfNames.count || state.pointee.columnsOfNames[place].name != name {
       guard let found = state.pointee.columnsOfNames.firstIndex(where: { $0.name == name }) else {
@@ -355,7 +357,7 @@ package final class XMLScanner {
   }
 }
 
-/// The scanner that a call of expat is for: it outlives its parser.
+/// The scanner of an expat callback. It outlives its parser.
 private func scanner(of context: UnsafeMutableRawPointer?) -> XMLScanner? {
   context.map { Unmanaged<XMLScanner>.fromOpaque($0).takeUnretainedValue() }
 }

@@ -3,9 +3,9 @@
 import CLZMA
 import Logbook
 
-/// Unpacks xz, also of several streams in a row.
+/// Unpacks xz, including several streams in a row.
 final class XZSource: UnpackingSource {
-  /// `xz -9` needs 65 MiB. No stream may ask for more than this.
+  /// The memory limit of a stream: `xz -9` needs 65 MiB.
   private static let maxMemory: UInt64 = 80 << 20
 
   /// `LZMA_CONCATENATED`, a macro that Swift does not import.
@@ -50,7 +50,7 @@ final class XZSource: UnpackingSource {
       switch lzma_code(&stream, sourceEnded ? LZMA_FINISH : LZMA_RUN) {
       case LZMA_OK: break
       case LZMA_STREAM_END: hasEnded = true
-      // Nothing came in and nothing can go out: the last stream is not complete.
+      // No input is left, and no output is possible: the last stream is incomplete.
       case LZMA_BUF_ERROR where sourceEnded:
         hasEnded = true
         isTruncated = true

@@ -8,29 +8,28 @@ import Logbook
   import Musl
 #endif
 
-/// The directory of a ZIP archive (APPNOTE.TXT 6.3.10 of PKWARE), with ZIP64. Nothing is unpacked to a file: members are
-/// read one at a time by `ZipMemberSource`.
+/// The directory of a ZIP archive (APPNOTE.TXT 6.3.10 of PKWARE), with ZIP64. Nothing is unpacked to disk:
+/// `ZipMemberSource` reads the members one at a time.
 package struct ZipArchive {
-  /// An export is rarely more than a few hundred files.
+  /// The maximum number of members. An export rarely has more than a few hundred files.
   package static let maxMembers = 20_000
   private static let maxDirectoryBytes = 16 << 20
-  /// What all members together may unpack to.
+  /// The maximum unpacked size of all members together.
   package static let maxTotalBytes: UInt64 = 64 << 30
 
-  /// The members in the order of the directory, folders left out.
+  /// The members in the order of the directory, without folders.
   package let members: [ZipMember]
-  /// The archive's name, for messages.
   package let name: String
   let descriptor: Int32
 
-  /// Whether these first bytes are those of a ZIP archive.
+  /// Whether these are the first bytes of a ZIP archive.
   package static func isArchive(_ head: some Collection<UInt8>) -> Bool {
     head.starts(with: [0x50, 0x4B, 0x03, 0x04]) || head.starts(with: [0x50, 0x4B, 0x05, 0x06])
   }
 
-  /// Reads the directory of an open regular file, which has to stay open as long as members are read.
+  /// Reads the directory of an open regular file, which must stay open while members are read.
   ///
-  /// - Throws: `Failure` of category `badInput` for a damaged archive and for one that is made to harm.
+  /// - Throws: `Failure` of category `badInput` for a damaged or malicious archive.
   package init(descriptor: Int32, name: String) throws {
     self.descriptor = descriptor
     self.name = name
@@ -59,7 +58,7 @@ package struct ZipArchive {
     return entries
   }
 
-  /// Gives each member the end of its bytes, and refuses archives whose members share bytes or unpack to far too much.
+  /// Sets the end of each member's bytes, and refuses archives whose members overlap or unpack to far too much.
   private static func boundMembers(_ entries: inout [ZipMember], before end: UInt64, name: String) throws {
     var limit = end
     for place in entries.indices.sorted(by: { entries[$0].offset > entries[$1].offset }) {
@@ -82,7 +81,7 @@ package struct ZipArchive {
   }
 }
 
-/// Reads a file at places, whatever its position.
+/// Reads a file at given offsets, independently of its position.
 struct ZipFile {
   let descriptor: Int32
   let name: String
@@ -123,12 +122,12 @@ struct ZipFile {
   }
 }
 
-/// Where the central directory is.
+/// The position of the central directory.
 struct ZipDirectory {
   let count: UInt64
   let size: UInt64
   let start: UInt64
-  /// What was put in front of the archive, such as a program that unpacks it: offsets count from behind it.
+  /// The number of bytes before the archive, such as a self-extracting program. Offsets are relative to it.
   let base: UInt64
 
   private static let endLength = 22
@@ -136,7 +135,7 @@ struct ZipDirectory {
 
   init(_ file: ZipFile) throws {
     let fileSize = try file.size
-    // The end record may be followed by a comment of up to 64 KiB.
+    // A comment of up to 64 KiB may follow the end record.
     let tailLength = Int(min(fileSize, UInt64(Self.endLength + 0xFFFF)))
     let tail = try file.bytes(at: fileSize - UInt64(tailLength), count: tailLength)
     guard let end = Self.endRecord(in: tail) else { throw file.damaged() }
@@ -165,7 +164,7 @@ struct ZipDirectory {
     base = start - offset
   }
 
-  /// The last place of the end record whose comment ends with the file.
+  /// The last position of an end record whose comment ends at the end of the file.
   private static func endRecord(in tail: [UInt8]) -> Int? {
     for place in stride(from: tail.count - endLength, through: 0, by: -1)
     where tail[place] == 0x50 && tail.number(place, 4) == 0x0605_4B50
@@ -178,7 +177,7 @@ struct ZipDirectory {
 }
 
 extension [UInt8] {
-  /// The little-endian number of some bytes; the caller made sure that they are there.
+  /// The little-endian number in `count` bytes; the caller must ensure that they exist.
   func number(_ place: Int, _ count: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in 0..<count { value |= UInt64(self[place + index]) << UInt64(8 * index) }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One file in a ZIP archive, as the archive's directory describes it.
+/// One file in a ZIP archive, from the archive's directory.
 package struct ZipMember {
-  /// The fixed part of the header in front of a member's bytes.
+  /// The size of the fixed part of the header before a member's bytes.
   static let headerLength: UInt64 = 30
-  /// Text with a repeated line in it packs to a thousandth; real exports of megabytes pack to a tenth or a fortieth.
+  /// The maximum ratio of unpacked to packed size. Real exports of megabytes reach 10 to 40; repeated lines of text
+  /// reach 1000.
   static let maxRatio: UInt64 = 250
   private static let smallSize: UInt64 = 16 << 20
 
   /// The path in the archive.
   package let name: String
-  /// How many bytes it unpacks to.
+  /// The unpacked size in bytes.
   package let size: UInt64
   let packedSize: UInt64
   let method: UInt16
   let flags: UInt16
   let checksum: UInt32
-  /// The file type and permissions of the system that packed it; 0 for systems without.
+  /// The Unix file type and permissions; 0 from systems without them.
   private let mode: UInt32
-  /// Where its header is in the file.
+  /// The offset of its header in the file.
   let offset: UInt64
-  /// Where the next member or the directory begins.
+  /// The offset of the next member or of the directory.
   var end: UInt64 = 0
 
   var isFolder: Bool { name.hasSuffix("/") && size == 0 }
 
-  /// Whether a system put it there for itself: resource forks of macOS, hidden files.
+  /// Whether it is a system file: resource forks of macOS, hidden files.
   package var isHidden: Bool {
     name.split(separator: "/").contains { ($0.hasPrefix(".") && $0 != "..") || $0 == "__MACOSX" }
   }
 
-  /// Why it is not read; nil for a member that can be read.
+  /// Why it cannot be read; nil if it can.
   package var refusal: String? {
     if flags & 1 != 0 { return "it is encrypted; unpack the archive with its password" }
     if name.split(separator: "/", omittingEmptySubsequences: false).contains("..") || name.hasPrefix("/")
@@ -49,9 +50,9 @@ package struct ZipMember {
     return nil
   }
 
-  /// The entry at a place of the directory, and its length; nil for a damaged one.
+  /// Parses an entry of the directory, with its length; nil for a damaged one.
   ///
-  /// - Parameter base: what the offsets count from.
+  /// - Parameter base: the origin of the offsets.
   static func read(_ bytes: [UInt8], at place: Int, base: UInt64) -> (ZipMember, length: Int)? {
     guard bytes.number(place, 4) == 0x0201_4B50 else { return nil }
     let nameLength = Int(bytes.number(place + 28, 2))
@@ -76,7 +77,7 @@ package struct ZipMember {
     return (member, length)
   }
 
-  /// Takes sizes that do not fit into 32 bits from the ZIP64 field.
+  /// Reads sizes that exceed 32 bits from the ZIP64 field.
   private static func readLargeSizes(
     _ bytes: [UInt8], _ from: Int, _ to: Int, _ size: inout UInt64, _ packedSize: inout UInt64,
     _ offset: inout UInt64

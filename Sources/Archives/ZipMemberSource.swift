@@ -3,14 +3,14 @@
 import CZlib
 import Logbook
 
-/// Unpacks one member of a ZIP archive: never more bytes than the directory promises, and all of them checked.
+/// Unpacks one member of a ZIP archive: at most the stated number of bytes, with the checksum verified.
 package final class ZipMemberSource: ByteSource {
   private let file: ZipFile
   private let member: ZipMember
   private let name: String
   private var stream = z_stream()
   private let input: UnsafeMutableRawBufferPointer
-  /// Where the next packed byte is, and how many are left.
+  /// The offset of the next packed byte, and the number of remaining packed bytes.
   private var place: UInt64 = 0
   private var packedLeft: UInt64 = 0
   private var left: UInt64
@@ -18,14 +18,14 @@ package final class ZipMemberSource: ByteSource {
   private var hasEnded = false
 
   /// - Parameter name: the member with its archive, for messages.
-  /// - Throws: `Failure` for a member whose header is damaged.
+  /// - Throws: `Failure` for a member with a damaged header.
   package init(_ member: ZipMember, of archive: ZipArchive, name: String) throws {
     self.member = member
     self.name = name
     file = ZipFile(descriptor: archive.descriptor, name: archive.name)
     left = member.size
     input = .allocate(byteCount: 64 * 1024, alignment: 16)
-    // Negative bits: the data have no header of zlib.
+    // Negative window bits mean raw data without a zlib header.
     guard inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw Failure(.inputOutput, "\(name): cannot start decompressing")
     }
@@ -37,7 +37,7 @@ package final class ZipMemberSource: ByteSource {
     input.deallocate()
   }
 
-  /// Starts over from the first byte.
+  /// Restarts at the first byte.
   package func rewind() throws {
     let header = try file.bytes(at: member.offset, count: Int(ZipMember.headerLength))
     guard header.number(0, 4) == 0x0403_4B50, inflateReset(&stream) == Z_OK else { throw damaged() }
@@ -73,9 +73,9 @@ package final class ZipMemberSource: ByteSource {
     return count
   }
 
-  /// Unpacks some bytes; none at the end of the data.
+  /// Unpacks some bytes; 0 at the end of the data.
   private func inflate(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    // One byte more than is promised shows that there is more.
+    // Room for one more byte than stated reveals excess data.
     let room = UInt32(min(UInt64(buffer.count), left + 1, 1 << 30))
     stream.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.avail_out = room
@@ -91,7 +91,7 @@ package final class ZipMemberSource: ByteSource {
       switch CZlib.inflate(&stream, Z_NO_FLUSH) {
       case Z_OK: break
       case Z_STREAM_END: return Int(room - stream.avail_out)
-      // No input is left and none comes: the data end too early.
+      // No input is left: the data is truncated.
       default: throw damaged()
       }
     }

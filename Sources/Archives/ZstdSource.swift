@@ -3,18 +3,18 @@
 import CZstd
 import Logbook
 
-/// Unpacks Zstandard, also of several frames in a row.
+/// Unpacks Zstandard, including several frames in a row.
 final class ZstdSource: UnpackingSource {
-  /// A frame that needs a larger window asks for more memory than any level without `--ultra` or `--long`.
+  /// The largest window, as a power of two. Larger windows occur only with `--ultra` or `--long`, and need more memory.
   private static let maxWindowLog: Int32 = 25
 
   private let packed: any ByteSource
   private let name: String
   private let stream: OpaquePointer
   private let input: UnsafeMutableRawBufferPointer
-  /// What of the input is not unpacked yet.
+  /// The range of the input that is not unpacked yet.
   private var waiting: Range<Int> = 0..<0
-  /// Whether the frame that came last is complete, and nothing of another was read.
+  /// Whether the last frame is complete, and no byte of another one was read.
   private var isBetweenFrames = false
   private var hasEnded = false
   private(set) var isTruncated = false
@@ -53,7 +53,7 @@ final class ZstdSource: UnpackingSource {
         break
       }
       try unpack(into: &output)
-      // Nothing came in and nothing went out: the last frame is not complete.
+      // No progress on either side: the last frame is incomplete.
       if sourceEnded, output.pos == 0 {
         hasEnded = true
         isTruncated = !isBetweenFrames

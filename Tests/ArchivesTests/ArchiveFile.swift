@@ -4,7 +4,7 @@ import Archives
 import Foundation
 import Logbook
 
-/// An archive in a file, for the time of a test.
+/// An archive in a file that exists during a test.
 final class ArchiveFile {
   private let url: URL
   private let file: FileHandle
@@ -28,12 +28,12 @@ final class ArchiveFile {
     try ZipMemberSource(member, of: archive, name: "archive.zip:\(member.name)")
   }
 
-  /// What a member unpacks to.
+  /// The unpacked bytes of a member.
   func bytes(_ member: ZipMember) throws -> [UInt8] { try source(member).allBytes(chunk: 1000) }
 }
 
 extension ByteSource {
-  /// Everything that comes, read in chunks of this size.
+  /// All bytes, read in chunks of this size.
   func allBytes(chunk: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: chunk)
@@ -44,7 +44,7 @@ extension ByteSource {
   }
 }
 
-/// Bytes as a source, a few at a time.
+/// A source that returns bytes in small pieces.
 final class PieceSource: ByteSource {
   private var rest: ArraySlice<UInt8>
   private let piece: Int

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Archives
 
-/// Tables of databases that other programs wrote, and of those that somebody made to harm.
+/// Tables of databases by other programs, and of malicious ones.
 @Suite struct DatabaseFileTests {
   private static let table = DatabaseFile.Table("BgReadings", ["timestamp", "calculated_value"])
   private static let environment = ProcessInfo.processInfo.environment
@@ -17,7 +17,7 @@ import Testing
   private static let create =
     "CREATE TABLE BgReadings(_id INTEGER PRIMARY KEY, timestamp INTEGER, calculated_value REAL);"
 
-  /// The lines of a table; nil where the database has no such table.
+  /// The lines of a table; nil if the database has no such table.
   private func lines(
     _ bytes: [UInt8], _ table: DatabaseFile.Table = table, isInterrupted: @escaping () -> Bool = { false }
   ) throws -> [String]? {
@@ -25,7 +25,7 @@ import Testing
       .split(separator: "\n").dropFirst().map(String.init)
   }
 
-  /// Why a database is refused; nil where it is read.
+  /// Why a database is refused; nil if it is read.
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {
       _ = try lines(bytes)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func rowsComeInTheOrderOfTheirNumbersWithTheTypesTheyHave() throws {
+  @Test func rowsAreInTheOrderOfTheirNumbersWithTheirTypes() throws {
     let bytes = try DatabaseWriter.database(
       Self.create
         + """
@@ -78,7 +78,7 @@ import Testing
     "CREATE TABLE BgReadings(x, timestamp AS (x), calculated_value AS (x * 2) STORED)",
     "CREATE TABLE t(a); CREATE INDEX BgReadings ON t(a)",
   ])
-  func whatIsNoOrdinaryTableIsNone(_ sql: String) throws {
+  func onlyOrdinaryTablesAreRead(_ sql: String) throws {
     #expect(try lines(DatabaseWriter.database(sql)) == nil)
   }
 
@@ -125,7 +125,7 @@ import Testing
     }
     #expect(try refusal(cell(20_000_000))?.contains("longer than 16 MiB") == true)
     #expect(try lines(cell(1_000_000))?.first?.utf8.count ?? 0 > 1_000_000)
-    // In a column that nobody asks for.
+    // In a column that is not requested.
     let bytes = try DatabaseWriter.database(
       """
       CREATE TABLE BgReadings(timestamp, calculated_value, picture);
@@ -139,7 +139,7 @@ import Testing
     let bytes = try DatabaseWriter.database(Self.create + "INSERT INTO BgReadings VALUES \(rows)")
     #expect(try lines(bytes)?.count == 2000)
     #expect(try refusal(Array(bytes.dropLast(5000)))?.contains("is truncated") == true)
-    // An old library leaves the count of pages as it was.
+    // An old library does not update the page count.
     var old = bytes
     old[95] &+= 1
     #expect(try refusal(Array(old.dropLast(5000)))?.contains("is damaged") == true)
@@ -153,7 +153,7 @@ import Testing
     #expect(failure?.category == .temporary)
   }
 
-  /// `GLUCOPORT_FUZZ_ROUNDS` sets how many, `GLUCOPORT_FUZZ_SEED` where to begin; a failure names its seed.
+  /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, `GLUCOPORT_FUZZ_SEED` the first seed; a failure names its seed.
   @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func noDamageTrapsOrHangsTheReader() throws {
     let rounds = UInt64(Self.rounds ?? 1500)
     let rows = (1...600).map { "(\($0), \($0 * 300_000), \($0) * 0.5)" }.joined(separator: ",")
@@ -166,7 +166,7 @@ import Testing
       var generator = SeededGenerator(seed: seed)
       var bytes = whole
       for _ in 0..<Int.random(in: 1...8, using: &generator) {
-        // The heads of pages hold what leads from one to another.
+        // The heads of pages hold the references between pages.
         let page = Int.random(in: 0..<(bytes.count / 512), using: &generator) * 512
         let place = page + Int.random(in: 0..<(Bool.random(using: &generator) ? 16 : 512), using: &generator)
         if place >= 16 { bytes[place] = UInt8.random(in: 0...255, using: &generator) }

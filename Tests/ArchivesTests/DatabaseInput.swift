@@ -6,13 +6,13 @@ import Testing
 
 @testable import Archives
 
-/// The bytes of a database, read as an import reads them: by a descriptor of a file that has no name any more.
+/// The bytes of a database, read like an import: by a descriptor of an unlinked file.
 enum DatabaseInput {
-  /// What is written of tables; nil where the database has none of them.
+  /// The text of tables; nil if the database has none of them.
   ///
   /// - Parameters:
-  ///   - size: what the file is said to have; nil for what it has.
-  ///   - pieces: takes the size of each piece that is handed on.
+  ///   - size: the stated size of the file; nil for the real one.
+  ///   - pieces: receives the size of each piece.
   static func text(
     _ bytes: [UInt8], _ tables: [DatabaseFile.Table], first: String = "{}", size: Int64? = nil,
     isInterrupted: @escaping () -> Bool = { false }, pieces: (Int) throws -> Void = { _ in }

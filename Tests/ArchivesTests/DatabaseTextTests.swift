@@ -7,11 +7,11 @@ import Testing
 
 @testable import Archives
 
-/// The lines of JSON that are made of a database, and what its first bytes say.
+/// The lines of JSON from a database, and the content of its header.
 @Suite struct DatabaseTextTests {
   private static let table = DatabaseFile.Table("t", ["a", "b"])
 
-  /// The value of `a` in the only row of a table, as it stands in the line.
+  /// The value of `a` in the only row of a table, as in the line.
   private static func cell(_ value: String, create: String = "CREATE TABLE t(a, b);") throws -> String {
     let bytes = try DatabaseWriter.database(create + "INSERT INTO t(a) VALUES (\(value))")
     let text = try #require(try DatabaseInput.text(bytes, [table]))
@@ -36,11 +36,11 @@ import Testing
   }
 
   @Test(arguments: ["0.1", "1e-7", "5e-324", "123456789.125", "1e15", "-2.5", "4.35", "0.30000000000000004"])
-  func aNumberIsReadBackAsTheSame(_ number: String) throws {
+  func aNumberIsReadBackUnchanged(_ number: String) throws {
     #expect(try Double(Self.cell(number)) == Double(number))
   }
 
-  /// A column that was declared to hold numbers holds what an app put there all the same.
+  /// A column declared for numbers may hold anything that an app stored.
   @Test(arguments: [
     ("INTEGER", "'12'", "12"), ("INTEGER", "'x'", "\"x\""), ("REAL", "5", "5.0"), ("TEXT", "5", "\"5\""),
     ("BLOB", "'5'", "\"5\""), ("NUMERIC", "'5.5'", "5.5"),
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func tablesComeInTheOrderInWhichTheyAreWanted() throws {
+  @Test func tablesAreInTheRequestedOrder() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE u(c); INSERT INTO u VALUES (3); CREATE TABLE t(b, a); INSERT INTO t VALUES (2, 1)")
     let wanted = [
@@ -78,15 +78,15 @@ import Testing
     #expect(try DatabaseInput.text(bytes, [DatabaseFile.Table("missing", ["a"])]) == nil)
   }
 
-  @Test func rowsComeInTheOrderOfTheirNumbersAlsoBelowZero() throws {
+  @Test func rowsAreInTheOrderOfTheirNumbersEvenBelowZero() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (5, 1), (-7, 2), (0, 3)")
     let text = try #require(try DatabaseInput.text(bytes, [Self.table]))
     #expect(text.split(separator: "\n").dropFirst().map { $0.contains("\"a\":-7") } == [true, false, false])
   }
 
-  /// A name in a database may be anything that its quotes can hold.
-  @Test(arguments: ["a b", "a'b", "select", "ä", "a;DROP TABLE t"]) func namesNeedNoKindness(
+  /// The name of a column may contain anything that fits in quotes.
+  @Test(arguments: ["a b", "a'b", "select", "ä", "a;DROP TABLE t"]) func anyNameOfAColumnIsQuoted(
     _ name: String
   ) throws {
     let bytes = try DatabaseWriter.database(
@@ -95,7 +95,7 @@ import Testing
     #expect(text?.hasSuffix("\"\(name)\":4}\n") == true)
   }
 
-  @Test func manyRowsAreHandedOnInPieces() throws {
+  @Test func manyRowsArePassedOnInPieces() throws {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE t(a, b); INSERT INTO t \(rows) SELECT i, printf('%.40c', 'x') FROM n")
@@ -106,7 +106,7 @@ import Testing
     #expect(text.hasSuffix("\"b\":\"\(String(repeating: "x", count: 40))\"}\n"))
   }
 
-  @Test func indexesAndTriggersAreNotAsked() throws {
+  @Test func indexesAndTriggersAreNotUsed() throws {
     let bytes = try DatabaseWriter.database(
       """
       CREATE TABLE t(a, b); CREATE INDEX i ON t(a DESC) WHERE a > 1; CREATE UNIQUE INDEX j ON t(b, a);
@@ -131,20 +131,20 @@ import Testing
   @Test(
     arguments: [
       ([:], 3 * 4096), ([16: 2], 3 * 512), ([16: 0, 17: 1], 3 * 65536), ([28: 1], (1 << 24 | 3) * 4096),
-      // No count of pages, and one that an old library left as it was.
+      // A missing page count, and one that an old library did not update.
       ([31: 0], nil), ([95: 8], nil), ([27: 8], nil),
     ] as [([Int: UInt8], Int64?)])
-  func theSizeOfTheFileIsInIt(_ changes: [Int: UInt8], _ size: Int64?) throws {
+  func theHeaderStatesTheSizeOfTheFile(_ changes: [Int: UInt8], _ size: Int64?) throws {
     #expect(try #require(DatabaseHeader(Self.header(changes))).fileSize == size)
   }
 
-  @Test func whoMadeItIsInIt() throws {
+  @Test func theHeaderStatesTheApplication() throws {
     #expect(try #require(DatabaseHeader(Self.header())).applicationID == 0)
     let own = [68: 0x47, 69: 0x4C, 70: 0x55, 71: 0x43] as [Int: UInt8]
     #expect(try #require(DatabaseHeader(Self.header(own))).applicationID == 0x474C_5543)
   }
 
-  @Test func otherBytesAreNoDatabase() {
+  @Test func otherBytesAreNotADatabase() {
     #expect(DatabaseHeader(Array(Self.header().prefix(99))) == nil)
     #expect(DatabaseHeader(Self.header([0: 0x73])) == nil && DatabaseHeader(Self.header([15: 0x20])) == nil)
     #expect(DatabaseHeader([]) == nil && !DatabaseHeader.isDatabase([]))
@@ -168,28 +168,28 @@ import Testing
     try DatabaseWriter.database("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2)")
   }
 
-  @Test func aFileOfMoreThanTheLimitIsRefusedUnread() throws {
+  @Test func aFileAboveTheLimitIsRefusedUnread() throws {
     let failure = try #require(try Self.refusal(Self.small(), size: 8 << 30 + 1))
     #expect(failure.category == .badInput && failure.message == "a.sqlite: the database is larger than 8 GiB")
     #expect(try Self.refusal(Self.small(), size: 8 << 30) == nil)
   }
 
-  @Test func aMissingPartIsCounted() throws {
+  @Test func theErrorCountsTheMissingBytes() throws {
     let bytes = try Self.small()
     let failure = try #require(try Self.refusal(Array(bytes.dropLast())))
     #expect(failure.message.contains("truncated: \(bytes.count - 1) of \(bytes.count) bytes"))
     #expect(try Self.refusal(bytes + [0]) == nil)
   }
 
-  /// What follows the header may be anything: encrypted, of another version, or nothing.
-  @Test(arguments: [0x00, 0x5A, 0xFF] as [UInt8]) func pagesOfNoSenseAreDamage(_ byte: UInt8) throws {
+  /// The header may be followed by anything: encrypted pages, another version, or nothing.
+  @Test(arguments: [0x00, 0x5A, 0xFF] as [UInt8]) func meaninglessPagesAreDamage(_ byte: UInt8) throws {
     var bytes = try Self.small()
     for place in 100..<bytes.count { bytes[place] = byte }
     let failure = try #require(try Self.refusal(bytes))
     #expect(failure.category == .badInput && failure.message.contains("is damaged"))
   }
 
-  @Test(arguments: [(19, 9), (16, 3), (21, 1), (44, 9), (56, 7)]) func aHeaderOfNoSenseIsDamage(
+  @Test(arguments: [(19, 9), (16, 3), (21, 1), (44, 9), (56, 7)]) func aMeaninglessHeaderIsDamage(
     _ place: Int, _ byte: UInt8
   ) throws {
     var bytes = try Self.small()

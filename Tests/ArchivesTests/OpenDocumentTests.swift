@@ -5,7 +5,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// What of an ODS file is in the text of a sheet.
+/// The content of an ODS file in the text of a sheet.
 @Suite struct OpenDocumentTests {
   private func file(_ tables: String) throws -> SheetFile {
     var writer = SpreadsheetWriter([])
@@ -26,7 +26,7 @@ import Testing
     #"<table:table-cell office:value-type="string"\#(more)><text:p>\#(text)</text:p></table:table-cell>"#
   }
 
-  @Test func aTableOfCellsIsTheSameAsInXLSX() throws {
+  @Test func aTableHasTheSameTextAsInXLSX() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [.text("time"), .text("value, note")], [.empty, .number("5.60"), .boolean(true), .error("#DIV/0!")], [],
       [.text("x")],
@@ -42,10 +42,10 @@ import Testing
     ("2026-05-01T08:10:00", "01.05.26", "2026-05-01 08:10:00"),
     ("2026-05-01T08:09:59.999999999", "01.05.26 08:10", "2026-05-01 08:10:00"),
     ("2026-12-31T23:59:59.5", "x", "2027-01-01 00:00:00"), ("2026-05-01", "01.05.26", "2026-05-01"),
-    // Midnight, of which the value has no time of day.
+    // Midnight, for which the value omits the time of day.
     ("2026-05-01", "01.05.26 00:00", "2026-05-01 00:00:00"), ("2026-05-01T08:10", "x", "2026-05-01 08:10:00"),
     ("2026-13-01", "x", "2026-13-01"), ("2026-05-01T24:00:00", "x", "2026-05-01T24:00:00"),
-  ]) func aDateIsItsValue(_ value: String, _ shown: String, _ expected: String) throws {
+  ]) func aDateHasTheTextOfItsValue(_ value: String, _ shown: String, _ expected: String) throws {
     guard case .xml(let date) = SpreadsheetWriter.date(value, shown: shown) else { return }
     #expect(try cell(date) == expected)
   }
@@ -53,26 +53,26 @@ import Testing
   @Test(arguments: [
     ("PT08H10M00S", "08:10:00"), ("PT8H9M59.999999S", "08:10:00"), ("PT26H00M00S", "26:00:00"),
     ("PT90M", "01:30:00"), ("P1DT1H", "P1DT1H"), ("PT8H9", "PT8H9"), ("PT12345678H", "PT12345678H"),
-  ]) func aTimeOfDayIsItsValue(_ value: String, _ expected: String) throws {
+  ]) func aTimeOfDayHasTheTextOfItsValue(_ value: String, _ expected: String) throws {
     let time =
       #"<table:table-cell office:value-type="time" office:time-value="\#(value)"><text:p>8 Uhr</text:p></table:table-cell>"#
     #expect(try cell(time) == expected)
   }
 
-  @Test func blanksAndParagraphsAreThoseOfTheText() throws {
+  @Test func blanksAndParagraphsAreKept() throws {
     let text =
       #"<table:table-cell><text:p>a<text:s text:c="2"/><text:span>b</text:span><text:tab/>c</text:p> <text:p>d<text:line-break/>e</text:p></table:table-cell>"#
     #expect(try cell(text) == "\"a  b\tc\nd\ne\"")
   }
 
-  @Test func commentsAndDrawingsAreNoText() throws {
+  @Test func commentsAndDrawingsAreLeftOut() throws {
     let comment = "<office:annotation><text:p>secret</text:p></office:annotation>"
     let frame = "<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box></draw:frame>"
     #expect(try cell("<table:table-cell>\(comment)<text:p>a\(frame)b</text:p></table:table-cell>") == "ab")
     #expect(try cell("<table:table-cell>\(comment)</table:table-cell>" + Self.word("x")) == ",x")
   }
 
-  @Test func whatIsRepeatedIsThere() throws {
+  @Test func repeatedCellsAndRowsAreWritten() throws {
     let cells = Self.word("x", #" table:number-columns-repeated="3""#)
     let empty = #"<table:table-cell table:number-columns-repeated="2"/>"#
     let rows = """
@@ -84,7 +84,7 @@ import Testing
     #expect(try text(rows) == "\"x\",x,x,,,y\n\"x\",x,x,,,y\n\n\nz,,,,,\n")
   }
 
-  @Test func whatIsEmptyToTheEndOfTheSheetCostsNothing() throws {
+  @Test func emptyCellsToTheEndOfTheSheetCostNothing() throws {
     let rows = """
       <table:table-row>\(Self.word("a"))<table:table-cell table:number-columns-repeated="16383"/></table:table-row>\
       <table:table-row table:number-rows-repeated="1048575"><table:table-cell/></table:table-row>\
@@ -94,7 +94,7 @@ import Testing
     #expect(try text(rows) == "\"a\"\n")
   }
 
-  @Test func eachSheetIsReadAlone() throws {
+  @Test func eachSheetIsReadSeparately() throws {
     let tables = ["A", "B", "C"].map { name in
       #"<table:table table:name="\#(name)" table:style-name="\#(name == "B" ? "hidden" : "x")"><table:table-row>\#(Self.word(name))</table:table-row></table:table>"#
     }

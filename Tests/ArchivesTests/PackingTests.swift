@@ -35,7 +35,7 @@ import Testing
       guard status == BZ_OK else { throw Failure(.inputOutput, "bzip2") }
       return Array(out.prefix(Int(count)))
     case .zstd:
-      // With a checksum, as the program writes it.
+      // With a checksum, as zstd(1) writes it.
       guard let context = ZSTD_createCCtx() else { throw Failure(.inputOutput, "zstd") }
       defer { ZSTD_freeCCtx(context) }
       ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
@@ -65,19 +65,19 @@ import Testing
     return (try source.allBytes(chunk: 5000), source.isTruncated)
   }
 
-  @Test(arguments: Packing.allCases) func whatWasPackedIsUnpacked(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func packedBytesAreUnpacked(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.text)
     #expect(Packing(packed) == packing)
     let (bytes, isTruncated) = try Self.unpacked(packing, packed, piece: 1)
     #expect(bytes == Self.text && !isTruncated)
   }
 
-  @Test(arguments: Packing.allCases) func piecesThatWerePackedApartAreOne(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func piecesPackedSeparatelyAreJoined(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.text)
     #expect(try Self.unpacked(packing, packed + packed).bytes == Self.text + Self.text)
   }
 
-  @Test(arguments: Packing.allCases) func aCutIsNoticedAndAddsNothing(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func aTruncationIsNoticedAndAddsNoBytes(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.text)
     for length in stride(from: 8, to: packed.count, by: 5) {
       let (bytes, isTruncated) = try Self.unpacked(packing, Array(packed.prefix(length)))
@@ -103,18 +103,18 @@ import Testing
   }
 
   @Test func aWindowThatNeedsTooMuchMemoryIsRefused() throws {
-    // A frame of RFC 8878 with a window of 2 GiB, and in it one raw block that is the last and has one byte.
+    // A frame of RFC 8878 with a window of 2 GiB, and one final raw block of one byte.
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 21 << 3, 0x09, 0x00, 0x00, 0x41]
     let failure = #expect(throws: Failure.self) { try Self.unpacked(.zstd, frame) }
     #expect(failure?.message.contains("needs more than 32 MiB") == true)
-    // The same with a window of 1 MiB.
+    // The same frame with a window of 1 MiB.
     let small: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 10 << 3, 0x09, 0x00, 0x00, 0x41]
     #expect(try Self.unpacked(.zstd, small).bytes == [0x41])
   }
 
   private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
-  @Test(arguments: Packing.allCases) func aGigabyteOfNothingIsNotUnpacked(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func aGigabyteOfZerosIsNotUnpacked(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.zeros)
     #expect(packed.count < Self.zeros.count / 250)
     let bytes = Array(repeatElement(packed, count: 1000).joined())
@@ -123,8 +123,9 @@ import Testing
     #expect(failure?.message.hasPrefix("a: it unpacks to more than 250 times its size") == true)
   }
 
-  /// As much as that may be of nothing, and of what packs as exports do any size is read: a sixteenth of it is random here.
-  @Test func anythingElseIsUnpackedToItsEnd() throws {
+  /// Zeros below the free size, and data of any size that packs like exports, are read. Here 1/16 of the bytes are
+  /// random.
+  @Test func dataWithAUsualRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }
     for (megabyte, pieces) in [(Self.zeros, 64), (block, 66)] {
@@ -136,7 +137,7 @@ import Testing
     }
   }
 
-  /// Reads to the end or the failure, in pieces that divide a megabyte.
+  /// Reads to the end or to the failure, in pieces that divide a megabyte.
   private static func readAll(_ source: any UnpackingSource) -> (count: Int, failure: Failure?) {
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
     defer { chunk.deallocate() }

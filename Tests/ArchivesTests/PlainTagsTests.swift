@@ -5,14 +5,14 @@ import Testing
 
 @testable import Archives
 
-/// Tags that are taken without expat mean what expat says of them: fed byte by byte, nothing but expat reads a text, since no
+/// Tags parsed without expat have the same meaning as with expat. Fed byte by byte, only expat reads a text, since no
 /// element is ever complete.
 @Suite struct PlainTagsTests {
   private static let shape = ElementShape(
     path: ["Root", "Row"], attributes: ["a", "b"],
     pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
 
-  /// All that a scanner says of a text: cells, lines and places of the rows, and why it ended.
+  /// The results of scanning a text: cells, lines and positions of the rows, and why it ended.
   private static func scan(_ bytes: [UInt8], piece: Int) -> [String] {
     let scanner = XMLScanner(shape)
     var said: [String] = []
@@ -42,7 +42,7 @@ import Testing
 
   // MARK: What is plain
 
-  /// The values of a tag's attributes a and b; nil where the tag is not taken.
+  /// The values of a tag's attributes a and b; nil if the tag is not plain.
   private func values(_ tag: String) -> [String]? {
     var names = AttributeNames(["a", "b"])
     return Array(tag.utf8).withUnsafeBufferPointer { bytes in
@@ -62,7 +62,7 @@ import Testing
     (#"<Row a="1" b="2"/>"#, ["1", "2"]), (#"<Row b="2" c="3" a="1">"#, ["1", "2"]), ("<Row>", ["-", "-"]),
     (#"<r-1.x_ a=""/>"#, ["", "-"]), ("<Row\n\ta=\"' > é 猫 😀\" />", ["' > é 猫 😀", "-"]),
     (#"<Row a="mmol&lt;1&gt;/L" b="&quot;&amp;&apos;&amp;lt;"/>"#, ["mmol<1>/L", "\"&'&lt;"]),
-  ]) func aPlainTagIsTaken(_ tag: String, _ expected: [String]) {
+  ]) func aPlainTagIsParsed(_ tag: String, _ expected: [String]) {
     #expect(values(tag) == expected)
   }
 
@@ -73,18 +73,18 @@ import Testing
     #"<é a="1"/>"#, #"<Row é="1"/>"#, #"<x:Row a="1"/>"#, #"<Row xml:space="1"/>"#, "<!-- -->", "</Row>",
     "<?x?>",
     "<1/>", "< Row/>", "Row", "<", "", "<Row a=\"\u{FFFF}\"/>", "<Row a=\"\u{0}\"/>",
-  ]) func whatIsNotPlainIsLeft(_ tag: String) {
+  ]) func tagsThatAreNotPlainAreLeftToExpat(_ tag: String) {
     #expect(values(tag) == nil)
   }
 
-  /// How many bytes of a text expat was not given.
+  /// The number of a text's bytes that expat did not receive.
   private func plainBytes(_ text: String) -> Int64 {
     let scanner = XMLScanner(Self.shape)
     _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
     return scanner.state.pointee.plainBytes
   }
 
-  @Test func plainElementsAreTakenFromTheFirstToTheLast() {
+  @Test func plainElementsAreParsedFromTheFirstToTheLast() {
     let row = "\n <Row a=\"1\" b=\"2\">\n  <Entry key=\"k\" value=\"v\"/>\n </Row>"
     let other = "<Other x=\"1\"><Inner y=\"é\"/></Other>"
     let rows = String(repeating: row + other, count: 100)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func rowsOfADeeperPathAreTheirParentsOnly() {
+  @Test func rowsOfADeeperPathBelongOnlyToTheirParent() {
     let scanner = XMLScanner(ElementShape(path: ["A", "B", "C"], attributes: ["x"]))
     let text =
       "<A><C x=\"1\"/><B><C x=\"2\"/><D><C x=\"3\"/></D></B><C x=\"4\"/><B><C x=\"5\"/></B><E><C x=\"6\"/></E></A>"
@@ -127,7 +127,7 @@ import Testing
     #expect(values == ["2", "5"])
   }
 
-  @Test func aTokenThatNearlyIsTooLongIsRead() {
+  @Test func aTokenJustBelowTheLimitIsRead() {
     let start =
       Array("<Root><Row b=\"1\"/><!--".utf8) + [UInt8](repeating: 0x78, count: XMLScanner.longestItem - 50)
     let scanner = XMLScanner(Self.shape)
@@ -137,7 +137,7 @@ import Testing
     #expect(scanner.rows.count == 1)
   }
 
-  @Test func bytesThatAreNoTextAreLeft() {
+  @Test func bytesThatAreNotTextAreLeftToExpat() {
     for bytes: [UInt8] in [[0x80], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] {
       let text = Array("<Root><Row a=\"1\"/><Row a=\"".utf8) + bytes + Array("\"/></Root>".utf8)
       let said = Self.scan(text, piece: text.count)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func namesThatComeInAnotherOrderKeepTheirColumns() {
+  @Test func namesInAnotherOrderKeepTheirColumns() {
     let rows = ["a b", "b a", "a c b", "c", "b c a", "a b c d"].map { names in
       "<Row " + names.split(separator: " ").map { "\($0)=\"of \($0)\"" }.joined(separator: " ") + "/>"
     }

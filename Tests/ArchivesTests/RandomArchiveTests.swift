@@ -6,19 +6,19 @@ import SeededRandom
 import TestArchives
 import Testing
 
-/// Archives and XML of random contents, read back.
+/// Archives and XML of random content, read back.
 @Suite struct RandomArchiveTests {
   private static func bytes(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
-    // Half of them pack well, and half do not.
+    // Half of them compress well, the others do not.
     let top: UInt8 = Bool.random(using: &generator) ? 255 : 3
     return (0..<count).map { _ in UInt8.random(in: 0...top, using: &generator) }
   }
 
-  @Test(arguments: UInt64(1)...12) func everyMemberOfAnArchiveHasItsBytes(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...12) func everyMemberOfAnArchiveIsReadBack(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var writer = ZipWriter()
     writer.isZip64 = seed.isMultiple(of: 3)
-    // The record of ZIP64 is found by its place in the file, which a prefix moves.
+    // The record of ZIP64 is found by its position in the file, which a prefix would move.
     if !writer.isZip64 { writer.prefix = Self.bytes(Int.random(in: 0...50, using: &generator), &generator) }
     writer.comment = String(repeating: "x", count: Int.random(in: 0...300, using: &generator))
     for number in 0..<Int.random(in: 1...12, using: &generator) {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...8) func piecesOfAnySizeUnpackToTheSame(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...8) func piecesOfAnySizeUnpackToTheSameBytes(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let bytes = Self.bytes(Int.random(in: 0...6000, using: &generator), &generator)
     let packed = try Deflate.gzip(bytes)
@@ -49,7 +49,7 @@ import Testing
       #expect(try source.allBytes(chunk: Int.random(in: 1...900, using: &generator)) == bytes, "\(piece)")
       #expect(!source.isTruncated)
     }
-    // Each cut gives the start of it, and says that there was more.
+    // A truncated input yields its start, and is reported as truncated.
     let cut = Array(packed.dropLast(Int.random(in: 1...8, using: &generator)))
     let source = try Packing.gzip.unpacking(PieceSource(cut, piece: 13), name: "a")
     #expect(try bytes.starts(with: source.allBytes(chunk: 100)) && source.isTruncated)
@@ -59,7 +59,7 @@ import Testing
 
   private static let shape = ElementShape(path: ["Root", "Row"], attributes: ["a", "b", "long-name"])
 
-  /// Text as a program writes it into an attribute: escaped where it has to be, and sometimes where not.
+  /// Text as a program writes it into an attribute: escaped if necessary, and sometimes without need.
   private static func escaped(_ text: String, _ generator: inout SeededGenerator) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -4,9 +4,9 @@ import Archives
 import Logbook
 import Testing
 
-/// A spreadsheet in a file, for the time of a test.
+/// A spreadsheet in a file that exists during a test.
 final class SheetFile {
-  /// Bytes in memory for what a program keeps in a file.
+  /// An overflow file in memory.
   private final class Overflow: OverflowFile {
     private var bytes: [UInt8] = []
 
@@ -39,7 +39,7 @@ final class SheetFile {
     return spreadsheet
   }
 
-  /// Writes a sheet; the file is open until its end.
+  /// Writes a sheet; the file stays open until the end.
   func write(_ place: Int = 0, to sink: @escaping (UnsafeRawBufferPointer) throws -> Bool) throws {
     try withExtendedLifetime(self) { findings = try spreadsheet().write(place, to: sink) }
   }
@@ -54,7 +54,7 @@ final class SheetFile {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What was noticed in the sheet whose text was read last.
+  /// Observations about the sheet read last.
   private(set) var findings: SheetFindings?
 
   var errors: Int? { findings?.errorCount }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// Day numbers and texts of sheets against a calendar that is counted day by day.
+/// Day numbers and texts of sheets, compared with a calendar that is counted day by day.
 @Suite struct SheetTimeTests {
   private func text(_ time: SheetTime?, withTime: Bool = false) -> String? {
     time.map { time in
@@ -51,12 +51,12 @@ import Testing
     (36_585, "2000-02-29"), (73_109, "2100-02-28"), (73_110, "2100-03-01"), (182_682, "2400-02-29"),
     (46_143, "2026-05-01"), (2_958_465, "9999-12-31"),
   ])
-  func aCenturyIsALeapYearOnlyEveryFourth(_ serial: Double, _ date: String) {
+  func onlyEveryFourthCenturyIsALeapYear(_ serial: Double, _ date: String) {
     #expect(text(SheetTime(serial: serial, is1904: false)) == date)
   }
 
   @Test(arguments: [-1.0, -0.001, 2_958_466, 1e18, .infinity, .nan])
-  func whatIsNoDayHasNoTime(_ serial: Double) {
+  func numbersOutsideTheRangeOfDaysAreRefused(_ serial: Double) {
     #expect(SheetTime(serial: serial, is1904: false) == nil)
     #expect(SheetTime(serial: serial, is1904: true) == nil)
   }
@@ -69,13 +69,13 @@ import Testing
     }
   }
 
-  /// A program stores the part of a day in binary, which is hardly ever exact.
-  @Test func everyMinuteOfADayIsWhatItIs() {
+  /// A program stores the fraction of a day in binary, which is rarely exact.
+  @Test func everyMinuteOfADayIsReadFromItsNumber() {
     for minute in 0..<1440 {
       for error in [-2e-10, 0, 2e-10] {
         let serial = 46_143 + Double(minute) / 1440 + error
         let expected = "2026-05-01 \(Self.digits(minute / 60)):\(Self.digits(minute % 60)):00"
-        // Just before midnight is midnight.
+        // A number just before midnight means midnight.
         if text(SheetTime(serial: serial, is1904: false), withTime: true) != expected {
           Issue.record("minute \(minute), \(error)")
         }
@@ -120,21 +120,21 @@ import Testing
     "2026-05-01T08:10:30Z", "2026-05-01T08:10:30+02:00", "2026-05-01T08:10:3", "2026-05-01x08:10",
     "2026-05-01T08.10", "2026-05-01T08:10:30.5s", "٢٠٢٦-٠٥-٠١",
   ])
-  func whatIsNoTimeIsNone(_ iso: String) { #expect(time(iso) == nil) }
+  func otherTextIsNotATime(_ iso: String) { #expect(time(iso) == nil) }
 
   @Test(arguments: [
     ("PT08H10M00S", 29_400), ("PT8H", 28_800), ("PT10M", 600), ("PT45S", 45), ("PT26H00M00S", 93_600),
     ("PT08H10M00.5S", 29_401), ("PT08H10M00.4S", 29_400), ("PT0S", 0), ("PT100H", 360_000),
   ])
-  func aDurationIsItsSeconds(_ text: String, _ expected: Int) { #expect(seconds(text) == expected) }
+  func aDurationIsReadInSeconds(_ text: String, _ expected: Int) { #expect(seconds(text) == expected) }
 
   @Test(arguments: ["", "PT", "P1D", "PT8", "8H", "PTH", "PT8X", "PT-8H", "PT08:10", "PT0.5", "PT12345678H"])
-  func whatIsNoDurationIsNone(_ text: String) { #expect(seconds(text) == nil) }
+  func otherTextIsNotADuration(_ text: String) { #expect(seconds(text) == nil) }
 
   @Test(arguments: [
     (0, "00:00:00"), (59, "00:00:59"), (86_399, "23:59:59"), (93_600, "26:00:00"), (360_061, "100:01:01"),
   ])
-  func aClockCountsOnBeyondADay(_ seconds: Int, _ expected: String) {
+  func aDurationMayExceedADay(_ seconds: Int, _ expected: String) {
     var bytes: [UInt8] = []
     SheetTime.append(clock: seconds, to: &bytes)
     #expect(String(decoding: bytes, as: UTF8.self) == expected)
@@ -153,7 +153,7 @@ import Testing
     ("yyyy-mm-dd\"T\"hh:mm:ss.000", .dateTime), ("[h]:mm:ss", .duration), ("[hh]:mm", .duration),
     ("[mm]", .duration), ("[ss].00", .duration),
   ])
-  func aFormatShowsWhatItsCodeSays(_ code: String, _ form: CellForm) {
+  func theCodeOfAFormatDeterminesItsForm(_ code: String, _ form: CellForm) {
     #expect(NumberFormats.form(ofCode: code) == form)
     #expect(NumberFormats.form(ofCode: code.uppercased()) == form)
   }
@@ -176,10 +176,10 @@ import Testing
     let early = ["2026-04-05", "2026-01-12"]
     #expect(exchanged(early, ["13/04/2026", "14/04/2026 08:00"]) == 2)
     #expect(exchanged(early, ["04-13-26", "04-14-26"]) == 2)
-    // A single text may be a title, and dots have one order everywhere.
+    // A single text may be a title, and dates with dots always have one order.
     #expect(exchanged(early, ["13/04/2026"]) == nil)
     #expect(exchanged(early, ["13.04.2026", "14.04.2026"]) == nil)
-    // A date of a late day shows that the program read the right order.
+    // A date with a day above 12 shows that the program used the right order.
     #expect(exchanged(early + ["2026-04-13"], ["13/04/2026", "14/04/2026"]) == nil)
     #expect(exchanged([], ["13/04/2026", "14/04/2026"]) == nil)
     #expect(exchanged(early, ["04/05/2026", "05/06/2026", "32/04/2026", "00/13/2026", "13/13/2026"]) == nil)

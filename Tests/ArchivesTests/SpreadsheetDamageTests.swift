@@ -6,7 +6,7 @@ import SeededRandom
 import TestArchives
 import Testing
 
-/// Spreadsheets that are made to harm, and damaged ones.
+/// Malicious and damaged spreadsheets.
 @Suite struct SpreadsheetDamageTests {
   private func refusal(xlsx parts: [(String, String)]) -> String? {
     var writer = SpreadsheetWriter([.init("A", [[.text("a"), .number("1")]])])
@@ -82,7 +82,7 @@ import Testing
     #expect(count <= 1 << 30)
   }
 
-  @Test func cellsRepeatedBeyondWhatATableHasAreNotWritten() throws {
+  @Test func cellsRepeatedBeyondTheWidthOfATableAreNotWritten() throws {
     let cell =
       #"<table:table-cell office:value="1" office:value-type="float" table:number-columns-repeated="9999999"/>"#
     let file = try ods("<table:table-row>\(cell)\(cell)</table:table-row>")
@@ -138,7 +138,7 @@ import Testing
     #expect(throws: Failure.self) { try SheetFile(ZipWriter.archive(members)) }
   }
 
-  @Test func whatNeedsNothingMoreIsReadNoFurther() throws {
+  @Test func readingStopsWhenNothingMoreIsNeeded() throws {
     let rows = (0..<60_000).map { [SpreadsheetWriter.Cell.number("\($0)")] }
     var pieces = 0
     try SheetFile(SpreadsheetWriter([.init("A", rows)]).xlsx()).write { _ in
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// The text with some of it changed, lost, doubled or moved.
+  /// The text with parts changed, lost, doubled or moved.
   private static func damaged(_ text: String, using generator: inout SeededGenerator) -> String {
     var bytes = Array(text.utf8)
     guard !bytes.isEmpty else { return "<" }
@@ -197,7 +197,7 @@ import Testing
     case 3: bytes.insert(contentsOf: bytes[from..<to], at: from)
     case 4: bytes.removeSubrange(from...)
     default:
-      // A whole element, which leaves the rest well-formed.
+      // A complete element, so that the rest stays well-formed.
       let words = [
         "<c/>", "<row/>", "<v>9</v>", "<t>_x0041_</t>", "<is/>", "<table:table-cell/>", "<text:s/>",
       ]

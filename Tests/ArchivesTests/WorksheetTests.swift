@@ -5,7 +5,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// What of an XLSX file is in the text of a sheet.
+/// The content of an XLSX file in the text of a sheet.
 @Suite struct WorksheetTests {
   private typealias Cell = SpreadsheetWriter.Cell
 
@@ -53,14 +53,14 @@ import Testing
     ("0.30000000000000004", "0.30000000000000004"), ("1.7777E+12", "1777700000000"), ("1E2", "100"),
     ("100.33333333333333", "100.33333333333333"), ("000000000000000000.5", "000000000000000000.5"),
     ("1e999", "1e999"), ("x", "x"),
-  ]) func aNumberIsWhatWasTyped(_ stored: String, _ expected: String) throws {
+  ]) func aNumberIsWrittenAsItWasTyped(_ stored: String, _ expected: String) throws {
     #expect(try cell(.number(stored)) == expected)
     #expect(try cell(.serial(stored, .unit)) == expected)
   }
 
   @Test(arguments: [
     ("46143.340277777781", SpreadsheetWriter.Style.dayFirst, "2026-05-01 08:10:00"),
-    // A third of a millisecond too early, and midnight as two programs write it.
+    // 0.3 ms too early, and midnight as two programs write it.
     ("46143.340277773", .dayFirst, "2026-05-01 08:10:00"), ("46143", .dayFirst, "2026-05-01 00:00:00"),
     ("46142.9999999999", .dayFirst, "2026-05-01 00:00:00"),
     ("46143", .date, "2026-05-01"), ("46143.5", .date, "2026-05-01 12:00:00"),
@@ -68,7 +68,7 @@ import Testing
     ("1.0833333333333333", .duration, "26:00:00"), ("46143.5", .general, "46143.5"),
     ("60.5", .dayFirst, "1900-02-28 12:00:00"), ("61", .date, "1900-03-01"), ("1", .date, "1900-01-01"),
     ("-1", .date, "-1"), ("2958466", .date, "2958466"), ("x", .date, "x"),
-  ]) func aDayNumberIsTheTimeThatItsFormatShows(
+  ]) func aDayNumberIsWrittenAsTheTimeOfItsFormat(
     _ stored: String, _ style: SpreadsheetWriter.Style, _ expected: String
   ) throws {
     #expect(try cell(.serial(stored, style)) == expected)
@@ -87,25 +87,25 @@ import Testing
     #expect(try text(rows) == "\"t\",d\n2026-05-01 12:00:00,2026-05-01\n2026-05-02 00:00:00,2026-05-02\n")
   }
 
-  @Test func booleansAndErrors() throws {
+  @Test func booleansAreWordsAndErrorsAreEmpty() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [[.text("a"), .boolean(true), .error("#N/A"), .boolean(false)]]
     let file = try SheetFile(SpreadsheetWriter([.init("A", rows)]).xlsx())
     #expect(try file.text() == "\"a\",TRUE,,FALSE\n")
     #expect(file.errors == 1)
   }
 
-  @Test func aFormulaIsItsResult() throws {
+  @Test func aFormulaIsWrittenAsItsResult() throws {
     #expect(try cell(.xml(#"<c r="B1" t="str"><f>A1&amp;"x"</f><v>ax</v></c>"#)) == "ax")
     #expect(try cell(.xml(#"<c r="B1"><f>1+1</f><v>2</v></c>"#)) == "2")
   }
 
-  @Test func datesInTextOfISO8601AreTimesToo() throws {
+  @Test func datesInISO8601AreTimesToo() throws {
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-05-01T08:10:00</v></c>"#)) == "2026-05-01 08:10:00")
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-05-01T08:10:00Z</v></c>"#)) == "2026-05-01T08:10:00Z")
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-02</v></c>"#)) == "2026-02")
   }
 
-  @Test func runsOfATextAreOneTextAndItsReadingAidIsNone() throws {
+  @Test func runsOfATextAreJoinedWithoutTheirReadingAid() throws {
     var writer = SpreadsheetWriter([.init("A", [[.xml(#"<c t="s"><v>0</v></c>"#)]])])
     writer.parts = [
       (
@@ -121,7 +121,7 @@ import Testing
     #expect(try cell(.text("a_x00g0_b_x")) == "a_x00g0_b_x")
   }
 
-  @Test func cellsWithoutPlacesFollowOneAnother() throws {
+  @Test func cellsWithoutPositionsFollowOneAnother() throws {
     var writer = SpreadsheetWriter([.init("A", [])])
     writer.parts = [
       (
@@ -135,7 +135,7 @@ import Testing
     #expect(try SheetFile(writer.xlsx()).text() == "\"1\",2\n3,\n")
   }
 
-  @Test func sheetsComeInTheOrderOfTheWorkbook() throws {
+  @Test func sheetsAreInTheOrderOfTheWorkbook() throws {
     var writer = SpreadsheetWriter([
       .init("Zwei", [[.text("z")]]), .init("a & b", [[.text("y")]], isHidden: true),
     ])
@@ -155,7 +155,7 @@ import Testing
     ("#,##0.00_);[Red](0.00)", "46143.5"),
     ("0.00E+00", "46143.5"), ("[hh]:mm", "1107444:00:00"), ("mmm", "2026-05-01 12:00:00"),
     (#"\d0"#, "46143.5"), ("General;[Red]yy", "46143.5"),
-  ]) func aFormatOfDatesIsOneByItsLetters(_ code: String, _ expected: String) throws {
+  ]) func theLettersOfAFormatDetermineItsForm(_ code: String, _ expected: String) throws {
     var writer = SpreadsheetWriter([.init("A", [[.text("a"), .serial("46143.5", .general)]])])
     let quoted = code.replacing("\"", with: "&quot;")
     writer.parts = [
@@ -170,7 +170,7 @@ import Testing
     #expect(try SheetFile(writer.xlsx()).text() == "\"a\",\(expected)\n", "\(code)")
   }
 
-  @Test func datesThatAProgramExchangedAreFoundByTheTextThatItLeft() throws {
+  @Test func swappedDatesAreFoundByTheRemainingTexts() throws {
     let (early, late): (Cell, Cell) = (.serial("46117.5", .dayFirst), .serial("46143.5", .dayFirst))
     let beyond: Cell = .serial("46130.5", .dayFirst)
     func column(_ cells: [Cell]) throws -> String? {
@@ -180,7 +180,7 @@ import Testing
     }
     for text in ["04-13-2026 08:10 AM", "13/04/2026 08:10", "4/13/26 8:10"] {
       #expect(try column([early, .text(text), late, .inline(text)]) == "B", "\(text)")
-      // A day that no month has the number of was exchanged with nothing.
+      // A day above 12 cannot have been swapped.
       #expect(try column([early, .text(text), beyond, .text(text)]) == nil)
       // A title above the table.
       #expect(try column([.text(text), early, late]) == nil)
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test func manySharedTextsAreKeptInAFile() throws {
-    // More than is kept in memory, some longer than the pieces that are read of the file.
+    // More bytes than fit in memory, and some texts longer than the pieces that are read from the file.
     let texts = (0..<300).map { "\($0) " + String(repeating: "abcdefgh", count: $0 % 7 == 0 ? 9000 : 3000) }
     let rows = texts.indices.reversed().map { place -> [SpreadsheetWriter.Cell] in
       [.xml(#"<c t="s"><v>\#(place)</v></c>"#)]

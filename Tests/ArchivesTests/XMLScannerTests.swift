@@ -8,7 +8,7 @@ import Testing
     path: ["Root", "Row"], attributes: ["a", "b"],
     pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
 
-  /// The rows of a text that comes in pieces, cells joined with bars, and why it ended.
+  /// The rows of a text that arrives in pieces, with cells joined by bars, and why it ended.
   private func scan(
     _ text: String, piece: Int = 5, as shape: ElementShape = shape
   ) -> (rows: [String], stop: String?) {
@@ -54,13 +54,13 @@ import Testing
     #expect(scan(text, piece: piece).rows == ["1|2|-", "-|4|-", "6|5|7", "10|-|", "11|12|-"])
   }
 
-  @Test func moreNamesOfAttributesThanAreKeptAreReadAsWell() {
+  @Test func moreNamesOfAttributesThanAreCachedAreRead() {
     let many = (0..<200).map { "x\($0)='0'" }.joined(separator: " ")
     let (rows, stop) = scan("<Root><Row \(many) a='1'/><Row b='2' a='3'/><Row a='4' \(many) b='5'/></Root>")
     #expect(rows == ["1|-|-", "3|2|-", "4|5|-"] && stop == nil)
   }
 
-  @Test func rowsKnowTheirLineAndPlace() throws {
+  @Test func rowsHaveTheirLineAndPosition() throws {
     let text = "<Root>\n<Row a='1'\n/>\n <Row a='2'>\n</Row></Root>"
     let scanner = XMLScanner(Self.shape)
     _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
@@ -85,22 +85,22 @@ import Testing
       rows += scanner.rows.count
     }
     #expect(rows == 3)
-    // What is read is not kept.
+    // Bytes that were parsed are no longer needed.
     #expect(scanner.neededFrom > Int64(bytes.count / 2))
   }
 
-  @Test func whatIsCutEndsWithTheRowsBefore() {
+  @Test func truncatedXMLEndsAfterItsCompleteRows() {
     let (rows, stop) = scan("<Root><Row a='1'/><Row a='2'")
     #expect(rows == ["1|-|-"])
     #expect(stop?.hasPrefix("1: the XML is truncated or damaged") == true)
   }
 
-  @Test func nestingHasAnEnd() {
+  @Test func nestingIsLimited() {
     let deep = "<Root>" + String(repeating: "<a>", count: 100_000)
     #expect(scan(deep, piece: 4096).stop == "1: XML elements are nested deeper than 64")
   }
 
-  @Test func anEndlessTagIsNoRow() {
+  @Test func anEndlessTagIsRefused() {
     let (rows, stop) = scan("<Root a='" + String(repeating: "x", count: 9 << 20), piece: 1 << 20)
     #expect(rows.isEmpty && stop == "1: a tag of the XML is longer than 8 MiB")
   }
@@ -120,7 +120,7 @@ import Testing
 
   // MARK: The prolog
 
-  @Test func theRootElementIsFoundBehindADocumentType() {
+  @Test func theRootElementIsFoundAfterADocumentType() {
     let text =
       "<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE HealthData [\n<!-- ]> --> <!ATTLIST a b [x] ]\n>\n<HealthData l='en'>"
     let prolog = XMLProlog(Array(text.utf8))
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: ["", "<", "<!", "<!DOCTYPE", "<!DOCTYPE a", "<?xml", "<!--", "a<b/>"])
-  func aProlongedPrologIsNotComplete(_ text: String) {
+  func aPrologWithoutItsEndIsIncomplete(_ text: String) {
     #expect(!XMLProlog(Array(text.utf8)).isComplete)
   }
 

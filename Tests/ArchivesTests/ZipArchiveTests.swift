@@ -20,7 +20,7 @@ import Testing
     return try #require(file.archive.members.first).refusal
   }
 
-  @Test(arguments: [true, false]) func aMemberUnpacksToItsBytes(_ isDeflated: Bool) throws {
+  @Test(arguments: [true, false]) func aMemberIsUnpacked(_ isDeflated: Bool) throws {
     var writer = ZipWriter()
     writer.entries = [
       ZipWriter.Entry(name: "b.csv", bytes: Array(Self.text.utf8), isDeflated: isDeflated),
@@ -51,7 +51,7 @@ import Testing
     #expect(try file.bytes(file.archive.members[0]) == Array(Self.text.utf8))
   }
 
-  @Test func bytesInFrontOfAnArchiveAndACommentBehindItAreNoPartOfIt() throws {
+  @Test func bytesBeforeAnArchiveAndACommentAfterItAreIgnored() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8))]
     writer.prefix = Array("#!/bin/sh\n".utf8)
@@ -83,7 +83,7 @@ import Testing
   @Test func aMemberThatUnpacksToFarTooMuchIsRefused() throws {
     let refusal = try memberRefusal { $0.bytes = [UInt8](repeating: 0, count: 32 << 20) }
     #expect(refusal?.contains("250 times") == true)
-    // What is small harms nobody, however well it packs.
+    // Small members are harmless at any ratio.
     #expect(try memberRefusal { $0.bytes = [UInt8](repeating: 0, count: 8 << 20) } == nil)
   }
 
@@ -112,7 +112,7 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("more than 20000 members") == true)
   }
 
-  @Test(arguments: [-1, 1]) func aMemberOfAnotherSizeThanIsSaidIsDamaged(_ difference: Int) throws {
+  @Test(arguments: [-1, 1]) func aMemberOfAnotherSizeThanStatedIsDamaged(_ difference: Int) throws {
     let bytes = Array(Self.text.utf8)
     let entry = ZipWriter.Entry(name: "a.csv", bytes: bytes, statedSize: bytes.count + difference)
     let file = try ArchiveFile(ZipWriter(entries: [entry]).bytes())
@@ -126,7 +126,7 @@ import Testing
     #expect(failure?.message == "archive.zip:a.csv: the member is damaged; download the archive again")
   }
 
-  @Test func anArchiveThatIsCutAnywhereIsRefused() throws {
+  @Test func anArchiveTruncatedAnywhereIsRefused() throws {
     let whole = try ZipWriter.archive([("a.csv", Self.text), ("b.csv", "1,2\n")])
     for length in stride(from: 0, to: whole.count, by: 3) {
       #expect(refusal(Array(whole.prefix(length))) != nil, "cut to \(length) bytes")

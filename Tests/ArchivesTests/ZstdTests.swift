@@ -9,7 +9,7 @@ import Testing
 /// Zstandard as its programs write it, frame by frame (RFC 8878).
 @Suite struct ZstdTests {
   private static let text = Array(String(repeating: "2026-03-11 08:10,142\n", count: 200).utf8)
-  /// A frame that holds four bytes for somebody else.
+  /// A skippable frame of four bytes.
   private static let skippable: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]
 
   /// A frame with a checksum.
@@ -42,7 +42,7 @@ import Testing
 
   // MARK: Frames
 
-  @Test func framesThatHoldNoDataArePassedOver() throws {
+  @Test func skippableFramesAreSkipped() throws {
     let (frame, skippable) = (try Self.frame(Self.text), Self.skippable)
     for bytes in [
       skippable + frame, frame + skippable, skippable + skippable + frame, try Self.frame([]) + frame,
@@ -55,14 +55,14 @@ import Testing
     #expect(twice == Self.text + Self.text)
   }
 
-  @Test func framesWithoutDataAloneAreAnEmptyInput() throws {
+  @Test func onlySkippableFramesAreAnEmptyInput() throws {
     for bytes in [Self.skippable, try Self.frame([]), Self.skippable + Self.skippable] {
       let (found, isTruncated) = try Self.unpacked(bytes)
       #expect(found.isEmpty && !isTruncated)
     }
   }
 
-  @Test func sixteenSignaturesAreOfFramesToPassOver() throws {
+  @Test func sixteenSignaturesMarkSkippableFrames() throws {
     for first in UInt8.min...UInt8.max {
       let bytes = [first] + Self.skippable.dropFirst()
       #expect((Packing(bytes) == .zstd) == (0x50...0x5F).contains(first), "\(first)")
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aCutInsideOfAnyFrameIsNoticed() throws {
+  @Test func aTruncationInsideAnyFrameIsNoticed() throws {
     let (frame, skippable) = (try Self.frame(Self.text), Self.skippable)
     let bytes = skippable + frame + skippable
     let whole = [skippable.count, skippable.count + frame.count, bytes.count]
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 7, 64, 100_000], [1, 3, 4096]) func theSizesOfPiecesChangeNothing(
+  @Test(arguments: [1, 2, 7, 64, 100_000], [1, 3, 4096]) func theSizesOfPiecesHaveNoEffect(
     _ piece: Int, _ chunk: Int
   ) throws {
     let bytes = try Self.frame(Self.text) + Self.skippable + Self.frame(Self.text)
@@ -99,7 +99,7 @@ import Testing
 
   // MARK: What is refused
 
-  @Test(arguments: ["junk", "\0\0\0\0", "2026-03-11"]) func bytesBehindTheFrameAreDamage(
+  @Test(arguments: ["junk", "\0\0\0\0", "2026-03-11"]) func bytesAfterTheFrameAreDamage(
     _ junk: String
   ) throws {
     let frame = try Self.frame(Self.text)
@@ -109,21 +109,21 @@ import Testing
     #expect(try Self.refusal(frame) == nil)
   }
 
-  @Test func aChecksumThatDoesNotFitIsDamage() throws {
+  @Test func aWrongChecksumIsDamage() throws {
     var bytes = try Self.frame(Self.text)
     bytes[bytes.count - 1] ^= 1
     #expect(try Self.refusal(bytes)?.contains("are damaged") == true)
   }
 
   @Test func aFrameThatNeedsADictionaryIsRefused() throws {
-    // One raw block of one byte, in a frame that names the dictionary 1; then the same without.
+    // One raw block of one byte, in a frame with dictionary 1, then the same without a dictionary.
     let block: [UInt8] = [0x09, 0x00, 0x00, 0x41]
     #expect(
       try Self.refusal([0x28, 0xB5, 0x2F, 0xFD, 0x01, 0x50, 0x01] + block)?.contains("are damaged") == true)
     #expect(try Self.unpacked([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50] + block).bytes == [0x41])
   }
 
-  /// The descriptor of a window: five bits of a power of two above 1 KiB, and three of eighths of it.
+  /// The descriptor of a window: five bits for a power of two from 1 KiB on, and three bits for eighths of it.
   @Test(arguments: [
     (15 << 3, true), (15 << 3 | 1, false), (16 << 3, false), (14 << 3 | 7, true), (0, true), (31 << 3, false),
   ])
@@ -135,19 +135,19 @@ import Testing
 
   @Test(
     arguments: [
-      // A block of the reserved type, a size beyond the block's limit, and a reserved bit of the frame.
+      // A block of the reserved type, a size above the block's limit, and a reserved bit of the frame.
       [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50, 0x0F, 0x00, 0x00, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50, 0xF9, 0xFF, 0xFF, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x08, 0x50, 0x09, 0x00, 0x00, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x02, 0x09, 0x00, 0x00, 0x41],
     ] as [[UInt8]])
-  func aFrameThatNoProgramWritesIsDamage(_ bytes: [UInt8]) throws {
+  func aFrameWithReservedValuesIsDamage(_ bytes: [UInt8]) throws {
     #expect(try Self.refusal(bytes)?.contains("are damaged") == true)
   }
 
   // MARK: Size and time
 
-  @Test func muchThatIsPackedIntoLittleComesInPieces() throws {
+  @Test func highlyPackedDataIsUnpackedInPieces() throws {
     let size = 2 << 20
     let packed = try Self.frame([UInt8](repeating: 0x41, count: size))
     #expect(packed.count < size / 1000)
@@ -161,7 +161,7 @@ import Testing
     #expect(total == size && isSame && !source.isTruncated)
   }
 
-  /// Pauses in front of each piece.
+  /// Pauses before each piece.
   private final class PausingSource: ByteSource {
     private let source: PieceSource
     private var isPaused = false
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func aPauseIsHandedOnAndLosesNothing() throws {
+  @Test func aPauseIsPassedOnAndLosesNoBytes() throws {
     let source = try ZstdSource(PausingSource(Self.frame(Self.text)), name: "a.zst")
     var (found, pauses, hasEnded): ([UInt8], Int, Bool) = ([], 0, false)
     var buffer = [UInt8](repeating: 0, count: 500)

@@ -3,12 +3,12 @@
 import GRDBSQLite
 import Logbook
 
-/// An SQLite file of another program, of which nothing is believed: it may be damaged, or made to harm who reads it.
+/// An SQLite file of another program, which is untrusted: it may be damaged or malicious.
 ///
-/// Only ordinary tables are read, by names that the caller knows, in the order of their rows; no view, trigger or virtual
-/// table ever runs. The bytes come from a descriptor and from nowhere else.
+/// Only ordinary tables are read, by names that the caller knows, in the order of their rows. Views, triggers and
+/// virtual tables never run. All bytes come from one descriptor.
 package final class DatabaseFile {
-  /// A table with the columns that are wanted of it.
+  /// A table with the columns to read.
   package struct Table: Sendable {
     package let name: String
     package let columns: [String]
@@ -18,13 +18,13 @@ package final class DatabaseFile {
     }
   }
 
-  /// Far more than years of data take.
+  /// The maximum file size, far above years of data.
   static let maxSize: Int64 = 8 << 30
-  /// The longest text or blob that is looked at; rows of more than 8 MiB are rejected one by one later.
+  /// The longest accepted text or blob. Rows of more than 8 MiB are later rejected one by one.
   static let longestCell: Int32 = 16 << 20
-  /// The most text that is made of a file.
+  /// The maximum size of the text made from a file.
   static let maxText = 4 << 30
-  /// Steps of the library's machine between two looks at the bounds.
+  /// The number of SQLite's virtual machine steps between two checks of the bounds.
   private static let stepsOfALook: Int32 = 10_000
 
   private let name: String
@@ -32,11 +32,11 @@ package final class DatabaseFile {
   private let bounds: Bounds
   private let connection: OpaquePointer
 
-  /// Opens a database that is read from an open descriptor of a regular file, which stays the caller's.
+  /// Opens a database from an open descriptor of a regular file. The caller keeps ownership of the descriptor.
   ///
   /// - Parameters:
   ///   - name: the input, for messages.
-  ///   - isInterrupted: whether a person or the system ends the program meanwhile.
+  ///   - isInterrupted: whether the program was asked to end.
   /// - Throws: `Failure`: `badInput` for a file that is truncated, damaged or too large.
   package init(
     descriptor: Int32, size: Int64, header: DatabaseHeader, name: String,
@@ -73,7 +73,7 @@ package final class DatabaseFile {
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (limit, value) in limits { sqlite3_limit(connection, limit, value) }
-    // Extensions are loaded only where a program asks for it.
+    // SQLite loads extensions only on request, so none is loaded here.
     sqlite3_progress_handler(
       connection, Self.stepsOfALook,
       { bounds in
@@ -87,7 +87,7 @@ package final class DatabaseFile {
     ] {
       try run("PRAGMA \(setting)") { _ in }
     }
-    // Nothing that a view or a trigger asks for, and no function.
+    // Denies everything that a view or trigger could request, and all functions.
     sqlite3_set_authorizer(
       connection,
       { _, action, _, _, _, inner in
@@ -96,20 +96,21 @@ package final class DatabaseFile {
       }, nil)
   }
 
-  /// Which of the wanted columns an ordinary table has; none where the file has no such table, or a view of that name.
+  /// The requested columns that an ordinary table has; empty if the file has no such table, or only a view of that name.
   package func columns(of table: Table) throws -> [String] {
     var found: [Bool] = []
     try run(
       "SELECT type, rootpage, sql FROM sqlite_schema WHERE name = \(quoted(table.name, "'")) COLLATE NOCASE"
     ) {
-      // Of a view the text of its definition is read whatever its type says; a virtual table has no page.
+      // SQLite would treat a table with a view's definition as a view, so the definition is checked as well. A virtual
+      // table has no root page.
       found.append(
         text($0, 0) == "table" && sqlite3_column_int64($0, 1) > 1 && text($0, 2).hasPrefix("CREATE TABLE "))
     }
     guard found == [true] else { return [] }
     var columns: Set<String> = []
     try run("PRAGMA table_xinfo(\(quoted(table.name, "\"")))") {
-      // What is computed from other columns could run for long, and no app has such.
+      // Generated columns are left out: their expressions could run for long, and no app has any.
       if sqlite3_column_int64($0, 6) == 0 { columns.insert(text($0, 1).lowercased()) }
     }
     return table.columns.filter { columns.contains($0.lowercased()) }
@@ -118,10 +119,10 @@ package final class DatabaseFile {
   /// Writes the rows of tables as lines of JSON, in pieces.
   ///
   /// - Parameters:
-  ///   - first: a line in front of all rows.
-  ///   - tables: names and columns that `columns(of:)` found.
-  /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and what the sink
-  ///   throws. What it took before is of no use then.
+  ///   - first: a line before all rows.
+  ///   - tables: names and columns from `columns(of:)`.
+  /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and errors of
+  /// the sink. Pieces written before are then useless.
   package func write(
     _ tables: [Table], first: String, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -137,7 +138,7 @@ package final class DatabaseFile {
       try run("SELECT _rowid_, \(list) FROM \(quoted(table.name, "\"")) NOT INDEXED") { row in
         let number = sqlite3_column_int64(row, 0)
         rows += 1
-        // Pages that lead to each other more than once would go on for ever.
+        // Without these limits, pages that refer to each other repeatedly would loop endlessly.
         guard last.map({ number > $0 }) ?? true, rows <= size / 4, out.count <= longest else {
           throw Failure(
             .badInput, "\(name): the database is damaged: rows of \(table.name) repeat; export it again")
@@ -149,7 +150,7 @@ package final class DatabaseFile {
     try out.flush()
   }
 
-  /// Prepares a statement and takes its rows.
+  /// Runs a statement and passes on each row.
   private func run(_ sql: String, _ row: (OpaquePointer) throws -> Void) throws {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v2(connection, sql, -1, &prepared, nil)
@@ -186,7 +187,7 @@ package final class DatabaseFile {
   }
 }
 
-/// How long the library may work on a file, by the size of the file and not by the clock.
+/// Limits SQLite's work on a file. The limit depends on the size of the file, not on the clock.
 private final class Bounds {
   private var looksLeft: Int
   private let isInterrupted: () -> Bool
@@ -197,7 +198,7 @@ private final class Bounds {
     self.isInterrupted = isInterrupted
   }
 
-  /// Whether the work may go on.
+  /// Whether the work may continue.
   func look() -> Bool {
     looksLeft -= 1
     wasInterrupted = isInterrupted()

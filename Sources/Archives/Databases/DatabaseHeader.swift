@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the first bytes of an SQLite file say (https://www.sqlite.org/fileformat2.html#the_database_header).
+/// The header of an SQLite file (https://www.sqlite.org/fileformat2.html#the_database_header).
 package struct DatabaseHeader {
-  /// How many bytes it has.
+  /// The size of the header in bytes.
   package static let size = 100
   private static let signature = Array("SQLite format 3\0".utf8)
 
-  /// The number that the program that made the file put in; 0 where it put in none.
+  /// The application id that the program set; 0 if none.
   package let applicationID: UInt32
-  /// How many bytes the file should have; nil where the program that wrote last did not say.
+  /// The stated size of the file; nil if the last writer did not state it.
   package let fileSize: Int64?
 
   /// Whether bytes are the start of an SQLite file.
@@ -16,7 +16,7 @@ package struct DatabaseHeader {
     bytes.starts(with: signature)
   }
 
-  /// The header at the start of these bytes; nil for other bytes and for fewer.
+  /// Parses the header; nil for other or too few bytes.
   package init?(_ bytes: [UInt8]) {
     guard Self.isDatabase(bytes), bytes.count >= Self.size else { return nil }
     func number(_ place: Int, _ count: Int) -> UInt32 {
@@ -24,7 +24,7 @@ package struct DatabaseHeader {
     }
     let pageSize = number(16, 2) == 1 ? 65536 : Int64(number(16, 2))
     let pages = Int64(number(28, 4))
-    // Old libraries leave the count of pages as it was, which shows in the counter of changes beside it.
+    // Old libraries do not update the page count. The change counter next to it reveals this.
     fileSize = pages > 0 && number(24, 4) == number(92, 4) ? pages * pageSize : nil
     applicationID = number(68, 4)
   }

@@ -3,16 +3,16 @@
 import GRDBSQLite
 import Logbook
 
-/// Writes rows of a database as JSON, one object a line: `{"table":"Name","row":1,"column":2.5}`, in pieces. What is NULL is left
-/// out. A blob is text that says how long it is, so that it never passes for a number or a name.
+/// Writes rows of a database as JSON, one object a line: `{"table":"Name","row":1,"column":2.5}`, in pieces. NULL is
+/// left out. A blob becomes a text with its length, so that it is never taken for a number or a name.
 struct DatabaseText {
-  /// Takes a piece.
+  /// Receives a piece.
   typealias Sink = (UnsafeRawBufferPointer) throws -> Void
 
   private static let pieceSize = 256 * 1024
   private let sink: Sink
   private var bytes: [UInt8] = []
-  /// How many bytes are written, those included that still wait.
+  /// The number of bytes written, including buffered ones.
   private(set) var count = 0
 
   init(_ sink: @escaping Sink) {
@@ -20,9 +20,9 @@ struct DatabaseText {
     bytes.reserveCapacity(2 * Self.pieceSize)
   }
 
-  /// A row of a statement whose first column is the row's number.
+  /// Adds a row of a statement whose first column is the row's number.
   ///
-  /// - Parameter start: what each row of the table begins with.
+  /// - Parameter start: the start of each line of the table.
   mutating func add(_ statement: OpaquePointer, start: [UInt8], names: [[UInt8]]) throws {
     let before = bytes.count
     bytes += start
@@ -36,7 +36,7 @@ struct DatabaseText {
       case SQLITE_INTEGER: appendNumber(sqlite3_column_int64(statement, column))
       case SQLITE_FLOAT: append(sqlite3_column_double(statement, column))
       case SQLITE_TEXT:
-        // The text first: asking for it settles in which encoding the bytes are counted.
+        // The text must come first: reading it fixes the encoding in which the bytes are counted.
         let text = sqlite3_column_text(statement, column)
         appendQuoted(
           UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
@@ -48,14 +48,14 @@ struct DatabaseText {
     if bytes.count >= Self.pieceSize { try flush() }
   }
 
-  /// A line of its own.
+  /// Adds a separate line.
   mutating func add(line: String) {
     bytes += line.utf8
     bytes.append(0x0A)
     count += line.utf8.count + 1
   }
 
-  /// Hands on what is written.
+  /// Passes the buffered bytes to the sink.
   mutating func flush() throws {
     try bytes.withUnsafeBytes(sink)
     bytes.removeAll(keepingCapacity: true)
@@ -69,7 +69,7 @@ struct DatabaseText {
 
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
-    // Bytes that are no UTF-8 become the sign for it: the whole input is one encoding.
+    // Invalid UTF-8 becomes U+FFFD, so that the whole input has one encoding.
     for byte in String(decoding: text, as: UTF8.self).utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]

@@ -8,21 +8,22 @@ import GRDBSQLite
   import Musl
 #endif
 
-/// A file system for SQLite in which the name of a file is the number of a descriptor that is open for reading.
+/// A file system for SQLite. The name of a file is the number of a descriptor that is open for reading.
 ///
-/// A library that opens by path would read a file that was exchanged meanwhile, needs a name for what came through a pipe, and
-/// looks for a journal beside it. Here it sees the bytes of one descriptor, and can neither write nor open anything else.
+/// A library that opens by path would read a file that was replaced meanwhile. It would also need a name for input from
+/// a pipe, and would look for a journal. Here it sees only the bytes of one descriptor, and cannot write or open
+/// anything else.
 enum DescriptorFiles {
-  /// The name that a connection is opened with.
+  /// The name of the file system for opening a connection.
   static let name = "glucoport-descriptor"
 
-  /// The file as the library keeps it: first what it knows of each file.
+  /// SQLite's representation of a file. The part that SQLite defines must be first.
   private struct OpenFile {
     var base: sqlite3_file
     let descriptor: Int32
   }
 
-  /// Registers the file system once in a process, for its whole life. The result code of the library.
+  /// SQLite's result code of registering the file system, which happens once in a process.
   static let registration: Int32 = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: Self.methods)
@@ -76,7 +77,7 @@ enum DescriptorFiles {
   private static var methods: sqlite3_io_methods {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
-    // The descriptor belongs to whoever opened it.
+    // The caller owns the descriptor.
     methods.xClose = { _ in SQLITE_OK }
     methods.xRead = { file, bytes, count, offset in
       guard let file, let bytes else { return SQLITE_IOERR_READ }
@@ -103,7 +104,7 @@ enum DescriptorFiles {
     }
     methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
     methods.xSectorSize = { _ in 4096 }
-    // Neither locks nor a journal, also for a file in WAL mode.
+    // No locks and no journal, even for a file in WAL mode.
     methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_IMMUTABLE }
     return methods
   }
@@ -123,7 +124,7 @@ enum DescriptorFiles {
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { return SQLITE_IOERR_READ }
       if count == 0 {
-        // The library wants zeros behind the end.
+        // SQLite requires zeros past the end.
         for place in filled..<bytes.count { bytes[place] = 0 }
         return shortRead
       }
@@ -132,7 +133,7 @@ enum DescriptorFiles {
     return SQLITE_OK
   }
 
-  /// `SQLITE_IOERR_SHORT_READ`, and others that are macros with an operator, which Swift does not import.
+  /// `SQLITE_IOERR_SHORT_READ`, and other macros with an operator, which Swift does not import.
   private static let shortRead = SQLITE_IOERR | 2 << 8
 }
 

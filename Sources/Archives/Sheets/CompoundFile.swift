@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files of old office programs, and encrypted ones of today: "Compound File Binary", MS-CFB.
+/// Files of old office programs, and current encrypted ones: "Compound File Binary", MS-CFB.
 package enum CompoundFile {
   private static let signature: [UInt8] = [0xD0, 0xCF, 0x11, 0xE0]
-  /// The stream that holds an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 as names in the directory are.
+  /// The stream with an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 like all names in the directory.
   private static let encrypted = "EncryptedPackage".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
 
-  /// Where the directory of streams begins, by the first bytes of a file; nil for any other file.
+  /// The offset of the directory of streams, from the first bytes of a file; nil for any other file.
   package static func directoryOffset(_ head: [UInt8]) -> Int? {
     guard head.starts(with: signature), head.count >= 512 else { return nil }
     let shift = head.number(30, 2)
@@ -15,7 +15,8 @@ package enum CompoundFile {
     return Int((sector + 1) << shift)
   }
 
-  /// What the file is, by bytes of it in which names of its streams may be, with what to do instead; nil for any other file.
+  /// Why the file is refused and what to do instead, from bytes that may hold names of its streams; nil for any other
+  /// file.
   package static func refusal(_ head: [UInt8], directory: [UInt8]) -> String? {
     guard head.starts(with: signature) else { return nil }
     let isEncrypted = [head, directory].contains { $0.firstRange(of: encrypted) != nil }

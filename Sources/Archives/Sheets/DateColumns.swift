@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds columns in which a program exchanged day and month: one that opens a text file with dates of the other order takes
-/// 04/05 for a date, the wrong one, and leaves 04/13 as text.
+/// Finds columns in which a program swapped day and month. A program that opens a text file in the wrong order reads
+/// 04/05 as the wrong date, and leaves 04/13 as text.
 struct DateColumns {
   private struct Column {
     var hasDates = false
-    /// Whether a date is of a day that no month has the number of.
+    /// Whether a date has a day above 12.
     var hasLateDays = false
-    /// How many texts are a date in one order only.
+    /// The number of texts that are a date in only one order.
     var settledTexts = 0
   }
 
-  /// A single one may be in a title above the table.
+  /// The minimum number of such texts: a single one may be in a title above the table.
   private static let minTexts = 2
   private var columns = [Column](repeating: Column(), count: SheetText.maxColumns)
 
@@ -26,13 +26,13 @@ struct DateColumns {
     columns[column].settledTexts += 1
   }
 
-  /// The first such column, from 0; nil where there is none.
+  /// The first such column, from 0; nil if there is none.
   var exchanged: Int? {
     columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.settledTexts >= Self.minTexts }
   }
 
-  /// Whether a text begins with a date such as 13/04/2026 or 04-13-26, which one order of day and month has. Dots are of one
-  /// order everywhere.
+  /// Whether a text begins with a date that is valid in only one order of day and month, such as 13/04/2026 or
+  /// 04-13-26. With dots the order is always the same.
   private static func isSettled(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var numbers: [Int] = []
     var place = 0
@@ -55,11 +55,11 @@ struct DateColumns {
   }
 }
 
-/// What was noticed in a sheet besides its text.
+/// Observations about a sheet besides its text.
 package struct SheetFindings {
-  /// How many cells hold an error such as `#N/A`; they are empty in the text.
+  /// The number of cells with an error such as `#N/A`; they are empty in the text.
   package let errorCount: Int
-  /// The letters of a column in which a program exchanged day and month of some dates; nil where there is none.
+  /// The letters of a column in which a program swapped day and month of some dates; nil if there is none.
   package let exchangedDates: String?
 
   init(_ writer: SheetWriter?) {

@@ -2,12 +2,13 @@
 
 import Logbook
 
-/// Which cells of an XLSX file are dates and times: the number formats of its styles (ECMA-376 part 1, 18.8.30).
+/// Determines which cells of an XLSX file are dates and times, by the number formats of its styles (ECMA-376 part 1,
+/// 18.8.30).
 final class NumberFormats: XMLPart {
   private static let maxFormats = 65_536
   private static let maxStyles = 65_536
 
-  /// What a cell shows, by the number of its style.
+  /// The form of a cell, by the number of its style.
   private(set) var forms: [CellForm] = []
   private var custom: [Int: CellForm] = [:]
   private var isInCellFormats = false
@@ -32,7 +33,7 @@ final class NumberFormats: XMLPart {
     if name.isLocally("cellXfs") { isInCellFormats = false }
   }
 
-  /// The formats that no file describes, those of East Asian programs among them.
+  /// The built-in formats, which files do not define, including those of East Asian programs.
   static func form(ofBuiltIn id: Int) -> CellForm {
     switch id {
     case 14...17, 27...31, 36, 50...54, 57, 58: .date
@@ -43,13 +44,13 @@ final class NumberFormats: XMLPart {
     }
   }
 
-  /// What a format's code shows: `dd/mm/yyyy\ hh:mm`, `[$-409]h:mm AM/PM`, `0.0" mmol/L"`.
+  /// The form of a format code: `dd/mm/yyyy\ hh:mm`, `[$-409]h:mm AM/PM`, `0.0" mmol/L"`.
   static func form(ofCode code: String) -> CellForm {
     guard code.utf8.count <= 1024 else { return .number }
     var letters: Set<UInt8> = []
     var (isElapsed, hasDigits) = (false, false)
     var rest = Array(code.lowercased().utf8)[...]
-    // What is for negative numbers and for zero follows a semicolon.
+    // The parts after a semicolon are for negative numbers and zero.
     while let sign = rest.popFirst(), sign != UInt8(ascii: ";") {
       switch sign {
       case UInt8(ascii: "\""): skip(&rest, to: UInt8(ascii: "\""))
@@ -61,7 +62,7 @@ final class NumberFormats: XMLPart {
           isElapsed = true
         }
       case UInt8(ascii: "."):
-        // The fraction of seconds.
+        // The fraction of a second.
         if letters.contains(UInt8(ascii: "s")) { rest = rest.drop { $0 == UInt8(ascii: "0") } }
       case UInt8(ascii: "0"), UInt8(ascii: "#"), UInt8(ascii: "?"): hasDigits = true
       case UInt8(ascii: "g") where rest.starts(with: "eneral".utf8): return .number

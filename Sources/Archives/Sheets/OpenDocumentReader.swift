@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// Reads `content.xml` of an ODS file (OpenDocument 1.3 part 3, 9.1): the names of its sheets, or one of them.
+/// Reads `content.xml` of an ODS file (OpenDocument 1.3 part 3, 9.1): the names of its sheets, or one sheet.
 final class OpenDocumentReader: XMLPart {
   private enum CellType { case empty, number, text, boolean, error, date, time }
 
-  /// The sheets, as far as they were read.
+  /// The sheets read so far.
   private(set) var sheets: [(name: String, isHidden: Bool)] = []
   private(set) var isSpreadsheet = false
-  /// The sheet that is wanted, from 0; nil to read all names.
+  /// The index of the sheet to read, from 0; nil to read all names.
   private let wanted: Int?
   private var writer: SheetWriter?
   private var hiddenStyles: Set<String> = []
@@ -22,12 +22,12 @@ final class OpenDocumentReader: XMLPart {
   private var cellCount = 1
   private var type = CellType.empty
   private var value: [UInt8] = []
-  /// How deep a comment, a drawing or a table inside of a cell is: no text of the cell.
+  /// The depth inside a comment, drawing or table in a cell, whose text is not part of the cell.
   private var aside = 0
   private var paragraphs = 0
   private var isInParagraph = false
 
-  /// What was noticed in the sheet.
+  /// Observations about the sheet.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// Reads the names of all sheets.
@@ -36,14 +36,13 @@ final class OpenDocumentReader: XMLPart {
     super.init(name: name)
   }
 
-  /// Reads one sheet.
   init(sheet: Int, name: String, sink: @escaping SheetText.Sink) {
     wanted = sheet
     writer = SheetWriter(sink)
     super.init(name: name)
   }
 
-  /// Hands on what is left.
+  /// Writes the remaining text.
   func complete() throws {
     attempt { _ = try writer?.text.flush() }
     try check()
@@ -51,7 +50,7 @@ final class OpenDocumentReader: XMLPart {
 
   override func start(_ name: XMLName, _ attributes: XMLAttributes) {
     if tableDepth > 0 {
-      // Cells of other sheets are passed over.
+      // Cells of other sheets are skipped.
       if writer == nil || sheets.count - 1 != wanted { return }
       if cellDepth > 0 {
         startInCell(name, attributes)
@@ -95,7 +94,7 @@ final class OpenDocumentReader: XMLPart {
   private func startRow(_ attributes: XMLAttributes) {
     rowCount = max(1, attributes.text("table:number-rows-repeated").flatMap { Int($0) } ?? 1)
     column = 0
-    // What is repeated to the end of the sheet may go beyond what a row can be, as long as it is empty.
+    // Empty repeated rows up to the end of the sheet may exceed the maximum number of rows.
     attempt { if row <= SheetText.maxRows { try writer?.text.beginRow(row) } }
   }
 
@@ -181,7 +180,7 @@ final class OpenDocumentReader: XMLPart {
     column = min(column &+ min(cellCount, SheetText.maxColumns), 4 * SheetText.maxColumns)
     let shown = captured
     if type == .error { writer?.addError() }
-    // A row that is not one any more holds nothing.
+    // Empty cells are skipped before the check, so that empty rows may exceed the maximum.
     guard type != .error, !(value.isEmpty && shown.isEmpty) else { return }
     guard row <= SheetText.maxRows else { throw SheetProblem("rows are more than \(SheetText.maxRows)") }
     for place in first..<min(column, max(first + 1, SheetText.maxColumns)) {
@@ -198,7 +197,7 @@ final class OpenDocumentReader: XMLPart {
     switch type {
     case .number: try writer?.add(number: value, form: .number, is1904: false, column: column)
     case .date:
-      // Midnight has no time of day in the value.
+      // A value at midnight omits the time of day.
       let showsTime = value.count > 10 || shown.contains(UInt8(ascii: ":"))
       try writer?.add(isoDate: value, showsTime: showsTime, column: column)
     case .time: try writer?.add(duration: value, column: column)

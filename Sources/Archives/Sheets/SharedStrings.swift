@@ -8,25 +8,25 @@ import Logbook
   import Musl
 #endif
 
-/// Room for more than memory should hold: bytes that are appended once and then read at any place.
+/// A file for data that is too large for memory: bytes are appended once, then read at any offset.
 package protocol OverflowFile: AnyObject {
   func append(_ bytes: UnsafeRawBufferPointer) throws
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws
 }
 
-/// The texts that cells of an XLSX file name by number. Few are kept in memory, many in a file.
+/// The texts to which cells of an XLSX file refer by number. A small amount is in memory, more in a file.
 final class SharedStrings: XMLPart {
-  /// A sheet of a million rows with sixteen different texts each.
+  /// Enough for a sheet of a million rows with sixteen different texts each.
   static let maxCount = 16 << 20
   static let maxTextBytes = 1 << 30
-  /// How much is kept in memory.
+  /// The maximum number of bytes in memory.
   static let memorySize = 8 << 20
-  /// The place of every such text is known; those between follow one another.
+  /// Every 16th text has a stored offset; those between are found from it.
   private static let spacing = 16
   private static let lengthSize = 4
 
   private(set) var count = 0
-  /// The texts, each behind its length.
+  /// The texts, each after its length.
   private var bytes: [UInt8] = []
   private var places: [Int] = []
   private var overflow: (any OverflowFile)?
@@ -90,7 +90,7 @@ final class SharedStrings: XMLPart {
     if bytes.count >= Self.memorySize { try spill() }
   }
 
-  /// Moves what is in memory to the file.
+  /// Moves the bytes in memory to the file.
   private func spill() throws {
     let file = try overflow ?? makeOverflow()
     overflow = file
@@ -101,7 +101,7 @@ final class SharedStrings: XMLPart {
 
   /// Calls the body with a text.
   ///
-  /// - Returns: false where there is none of this number.
+  /// - Returns: false if there is no text with this number.
   func withText(_ number: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws -> Bool {
     guard number >= 0, number < count else { return false }
     var place = places[number / Self.spacing]
@@ -126,14 +126,14 @@ final class SharedStrings: XMLPart {
   }
 }
 
-/// The pieces of a file that were read last.
+/// The parts of a file that were read last.
 private struct FileWindows {
   private static let size = 32 * 1024
   private static let slots = 32
   private var pieces: [[UInt8]] = Array(repeating: [], count: slots)
   private var numbers: [Int] = Array(repeating: -1, count: slots)
 
-  /// Copies bytes to the start of an array, which grows as needed.
+  /// Copies bytes of the file to the start of an array, which grows if needed.
   mutating func copy(
     from file: any OverflowFile, size: Int, _ start: Int, _ count: Int, into out: inout [UInt8]
   ) throws {
@@ -166,14 +166,14 @@ private struct FileWindows {
   }
 }
 
-/// Characters that XML cannot hold, as XLSX writes them: `_x000D_`.
+/// Characters that are invalid in XML, in the escaped form of XLSX: `_x000D_`.
 enum EscapedText {
   static func unescape(_ text: inout [UInt8]) {
     guard text.contains(UInt8(ascii: "_")), text.firstRange(of: Array("_x".utf8)) != nil else { return }
     var (from, to) = (0, 0)
     while from < text.count {
       if let scalar = scalar(text, at: from) {
-        // A zero byte is no text.
+        // A zero byte is dropped.
         for byte in scalar == "\0" ? [] : Array(UTF8.encode(scalar) ?? .init()) {
           text[to] = byte
           to += 1

@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Numbers of sheets as text, as somebody typed them.
+/// Converts numbers of sheets to text in the form in which people type them.
 enum SheetNumber {
-  /// A number in binary is this many decimal digits exact: text with more of them is the rest of a conversion.
+  /// A binary number represents this many decimal digits exactly. Further digits in a text come from a conversion.
   private static let exactDigits = 15
 
-  /// The number that a text is; nil for other text.
+  /// The value of a text; nil if it is not a number.
   static func value(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard text.count <= 64, let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite else {
       return nil
@@ -15,8 +15,8 @@ enum SheetNumber {
     return number
   }
 
-  /// Appends the file's own text where it is a plain decimal number, else the shortest text of the same number: programs
-  /// store 5.6 as `5.5999999999999996`. Other text stays what it is.
+  /// Appends a plain decimal number unchanged, and any other number as the shortest text of the same value: programs
+  /// store 5.6 as `5.5999999999999996`. Other text stays unchanged.
   static func append(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
     if isPlain(text) { return out.append(contentsOf: text) }
     guard let number = value(text) else { return out.append(contentsOf: text) }

@@ -2,34 +2,35 @@
 
 import Logbook
 
-/// Writes the rows of a sheet as CSV with commas, in pieces: line N is row N, so that messages name the row that a person sees.
-/// A line end within a cell is kept, in quotes. Rows are as wide as the widest before them, as spreadsheet programs write CSV:
-/// a sheet does not have the empty cells at the end of a row.
+/// Writes the rows of a sheet as CSV with commas, in pieces. Line N is row N, so that messages name the row that a
+/// person sees. A line break in a cell is kept, in quotes. Each row is at least as wide as the widest row before it, as
+/// in CSV of spreadsheet programs: a sheet does not store empty cells at the end of a row.
 struct SheetText {
-  /// The rows and the text of the largest sheet that office programs write, and far more text than they do.
+  /// The maximum number of rows that office programs write.
   static let maxRows = 1 << 20
   static let maxBytes = 1 << 30
   static let longestRow = 8 << 20
-  /// One more than the columns that a table can have: such a row is rejected then, and the others are read.
+  /// One more than the maximum number of columns of a table. A row of this width is later rejected, and the others are
+  /// read.
   static let maxColumns = 1025
-  /// A row that is wider is an exception that no other row has to follow.
+  /// The maximum width for padding. A wider row is an exception, which other rows do not follow.
   private static let maxPadding = 128
   private static let pieceSize = 256 * 1024
 
-  /// Takes a piece; false ends the writing.
+  /// Receives a piece; returns false to stop.
   typealias Sink = (UnsafeRawBufferPointer) throws -> Bool
 
   private let sink: Sink
   private var bytes: [UInt8] = []
   private var flushed = 0
-  /// Where the row begins that is being written.
+  /// The start of the current row in the buffer.
   private var rowStart = 0
-  /// How many lines are complete.
+  /// The number of complete lines.
   private var lines = 0
   private var row = 0
-  /// How many cells the row has.
+  /// The number of cells in the current row.
   private var columns = 0
-  /// How many cells a row has at least.
+  /// The minimum number of cells in a row.
   private var width = 0
 
   init(_ sink: @escaping Sink) {
@@ -37,7 +38,7 @@ struct SheetText {
     bytes.reserveCapacity(2 * Self.pieceSize)
   }
 
-  /// Begins a row by its number, from 1. Rows come in order.
+  /// Begins a row by its number, from 1. Rows must be in order.
   mutating func beginRow(_ number: Int) throws(SheetProblem) {
     guard number > row, number <= Self.maxRows else {
       throw SheetProblem("rows are out of order, or more than \(Self.maxRows)")
@@ -45,9 +46,9 @@ struct SheetText {
     (row, columns) = (number, 0)
   }
 
-  /// Adds a cell in a column, from 0. Empty cells need not be added.
+  /// Adds a cell in a column, from 0. Empty cells may be omitted.
   ///
-  /// - Parameter isText: whether it can hold what needs quotes.
+  /// - Parameter isText: whether the cell may contain characters that need quotes.
   mutating func add(
     _ cell: UnsafeBufferPointer<UInt8>, column wanted: Int, isText: Bool
   ) throws(SheetProblem) {
@@ -58,7 +59,7 @@ struct SheetText {
     if columns == 0 { startLine() }
     for _ in max(columns - 1, 0)..<wanted { bytes.append(UInt8(ascii: ",")) }
     columns = wanted + 1
-    // The first cell is quoted always, so that no text in it looks like the first bytes of another kind of file.
+    // The first cell is always quoted, so that its text never looks like the signature of another kind of file.
     if isFirst || (isText && Self.needsQuotes(cell)) {
       appendQuoted(cell)
     } else {
@@ -76,7 +77,7 @@ struct SheetText {
 
   private static func needsQuotes(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
     for byte in cell where byte == 0x2C || byte == 0x22 || byte == 0x0A || byte == 0x0D { return true }
-    // Blanks at the ends are part of the text.
+    // Blanks at both ends belong to the text.
     return cell.first == 0x20 || cell.last == 0x20
   }
 
@@ -91,8 +92,8 @@ struct SheetText {
 
   /// Ends the row.
   ///
-  /// - Parameter count: how often the row is there, one below the other.
-  /// - Returns: false when no more is wanted.
+  /// - Parameter count: how many times the row is repeated.
+  /// - Returns: false if the sink stopped the writing.
   mutating func endRow(times count: Int = 1) throws -> Bool {
     guard columns > 0 else {
       row = min(row + min(count, Self.maxRows) - 1, Self.maxRows)
@@ -118,9 +119,9 @@ struct SheetText {
     return bytes.count < Self.pieceSize ? true : try flush()
   }
 
-  /// Hands on what is written.
+  /// Passes the buffered bytes to the sink.
   ///
-  /// - Returns: false when no more is wanted.
+  /// - Returns: false if the sink stopped the writing.
   mutating func flush() throws -> Bool {
     flushed += bytes.count
     guard flushed <= Self.maxBytes else { throw SheetProblem("the text of a sheet is longer than 1 GiB") }
@@ -129,7 +130,7 @@ struct SheetText {
   }
 }
 
-/// Why a sheet cannot be read on.
+/// Why reading a sheet must stop.
 struct SheetProblem: Error {
   let reason: String
 

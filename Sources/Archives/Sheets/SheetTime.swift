@@ -2,33 +2,33 @@
 
 import Logbook
 
-/// What a cell with a number shows, by its number format.
+/// The form of a numeric cell, from its number format.
 enum CellForm: UInt8 {
   case number
   case date
   /// A time of day.
   case time
   case dateTime
-  /// Hours that count on beyond a day.
+  /// A duration, which may exceed 24 hours.
   case duration
 }
 
-/// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, whatever the order of day and month
-/// is in which the program shows them.
+/// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, independent of the order of
+/// day and month on display.
 ///
-/// A sheet's number for a time is rarely exact: half a second up, it is the second that was meant.
+/// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second.
 struct SheetTime {
-  /// Days since 1970 of a date, and seconds of the day.
+  /// The date as days since 1970, and the seconds of the day.
   let day: Int
   let seconds: Int
 
   static let secondsOfDay = 86_400
-  /// The first day number behind the year 9999.
+  /// The first day number after the year 9999.
   private static let endOfDates = 2_958_466.0
   /// Days between 1899-12-30 and 1970-01-01.
   private static let epoch = 25_569
 
-  /// The time of a day number of Excel; nil where it is none.
+  /// The time of a day number of Excel; nil if it is out of range.
   ///
   /// - Parameter is1904: whether days count from 1904, as in workbooks of old Macs.
   init?(serial: Double, is1904: Bool) {
@@ -45,14 +45,14 @@ struct SheetTime {
     (self.day, self.seconds) = (day - Self.epoch, seconds)
   }
 
-  /// A date or time as ISO 8601 writes it, `2026-05-01T08:10:00.5`; nil for other text. What states an offset is other text.
+  /// Parses a date or time in ISO 8601, `2026-05-01T08:10:00.5`; nil for other text, including a time with an offset.
   init?(iso text: UnsafeBufferPointer<UInt8>) {
     guard text.count >= 10, text[4] == 0x2D, text[7] == 0x2D,
       let year = text.number(0..<4), let month = text.number(5..<7), let dayOfMonth = text.number(8..<10),
       (1...12).contains(month), (1...31).contains(dayOfMonth)
     else { return nil }
     var day = Self.day(year, month, dayOfMonth)
-    // A day that its month does not have would be one of the next month.
+    // Without this check a day past the end of its month would become one of the next month.
     guard dayOfMonth <= 28 || Self.civil(day).day == dayOfMonth else { return nil }
     var seconds = 0
     if text.count > 10 {
@@ -73,7 +73,7 @@ struct SheetTime {
 
   var dayOfMonth: Int { Self.civil(day).day }
 
-  /// Appends the date, and the time of day if it is wanted.
+  /// Appends the date, and optionally the time of day.
   func append(to out: inout [UInt8], withTime: Bool) {
     let (year, month, dayOfMonth) = Self.civil(day)
     out.append(number: year, digits: 4)
@@ -96,7 +96,7 @@ struct SheetTime {
     out.append(number: seconds % 60, digits: 2)
   }
 
-  /// The seconds of a duration of ISO 8601 with hours, minutes and seconds, `PT08H10M00.5S`; nil for other text.
+  /// The seconds of an ISO 8601 duration in hours, minutes and seconds, `PT08H10M00.5S`; nil for other text.
   static func seconds(ofDuration text: UnsafeBufferPointer<UInt8>) -> Int? {
     guard text.count >= 4, text[0] == 0x50, text[1] == 0x54 else { return nil }
     var (total, start, place) = (0, 2, 2)
@@ -119,7 +119,7 @@ struct SheetTime {
     return start == place ? total : nil
   }
 
-  /// Days since 1970 of a date of the Gregorian calendar. Years begin in March here, so that the leap day is the last.
+  /// Days since 1970 of a date in the Gregorian calendar. Years begin in March here, so that the leap day is the last.
   private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400
@@ -141,7 +141,7 @@ struct SheetTime {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// The number that the digits at some places are; nil where others are there.
+  /// The number of the digits in a range; nil if it has other characters.
   fileprivate func number(_ range: Range<Int>) -> Int? {
     guard !range.isEmpty, range.upperBound <= count else { return nil }
     var value = 0
@@ -152,8 +152,7 @@ extension UnsafeBufferPointer<UInt8> {
     return value
   }
 
-  /// 1 for a decimal fraction of at least a half from a place on, 0 for a smaller one and where the text ends there; nil for
-  /// other text.
+  /// 1 for a decimal fraction of at least 0.5 from an index on, 0 for a smaller or missing fraction; nil for other text.
   fileprivate func roundedFraction(from place: Int) -> Int? {
     if place == count { return 0 }
     guard place < count, self[place] == UInt8(ascii: "."),

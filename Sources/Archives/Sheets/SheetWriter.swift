@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the cells of a sheet by what they are: what XLSX and ODS have in common.
+/// Writes the cells of a sheet by their type; used for XLSX and ODS.
 struct SheetWriter {
   var text: SheetText
-  /// How many cells hold an error such as `#N/A`; they are empty in the text.
+  /// The number of cells with an error such as `#N/A`; they are empty in the text.
   private(set) var errorCount = 0
   private(set) var dates = DateColumns()
   private var cell: [UInt8] = []
-  /// The columns that have shown a date with a time of day: what is a date there is midnight.
+  /// The columns in which a date with a time of day occurred. Later dates without a time of day are at midnight there.
   private var hasTimes = [Bool](repeating: false, count: SheetText.maxColumns)
 
   init(_ sink: @escaping SheetText.Sink) {
@@ -25,7 +25,7 @@ struct SheetWriter {
     try addCell(column) { $0.append(contentsOf: (boolean ? "TRUE" : "FALSE").utf8) }
   }
 
-  /// Adds a number in the form that its format shows.
+  /// Adds a number in its format's form.
   mutating func add(
     number: UnsafeBufferPointer<UInt8>, form: CellForm, is1904: Bool, column: Int
   ) throws {
@@ -42,7 +42,7 @@ struct SheetWriter {
     }
   }
 
-  /// Adds a date of ISO 8601; text that is none stays what it is.
+  /// Adds a date in ISO 8601; other text is added unchanged.
   mutating func add(
     isoDate bytes: UnsafeBufferPointer<UInt8>, showsTime: Bool, column: Int
   ) throws {
@@ -50,7 +50,7 @@ struct SheetWriter {
     try add(time, showsTime: showsTime, column: column)
   }
 
-  /// Adds a time of day or a duration of ISO 8601; text that is none stays what it is.
+  /// Adds a time of day or a duration in ISO 8601; other text is added unchanged.
   mutating func add(duration bytes: UnsafeBufferPointer<UInt8>, column: Int) throws {
     guard let seconds = SheetTime.seconds(ofDuration: bytes) else {
       return try add(text: bytes, column: column)
@@ -58,7 +58,7 @@ struct SheetWriter {
     try addCell(column) { SheetTime.append(clock: seconds, to: &$0) }
   }
 
-  /// A date that is shown without its time of day still has one where the number has: some programs write times with a format
+  /// Keeps the time of day of a number even if its format shows only a date: some programs write times with a format
   /// for dates.
   private mutating func add(_ time: SheetTime, showsTime: Bool, column: Int) throws {
     let place = min(column, SheetText.maxColumns - 1)

@@ -2,31 +2,30 @@
 
 import Logbook
 
-/// The sheets of a spreadsheet file: XLSX or ODS. A sheet comes as CSV text with commas; nothing is unpacked to a file but many
-/// shared texts.
+/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Only a large number of
+/// shared texts is written to disk.
 ///
-/// Dates and times come as ISO 8601 text, numbers as they were typed, errors as empty cells that are counted. Line N of the
-/// text is row N of the sheet.
+/// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that are counted.
+/// Line N of the text is row N of the sheet.
 package final class Spreadsheet {
   static let maxSheets = 1024
-  /// Every sheet of an ODS file is found by reading the ones before it.
+  /// The maximum number of bytes read for all sheets: to reach a sheet of an ODS file, all sheets before it are read.
   private static let maxWork: UInt64 = 32 << 30
 
-  /// A sheet by its name.
   package struct Sheet {
     package let name: String
-    /// Whether people do not see it in their program: it may hold what is out of date.
+    /// Whether the sheet is hidden in office programs, and may be outdated.
     package let isHidden: Bool
-    /// Why it cannot be read; nil for one that can.
+    /// Why it cannot be read; nil if it can.
     package let refusal: String?
-    /// The file in the archive, or nil where it is in the file of all sheets.
+    /// The sheet's file in the archive; nil if one file holds all sheets.
     let part: String?
   }
 
-  /// What an archive is as a whole.
+  /// The kind of document that an archive is.
   package enum Kind {
     case spreadsheet(Spreadsheet)
-    /// A document of which no sheet is read, with what to do instead.
+    /// A document that is not read, with the remedy.
     case refused(String)
   }
 
@@ -44,10 +43,10 @@ package final class Spreadsheet {
     (self.parts, self.makeOverflow) = (parts, makeOverflow)
   }
 
-  /// What an archive is by the names of its members; nil for files that somebody put into an archive.
+  /// The kind of an archive by the names of its members; nil for an archive of separate files.
   ///
-  /// - Parameter makeOverflow: creates a file for what memory should not hold.
-  /// - Throws: `Failure` of category `badInput` for a damaged spreadsheet and for one that is made to harm.
+  /// - Parameter makeOverflow: creates a file for data that is too large for memory.
+  /// - Throws: `Failure` of category `badInput` for a damaged or malicious spreadsheet.
   package static func kind(
     of archive: ZipArchive, isInterrupted: @escaping () -> Bool,
     makeOverflow: @escaping () throws -> any OverflowFile
@@ -116,8 +115,8 @@ package final class Spreadsheet {
 
   /// Writes a sheet as CSV text, in pieces, until the sink returns false.
   ///
-  /// - Returns: what was noticed, of as much as was written.
-  /// - Throws: `Failure` of category `badInput` for a damaged sheet, and what the sink throws.
+  /// - Returns: observations about the part that was written.
+  /// - Throws: `Failure` of category `badInput` for a damaged sheet, and errors of the sink.
   package func write(
     _ place: Int, isInterrupted: @escaping () -> Bool = { false },
     to sink: @escaping (UnsafeRawBufferPointer) throws -> Bool
@@ -141,7 +140,7 @@ package final class Spreadsheet {
     return reader.findings
   }
 
-  /// What all sheets share, read once.
+  /// Reads the parts that all sheets share, once.
   private func loadShared() throws -> (strings: SharedStrings?, forms: [CellForm]) {
     if let loaded { return loaded }
     var strings: SharedStrings?
@@ -161,11 +160,11 @@ package final class Spreadsheet {
   }
 }
 
-/// The files of an office document by their names, of which case does not count.
+/// The files of an office document by name, ignoring case.
 struct SpreadsheetParts {
   private let archive: ZipArchive
   private let members: [String: ZipMember]
-  /// Whether a person or the system ends the program meanwhile.
+  /// Whether the program was asked to end.
   var isInterrupted: () -> Bool
 
   init(_ archive: ZipArchive, _ isInterrupted: @escaping () -> Bool) {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The sheets of an XLSX file by name, and from when its days count.
+/// The sheets of an XLSX file by name, and the day from which its dates count.
 final class WorkbookReader: XMLPart {
   struct Entry {
     let name: String
@@ -24,7 +24,7 @@ final class WorkbookReader: XMLPart {
       guard entries.count < Spreadsheet.maxSheets else {
         return fail("more than \(Spreadsheet.maxSheets) sheets")
       }
-      // The prefix of `r:id` is the file's choice; the sheet's own number is `sheetId`.
+      // A file may use any prefix for `r:id`; the sheet's own number is `sheetId`.
       guard let title = attributes.text("name"), let relation = attributes.localText("id") else { return }
       let isHidden = ["hidden", "veryHidden"].contains(attributes.text("state") ?? "")
       entries.append(Entry(name: title, relation: relation, isHidden: isHidden))
@@ -32,7 +32,7 @@ final class WorkbookReader: XMLPart {
   }
 }
 
-/// Which files belong to a file of an XLSX document.
+/// The files that belong to a file of an XLSX document.
 final class RelationshipReader: XMLPart {
   struct Relation {
     let type: String
@@ -49,12 +49,13 @@ final class RelationshipReader: XMLPart {
     relations[id] = Relation(type: type, target: target)
   }
 
-  /// The target of the first relation of a type, by the end of its name: strict and transitional files differ before it.
+  /// The target of the first relation of a type. Only the end of the type's name is compared, since strict and
+  /// transitional files differ before it.
   func target(ofType type: String) -> String? {
     relations.values.first { $0.type.hasSuffix("/\(type)") }?.target
   }
 
-  /// The path in the archive of what a file names by a path from its folder, in lower case as names of parts compare.
+  /// The path in the archive of a target that is relative to a folder; in lower case, since names of parts ignore case.
   static func path(_ target: String, from folder: String) -> String {
     var parts = target.hasPrefix("/") ? [] : folder.split(separator: "/").map(String.init)
     for part in target.split(separator: "/") {

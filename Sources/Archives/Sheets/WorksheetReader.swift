@@ -22,12 +22,12 @@ final class WorksheetReader: XMLPart {
   private var type = CellType.number
   private var style = 0
 
-  /// What was noticed in the sheet.
+  /// Observations about the sheet.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// - Parameters:
   ///   - name: the sheet, for messages.
-  ///   - forms: what cells show, by the number of their style.
+  ///   - forms: the forms of cells, by the number of their style.
   ///   - is1904: whether days count from 1904.
   init(
     name: String, strings: SharedStrings?, forms: [CellForm], is1904: Bool, sink: @escaping SheetText.Sink
@@ -37,7 +37,7 @@ final class WorksheetReader: XMLPart {
     super.init(name: name)
   }
 
-  /// Hands on what is left.
+  /// Writes the remaining text.
   func complete() throws {
     attempt { _ = try writer.text.flush() }
     try check()

@@ -9,24 +9,25 @@ import Logbook
   import Musl
 #endif
 
-/// Reads one XML file of an office document in a stream (expat). A subclass takes its elements.
+/// Reads one XML file of an office document as a stream (expat). A subclass handles its elements.
 ///
-/// Memory stays bounded: nesting, tags and texts have limits, and a document type, which no office program writes, ends the
-/// reading, so that there are no entities.
+/// Memory is bounded: nesting, tags and texts have limits. A document type ends the reading, so that there are no
+/// entities; no office program writes one.
 class XMLPart {
   static let deepestNesting = 64
   /// The longest tag, in bytes.
   static let longestTag: Int64 = 8 << 20
-  /// The longest text of one cell, in bytes: more than office programs allow, and with each quote doubled still a cell of a table.
+  /// The longest text of one cell, in bytes. This exceeds the limit of office programs, and fits a cell of a table even
+  /// with every quote doubled.
   static let longestText = 256 * 1024
-  /// The most XML of one file.
+  /// The maximum size of one XML file.
   static let maxBytes: Int64 = 8 << 30
 
   private static let pieceSize = 64 * 1024
 
-  /// How many elements are open.
+  /// The number of open elements.
   private(set) var depth = 0
-  /// The text of the open element, once `capture` was called for it.
+  /// The text of the open element since `capture`.
   private(set) var captured: [UInt8] = []
   private var isCapturing = false
   private let parser: XML_Parser
@@ -51,38 +52,35 @@ class XMLPart {
 
   deinit { XML_ParserFree(parser) }
 
-  /// An element begins. A name is compared with or without its prefix, as `XMLName` does.
+  /// An element begins. Names are compared with or without prefix; see `XMLName`.
   func start(_ name: XMLName, _ attributes: XMLAttributes) {}
-  /// An element ends.
   func end(_ name: XMLName) {}
 
-  /// Keeps the text that follows in `captured`.
+  /// Starts to store text in `captured`.
   final func capture() {
     captured.removeAll(keepingCapacity: true)
     isCapturing = true
   }
 
-  /// Keeps the text that follows behind what is kept already.
+  /// Appends further text to `captured`.
   final func captureMore() { isCapturing = true }
   final func endCapture() { isCapturing = false }
 
-  /// Adds a character that an element stands for to what is kept.
+  /// Appends a character that an element represents.
   final func append(_ byte: UInt8, count: Int = 1) {
     guard captured.count + count <= Self.longestText else { return fail("a text is longer than 256 KiB") }
     for _ in 0..<count { captured.append(byte) }
   }
 
-  /// Ends the reading with a reason.
   final func fail(_ reason: String) { fail(Failure(.badInput, "\(name): \(reason)")) }
 
-  /// Ends the reading with an error.
   final func fail(_ error: any Error) {
     if let problem = error as? SheetProblem { return fail(problem.reason) }
     if failure == nil { failure = error }
     XML_StopParser(parser, 0)
   }
 
-  /// Does work that ends the reading where it fails.
+  /// Performs work; an error ends the reading.
   final func attempt(_ work: () throws -> Void) {
     do {
       try work()
@@ -91,14 +89,12 @@ class XMLPart {
     }
   }
 
-  /// The error that ended the reading.
-  ///
-  /// - Throws: that error.
+  /// Throws the error that ended the reading, if there is one.
   final func check() throws {
     if let failure { throw failure }
   }
 
-  /// Ends the reading without the rest of the file.
+  /// Ends the reading before the end of the file.
   final func finish() {
     isFinished = true
     XML_StopParser(parser, 0)
@@ -106,14 +102,14 @@ class XMLPart {
 
   /// Reads the file to its end, or until the subclass ends it.
   ///
-  /// - Throws: `Failure` of category `badInput` for damaged XML and for what goes beyond a limit.
+  /// - Throws: `Failure` of category `badInput` for damaged XML, or if a limit is exceeded.
   final func read(_ source: any ByteSource, isInterrupted: () -> Bool) throws {
     var piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
     defer { piece.deallocate() }
     var fed: Int64 = 0
     while !isFinished {
       if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
-      // Expat reads a tag that is not complete from its start again: with twice as much each time that stays little work.
+      // Expat rereads an incomplete tag from its start. Doubling the slice each time bounds the work.
       let pending = Int(fed - max(0, Int64(XML_GetCurrentByteIndex(parser))))
       let wanted = max(Self.pieceSize, min(pending, Int(Self.longestTag) - pending))
       if piece.count < wanted {
@@ -181,12 +177,12 @@ class XMLPart {
   }
 }
 
-/// The reader that a call of expat is for: it outlives its parser.
+/// The reader of an expat callback. It outlives its parser.
 private func part(of context: UnsafeMutableRawPointer?) -> XMLPart? {
   context.map { Unmanaged<XMLPart>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// The name of an element or attribute as the file has it, valid during the call that gives it.
+/// The name of an element or attribute in the file, valid only during the callback.
 struct XMLName {
   private let whole: UnsafePointer<CChar>
   private let local: UnsafePointer<CChar>
@@ -196,27 +192,26 @@ struct XMLName {
     local = strchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name
   }
 
-  /// Whether the name behind its prefix is this one.
+  /// Whether the name without its prefix is this one.
   @inline(__always) func isLocally(_ name: StaticString) -> Bool { Self.matches(local, name) }
 
-  /// Whether the name is this one, prefix and all.
+  /// Whether the name with its prefix is this one.
   @inline(__always) func `is`(_ name: StaticString) -> Bool { Self.matches(whole, name) }
 
   @inline(__always)
   private static func matches(_ text: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
     text.withMemoryRebound(to: UInt8.self, capacity: 1) { bytes in
-      // A static text ends with a zero byte, so that short names differ within their first bytes.
+      // A static text ends with a zero byte, so that short names differ in the compared bytes.
       bytes[0] == name.utf8Start[0]
         && strcmp(text, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
     }
   }
 }
 
-/// The attributes of an element, valid during the call that gives them.
+/// The attributes of an element, valid only during the callback.
 struct XMLAttributes {
   let values: UnsafeMutablePointer<UnsafePointer<CChar>?>
 
-  /// Calls the body with each name and value.
   @inline(__always) func each(_ body: (XMLName, UnsafePointer<CChar>) -> Void) {
     var index = 0
     while let name = values[index], let value = values[index + 1] {
@@ -225,14 +220,14 @@ struct XMLAttributes {
     }
   }
 
-  /// The value of an attribute by its name with its prefix; nil where it is not there.
+  /// The value of an attribute by its name with prefix; nil if it is missing.
   func text(_ wanted: StaticString) -> String? {
     var found: String?
     each { name, value in if name.is(wanted) { found = String(cString: value) } }
     return found
   }
 
-  /// The value of an attribute by its name behind any prefix; nil where it is not there.
+  /// The value of an attribute by its name without prefix; nil if it is missing.
   func localText(_ wanted: StaticString) -> String? {
     var found: String?
     each { name, value in if name.isLocally(wanted), found == nil { found = String(cString: value) } }
