@@ -57,7 +57,7 @@ import Testing
     #expect((3600...3800).contains(meter.seconds), "\(meter.seconds)")
   }
 
-  @Test func aSessionAfterItsTimeLimitMayStillBeEnded() throws {
+  @Test func afterTheTimeLimitAFewExchangesMayEndTheSession() throws {
     let meter = EndlessMeter([0x22], every: 5)
     let connection = MeterConnection(meter, model: FreeStyleNeoDriver.models[0]) { 0 }
     try connection.send([1])

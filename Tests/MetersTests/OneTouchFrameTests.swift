@@ -91,7 +91,7 @@ struct OneTouchRecordTests {
     #expect(record.marks == marks)
   }
 
-  @Test func theBitAfterTheLastMealCodeMarksControlSolutionOnADisk() throws {
+  @Test func theControlBitAndTheMealCodeOfADiskBecomeMarks() throws {
     var data = [UInt8](printed: "00 00 01 17 00 a5 39 26 2d 70 00 02 00 00 0b 00")
     #expect(OneTouchRecord(disk: data)?.marks == [.controlSolution, .afterMeal])
     data[2] = 0xFE

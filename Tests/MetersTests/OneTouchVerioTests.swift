@@ -163,7 +163,7 @@ struct OneTouchVerioTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aModelWithAnotherVendorsIDReceivesNoCommand() {
+  @Test func aModelOfAnotherVendorOrLinkReceivesNoCommand() {
     let transport = WrittenSession().replayed
     for model in [
       MeterModel("a stick", vendorID: 0x0951, productID: 0x1666, link: .disk),
