@@ -2,31 +2,30 @@
 
 import Logbook
 
-/// What a login token permits.
+/// The permission of a login token.
 package enum LoginRole: String, CaseIterable, Sendable {
-  /// To read a logbook.
+  /// Read a logbook.
   case read
-  /// To read and to change it.
+  /// Read and change it.
   case write
 }
 
 /// A token that the server knows.
 package struct Login: Hashable, Sendable {
-  /// The name under which people find it.
+  /// The name for people.
   package var name: String
-  /// The logbook it opens.
+  /// The id of its logbook.
   package var logbook: String
-  /// What it permits there.
+  /// Its permission.
   package var role: LoginRole
 
-  /// A token of this name.
   package init(name: String, logbook: String, role: LoginRole) {
     self.name = name
     self.logbook = logbook
     self.role = role
   }
 
-  /// By which logs distinguish logins without naming people: eight digits of the name's SHA-256.
+  /// The id of a login in logs, which does not name people: eight digits of the name's SHA-256.
   package static func logID(_ name: String) -> String {
     var digest = Digest()
     digest.update(name)
@@ -34,18 +33,17 @@ package struct Login: Hashable, Sendable {
   }
 }
 
-/// A login as people list it. Its token cannot be shown again.
+/// A login in a list for people. Its token cannot be shown again.
 package struct ListedLogin: Hashable, Sendable {
-  /// The name under which people find it.
+  /// The name for people.
   package let name: String
-  /// What it permits.
+  /// Its permission.
   package let role: LoginRole
-  /// The name of the logbook that it opens.
+  /// The name of its logbook.
   package let logbook: String
-  /// When it was added, in UTC seconds.
+  /// The time at which it was added, in UTC seconds.
   package let createdAt: Int64
 
-  /// A login with these properties.
   package init(name: String, role: LoginRole, logbook: String, createdAt: Int64) {
     self.name = name
     self.role = role

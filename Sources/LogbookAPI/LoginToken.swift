@@ -2,12 +2,11 @@
 
 import Logbook
 
-/// The secret that a client shows with each request. The server keeps its hash alone.
+/// The secret that a client sends with each request. The server stores only its hash.
 package struct LoginToken: Sendable {
-  /// What the client sends.
+  /// The text that the client sends.
   package let text: String
 
-  /// The token that a client sent.
   package init(_ text: String) { self.text = text }
 
   /// A token of 256 random bits.
@@ -19,7 +18,7 @@ package struct LoginToken: Sendable {
     text = Self.prefix + Self.base64(bytes)
   }
 
-  /// SHA-256 of the text: nobody finds 256 random bits from it by trying, so that it needs neither salt nor stretching.
+  /// The SHA-256 of the text. It needs neither salt nor stretching, since 256 random bits cannot be guessed.
   package var hash: [UInt8] {
     var digest = Digest()
     digest.update(text)
@@ -28,7 +27,7 @@ package struct LoginToken: Sendable {
 }
 
 extension LoginToken {
-  /// By which people and scanners of leaked secrets know it.
+  /// Identifies tokens for people and for scanners of leaked secrets.
   private static let prefix = "gp_"
 
   /// Base64 with the alphabet for URLs and without padding (RFC 4648 §5).

@@ -2,20 +2,19 @@
 
 package import Logbook
 
-/// What a body holds: the readings, and the rows that are none.
+/// The readings in a body, and its invalid rows.
 package struct ReceivedReadings: Sendable {
-  /// The readings.
+  /// The valid readings.
   package var batch = ReadingBatch()
-  /// The rows that are no readings, by their place among all rows.
+  /// The invalid rows, by index among all rows.
   package var refused: [RefusedItem] = []
 
-  /// Nothing yet.
   package init() {}
 
-  /// How many rows there were.
+  /// The number of rows.
   package var count: Int { batch.readings.count + refused.count }
 
-  /// The places among all rows of readings that are given by their places in the batch, both in rising order.
+  /// Converts indices in the batch to indices among all rows; both are ascending.
   package func items(of places: [Int]) -> [Int] {
     var before = 0
     return places.map { place in
@@ -25,10 +24,10 @@ package struct ReceivedReadings: Sendable {
   }
 }
 
-/// Readings as glucoport-protocol(7) writes them: series of one device, kind and position kind, each with rows whose places
-/// have a fixed meaning, since millions of them travel.
+/// Readings in the form of glucoport-protocol(7): series of one device, kind and position kind. The fields of their
+/// rows have fixed positions, since millions of rows are transferred.
 package enum ReadingWire {
-  /// The most devices, and texts of a device, in one request.
+  /// The maximum number of series, and the longest text of a device, in one request.
   static let maxSeries = 10_000
   static let longestDeviceText = 256
 
@@ -47,7 +46,7 @@ package enum ReadingWire {
   ]
   private static let ranges: [(word: StaticString, value: Bool)] = [("low", true), ("high", false)]
 
-  /// Appends the array of series of a batch.
+  /// Appends the array of a batch's series.
   package static func write(_ batch: ReadingBatch, to out: inout WireWriter) {
     out.raw("[")
     var open: Reading?
@@ -83,8 +82,8 @@ package enum ReadingWire {
     out.raw(",\"readings\":[")
   }
 
-  /// Position, level, occurrence, device time, offset, its source, value, unit; and, where there is one of them,
-  /// range, threshold and marks.
+  /// Position, value bucket, occurrence, device time, offset, its source, value, unit; then range, threshold and marks
+  /// if there is one of these.
   private static func writeRow(_ reading: Reading, to out: inout WireWriter) {
     out.raw("[")
     out.integer(reading.position)
@@ -140,9 +139,9 @@ package enum ReadingWire {
 // MARK: - Reading
 
 extension ReadingWire {
-  /// Reads an array of series. A row that is JSON and no reading is set aside, the others are taken.
+  /// Reads an array of series. A row that is valid JSON but not a reading is refused; the others are accepted.
   ///
-  /// - Parameter limit: the most rows.
+  /// - Parameter limit: the maximum number of rows.
   package static func read(_ reader: inout JSONScanner, limit: Int) throws(JSONError) -> ReceivedReadings {
     var received = ReceivedReadings()
     try reader.array { (reader) throws(JSONError) in
@@ -250,7 +249,7 @@ extension ReadingWire {
     return reading
   }
 
-  /// Value and unit; then, where the row goes on, range, threshold and marks.
+  /// Value and unit; then range, threshold and marks if the row continues.
   private static func readMeasurement(
     _ reader: inout JSONScanner
   ) throws(JSONError) -> (Measurement, ReadingMarks) {
@@ -274,7 +273,7 @@ extension ReadingWire {
     }
   }
 
-  /// More than any meter shows, and few enough that every conversion of a value stays a number.
+  /// A number below a limit: above any meter's range, and small enough for every conversion.
   private static func number(_ reader: inout JSONScanner) throws(JSONError) -> Double {
     let number = try reader.number()
     guard number >= 0, number <= 10_000 else { throw reader.error("invalid value") }

@@ -4,10 +4,10 @@ package import Logbook
 
 // MARK: GET /v1/digests
 
-// By hand: names are buckets and each value is a list of two types, which `Codable` reads only with types and coders
-// written for it, longer than this.
-extension Bodies {
-  /// The answer with digests; empty buckets are left out.
+// Parsed by hand: names are buckets, and each value is a list of two types. `Codable` would need special types and
+// coders for that, which are longer.
+extension WireCodec {
+  /// Writes the answer with digests. Empty buckets are left out.
   package static func write(_ digests: IdentityDigests) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"buckets\":{")
@@ -47,32 +47,32 @@ extension Bodies {
         }
         return true
       }
-      // Nothing at all is no answer, and would make all that is here a difference.
+      // An empty answer is refused: otherwise everything in the store would count as a difference.
       guard isStated else { throw reader.error("buckets are expected") }
       return digests
     }
   }
 
-  /// The query that asks for the readings in these buckets.
+  /// The query for the readings in these buckets.
   package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
-  /// The query that asks for the records in these buckets, behind the one of this id.
+  /// The query for the records in these buckets after this id.
   package static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
     "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
   }
 
-  /// The query that asks for digests over records.
+  /// The query for digests over records.
   package static let queryForRecordDigests = "of=records"
 
-  /// The buckets that a query names; nil for what names none, or too many.
+  /// Parses the buckets in a query; nil for an invalid text, or for too many.
   package static func buckets(_ text: String) -> Set<Int>? {
     let names = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard names.count <= Wire.maxBuckets else { return nil }
+    guard names.count <= WireProtocol.maxBuckets else { return nil }
     let buckets = names.compactMap { bucket(named: $0) }
     return buckets.count == names.count ? Set(buckets) : nil
   }
 
-  /// The answer with records of some buckets.
+  /// Writes the answer with records of some buckets.
   package static func write(_ page: RecordPage) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"records\":[")
@@ -97,7 +97,8 @@ extension Bodies {
         }
         return true
       }
-      guard isStated, page.records.count <= Wire.maxRecords, !page.hasMore || !page.records.isEmpty else {
+      guard isStated, page.records.count <= WireProtocol.maxRecords, !page.hasMore || !page.records.isEmpty
+      else {
         throw reader.error("a page within its limit is expected")
       }
       return page

@@ -4,11 +4,11 @@ package import Logbook
 
 // MARK: POST /v1/pages
 
-extension Bodies {
+extension WireCodec {
   /// The longest path of a link.
   private static let maxPathBytes = 200
 
-  /// The answer with a link.
+  /// Writes the answer with a link.
   package static func write(_ link: PageLink) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"path\":")
@@ -19,8 +19,8 @@ extension Bodies {
     return out.bytes
   }
 
-  /// Reads the answer with a link. Its path goes to a terminal and to a browser, so that it holds nothing but what such a
-  /// path is made of.
+  /// Reads the answer with a link. Its path is shown on a terminal and opened in a browser, so only the characters of
+  /// such a path are accepted.
   package static func readPageLink(_ body: [UInt8]) throws(JSONError) -> PageLink {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var (path, expiresAt): (String?, Int64?)
@@ -40,8 +40,8 @@ extension Bodies {
   }
 
   private static func isPagePath(_ path: String) -> Bool {
-    let secret = path.utf8.dropFirst(Wire.pagesPath.utf8.count)
-    return path.hasPrefix(Wire.pagesPath) && !secret.isEmpty && path.utf8.count <= maxPathBytes
+    let secret = path.utf8.dropFirst(WireProtocol.pagesPath.utf8.count)
+    return path.hasPrefix(WireProtocol.pagesPath) && !secret.isEmpty && path.utf8.count <= maxPathBytes
       && secret.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

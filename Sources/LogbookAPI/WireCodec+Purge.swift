@@ -4,10 +4,10 @@ package import Logbook
 
 // MARK: DELETE /v1/logbook
 
-// By hand like all bodies of the protocol: `Codable` would need a second reader of JSON beside the scanner, with errors and
-// other limits, for two members.
-extension Bodies {
-  /// The request that removes a logbook, which names it twice: so none is removed by mistake.
+// Parsed by hand like all bodies of the protocol. `Codable` would be a second JSON parser next to the scanner, with
+// other errors and limits.
+extension WireCodec {
+  /// Writes the request that removes a logbook. It identifies the logbook twice, so that none is removed by mistake.
   package static func writePurge(logbook id: String, name: String) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")

@@ -2,11 +2,11 @@
 
 package import Logbook
 
-/// The bodies of requests and of answers that are successes: one pair of functions each, that write and read it.
-package enum Bodies {
+/// Writes and reads the bodies of requests and successful answers: one pair of functions for each.
+package enum WireCodec {
   // MARK: POST /v1/readings
 
-  /// The request that sends readings.
+  /// Writes the request with readings.
   package static func writeReadings(_ batch: ReadingBatch) -> [UInt8] {
     var out = WireWriter(capacity: batch.readings.count * 96 + 256)
     out.raw("{\"series\":")
@@ -15,14 +15,14 @@ package enum Bodies {
     return out.bytes
   }
 
-  /// Reads the request that sends readings.
+  /// Reads the request with readings.
   package static func readReadings(_ body: [UInt8]) throws(JSONError) -> ReceivedReadings {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var received: ReceivedReadings?
       try reader.object { (name, reader) throws(JSONError) in
         guard name == "series" else { return false }
         guard received == nil else { throw reader.error("a second list of series") }
-        received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
+        received = try ReadingWire.read(&reader, limit: WireProtocol.maxReadings)
         return true
       }
       guard let received else { throw reader.error("series are expected") }
@@ -30,7 +30,7 @@ package enum Bodies {
     }
   }
 
-  /// The answer to readings.
+  /// Writes the answer to readings.
   package static func write(_ answer: ReadingAnswer) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"stored\":")
@@ -54,7 +54,7 @@ package enum Bodies {
     return out.bytes
   }
 
-  /// Reads the answer to so many readings.
+  /// Reads the answer to `sent` readings.
   package static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> ReadingAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = ReadingAnswer(stored: 0, known: 0)
@@ -105,18 +105,18 @@ package enum Bodies {
 
   // MARK: POST /v1/records
 
-  /// The request that sends changes, each given as the text that the store keeps.
+  /// Writes the request with changes; each is the text in the store.
   package static func writeChanges(_ changes: [String]) -> [UInt8] {
     Array("{\"records\":[\(changes.joined(separator: ","))]}".utf8)
   }
 
-  /// One change of a request: read, or refused for what it says.
+  /// One change of a request: parsed, or refused with a reason.
   package enum ReceivedChange: Sendable {
     case change(RecordChange)
     case refused(reason: String)
   }
 
-  /// Reads the request that sends changes. One that is JSON and no change is set aside, the others are taken.
+  /// Reads the request with changes. A change that is valid JSON but invalid is refused; the others are accepted.
   package static func readChanges(_ body: [UInt8]) throws(JSONError) -> [ReceivedChange] {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var changes: [ReceivedChange]?
@@ -124,8 +124,8 @@ package enum Bodies {
         guard name == "records" else { return false }
         var list: [ReceivedChange] = []
         try reader.array { (reader) throws(JSONError) in
-          guard list.count < Wire.maxRecords else {
-            throw reader.error("more than \(Wire.maxRecords) records")
+          guard list.count < WireProtocol.maxRecords else {
+            throw reader.error("more than \(WireProtocol.maxRecords) records")
           }
           let start = reader
           do throws(JSONError) {
@@ -144,7 +144,7 @@ package enum Bodies {
     }
   }
 
-  /// The answer to changes.
+  /// Writes the answer to changes.
   package static func write(_ answer: RecordAnswer) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"records\":[")
@@ -174,7 +174,7 @@ package enum Bodies {
     out.raw("}")
   }
 
-  /// Reads the answer to so many changes.
+  /// Reads the answer to `sent` changes.
   package static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> RecordAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = RecordAnswer(verdicts: [])
@@ -222,7 +222,7 @@ package enum Bodies {
 
   // MARK: GET /v1/changes
 
-  /// The answer with a page of changes.
+  /// Writes the answer with a page of changes.
   package static func write(_ page: ChangePage) -> [UInt8] {
     var out = WireWriter(capacity: page.readings.readings.count * 96 + page.records.count * 256 + 256)
     out.raw("{\"series\":")
@@ -244,7 +244,7 @@ package enum Bodies {
       var hasMore = false
       try reader.object { (name, reader) throws(JSONError) in
         switch name {
-        case "series": received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
+        case "series": received = try ReadingWire.read(&reader, limit: WireProtocol.maxReadings)
         case "records":
           try reader.array { (reader) throws(JSONError) in records.append(try readRecord(&reader)) }
         case "cursor": cursor = try reader.token()
@@ -254,7 +254,7 @@ package enum Bodies {
         return true
       }
       if let refused = received.refused.first { throw reader.error(refused.reason) }
-      guard let cursor, records.count <= Wire.maxReadings else {
+      guard let cursor, records.count <= WireProtocol.maxReadings else {
         throw reader.error("a cursor and a bounded page are expected")
       }
       return ChangePage(readings: received.batch, records: records, cursor: cursor, hasMore: hasMore)
@@ -295,7 +295,7 @@ package enum Bodies {
 
   // MARK: GET /v1/logbook
 
-  /// The answer with the logbook of the login.
+  /// Writes the answer with the logbook of the login.
   package static func write(_ logbook: RemoteLogbook) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")
@@ -304,7 +304,7 @@ package enum Bodies {
     out.string(logbook.name)
     out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":")
     out.string(logbook.time.map { DeviceTime(seconds: $0).text + "Z" })
-    out.json(",\"limits\":{\"body_bytes\":\(Wire.maxBodyBytes),\"readings\":\(logbook.maxReadings)")
+    out.json(",\"limits\":{\"body_bytes\":\(WireProtocol.maxBodyBytes),\"readings\":\(logbook.maxReadings)")
     out.json(",\"records\":\(logbook.maxRecords)},\"position\":")
     out.string(logbook.position)
     out.raw("}")

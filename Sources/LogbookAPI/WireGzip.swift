@@ -2,22 +2,22 @@
 
 import CZlib
 
-/// Bodies packed by gzip (RFC 1952), whole in memory: they are bounded.
+/// Compresses bodies with gzip (RFC 1952) in memory; their size is bounded.
 package enum WireGzip {
-  /// Why a body cannot be unpacked.
+  /// Why a body cannot be decompressed.
   package enum Problem: Error, Hashable, Sendable {
-    /// It is no gzip, is damaged, or ends too early.
+    /// It is not gzip, damaged, or truncated.
     case damaged
-    /// It is larger than the limit when unpacked.
+    /// It exceeds the limit when decompressed.
     case tooLarge
   }
 
-  /// 15 bits of window, and 16 for a gzip header.
+  /// 15 bits of window, plus 16 for a gzip header.
   private static let windowBits: Int32 = 15 + 16
-  /// Level 1 packs to 33 bytes a reading in half the time of level 6, which saves 8 % of them.
+  /// Level 1 compresses to 33 bytes a reading, in half the time of level 6, which is 8 % smaller.
   private static let level: Int32 = 1
 
-  /// The packed bytes; nil when zlib has no memory, and the body goes as it is.
+  /// The compressed bytes; nil if zlib has no memory, and the body is sent uncompressed.
   package static func pack(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     let size = Int32(MemoryLayout<z_stream>.size)
@@ -33,16 +33,16 @@ package enum WireGzip {
       return [UInt8](unsafeUninitializedCapacity: capacity) { out, count in
         stream.next_out = out.baseAddress
         stream.avail_out = UInt32(capacity)
-        // The bound holds all of it, so that one call finishes.
+        // The buffer is large enough, so one call completes.
         deflate(&stream, Z_FINISH)
         count = capacity - Int(stream.avail_out)
       }
     }
   }
 
-  /// The unpacked bytes.
+  /// The decompressed bytes.
   ///
-  /// - Parameter limit: the most bytes that may come out; a few packed bytes can hold millions.
+  /// - Parameter limit: the maximum size of the result: a few compressed bytes can hold millions.
   package static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -67,7 +67,7 @@ package enum WireGzip {
       return status
     }
     if out.count > limit { throw .tooLarge }
-    // One member and nothing behind it.
+    // Exactly one member, and no bytes after it.
     guard status == Z_STREAM_END, stream.avail_in == 0 else { throw .damaged }
     return out
   }

@@ -3,18 +3,18 @@
 package import Logbook
 
 /// Names that client and server share: paths, headers, limits.
-package enum Wire {
+package enum WireProtocol {
   /// `GET`: the logbook of the login. `DELETE`: removes it permanently.
   package static let logbookPath = "/v1/logbook"
   /// `POST`: a batch of readings.
   package static let readingsPath = "/v1/readings"
   /// `POST`: a batch of changes of records.
   package static let recordsPath = "/v1/records"
-  /// `GET`: what changed behind a cursor.
+  /// `GET`: changes after a cursor.
   package static let changesPath = "/v1/changes"
-  /// `GET`: digests over readings or records, and what is in their buckets.
+  /// `GET`: digests over readings or records, and the content of their buckets.
   package static let digestsPath = "/v1/digests"
-  /// `POST`: makes a link to the pages of the logbook.
+  /// `POST`: creates a link to the pages of the logbook.
   package static let pageLinksPath = "/v1/pages"
   /// `GET`, followed by the secret of a link: a page for a browser, without a login.
   package static let pagesPath = "/pages/"
@@ -28,43 +28,43 @@ package enum Wire {
   /// The header with the latest position of the server that the client has seen.
   package static let positionHeader = "Glucoport-Position"
 
-  /// The most bytes of a body, before and after compression.
+  /// The maximum size of a body, before and after compression.
   package static let maxBodyBytes = 8 << 20
-  /// The most readings in a request or page.
+  /// The maximum number of readings in a request or page.
   package static let maxReadings = 10_000
-  /// The most records in a request or page.
+  /// The maximum number of records in a request or page.
   package static let maxRecords = 1000
-  /// The most buckets of which a request may ask for the items.
+  /// The maximum number of buckets in a request for items.
   package static let maxBuckets = 512
 }
 
-/// The word by which an error is identified, in the member `error` of its body.
+/// The code that identifies an error, in the member `error` of its body.
 package enum ErrorCode: String, CaseIterable, Sendable {
-  /// 400: the request is not what this protocol says.
+  /// 400: the request violates the protocol.
   case badRequest = "bad-request"
-  /// 401: no token, or one that is not known.
+  /// 401: the token is missing or unknown.
   case login
-  /// 403: the token may read only.
+  /// 403: the token only permits reading.
   case readOnly = "read-only"
-  /// 404: there is nothing here.
+  /// 404: not found.
   case notFound = "not-found"
-  /// 405: not with this method.
+  /// 405: the path does not accept this method.
   case badMethod = "bad-method"
-  /// 409: the server saw a later run of this node, or another one of this number.
+  /// 409: the server saw a later run of this node, or another run with this number.
   case nodeReused = "node-reused"
-  /// 409: the login is for another logbook than the client expects.
+  /// 409: the login belongs to another logbook than the client expects.
   case otherLogbook = "other-logbook"
-  /// 409: a part of a content does not begin where what the server holds of it ends.
+  /// 409: a part of a content does not begin where the server's part ends.
   case misplaced
-  /// 410: the cursor or position is not known.
+  /// 410: the cursor or position is unknown.
   case positionUnknown = "position-unknown"
   /// 410: the logbook was removed permanently.
   case purged
   /// 413: the request is too large.
   case tooLarge = "too-large"
-  /// 415: a content type or encoding that is not taken.
+  /// 415: the content type or encoding is not accepted.
   case badType = "bad-type"
-  /// 422: a content does not have its SHA-256; all of it was dropped.
+  /// 422: a content does not match its SHA-256, and was discarded.
   case wrongDigest = "wrong-digest"
   /// 429: too many requests or failed logins.
   case tooMany = "too-many"
@@ -72,27 +72,26 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case serverFailure = "server-failure"
   /// 503: the server is stopping, or its storage is busy.
   case busy
-  /// 507: the logbook holds as much content of attachments as the server gives it.
+  /// 507: the logbook has reached the server's limit for attachments.
   case full
 }
 
-/// The body of an answer that is no success.
+/// The body of an answer with an error.
 package struct ErrorBody: Hashable, Sendable {
-  /// What went wrong.
+  /// The error.
   package var code: ErrorCode?
   /// A sentence for people.
   package var message: String
-  /// With `otherLogbook`: the id of the logbook that the server has.
+  /// With `otherLogbook`: the id of the login's logbook.
   package var logbook: String?
 
-  /// An error with its sentence.
   package init(_ code: ErrorCode?, _ message: String, logbook: String? = nil) {
     self.code = code
     self.message = message
     self.logbook = logbook
   }
 
-  /// The body.
+  /// The body as JSON.
   package var json: [UInt8] {
     var out = WireWriter()
     out.raw("{\"error\":")
@@ -129,7 +128,7 @@ extension RunStamp {
   /// The value of the header with the run.
   package var runText: String { "\(number) \(id)" }
 
-  /// The run that a request's headers name; nil when they name none that can be.
+  /// The run in a request's headers; nil if they are missing or invalid.
   package init?(node: String, run: String, logbook: String?, lastSeenPosition: String?) {
     let parts = run.split(separator: " ", omittingEmptySubsequences: false)
     guard Guid.isValid(node), parts.count == 2, let number = Int64(parts[0]), number > 0,

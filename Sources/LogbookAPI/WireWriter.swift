@@ -7,7 +7,7 @@ package struct WireWriter: Sendable {
   /// The bytes so far.
   package private(set) var bytes: [UInt8] = []
 
-  /// A writer with room for so many bytes.
+  /// A writer with reserved capacity in bytes.
   package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   /// Appends JSON text unchanged.
@@ -15,7 +15,7 @@ package struct WireWriter: Sendable {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends JSON that was made elsewhere.
+  /// Appends existing JSON.
   package mutating func json(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// Appends a text as a JSON string.

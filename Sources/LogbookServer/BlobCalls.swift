@@ -12,28 +12,28 @@ struct BlobCalls {
 
   init(_ body: IncomingBody, _ settings: ServerSettings) {
     var body = body
-    (body.type, body.maxBytes) = ("application/octet-stream", Wire.maxPartBytes)
+    (body.type, body.maxBytes) = ("application/octet-stream", WireProtocol.maxPartBytes)
     self.body = body
     maxContentBytes = settings.maxContentBytes
   }
 
-  func answer(_ incoming: IncomingRequest, _ logbook: any LogbookService) async throws -> Answer {
-    let digest = String(incoming.path.dropFirst(Wire.blobsPath.count))
+  func answer(_ incoming: IncomingRequest, _ logbook: any LogbookService) async throws -> HTTPAnswer {
+    let digest = String(incoming.path.dropFirst(WireProtocol.blobsPath.count))
     guard AttachmentContent.isDigest(digest) else {
       throw Refusal(
         .notFound,
-        "\(Wire.blobsPath) must be followed by a SHA-256 of 64 lower-case hexadecimal digits")
+        "\(WireProtocol.blobsPath) must be followed by a SHA-256 of 64 lower-case hexadecimal digits")
     }
     let run = try incoming.run()
     guard let service = logbook.attachments else {
       throw Refusal(.notFound, "this server stores no content of attachments")
     }
     switch incoming.request.method {
-    case .head: return Answer(headers: .holding(try await service.held(digest, run)))
+    case .head: return HTTPAnswer(headers: .holding(try await service.held(digest, run)))
     case .get: return try await part(of: digest, incoming, service, run)
     case .patch:
-      let offset = try number(incoming, Wire.offsetHeader)
-      let size = try number(incoming, Wire.sizeHeader)
+      let offset = try number(incoming, WireProtocol.offsetHeader)
+      let size = try number(incoming, WireProtocol.sizeHeader)
       return try await append(
         AttachmentContent(digest: digest, size: size), at: offset, incoming, service, run)
     default:
@@ -43,11 +43,11 @@ struct BlobCalls {
 }
 
 extension BlobCalls {
-  /// - Parameter content: of the size -1 where the body is all of it.
+  /// - Parameter content: a size of -1 means that the body is the whole content.
   private func append(
     _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest,
     _ service: any AttachmentService, _ run: RunStamp
-  ) async throws -> Answer {
+  ) async throws -> HTTPAnswer {
     guard content.size <= maxContentBytes else {
       throw Refusal(.tooLarge, "the content of an attachment can have at most \(maxContentBytes) bytes")
     }
@@ -61,7 +61,7 @@ extension BlobCalls {
         bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset, run)
     }
     switch outcome {
-    case .holds(let held): return Answer(status: .noContent, headers: .holding(held))
+    case .holds(let held): return HTTPAnswer(status: .noContent, headers: .holding(held))
     case .misplaced(let held):
       var refusal = Refusal(.misplaced, "a part must begin where the stored bytes of its content end")
       refusal.held = held
@@ -74,18 +74,18 @@ extension BlobCalls {
   private func part(
     of digest: String, _ incoming: IncomingRequest, _ service: any AttachmentService,
     _ run: RunStamp
-  ) async throws -> Answer {
+  ) async throws -> HTTPAnswer {
     let range = try range(incoming)
-    let (first, maxBytes) = range ?? (0, Wire.maxPartBytes)
+    let (first, maxBytes) = range ?? (0, WireProtocol.maxPartBytes)
     guard let part = try await service.part(of: digest, from: first, limit: maxBytes, run) else {
       throw Refusal(.notFound, "there is no whole content with this SHA-256")
     }
-    var answer = Answer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)
+    var answer = HTTPAnswer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)
     answer.headers.set(HeldContent(bytes: part.size, size: part.size))
     guard range != nil, part.size > 0 else {
       guard part.bytes.count == part.size else {
         throw Refusal(
-          .badRequest, "this content has more than \(Wire.maxPartBytes) bytes: request it in ranges")
+          .badRequest, "this content has more than \(WireProtocol.maxPartBytes) bytes: request it in ranges")
       }
       return answer
     }
@@ -96,7 +96,7 @@ extension BlobCalls {
     return answer
   }
 
-  /// The range that a request asks for, cut to the most bytes of a part; nil without one.
+  /// The range that a request asks for, limited to the maximum size of a part; nil without one.
   private func range(_ incoming: IncomingRequest) throws(Refusal) -> (first: Int64, maxBytes: Int)? {
     guard let text = try incoming.header("Range") else { return nil }
     let parts = text.replacing("bytes=", with: "", maxReplacements: 1)
@@ -104,11 +104,11 @@ extension BlobCalls {
     guard text.hasPrefix("bytes="), parts.count == 2, let first = Self.number(String(parts[0])) else {
       throw Refusal(.badRequest, "the header Range must be one range of bytes with its first byte")
     }
-    if parts[1].isEmpty { return (first, Wire.maxPartBytes) }
+    if parts[1].isEmpty { return (first, WireProtocol.maxPartBytes) }
     guard let last = Self.number(String(parts[1])), last >= first else {
       throw Refusal(.badRequest, "the header Range must be one range of bytes with its first byte")
     }
-    return (first, Int(min(Int64(Wire.maxPartBytes), last - first + 1)))
+    return (first, Int(min(Int64(WireProtocol.maxPartBytes), last - first + 1)))
   }
 
   private func number(_ incoming: IncomingRequest, _ header: String) throws(Refusal) -> Int64 {
@@ -118,7 +118,7 @@ extension BlobCalls {
     return number
   }
 
-  /// A number of at most 15 digits, so that no sum of two overflows.
+  /// A number of at most 15 digits, so that the sum of two cannot overflow.
   private static func number(_ text: String) -> Int64? {
     guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       return nil

@@ -3,9 +3,9 @@
 import NIOCore
 import Synchronization
 
-/// The connections of a server, which closes those that `ConnectionTable` names.
+/// The open connections of a server. Closes those that `ConnectionTable` selects.
 ///
-/// The lock guards the table and nothing else: no call is made while it is held.
+/// The lock guards only the table: no other call is made while it is held.
 final class OpenConnections: Sendable {
   private struct Open {
     var table: ConnectionTable<ObjectIdentifier>
@@ -19,7 +19,7 @@ final class OpenConnections: Sendable {
     open = Mutex(Open(table: ConnectionTable(max: max, perAddress: perAddress)))
   }
 
-  /// Takes a connection, and closes one where there are too many.
+  /// Adds a connection, and closes one if there are too many.
   func add(_ channel: any Channel) {
     let address = RequestOrigin.address(of: channel.remoteAddress)
     let id = ObjectIdentifier(channel)
@@ -35,10 +35,10 @@ final class OpenConnections: Sendable {
     surplus?.close(promise: nil)
   }
 
-  /// Whether every connection is to end behind the requests that are under way on it.
+  /// Whether every connection will be closed after its current request.
   var isQuiescing: Bool { open.withLock { $0.isQuiescing } }
 
-  /// Ends every connection behind the requests that are under way on it, those that are still to come here, too.
+  /// Closes every connection after its current request, including connections that are added later.
   func quiesce() {
     let channels = open.withLock { open in
       open.isQuiescing = true
@@ -54,26 +54,26 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// A request begins, or its answer is written.
+  /// Marks the start of a request, or the end of its answer.
   func note(_ channel: any Channel, isWorking: Bool) {
     open.withLock { $0.table.note(ObjectIdentifier(channel), isWorking: isWorking) }
   }
 }
 
-/// Enters one connection among the open ones, and ends it where no head of a request comes in time. What it passes on are
-/// parts of requests: the first of them is a head.
+/// Registers one connection, and closes it if no request head arrives in time. It passes on parts of requests; the
+/// first part is a head.
 ///
-/// When the server stops, a connection that is new gets an answer to the request that its client is just sending.
+/// While the server stops, a new connection still gets an answer to the request that its client is sending.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = Any
 
-  /// How long the first request of a new connection may take to come when the server stops.
+  /// The time limit for the first request of a new connection while the server stops.
   private static let lastRequestTime = TimeAmount.seconds(2)
 
   private let connections: OpenConnections
   private let headTime: TimeAmount
-  private var patience: Scheduled<Void>?
-  private var endsBehindRequest = false
+  private var headTimeout: Scheduled<Void>?
+  private var closesAfterRequest = false
 
   init(_ connections: OpenConnections, headTime: TimeAmount) {
     self.connections = connections
@@ -83,8 +83,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     connections.add(context.channel)
     wait(headTime, context)
-    // In this order: whoever stops the server sees the connection, or the connection sees that.
-    if connections.isQuiescing { endBehindRequest(context) }
+    // The order matters: either `quiesce` finds this connection, or this check sees that the server is stopping.
+    if connections.isQuiescing { closeAfterRequest(context) }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -92,41 +92,41 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  /// A connection whose client is gone before it is set up was never active, so that it does not become inactive.
+  /// Also covers a client that disconnects before the connection is set up: such a channel never becomes inactive.
   func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if let patience {
-      patience.cancel()
-      self.patience = nil
+    if let headTimeout {
+      headTimeout.cancel()
+      self.headTimeout = nil
     }
     context.fireChannelRead(data)
-    guard endsBehindRequest else { return }
-    endsBehindRequest = false
+    guard closesAfterRequest else { return }
+    closesAfterRequest = false
     context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is ChannelShouldQuiesceEvent, patience != nil else {
+    guard event is ChannelShouldQuiesceEvent, headTimeout != nil else {
       return context.fireUserInboundEventTriggered(event)
     }
-    endBehindRequest(context)
+    closeAfterRequest(context)
   }
 
-  private func endBehindRequest(_ context: ChannelHandlerContext) {
-    endsBehindRequest = true
+  private func closeAfterRequest(_ context: ChannelHandlerContext) {
+    closesAfterRequest = true
     wait(min(headTime, Self.lastRequestTime), context)
   }
 
   private func end(_ context: ChannelHandlerContext) {
-    patience?.cancel()
-    patience = nil
+    headTimeout?.cancel()
+    headTimeout = nil
     connections.remove(context.channel)
   }
 
   private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let channel = context.channel
-    patience?.cancel()
-    patience = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    headTimeout?.cancel()
+    headTimeout = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which connections are open, and which one is closed where there are too many: of one address the oldest silent one;
-/// in all, the oldest silent one of the address that has most of them. So nobody keeps others out by silence, and nobody by
-/// working on all connections at once.
+/// Selects the connection to close if there are too many. Above the limit of an address, it is that address's oldest
+/// silent one. Above the total limit, it is the oldest silent one of the address with the most silent ones. So neither
+/// silent nor busy clients can block others.
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
   private struct Entry {
     let address: String
-    /// The order in which connections came, or became silent.
+    /// The order in which connections were opened or last changed their state.
     var place: Int
-    /// Whether a request is under way on it.
+    /// Whether a request is in progress.
     var isWorking = false
   }
 
@@ -24,9 +24,9 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   var count: Int { entries.count }
 
-  /// Takes a connection.
+  /// Adds a connection.
   ///
-  /// - Returns: the connection to close, which is in the table no longer: the new one where the others work.
+  /// - Returns: the connection to close, which is no longer in the table; it is the new one if all others are busy.
   mutating func add(_ id: ID, from address: String) -> ID? {
     last += 1
     let own = entries.filter { $0.value.address == address }
@@ -43,7 +43,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   mutating func remove(_ id: ID) { entries[id] = nil }
 
-  /// A request begins, or its answer is written.
+  /// Marks the start of a request, or the end of its answer.
   mutating func note(_ id: ID, isWorking: Bool) {
     last += 1
     entries[id]?.isWorking = isWorking
@@ -54,7 +54,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     entries.filter { !$0.value.isWorking }.min { $0.value.place < $1.value.place }?.key
   }
 
-  /// That of the address that has most silent ones; nil where all work.
+  /// The oldest silent connection of the address with the most silent ones; nil if all are busy.
   private static func oldestSilent(ofMost entries: [ID: Entry]) -> ID? {
     let silent = entries.filter { !$0.value.isWorking }
     var counts: [String: Int] = [:]

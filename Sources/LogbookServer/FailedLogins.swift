@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts failed logins by address. A good token is never made to wait: people share addresses, and 256 random bits
-/// are not found by trying, so that the limit only bounds the work for those who try.
+/// Counts failed logins by address. A valid token is never delayed, since people share addresses. Tokens of 256 random
+/// bits cannot be guessed, so the limit only bounds the work that guessing causes.
 actor FailedLogins {
   private static let windowSeconds: Int64 = 60
-  /// More addresses than this within a minute are no people's.
+  /// The number of addresses above which the counts are reset: more in a minute are not people.
   private static let maxAddresses = 10_000
 
   private struct Count {
@@ -12,11 +12,11 @@ actor FailedLogins {
     let since: Int64
   }
 
-  /// What a failure leads to.
+  /// The consequence of a failure.
   struct Verdict: Equatable {
-    /// The seconds to wait, where there were too many.
+    /// The seconds to wait after too many failures.
     var waitSeconds: Int?
-    /// How many failures of all addresses the log does not show, where it is time for a line about them.
+    /// The number of failures that the log does not list, if a summary is due.
     var unlogged: Int?
   }
 
@@ -27,7 +27,6 @@ actor FailedLogins {
 
   init(maxFailures: Int) { self.maxFailures = maxFailures }
 
-  /// Counts a failure.
   func add(_ address: String, at now: Int64) -> Verdict {
     if counts.count >= Self.maxAddresses { counts = counts.filter { !isOver($0.value.since, now) } }
     if counts.count >= Self.maxAddresses { counts.removeAll() }
@@ -39,7 +38,7 @@ actor FailedLogins {
     return Verdict(waitSeconds: Int(count.since + Self.windowSeconds - now), unlogged: summary(now))
   }
 
-  /// One line at once, then one for each minute.
+  /// A first summary immediately, then one for each minute.
   private func summary(_ now: Int64) -> Int? {
     unlogged += 1
     guard unloggedSince.map({ isOver($0, now) }) ?? true else { return nil }

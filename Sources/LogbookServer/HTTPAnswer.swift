@@ -5,26 +5,27 @@ import HummingbirdCore
 import LogbookAPI
 import NIOCore
 
-/// What a request is answered with, before it is packed for the way.
-struct Answer {
+/// The answer to a request, before compression.
+struct HTTPAnswer {
   var status = HTTPResponse.Status.ok
   var headers: HTTPFields = [:]
   var body: [UInt8] = []
   var type = "application/json"
-  /// Whether it may go out packed by gzip: a range of bytes would be one of the packed bytes.
+  /// Whether gzip is allowed. A range of bytes must not be compressed, since it would then be a range of the compressed
+  /// bytes.
   var mayBePacked = true
-  /// Whether the connection ends with it, because the rest of the request was not read.
+  /// Whether the connection is closed after it, because the rest of the request was not read.
   var endsConnection = false
 
-  /// Smaller bodies gain nothing.
+  /// Compressing smaller bodies gains nothing.
   private static let minPackedBytes = 1024
 
-  /// The response, gzipped for a client that takes it.
+  /// The response, gzipped for a client that accepts it.
   ///
-  /// - Parameter delivery: what counts its bytes until the client has them, and how long that may take.
+  /// - Parameter delivery: counts the response's bytes until the client has received them, and limits the time.
   func response(takesGzip: Bool, _ delivery: AnswerDelivery? = nil) async -> Response {
     var headers = headers
-    // Health data is nobody else's to keep.
+    // Nothing between client and server may store health data.
     headers[.cacheControl] = "no-store"
     headers[.xContentTypeOptions] = "nosniff"
     var bytes = body
@@ -35,7 +36,7 @@ struct Answer {
     }
     if status != .notModified { headers[.vary] = "Accept-Encoding" }
     if bytes.count < AnswerDelivery.minCountedBytes {
-      // It is in the system's buffers at once: whoever does not take it is as silent as who asks for nothing.
+      // A small body fits the system's buffers immediately. A client that does not read it then counts as silent.
       delivery?.end()
     } else if let delivery {
       guard await delivery.begin(bytes.count) else {
@@ -55,14 +56,14 @@ struct Answer {
     return Response(status: status, headers: headers, body: Self.last(ByteBuffer(bytes: bytes)))
   }
 
-  /// In place of an answer that there is no memory for.
-  private static var full: Answer {
+  /// The replacement of an answer for which there is no memory.
+  private static var full: HTTPAnswer {
     var refusal = Refusal(.busy, "too many answers are on their way; try again")
     refusal.retryAfterSeconds = 1
-    return Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
+    return HTTPAnswer(status: refusal.status, headers: refusal.headers, body: refusal.body)
   }
 
-  /// A body behind which the connection is closed: what else the client sends is not waited for.
+  /// A body after which the connection is closed, without reading further data of the client.
   private static func last(_ buffer: ByteBuffer) -> ResponseBody {
     ResponseBody(contentLength: buffer.readableBytes) { writer in
       try await writer.write(buffer)
@@ -72,13 +73,13 @@ struct Answer {
   }
 }
 
-/// Ends a connection behind an answer.
+/// Thrown to close a connection after an answer.
 struct EndOfConnection: Error {}
 
-/// The bytes of an answer on their way. A client that does not take them holds memory of the server, so that they are
-/// counted for its login, and the connection ends where that takes too long.
+/// The transfer of an answer's bytes. Until the client reads them they occupy the server's memory. So they are counted
+/// for its login, and the connection is closed after a time limit.
 struct AnswerDelivery: Sendable {
-  /// Smaller answers are in the system's buffers at once.
+  /// Smaller answers fit the system's buffers immediately.
   static let minCountedBytes = 16 << 10
 
   let limits: WorkLimits
@@ -89,7 +90,7 @@ struct AnswerDelivery: Sendable {
 
   func begin(_ bytes: Int) async -> Bool { await limits.take(bytes, for: login) }
 
-  /// Nothing is under way on the connection any more.
+  /// Marks the connection as silent.
   func end() { connections.note(channel, isWorking: false) }
 
   func body(_ bytes: [UInt8], endsConnection: Bool) -> ResponseBody {
@@ -103,7 +104,7 @@ struct AnswerDelivery: Sendable {
             try await channel.close()
           }
           defer { group.cancelAll() }
-          // In pieces: each waits until the one before is with the system, a whole would be buffered at once.
+          // Each piece waits until the system has accepted the previous one. A single write would be buffered completely.
           var start = 0
           while start < count {
             let piece = start..<min(start + Self.minCountedBytes, count)

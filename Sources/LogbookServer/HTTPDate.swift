@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// The date of an answer's header (RFC 9110 §5.6.7).
+/// The date in an answer's header (RFC 9110 §5.6.7).
 enum HTTPDate {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The date of UTC seconds, in English and GMT whatever the host speaks.
+  /// The date of UTC seconds, in English and GMT whatever the host's locale.
   static func text(_ seconds: Int64) -> String {
     let words = DeviceTime(seconds: seconds).text.split(whereSeparator: { $0 == "-" || $0 == "T" })
     let number = Int64((Double(seconds) / 86_400).rounded(.down))

@@ -5,17 +5,17 @@ import Logbook
 import LogbookAPI
 
 extension HTTPFields {
-  /// The headers that say how much is held of a content.
+  /// The headers that state how much of a content the server holds.
   static func holding(_ held: HeldContent) -> HTTPFields {
     var headers: HTTPFields = [:]
     headers.set(held)
     return headers
   }
 
-  /// Reports how much is held of a content.
+  /// Sets the headers that state how much of a content the server holds.
   mutating func set(_ held: HeldContent) {
-    self[wire: Wire.heldHeader] = String(held.bytes)
-    if let size = held.size { self[wire: Wire.sizeHeader] = String(size) }
+    self[wire: WireProtocol.heldHeader] = String(held.bytes)
+    if let size = held.size { self[wire: WireProtocol.sizeHeader] = String(size) }
   }
 
   /// A header of the protocol by its name.

@@ -5,18 +5,18 @@ import HummingbirdCore
 import LogbookAPI
 import NIOCore
 
-/// Reads the body of a request within its limits: bytes before and after unpacking, time, and rate.
+/// Reads the body of a request within limits: bytes before and after decompression, time, and rate.
 struct IncomingBody: Sendable {
   let bytesAtWork: WorkLimits
   let time: Duration
-  /// What has to arrive within each of these times, until the body ends.
+  /// The minimum number of bytes in each of these intervals, until the body ends.
   let pace: (bytes: Int, time: Duration)
-  /// The login that sends it.
+  /// The login of the sender.
   var login = ""
   var type = "application/json"
-  var maxBytes = Wire.maxBodyBytes
+  var maxBytes = WireProtocol.maxBodyBytes
 
-  /// Gives the bytes of a body to `use`, which runs while its bytes are counted as at work.
+  /// Passes the bytes of a body to `use`, and counts them as in use while it runs.
   func read<Value: Sendable>(
     _ request: Request, _ use: ([UInt8]) async throws -> Value
   ) async throws -> Value {
@@ -25,7 +25,7 @@ struct IncomingBody: Sendable {
     let tally = ByteTally(bytesAtWork, login)
     do {
       let body = try await collect(request, tally)
-      // A server that stops does not begin with what it has read.
+      // While the server stops, a body that was read is not processed.
       try Task.checkCancellation()
       let value: Value
       if isPacked {
@@ -44,12 +44,12 @@ struct IncomingBody: Sendable {
   }
 }
 
-/// The bytes that one body holds. They are counted as they come: what a client only announces keeps nobody out.
+/// Counts the bytes of one body as they arrive. An announced length does not count, so that it cannot block others.
 private actor ByteTally {
   private let limits: WorkLimits
   private let login: String
   private var taken = 0
-  /// How many bytes arrived so far.
+  /// The number of bytes received so far.
   private(set) var arrived = 0
 
   init(_ limits: WorkLimits, _ login: String) {
@@ -117,7 +117,7 @@ extension IncomingBody {
     }
   }
 
-  /// The bytes of the body. One that comes in drops would hold its connection for hours.
+  /// Receives the bytes of the body. Without a minimum rate, a slow body would hold its connection for hours.
   private func collect(_ request: Request, _ tally: ByteTally) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
       group.addTask {

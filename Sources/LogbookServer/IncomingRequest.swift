@@ -12,18 +12,18 @@ import NIOCore
   import Musl
 #endif
 
-/// What belongs to a request besides what it says.
+/// Where a request came from and where it arrived.
 struct RequestOrigin {
-  /// What is served at the address that the request came to.
+  /// The routes that the receiving address serves.
   enum Place {
-    /// The calls of the protocol, and metrics to this machine.
+    /// All calls of the protocol; metrics only to this machine.
     case everything
-    /// All but metrics.
+    /// All except metrics.
     case calls
-    /// Metrics and health alone, to everybody.
+    /// Only metrics and health, to everyone.
     case metrics
 
-    /// What a URL of the place ends with.
+    /// The path to show in a URL of the address.
     var path: String { self == .metrics ? WireRoute.metrics.path : "" }
   }
 
@@ -37,17 +37,18 @@ struct RequestOrigin {
     peer = channel.remoteAddress
   }
 
-  /// The address by which failed logins are counted.
+  /// The address for counting failed logins.
   var address: String { Self.address(of: peer) }
 
-  /// Who is at the other end: a household has many addresses of IPv6, which share their first half.
+  /// The address of a peer for counting. Addresses of IPv6 are reduced to their first half, which all addresses of a
+  /// household share.
   static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
-    // As bytes, since the text leaves out zeros, of which each address has others.
+    // Compared as bytes, since the text form omits zeros, differently for each address.
     var bytes = [UInt8](repeating: 0, count: 16)
     let number = text.prefix { $0 != "%" }
     guard inet_pton(AF_INET6, String(number), &bytes) == 1 else { return text }
-    // What came over IPv4 has its whole address in the second half.
+    // A mapped address of IPv4 is entirely in the second half.
     if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
       return bytes.suffix(4).map(String.init).joined(separator: ".")
     }
@@ -60,7 +61,6 @@ struct RequestOrigin {
   }
 }
 
-/// A request as the calls of the protocol see it.
 struct IncomingRequest: Sendable {
   let request: Request
   let path: String
@@ -70,13 +70,12 @@ struct IncomingRequest: Sendable {
     path = request.uri.path
   }
 
-  /// Whether something follows the head, which nobody may have read.
+  /// Whether a body follows the head; it may not have been read.
   var hasBody: Bool {
     request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
   }
 
-  /// Whether a proxy says that the request is somebody else's: by the headers of RFC 7239 and RFC 9110, or by those that
-  /// proxies are set up with.
+  /// Whether a proxy forwarded the request, by the headers of RFC 7239 and RFC 9110, and by the usual headers of proxies.
   var isForwarded: Bool {
     request.headers.contains { field in
       let name = field.name.canonicalName
@@ -93,7 +92,7 @@ struct IncomingRequest: Sendable {
       }
   }
 
-  /// The token of `Authorization: Bearer`.
+  /// The token in `Authorization: Bearer`.
   var token: LoginToken? {
     let values = request.headers[values: .authorization]
     let parts = (values.first ?? "").split(separator: " ", maxSplits: 1)
@@ -101,30 +100,30 @@ struct IncomingRequest: Sendable {
     return LoginToken(String(parts[1]))
   }
 
-  /// The run that the headers name.
+  /// The run in the headers.
   func run() throws(Refusal) -> RunStamp {
-    let node = try header(Wire.nodeHeader) ?? ""
-    let run = try header(Wire.runHeader) ?? ""
+    let node = try header(WireProtocol.nodeHeader) ?? ""
+    let run = try header(WireProtocol.runHeader) ?? ""
     let stamp = RunStamp(
-      node: node, run: run, logbook: try header(Wire.logbookHeader),
-      lastSeenPosition: try header(Wire.positionHeader))
+      node: node, run: run, logbook: try header(WireProtocol.logbookHeader),
+      lastSeenPosition: try header(WireProtocol.positionHeader))
     guard let stamp else {
       throw Refusal(
         .badRequest,
-        "the header \(Wire.nodeHeader) must be a UUID, and \(Wire.runHeader) a number from 1, a blank and a UUID"
+        "the header \(WireProtocol.nodeHeader) must be a UUID, and \(WireProtocol.runHeader) a number from 1, a blank and a UUID"
       )
     }
     return stamp
   }
 
-  /// A parameter of the query, which may occur once.
+  /// A parameter of the query; an error if it occurs twice.
   func parameter(_ name: String) throws(Refusal) -> String? {
     let values = request.uri.queryParameters[values: Substring(name)]
     guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) occurs twice") }
     return values.first.map(String.init)
   }
 
-  /// A header, which may occur once.
+  /// A header; an error if it occurs twice.
   func header(_ name: String) throws(Refusal) -> String? {
     guard let field = HTTPField.Name(name) else { return nil }
     let values = request.headers[values: field]

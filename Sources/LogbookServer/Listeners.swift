@@ -16,18 +16,17 @@ import ServiceLifecycle
   import Musl
 #endif
 
-/// The sockets of a server, bound and listening, and what becomes of their connections.
+/// The listening sockets of a server, and their connections.
 struct Listeners: Service {
   private typealias Connections = NIOAsyncChannel<HTTP1Channel.Value, Never>
 
-  /// One socket.
   private struct Listener: Sendable {
     let connections: Connections
     let channel: HTTP1Channel
     let url: String
   }
 
-  /// How long connections that the kernel has handed over may take to be set up, when no more are accepted.
+  /// The time in which connections from the kernel's queue are set up after accepting ends.
   private static let handoverTime = TimeAmount.milliseconds(100)
 
   private let responder: WireResponder
@@ -54,7 +53,7 @@ struct Listeners: Service {
 
   /// Listens on every address, or on none.
   ///
-  /// - Throws: `Failure` of category `unavailable` for one that cannot be listened on.
+  /// - Throws: `Failure` of category `unavailable` if one address cannot be used.
   mutating func listen() async throws {
     do {
       for socket in settings.systemSockets {
@@ -71,10 +70,10 @@ struct Listeners: Service {
     }
   }
 
-  /// Serves every connection until the server is asked to stop, then those that are open to their end.
+  /// Serves connections until the server is asked to stop, then until the open connections end.
   func run() async throws {
     await withGracefulShutdownHandler {
-      // Who hears of it may stop the server, which is possible from here on.
+      // The caller may stop the server as soon as it is informed.
       await announce(listeners.map(\.url))
       await withDiscardingTaskGroup { group in
         for listener in listeners { group.addTask { await serve(listener) } }
@@ -119,7 +118,8 @@ extension Listeners {
     let certificate = isEncrypted ? certificate : nil
     let setUp: @Sendable (any Channel) -> EventLoopFuture<HTTP1Channel.Value> = { [logger] child in
       guard let certificate else { return channel.setup(channel: child, logger: logger) }
-      // Asked for each connection, since it may have been read again. Nothing is read from the connection before.
+      // The certificate may have been reloaded, so it is read for each connection. Until then nothing is read from the
+      // connection.
       return child.eventLoop.makeFutureWithTask { await certificate.context }.flatMapThrowing { context in
         try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
       }.flatMap { channel.setup(channel: child, logger: logger) }
@@ -127,7 +127,7 @@ extension Listeners {
     switch (descriptor, address) {
     case (let descriptor?, _):
       let connections = try await bootstrap.bind(descriptor, childChannelInitializer: setUp)
-      // The channel has made the queue that others share with it shorter.
+      // Creating the channel has shortened the queue of the shared socket.
       _ = Glibc.listen(descriptor, SOMAXCONN)
       return connections
     case (nil, .network(let host, let port)):
@@ -146,7 +146,7 @@ extension Listeners {
         do {
           try await writer.write(response: response.head, body: response.body)
         } catch is HTTPParserError {
-          // It would be answered a second time.
+          // Without this error the request would be answered a second time.
           throw EndOfConnection()
         }
       },
@@ -166,15 +166,15 @@ extension Listeners {
           }
         }
       } catch is CancellationError {
-        // The server ends before its connections do.
+        // The server was stopped while connections were open.
       } catch {
         logger.error("cannot accept connections", metadata: ["reason": "\(type(of: error))"])
       }
     }
   }
 
-  /// What waits in the kernel's queue of a socket that the service manager holds is the next process's. Connections that
-  /// are here get an answer to the request that they have sent or are about to send.
+  /// Stops accepting. Connections in the kernel's queue of a socket of the service manager are for the next process.
+  /// Open connections still get answers to requests that have been or are being sent.
   private func stopAccepting() {
     for listener in listeners {
       let channel = listener.connections.channel
@@ -207,7 +207,7 @@ extension ListeningAddress {
     if case .unix = self { true } else { false }
   }
 
-  /// A Unix socket leads to a program of this machine, which needs no encryption; nor do figures without personal data.
+  /// A Unix socket is local to this machine and needs no encryption, and metrics have no personal data.
   fileprivate func takesTLS(at place: RequestOrigin.Place) -> Bool { !isUnix && place != .metrics }
 
   fileprivate func url(port: Int?, isEncrypted: Bool) -> String {

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a server listens.
 package enum ListeningAddress: Hashable, Sendable {
-  /// A name or a numeric address, without the brackets of IPv6, and a port; 0 lets the system choose one.
+  /// A name or a numeric address, without the brackets of IPv6, and a port. With port 0 the system chooses one.
   case network(host: String, port: Int)
   /// A socket in the file system.
   case unix(path: String)
 
-  /// What a path may have at most: the kernel's `sun_path` without its NUL.
+  /// The maximum length of a path: the kernel's `sun_path` without its NUL.
   static let maxPathBytes = 107
 
-  /// An address in a network.
   package init(host: String, port: Int) { self = .network(host: host, port: port) }
 
-  /// The address from `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`; nil for anything else.
+  /// Parses `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`; nil for anything else.
   package init?(text: String) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
@@ -38,12 +36,12 @@ package enum ListeningAddress: Hashable, Sendable {
   package var isLoopback: Bool {
     guard case .network(let host, _) = self else { return true }
     if host == "localhost" || host == "::1" { return true }
-    // All parts are numbers, since a name may begin with an address: 127.0.0.1.example.com.
+    // Every part must be a number, since a name may begin like an address: 127.0.0.1.example.com.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
   }
 
-  /// The address as people write it.
+  /// The address in the notation of `init(text:)`.
   package var text: String {
     switch self {
     case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

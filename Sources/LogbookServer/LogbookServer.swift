@@ -6,26 +6,24 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// The glucoport protocol over HTTP, on a storage. This type and `ServerSettings` are the room's interface.
+/// The glucoport protocol over HTTP, with a storage. This type and `ServerSettings` are the room's interface.
 package struct LogbookServer: Sendable {
   private let storage: any ServerStorage
   private let settings: ServerSettings
 
-  /// A server that is not listening yet.
   package init(_ storage: any ServerStorage, _ settings: ServerSettings) {
     self.storage = storage
     self.settings = settings
   }
 
-  /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then finishes the requests at work. With SIGHUP it
-  /// reads its certificate and key again.
+  /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then finishes current requests. SIGHUP reloads
+  /// certificate and key.
   ///
-  /// - Parameter onListening: receives where it listens, in the order of the settings, once all of it is there.
-  /// - Throws: `Failure`: `unavailable` where an address cannot be listened on, `configuration` for a certificate
-  ///   or key that cannot be used.
+  /// - Parameter onListening: receives the URLs in the order of the settings, once all sockets listen.
+  /// - Throws: `Failure`: `unavailable` if an address cannot be used, `configuration` for an unusable certificate or key.
   package func run(onListening: @escaping @Sendable (_ urls: [String]) async -> Void) async throws {
     let logger = settings.logger()
-    // What libraries report is of no use to who runs the server, but for what goes wrong.
+    // Libraries log only errors: the rest is of no use to administrators.
     var quiet = logger
     quiet.logLevel = .warning
     let certificate = try settings.tls.map { files throws(Failure) in try ServerCertificate(files) }
@@ -37,10 +35,10 @@ package struct LogbookServer: Sendable {
       await onListening(urls)
       states.send(.ready)
     }
-    // Before anybody knows that there is a server: without it the signal would end the process.
+    // Set up before the server is announced: without a handler SIGHUP would end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     try await listeners.listen()
-    // They are ended in the opposite order.
+    // The services are stopped in reverse order.
     var configuration = ServiceGroupConfiguration(
       services: [
         listeners, CertificateReload(hangups, certificate, states, logger), Watchdog(storage, states),
@@ -50,7 +48,7 @@ package struct LogbookServer: Sendable {
   }
 }
 
-/// What is reported to the service manager, where there is one.
+/// Reports states to the service manager, if there is one.
 private struct ServiceStates: Sendable {
   let notifier: ServiceNotifier?
   private let logger: Logger
@@ -66,7 +64,7 @@ private struct ServiceStates: Sendable {
   }
 }
 
-/// Reads certificate and key again with each SIGHUP. Connections go on.
+/// Reloads certificate and key at each SIGHUP. Open connections continue.
 private struct CertificateReload: Service {
   private let hangups: UnixSignalsSequence
   private let certificate: ServerCertificate?
@@ -97,7 +95,7 @@ private struct CertificateReload: Service {
   }
 }
 
-/// Reports to the service manager that the server works: that its storage answers, be it with an error.
+/// Reports to the service manager that the server responds: that its storage answers, even with an error.
 private struct Watchdog: Service {
   private let storage: any ServerStorage
   private let states: ServiceStates
@@ -112,14 +110,15 @@ private struct Watchdog: Service {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         if interval != nil { await report() }
-        // Without a watchdog only the end is waited for.
+        // Without a watchdog, only wait for the end.
         do { try await Task.sleep(for: interval ?? .seconds(86_400)) } catch { return }
       }
     }
     states.send(.stopping)
   }
 
-  /// A restart mends no storage, whose errors requests report; a storage that hangs never comes to the report.
+  /// Reports even if the storage fails: requests report such errors, and a restart would not help. A hanging storage
+  /// prevents the report.
   private func report() async {
     do throws(ServiceError) {
       _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))

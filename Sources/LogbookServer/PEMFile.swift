@@ -8,9 +8,9 @@ import Logbook
   import Musl
 #endif
 
-/// A file with a certificate or a key. A named pipe or a device is refused: reading it could stop a running server.
+/// A file with a certificate or a key. Named pipes and devices are refused: reading one could block a running server.
 enum PEMFile {
-  /// The bundle of all authorities of a system has about 230 kB.
+  /// The maximum size. The bundle of all authorities of a system has about 230 kB.
   private static let maxBytes = 4 << 20
 
   /// The bytes of the file.

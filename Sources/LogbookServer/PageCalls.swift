@@ -5,7 +5,7 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The pages of a logbook for a browser, and the links that open them.
+/// The pages of a logbook for a browser, and the links to them.
 struct PageCalls: Sendable {
   private static let maxParameters = 8
   private static let maxParameterBytes = 64
@@ -22,9 +22,9 @@ struct PageCalls: Sendable {
     atWork = WorkLimits(max: settings.maxPagesAtWork, perLogin: 1)
   }
 
-  /// `POST /v1/pages`: a link for the login, whatever its role.
-  func makeLink(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
-    // Nothing is in a body that nobody reads, and what follows the head would pass for the next request.
+  /// `POST /v1/pages`: creates a link for the login, whatever its role.
+  func makeLink(_ incoming: IncomingRequest, _ login: Login) async throws -> HTTPAnswer {
+    // A body is refused: it is not read here, and would be taken for the next request.
     guard !incoming.hasBody, let token = incoming.token else {
       throw Refusal(.badRequest, "this call has no body")
     }
@@ -44,22 +44,24 @@ struct PageCalls: Sendable {
       refusal.retryAfterSeconds = 60
       throw refusal
     }
-    return Answer(body: Bodies.write(PageLink(path: Wire.pagesPath + secret.text, expiresAt: end)))
+    return HTTPAnswer(
+      body: WireCodec.write(PageLink(path: WireProtocol.pagesPath + secret.text, expiresAt: end)))
   }
 
-  /// The login of a link that is valid, and whose token is.
+  /// The login of a link, if both the link and its token are valid.
   func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
-    let secret = LoginToken(String(incoming.path.dropFirst(Wire.pagesPath.count)))
+    let secret = LoginToken(String(incoming.path.dropFirst(WireProtocol.pagesPath.count)))
     let now = clock()
-    // A token that was replaced is good for its links as long as it is for the calls.
+    // A replaced token is valid for its links as long as for calls.
     guard let link = await links.link(secretHash: secret.hash, at: now),
       let login = try await logins.login(tokenHash: link.tokenHash, at: now), login.logbook == link.logbook
     else { return nil }
     return login
   }
 
-  /// `GET /pages/SECRET`: a page, made for as long as the client is there.
-  func page(_ incoming: IncomingRequest, _ login: Login, _ logbook: any LogbookService) async throws -> Answer
+  /// `GET /pages/SECRET`: a page. Its creation is cancelled if the client disconnects.
+  func page(_ incoming: IncomingRequest, _ login: Login, _ logbook: any LogbookService) async throws
+    -> HTTPAnswer
   {
     guard let parameters = parameters(incoming) else {
       throw Refusal(.badRequest, "This page does not exist: its address has wrong parameters.")
@@ -82,22 +84,22 @@ struct PageCalls: Sendable {
     }
   }
 
-  /// A refusal as a browser shows it.
-  static func answer(_ refusal: Refusal) -> Answer {
-    Answer(
+  /// A refusal in the form for a browser.
+  static func answer(_ refusal: Refusal) -> HTTPAnswer {
+    HTTPAnswer(
       status: refusal.status, headers: refusal.headers.merging(Self.headers),
       body: Array((refusal.message + "\n").utf8), type: "text/plain; charset=utf-8")
   }
 
-  /// Of a link that is wrong, expired or of a revoked token.
+  /// The refusal of a link that is wrong, expired, or of a revoked token.
   static var unknownLink: Refusal {
     Refusal(.notFound, "This link is unknown or has expired; 'glucoport remote page' makes a new one.")
   }
 }
 
 extension PageCalls {
-  /// What a browser is to make of a page: nothing runs, and nothing is fetched, kept or framed. The page itself
-  /// states the digest of its style, so that no other style takes effect.
+  /// Restrictions for browsers: no scripts, no requests, no caching, no framing. The page itself states the digest of
+  /// its style, so that no other style applies.
   private static let headers: HTTPFields = {
     var headers: HTTPFields = [:]
     headers[.contentSecurityPolicy] =
@@ -121,16 +123,16 @@ extension PageCalls {
     return parameters
   }
 
-  private func answer(_ made: PageAnswer) -> Answer {
+  private func answer(_ made: PageAnswer) -> HTTPAnswer {
     var answer =
       switch made {
       case .html(let bytes) where bytes.count <= settings.maxBytes:
-        Answer(headers: Self.headers, body: bytes, type: "text/html; charset=utf-8")
+        HTTPAnswer(headers: Self.headers, body: bytes, type: "text/html; charset=utf-8")
       case .html, .tooLarge:
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
       }
-    // Whoever waits for the end of the client has read what follows the request.
+    // Waiting for the client's disconnection has consumed any further data of the client.
     answer.endsConnection = true
     return answer
   }

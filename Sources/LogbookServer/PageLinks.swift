@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The links to pages that are valid: each by the SHA-256 of its secret. They end with the server, too.
+/// The valid links to pages, by the SHA-256 of their secrets. They are lost when the server ends.
 actor PageLinks {
   struct Link: Sendable {
-    /// That of the token that made it, which has to open the same logbook still.
+    /// The hash of the token that created it. That token must still open the same logbook.
     let tokenHash: [UInt8]
     let login: String
     let logbook: String
     let madeAt: Int64
     let expiresAt: Int64
 
-    /// A clock that was set back makes no link last longer than it was made for.
+    /// A clock that was set back does not extend a link.
     func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
   }
 
@@ -24,7 +24,7 @@ actor PageLinks {
     maxPerLogin = perLogin
   }
 
-  /// Keeps a link; false where there are too many of others.
+  /// Adds a link; false if other logins have too many.
   func add(_ link: Link, secretHash: [UInt8]) -> Bool {
     links = links.filter { $0.value.link.isValid(at: link.madeAt) }
     let own = links.filter { $0.value.link.login == link.login }
@@ -37,7 +37,7 @@ actor PageLinks {
     return true
   }
 
-  /// The link of a secret; nil where there is none, or none any more.
+  /// The link of a secret; nil if there is none or it has expired.
   func link(secretHash: [UInt8], at now: Int64) -> Link? {
     guard let link = links[secretHash]?.link else { return nil }
     if !link.isValid(at: now) { links[secretHash] = nil }

@@ -4,19 +4,19 @@ import HTTPTypes
 import Logbook
 import LogbookAPI
 
-/// An answer that is no success. The message holds nothing of the request.
+/// An answer with an error. Its message contains no part of the request.
 struct Refusal: Error {
   let code: ErrorCode
   let message: String
-  /// Another status than the one that belongs to the code.
+  /// Replaces the status that belongs to the code.
   var statusOverride: HTTPResponse.Status?
   var logbook: String?
   var retryAfterSeconds: Int?
-  /// Whether the connection ends with it, and the log counts it with others.
+  /// Whether the connection is closed after it. The log then only counts it.
   var endsConnection = false
-  /// The methods that the path takes.
+  /// The methods that the path accepts.
   var allowed: String?
-  /// What is held of a content, where a part of it does not fit.
+  /// How much of a content the server holds, if a part does not fit.
   var held: HeldContent?
 
   init(_ code: ErrorCode, _ message: String) {
@@ -44,14 +44,14 @@ struct Refusal: Error {
     }
   }
 
-  /// The headers that belong to it.
+  /// Its headers.
   var headers: HTTPFields {
     var headers: HTTPFields = [:]
     if code == .login { headers[.wwwAuthenticate] = "Bearer realm=\"glucoport\"" }
     if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
     if let allowed { headers[.allow] = allowed }
-    headers[wire: Wire.errorHeader] = code.rawValue
-    if let logbook { headers[wire: Wire.logbookHeader] = logbook }
+    headers[wire: WireProtocol.errorHeader] = code.rawValue
+    if let logbook { headers[wire: WireProtocol.logbookHeader] = logbook }
     if let held { headers.set(held) }
     return headers
   }
@@ -60,7 +60,7 @@ struct Refusal: Error {
 }
 
 extension Refusal {
-  /// What a logbook did not do.
+  /// The refusal for an error of a logbook.
   init(_ error: ServiceError) {
     switch error {
     case .nodeReused:
@@ -87,6 +87,6 @@ extension Refusal {
     }
   }
 
-  /// A body that is not what the protocol says.
+  /// The refusal of a body that violates the protocol.
   init(_ error: JSONError) { self.init(.badRequest, "byte \(error.offset) of the body: \(error.reason)") }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import NIOSSL
 
-/// The certificate that new connections get.
+/// The certificate for new connections.
 actor ServerCertificate {
   private let files: ServerTLS
   private(set) var context: NIOSSLContext
@@ -16,7 +16,8 @@ actor ServerCertificate {
     context = try files.context()
   }
 
-  /// Reads the files again. Connections keep what they began with, and all do where the files cannot be used.
+  /// Reads the files again. Open connections keep their certificate. If the files are unusable, new connections also
+  /// keep the old one.
   ///
   /// - Throws: `Failure`, as `ServerTLS` does.
   func reload() throws(Failure) { context = try files.context() }

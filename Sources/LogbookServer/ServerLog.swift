@@ -9,7 +9,7 @@ import Logging
   import Musl
 #endif
 
-/// How the lines of a server's log are written.
+/// The format of the server's log.
 package enum ServerLogFormat: String, CaseIterable, Sendable {
   /// Time, level and message, then names and values.
   case text
@@ -18,7 +18,7 @@ package enum ServerLogFormat: String, CaseIterable, Sendable {
 }
 
 extension ServerSettings {
-  /// The log, on standard error, where the system's journal takes it.
+  /// The log on standard error, which the system's journal collects.
   func logger() -> Logger {
     var logger = Logger(label: "glucoport") { [clock, logFormat] label in
       switch logFormat {
@@ -30,11 +30,12 @@ extension ServerSettings {
     return logger
   }
 
-  /// In one call, so that lines of several threads never mix. A log that cannot be written stops no request.
+  /// Writes a line in one call, so that lines of several threads never mix. Errors are ignored: a failing log stops no
+  /// request.
   private static func writeToStandardError(_ line: [UInt8]) { _ = write(2, line, line.count) }
 }
 
-/// Writes each event as one JSON object: time, level, message, then what belongs to it by name.
+/// Writes each event as one JSON object: time, level, message, then its metadata by name.
 struct JSONLogHandler: LogHandler {
   var logLevel = Logger.Level.info
   var metadata: Logger.Metadata = [:]

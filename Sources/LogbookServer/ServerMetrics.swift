@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the server counts: requests, their time, and how much was stored. Nothing of what, and nothing of whose.
+/// Counts requests, their durations, and stored items. It has no personal data.
 actor ServerMetrics {
   private var stored = 0
   private var accepted = 0
@@ -9,7 +9,6 @@ actor ServerMetrics {
   /// By route, as labels.
   private var times: [String: (total: Duration, count: Int)] = [:]
 
-  /// Counts an answered request.
   func answered(_ route: WireRoute?, _ status: Int, _ duration: Duration) {
     let name = route?.rawValue ?? "other"
     requests["{route=\"\(name)\",status=\"\(status)\"}", default: 0] += 1
@@ -21,7 +20,7 @@ actor ServerMetrics {
 
   func recordsAccepted(_ count: Int) { accepted += count }
 
-  /// Everything counted so far, in the text format of Prometheus (exposition format 0.0.4).
+  /// All counts in the text format of Prometheus (exposition format 0.0.4).
   var text: String {
     var lines = [
       "# TYPE glucoport_readings_stored_total counter", "glucoport_readings_stored_total \(stored)",

@@ -6,62 +6,62 @@
   package import Musl
 #endif
 
-/// How a server runs, and how much it bears.
+/// The settings and limits of a server.
 package struct ServerSettings: Sendable {
-  /// Where it listens, beside the sockets that the service manager passed.
+  /// The addresses on which it listens, in addition to the sockets of the service manager.
   package var addresses: [ListeningAddress]
-  /// Sockets that listen already.
+  /// Listening sockets from the service manager.
   package var systemSockets: [SystemSocket] = []
-  /// Who may use the Unix sockets that it makes.
+  /// The mode of the Unix sockets that it creates.
   package var socketMode: mode_t = 0o660
-  /// Where it serves the metrics, and then nowhere else; nil for the addresses of everything, to this machine alone.
+  /// The only address with metrics; nil serves them at all addresses, only to this machine.
   package var metricsAddress: ListeningAddress?
-  /// The service manager that hears of the server's states; nil without one.
+  /// The service manager to which states are reported; nil without one.
   package var notifier: ServiceNotifier?
-  /// Without it, plain HTTP.
+  /// The certificate; without it, plain HTTP.
   package var tls: ServerTLS?
   /// The host's clock in UTC seconds.
   package var clock: @Sendable () -> Int64
-  /// How the lines of the log are written.
+  /// The format of the log.
   package var logFormat = ServerLogFormat.text
-  /// Whether the log has warnings and errors alone, and no line for each request.
+  /// Whether the log has only warnings and errors, and no line for each request.
   package var isQuiet = false
-  /// How long a connection may say nothing, between requests and within one.
+  /// The maximum silence on a connection, between requests and within one.
   package var idleTime = Duration.seconds(30)
-  /// How long a connection may take until the first head of a request is there.
+  /// The time limit for the first request head of a connection.
   package var headTime = Duration.seconds(10)
-  /// How long a body may take to arrive.
+  /// The time limit for receiving a body.
   package var bodyTime = Duration.seconds(300)
-  /// The bytes of a body that have to arrive within each `bodyPaceTime`.
+  /// The minimum number of bytes of a body in each `bodyPaceTime`.
   package var bodyPaceBytes = 4 << 10
-  /// How long a body may bring fewer bytes than `bodyPaceBytes`.
+  /// The interval of `bodyPaceBytes`.
   package var bodyPaceTime = Duration.seconds(5)
-  /// How long an answer may take until it is sent, beside a second for each 16 KiB of it.
+  /// The time limit for sending an answer, plus one second for each 16 KiB of it.
   package var answerTime = Duration.seconds(30)
-  /// How long the answer to a failed login is kept back, where there were too many.
+  /// The delay of the answer to a failed login after too many failures.
   package var failedLoginDelay = Duration.milliseconds(500)
-  /// How long requests at work may take when the server is asked to stop.
+  /// The time limit for current requests when the server is asked to stop.
   package var shutdownTime = Duration.seconds(10)
-  /// Where more come, silent ones are closed.
+  /// The maximum number of connections. Above it, silent ones are closed.
   package var maxConnections = 256
-  /// The connections of one address, whatever they do. Half of all, since a proxy brings everybody's from one address.
+  /// The maximum number of connections of one address, busy or silent. It is half of all, since all connections through
+  /// a proxy have one address.
   package var maxConnectionsPerAddress = 128
-  /// The requests that are worked on at one time; others are answered with 503.
+  /// The maximum number of concurrent requests. Further ones are answered with 503.
   package var maxRequests = 32
-  /// The requests of one login that are worked on at one time.
+  /// The maximum number of concurrent requests of one login.
   package var maxRequestsPerLogin = 8
-  /// The bytes of all bodies that are at work at one time.
+  /// The maximum total size of all bodies in use.
   package var maxBytesAtWork = 64 << 20
-  /// The bytes of answers that clients have not taken yet.
+  /// The maximum total size of answers that clients have not received yet.
   package var maxAnswerBytes = 64 << 20
-  /// The bytes of one attachment's content.
+  /// The maximum size of one attachment's content.
   package var maxContentBytes: Int64 = 25 << 20
-  /// Failed logins from one address within a minute, behind which the answer is to wait.
+  /// The number of failed logins from one address in a minute above which answers are delayed.
   package var maxFailedLogins = 20
-  /// Pages for a browser; nil for none.
+  /// The settings of pages for a browser; nil for no pages.
   package var pages: PageSettings?
 
-  /// A server at these addresses, by this clock.
   package init(
     addresses: [ListeningAddress], tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64
   ) {
@@ -72,7 +72,7 @@ package struct ServerSettings: Sendable {
 }
 
 extension ServerSettings {
-  /// What is served where the metrics have no place of their own, or have one.
+  /// The routes of the main addresses, which depend on whether metrics have a separate address.
   var mainPlace: RequestOrigin.Place {
     metricsAddress == nil && !systemSockets.contains { $0.isForMetrics } ? .everything : .calls
   }

@@ -9,17 +9,16 @@ import NIOSSL
   import Musl
 #endif
 
-/// The files by which a server proves who it is.
+/// The files for TLS.
 package struct ServerTLS: Hashable, Sendable {
-  /// The certificate and those that signed it, PEM.
+  /// The certificate and the certificates that signed it, PEM.
   package var certificateFile: String
   /// Its private key, PEM.
   package var keyFile: String
 
-  /// The certificates, PEM, of which one must vouch for each client; nil where clients need none.
+  /// Certificates, PEM, one of which must have signed each client's certificate; nil if clients need none.
   package var clientAuthoritiesFile: String?
 
-  /// A certificate and its key.
   package init(certificateFile: String, keyFile: String, clientAuthoritiesFile: String? = nil) {
     self.certificateFile = certificateFile
     self.keyFile = keyFile
@@ -28,14 +27,13 @@ package struct ServerTLS: Hashable, Sendable {
 }
 
 extension ServerTLS {
-  /// Of TLS 1.2 only what encrypts and authenticates in one, with keys that do not outlive the connection; those of TLS
-  /// 1.3 all do.
+  /// The ciphers for TLS 1.2: only authenticated encryption with forward secrecy. All ciphers of TLS 1.3 have both.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// What speaks TLS with these files as they are.
+  /// The TLS context for the current content of the files.
   ///
-  /// - Throws: `Failure`: `configuration` for a certificate or key that cannot be used, `permission` for a key that others
-  ///   can read.
+  /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that others can
+  /// read.
   func context() throws(Failure) -> NIOSSLContext {
     try checkKeyFile()
     do {
@@ -52,7 +50,7 @@ extension ServerTLS {
         // A client has no host name.
         configuration.certificateVerification = .noHostnameVerification
       }
-      // Only here a key is compared with its certificate.
+      // The initialiser also checks that key and certificate match.
       return try NIOSSLContext(configuration: configuration)
     } catch let failure as Failure {
       throw failure
@@ -71,20 +69,20 @@ extension ServerTLS {
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       if !certificates.isEmpty { return certificates }
     } catch {
-      // Whether it is damaged or holds none: the sentence below is for both.
+      // The message below covers both a damaged file and one without certificates.
     }
     throw Failure(.configuration, "\(path): cannot read a PEM certificate from this file; check --client-ca")
   }
 
   private func checkKeyFile() throws(Failure) {
     var status = stat()
-    // One that cannot be looked at cannot be read either, which is reported below.
+    // If `stat` fails, reading fails too and is reported below.
     guard stat(keyFile, &status) == 0, status.st_mode & 0o077 != 0 else { return }
     throw Failure(
       .permission, "\(keyFile): other users may read or write the private key; run: chmod 600 '\(keyFile)'")
   }
 
-  /// Clients compare the address with the alternative names alone (RFC 9110 §4.3.4).
+  /// Refuses a certificate without alternative names: clients compare the address only with these (RFC 9110 §4.3.4).
   private func checkNames(_ chain: [NIOSSLCertificate]) throws(Failure) {
     guard let leaf = chain.first, leaf._subjectAlternativeNames().isEmpty else { return }
     throw Failure(

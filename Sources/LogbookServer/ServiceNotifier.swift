@@ -6,17 +6,17 @@
   import Musl
 #endif
 
-/// Reports states to the service manager: the protocol of sd_notify(3), one datagram each, without its library.
+/// Reports states to the service manager by the protocol of sd_notify(3), one datagram each, without its library.
 package struct ServiceNotifier: Sendable {
-  /// A state as the protocol writes it.
+  /// A state of the protocol.
   enum State {
     /// Requests are answered.
     case ready
-    /// The settings are read again; `ready` ends that. The time is that of the monotonic clock.
+    /// The settings are being reloaded, until `ready`. The time is that of the monotonic clock.
     case reloading(microseconds: UInt64)
-    /// Nothing more is accepted.
+    /// No more connections are accepted.
     case stopping
-    /// The process works.
+    /// The process responds.
     case alive
 
     var text: String {
@@ -30,12 +30,12 @@ package struct ServiceNotifier: Sendable {
   }
 
   private let socketPath: String
-  /// How often the service manager waits to hear that the process works; nil where it does not.
+  /// The interval at which the service manager expects `alive`; nil without a watchdog.
   let aliveInterval: Duration?
 
-  /// The manager that the environment names; nil where it names none that can be reached.
+  /// The manager in the environment; nil if there is none that can be reached.
   ///
-  /// - Parameter environment: gives the value of a variable of the environment.
+  /// - Parameter environment: returns the value of an environment variable.
   package init?(environment: (_ name: String) -> String?) {
     guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
       return nil
@@ -44,13 +44,13 @@ package struct ServiceNotifier: Sendable {
     let process = environment("WATCHDOG_PID")
     let isMeant = process == nil || process.flatMap { Int32($0) } == getpid()
     let time = isMeant ? environment("WATCHDOG_USEC").flatMap { Int64($0) } : nil
-    // At half of the time, as sd_watchdog_enabled(3) advises.
+    // Half of the time, as sd_watchdog_enabled(3) recommends.
     aliveInterval = time.flatMap { $0 > 1 ? .microseconds($0 / 2) : nil }
   }
 
   /// Sends a state.
   ///
-  /// - Returns: whether the manager has it.
+  /// - Returns: whether the manager received it.
   func send(_ state: State) -> Bool {
     guard var address = sockaddr_un(path: socketPath, isAbstract: socketPath.hasPrefix("@")) else {
       return false
@@ -58,7 +58,7 @@ package struct ServiceNotifier: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // An abstract name has no end but the length.
+    // An abstract name is delimited only by the length.
     let length = 2 + socketPath.utf8.count + (socketPath.hasPrefix("@") ? 0 : 1)
     let bytes = Array(state.text.utf8)
     return withUnsafePointer(to: &address) { pointer in
@@ -68,7 +68,7 @@ package struct ServiceNotifier: Sendable {
     }
   }
 
-  /// The monotonic clock, as a reload states it.
+  /// The time of the monotonic clock for `reloading`.
   static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -8,29 +8,29 @@ package import Logbook
   import Musl
 #endif
 
-/// A listening socket that the service manager passed to this process, and keeps open when it ends.
+/// A listening socket that the service manager passed to this process, and keeps open when the process ends.
 package struct SystemSocket: Hashable, Sendable {
-  /// The number of the first one that is passed; the protocol is that of sd_listen_fds(3).
+  /// The first descriptor that is passed, by the protocol of sd_listen_fds(3).
   static let firstDescriptor: Int32 = 3
   private static let maxSockets: Int32 = 64
-  /// The name, from `FileDescriptorName=`, of a socket that serves metrics alone.
+  /// The name, from `FileDescriptorName=`, of a socket that serves only metrics.
   package static let metricsName = "metrics"
 
   let descriptor: Int32
-  /// Whether it is for metrics alone.
+  /// Whether it serves only metrics.
   package let isForMetrics: Bool
-  /// Where it listens.
+  /// The address on which it listens.
   package let address: ListeningAddress
 
-  /// The sockets that this process was started with; none where nobody passed any, or passed them to another process.
+  /// The sockets passed to this process; empty if there are none or they are for another process.
   ///
-  /// - Parameter environment: gives the value of a variable of the environment.
-  /// - Throws: `Failure` of category `configuration` for a descriptor that is no listening stream socket, or a
-  ///   wrong number of them.
+  /// - Parameter environment: returns the value of an environment variable.
+  /// - Throws: `Failure` of category `configuration` for a descriptor that is not a listening stream socket, or for a
+  /// wrong number of them.
   package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
     guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
     else { return [] }
-    // Whoever connects to a socket that is passed and not served waits for ever.
+    // Clients of a socket that is passed but not served would wait endlessly.
     guard let count = Int32(text), (0...maxSockets).contains(count) else {
       throw Failure(
         .configuration,
@@ -56,7 +56,7 @@ package struct SystemSocket: Hashable, Sendable {
         "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
       )
     }
-    // No program that this one starts may hold it.
+    // Child processes must not inherit it.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.descriptor = descriptor
     self.isForMetrics = isForMetrics
@@ -69,7 +69,7 @@ package struct SystemSocket: Hashable, Sendable {
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
   }
 
-  /// Where a socket listens; nil for one of another family.
+  /// The address of a socket; nil for another address family.
   private static func address(of descriptor: Int32) -> ListeningAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -92,7 +92,7 @@ package struct SystemSocket: Hashable, Sendable {
   private static func path(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {
     let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
     let bytes = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start)
-    // An abstract one begins with NUL, and is written with a sign as systemd does.
+    // The name of an abstract socket begins with NUL, and is written with `@` like in systemd.
     guard bytes.first == 0 else { return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
     return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self)
   }

@@ -8,22 +8,22 @@ import Logbook
   import Musl
 #endif
 
-/// A socket in the file system on which this process listens, and which it removes when it ends.
+/// A listening socket in the file system, which this process created and removes when it ends.
 struct UnixSocket: Sendable {
   let descriptor: Int32
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// Listens. A socket that a process left behind, on which nobody listens, is replaced.
+  /// Listens. A leftover socket without a listening process is replaced.
   ///
-  /// - Throws: `Failure`: `unavailable` where somebody listens, or something else is at the path.
+  /// - Throws: `Failure`: `unavailable` if another process listens, or if another file is at the path.
   init(path: String, mode: mode_t) throws(Failure) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Self.failure(path, errno) }
     do throws(Failure) {
       try Self.bind(descriptor, path)
-      // Before it listens nobody can connect, whatever the umask has left of the mode.
+      // The mode is set before listening, so that no client can connect while the umask still determines it.
       var status = stat()
       guard chmod(path, mode) == 0, lstat(path, &status) == 0, listen(descriptor, SOMAXCONN) == 0 else {
         throw Self.failure(path, errno)
@@ -38,7 +38,7 @@ struct UnixSocket: Sendable {
     }
   }
 
-  /// Removes the socket, unless another one has taken its place.
+  /// Removes the socket, unless it was replaced by another.
   func remove() {
     var status = stat()
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
@@ -51,7 +51,8 @@ struct UnixSocket: Sendable {
     guard unlink(path) == 0, call(Glibc.bind, descriptor, path) == 0 else { throw failure(path, errno) }
   }
 
-  /// Whether a socket is there on which nobody listens. Only a refusal shows that: a queue that is full does not.
+  /// Whether the path is a socket without a listening process. Only a refused connection proves that; a full queue does
+  /// not.
   private static func isStale(_ path: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
@@ -86,7 +87,7 @@ struct UnixSocket: Sendable {
 }
 
 extension sockaddr_un {
-  /// The address of a path, or of an abstract name behind a sign `@`; nil for one that is too long.
+  /// The address of a path, or of an abstract name after `@`; nil if it is too long.
   init?(path: String, isAbstract: Bool = false) {
     var bytes = Array(path.utf8)
     if isAbstract { bytes[0] = 0 }

@@ -5,38 +5,38 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The calls of the protocol, on the logbook of the request's login.
+/// The calls of the protocol for the logbook of the request's login.
 struct WireCalls: Sendable {
   var body: IncomingBody
   let clock: @Sendable () -> Int64
   let metrics: ServerMetrics
 
   /// `GET /v1/logbook`
-  func logbook(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
+  func logbook(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     var logbook = try await service.logbook()
     logbook.time = clock()
-    return Answer(body: Bodies.write(logbook))
+    return HTTPAnswer(body: WireCodec.write(logbook))
   }
 
   /// `POST /v1/readings`
-  func readings(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
+  func readings(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
-      let received = try Bodies.readReadings(bytes)
+      let received = try WireCodec.readReadings(bytes)
       try Task.checkCancellation()
       var answer = try await service.store(received.batch, run)
       answer.differing = received.items(of: answer.differing)
       answer.refused = received.refused
       await metrics.readingsStored(answer.stored)
-      return Answer(body: Bodies.write(answer))
+      return HTTPAnswer(body: WireCodec.write(answer))
     }
   }
 
   /// `POST /v1/records`
-  func records(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
+  func records(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
-      let received = try Bodies.readChanges(bytes)
+      let received = try WireCodec.readChanges(bytes)
       try Task.checkCancellation()
       let changes = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
       let applied = try await service.apply(changes, run)
@@ -46,34 +46,34 @@ struct WireCalls: Sendable {
           if case .refused(let reason) = item { .refused(reason: reason) } else { verdicts.next() }
         }, position: applied.position)
       await metrics.recordsAccepted(answer.verdicts.count { if case .accepted = $0 { true } else { false } })
-      return Answer(body: Bodies.write(answer))
+      return HTTPAnswer(body: WireCodec.write(answer))
     }
   }
 
   /// `GET /v1/changes`
-  func changes(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
+  func changes(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
     let limitText = try incoming.parameter("limit")
-    guard let limit = limitText.map({ Int($0) }) ?? Wire.maxReadings, limit > 0 else {
+    guard let limit = limitText.map({ Int($0) }) ?? WireProtocol.maxReadings, limit > 0 else {
       throw Refusal(.badRequest, "the parameter limit must be a number from 1")
     }
     if let part = try Self.part(incoming) {
       guard let parts = service.parts else {
         throw Refusal(.notFound, "this server has no parts of logbooks")
       }
-      return Answer(
-        body: Bodies.write(try await parts.changes(of: part, after: after, limit: limit, run)))
+      return HTTPAnswer(
+        body: WireCodec.write(try await parts.changes(of: part, after: after, limit: limit, run)))
     }
     guard let page = try await service.changes(after: after, limit: limit, run) else {
-      return Answer(status: .notModified)
+      return HTTPAnswer(status: .notModified)
     }
-    return Answer(body: Bodies.write(page))
+    return HTTPAnswer(body: WireCodec.write(page))
   }
 }
 
 extension WireCalls {
-  /// The part of the logbook that a request is for; nil for everything that changed.
+  /// The part of the logbook that a request asks for; nil for all changes.
   private static func part(_ incoming: IncomingRequest) throws(Refusal) -> ChangePart? {
     let guid = try incoming.parameter("guid")
     let only = try incoming.parameter("only")

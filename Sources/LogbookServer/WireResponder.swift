@@ -6,7 +6,7 @@ import Logbook
 import LogbookAPI
 import Logging
 
-/// Answers each request: finds its route and its login, carries it out, and reports the outcome.
+/// Answers each request: finds its route and login, performs it, and logs the outcome.
 struct WireResponder: Sendable {
   private let storage: any ServerStorage
   private let calls: WireCalls
@@ -50,7 +50,7 @@ struct WireResponder: Sendable {
     let incoming = IncomingRequest(request)
     let route = WireRoute(path: incoming.path, method: request.method)
     var loginName: String?
-    var answer: Answer
+    var answer: HTTPAnswer
     var isLogged = true
     do {
       answer = try await self.answer(incoming, route, origin, &loginName)
@@ -60,15 +60,15 @@ struct WireResponder: Sendable {
       answer =
         isOfPage
         ? PageCalls.answer(refusal)
-        : Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
-      // It may be that nobody read what follows the head, and what the client sends there has no bounds; of a page, that
-      // its end was read in the wait for the client's.
+        : HTTPAnswer(status: refusal.status, headers: refusal.headers, body: refusal.body)
+      // The body may be unread and unbounded, so the connection is closed. For a page, the wait for the client's
+      // disconnection may have consumed further data.
       answer.endsConnection = incoming.hasBody || refusal.endsConnection || isOfPage
       isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
     await metrics.answered(route, answer.status.code, duration)
-    // Not even that of a refusal: what follows the head would pass for the next answer.
+    // Not even the body of a refusal may follow HEAD: the client would take it for the next answer.
     if request.method == .head { answer.body = [] }
     if isLogged { log(request.method, route, answer.status.code, duration, loginName) }
     return await answer.response(
@@ -82,7 +82,7 @@ struct WireResponder: Sendable {
 extension WireResponder {
   private func answer(
     _ incoming: IncomingRequest, _ route: WireRoute?, _ origin: RequestOrigin, _ loginName: inout String?
-  ) async throws -> Answer {
+  ) async throws -> HTTPAnswer {
     guard let route, isServed(route, incoming, origin) else {
       throw Refusal(.notFound, "not found")
     }
@@ -95,13 +95,13 @@ extension WireResponder {
     }
     switch route {
     case .health: return try await health()
-    case .metrics: return Answer(body: Array(await metrics.text.utf8), type: "text/plain; version=0.0.4")
+    case .metrics: return HTTPAnswer(body: Array(await metrics.text.utf8), type: "text/plain; version=0.0.4")
     default: break
     }
     let login =
       route == .page ? try await pageLogin(incoming, origin) : try await login(incoming, origin)
     loginName = login.name
-    // A link shows what its login can read.
+    // A read-only login may create links, since they show only what it can read.
     guard !WireRoute.writes(method) || route == .pageLinks || login.role == .write else {
       throw Refusal(.readOnly, "this token may only read")
     }
@@ -110,7 +110,7 @@ extension WireResponder {
       refusal.retryAfterSeconds = 1
       throw refusal
     }
-    var answer: Answer
+    var answer: HTTPAnswer
     do {
       answer = try await perform(route, incoming, login)
       await requests.release(1, for: login.name)
@@ -123,7 +123,7 @@ extension WireResponder {
   }
 
   private func perform(_ route: WireRoute, _ incoming: IncomingRequest, _ login: Login) async throws
-    -> Answer
+    -> HTTPAnswer
   {
     let logbook = storage.logbook(for: login)
     var (calls, blobs) = (calls, blobs)
@@ -162,7 +162,7 @@ extension WireResponder {
     return pages
   }
 
-  /// What a failed login is answered with, which is counted: this refusal, and another one where there were too many.
+  /// Counts a failed login; returns this refusal, or another one after too many failures.
   private func failure(of origin: RequestOrigin, _ refusal: Refusal) async throws -> Refusal {
     let verdict = await failedLogins.add(origin.address, at: clock())
     if let count = verdict.unlogged {
@@ -180,14 +180,13 @@ extension WireResponder {
     return refusal
   }
 
-  private func health() async throws -> Answer {
-    // A token that nobody has: the look-up shows whether the storage answers.
+  private func health() async throws -> HTTPAnswer {
+    // Looks up a token that cannot exist, to check that the storage answers.
     _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
-    return Answer(body: Array("{\"status\":\"ok\"}".utf8))
+    return HTTPAnswer(body: Array("{\"status\":\"ok\"}".utf8))
   }
 
-  /// Whether the address that a request came to has the route. Metrics without an address of their own are for this
-  /// machine alone.
+  /// Whether the receiving address serves the route. Metrics without a separate address are served only to this machine.
   private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     switch origin.place {
     case .everything: route != .metrics || isLocal(incoming, origin)
@@ -196,7 +195,7 @@ extension WireResponder {
     }
   }
 
-  /// Whether a request comes from this machine and through no proxy.
+  /// Whether a request comes directly from this machine, not through a proxy.
   private func isLocal(_ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     origin.isLoopback && !incoming.isForwarded
   }
@@ -211,7 +210,7 @@ extension WireResponder {
       }
       return Refusal(error)
     case is CancellationError: return Refusal(.busy, "the server is stopping")
-    // The connection ended, or broke the rules of HTTP, while its body was read.
+    // The connection ended or violated HTTP while its body was read.
     default: return Refusal(.badRequest, "the body could not be read")
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds what is under way at one time, in all and for each login, so that many clients do not exhaust the memory, and
-/// none of them keeps the others out.
+/// Limits concurrent work in total and for each login, so that many clients cannot exhaust the memory and no login
+/// blocks the others.
 actor WorkLimits {
   private let max: Int
   private let maxPerLogin: Int
@@ -13,7 +13,7 @@ actor WorkLimits {
     maxPerLogin = perLogin
   }
 
-  /// Takes so much for a login; false when there is no room for it. What is alone always has room.
+  /// Reserves an amount for a login; false if it does not fit. The only work of the server always fits.
   func take(_ amount: Int, for login: String) -> Bool {
     let own = takenByLogin[login] ?? 0
     guard taken == 0 || taken + amount <= max, own == 0 || own + amount <= maxPerLogin else { return false }

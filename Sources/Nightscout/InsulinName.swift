@@ -2,16 +2,15 @@
 
 import Logbook
 
-/// What the name of an insulin says of how it acts, as programs write it into `insulinType` and `insulinInjections`.
-/// Unknown names are rapid, as Nightscout's own programs take each dose.
+/// The action of an insulin by its name, as programs write it into `insulinType` and `insulinInjections`. Unknown names
+/// are rapid: Nightscout's own programs treat every dose so.
 enum InsulinName {
-  /// Parts of names of insulins that act for half a day and longer: insulin glargine, detemir, degludec, icodec and NPH.
+  /// Parts of names of insulins that act for half a day or longer: insulin glargine, detemir, degludec, icodec and NPH.
   private static let long = [
     "abasaglar", "awiqli", "basaglar", "degludec", "detemir", "glargine", "icodec", "insulatard", "isophane",
     "lantus", "levemir", "long", "nph", "protaphan", "rezvoglar", "semglee", "toujeo", "tresiba",
     "humulin i", "humulin n", "novolin n", "ultralente", "basal",
   ]
-  /// Parts of names of premixed insulins.
   private static let mixed = [
     "mix", "ryzodeg", "mixtard", "actraphane", "humulin m3", "70/30", "30/70", "75/25", "25/75", "50/50",
   ]
@@ -25,12 +24,12 @@ enum InsulinName {
   }
 }
 
-/// One injection of a treatment of xDrip, which writes them as JSON text.
+/// One injection in a treatment of xDrip, which writes them as JSON text.
 struct NightscoutInjection: Hashable {
   let name: String
   let units: Double
 
-  /// The injections of a text; empty for what is none. API v1 may have replaced signs of HTML in it.
+  /// The injections in a text; empty for an invalid text. API v1 may have escaped characters of HTML in it.
   static func all(_ text: String) -> [NightscoutInjection] {
     guard text.contains("{") else { return [] }
     do throws(JSONError) {

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A JSON value of any shape: a Nightscout document may hold whatever its writer liked.
+/// A JSON value of any form: programs may write anything into a Nightscout document.
 package enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)
@@ -11,12 +11,11 @@ package enum JSONValue: Hashable, Sendable {
   case list([JSONValue])
   case object([String: JSONValue])
 
-  /// Reads a whole body.
+  /// Parses a whole body.
   package static func read(_ body: [UInt8]) throws(JSONError) -> JSONValue {
     try JSONScanner.read(mended(body)) { (reader) throws(JSONError) in try JSONValue(&reader) }
   }
 
-  /// Reads the next value.
   package init(_ reader: inout JSONScanner) throws(JSONError) {
     switch reader.peek() {
     case UInt8(ascii: "{"):
@@ -36,7 +35,7 @@ package enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The value as JSON text, members by name.
+  /// The value as JSON text, with sorted members.
   package var json: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The bytes of `json`.
@@ -74,7 +73,7 @@ package enum JSONValue: Hashable, Sendable {
     out.append(UInt8(ascii: close))
   }
 
-  /// The value of a member; nil for what is no object, and for null.
+  /// The value of a member; nil for null, and if this is not an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
     return value
@@ -83,7 +82,7 @@ package enum JSONValue: Hashable, Sendable {
   /// The text; nil for anything else.
   package var text: String? { if case .text(let text) = self { text } else { nil } }
 
-  /// The number, also where somebody wrote it as a text; nil for anything else.
+  /// The number, including a number in a text; nil for anything else.
   package var number: Double? {
     switch self {
     case .number(let number): number
@@ -95,17 +94,17 @@ package enum JSONValue: Hashable, Sendable {
   /// The items of a list; nil for anything else.
   package var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
 
-  /// The whole number of milliseconds or the like; nil for what is none.
+  /// The number rounded down to an integer; nil if it is not a number or too large.
   package var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
 }
 
 extension JSONValue {
-  /// A body in which half a surrogate pair is U+FFFD. Programs that cut texts in the middle of a sign leave such halves
-  /// behind, and JavaScript passes them on; one such note shall not stop every pull.
+  /// A body with U+FFFD in place of half surrogate pairs. Programs that truncate texts within a character produce such
+  /// halves, and JavaScript preserves them. One such note must not stop every pull.
   package static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
-    // In place and without slices: a slice held while a byte changes would copy the whole body for each half.
+    // In place and without slices: a slice held during a change would copy the whole body for each half.
     while index < body.count {
       guard body[index] == UInt8(ascii: "\\") else {
         index += 1
@@ -126,7 +125,7 @@ extension JSONValue {
     return body
   }
 
-  /// The unit that an escape such as `\u00e4` means; nil where there is none.
+  /// The UTF-16 unit of an escape such as `\u00e4`; nil if there is none.
   private static func unit(in body: [UInt8], at start: Int) -> UInt16? {
     guard start + 6 <= body.count, body[start] == UInt8(ascii: "\\"), body[start + 1] == UInt8(ascii: "u")
     else {

@@ -2,18 +2,18 @@
 
 package import Logbook
 
-/// What a document of a site holds.
+/// The contents of a document of a site.
 package struct NightscoutContents {
-  /// The reading, and what took it.
+  /// The reading and its device.
   package var reading: (Reading, Device)?
-  /// The records, tombstones, too.
+  /// The records, including tombstones.
   package var records: [NightscoutRecord] = []
-  /// Why it, or parts of it, are not taken.
+  /// Why it, or parts of it, are rejected.
   package var rejections: [String] = []
 }
 
 extension NightscoutDocument {
-  /// What it holds as a document of this collection.
+  /// Its contents as a document of this collection.
   package func contents(of collection: NightscoutCollection, _ zone: NightscoutZone) -> NightscoutContents {
     var contents =
       collection == .entries ? NightscoutEntry.contents(self, zone) : NightscoutTreatment.contents(self, zone)
@@ -25,7 +25,7 @@ extension NightscoutDocument {
     return contents
   }
 
-  /// Why an amount that another program wrote cannot be one. What glucoport wrote may be meant, and is judged by the store.
+  /// Why an amount by another program is impossible. Amounts that glucoport wrote are checked by the store.
   private func amountFault(_ record: NightscoutRecord) -> String? {
     record.isOwn ? nil : PlausibleAmounts.fault(of: record.state.fields, record.state.kind)
   }

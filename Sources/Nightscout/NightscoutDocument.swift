@@ -2,29 +2,28 @@
 
 import Logbook
 
-/// The two collections that hold what a store holds.
+/// The two collections with readings and records.
 package enum NightscoutCollection: String, Codable, Sendable {
   case entries, treatments
 
-  /// The member by which documents are placed in time. Treatments of API v1 have no `date`.
+  /// The member with the time of documents. Treatments of API v1 have no `date`.
   package var timeName: String { self == .entries ? "date" : "created_at" }
 }
 
-/// A document as API v3 shows it, whoever wrote it.
+/// A document as API v3 returns it, written by any program.
 package struct NightscoutDocument: Hashable, Sendable {
-  /// The member that holds all our data.
+  /// The member with all data of glucoport.
   package static let ownName = "glucoport"
-  /// Who wrote a document, as every document has to say.
+  /// The writing program's name, which every document must have.
   package static let app = "glucoport"
-  /// Longer ones, as a path holds them, would not fit into a revision; no known program makes them.
+  /// The maximum length in escaped form. A longer one would not fit into a revision, and no known program makes one.
   static let longestIdentifier = 100
 
-  /// All its members.
   package let members: JSONValue
-  /// The document's key; of one that API v1 made, its `_id`.
+  /// The document's key; for a document of API v1, its `_id`.
   package let identifier: String
 
-  /// Nil for what has no key that a path could hold.
+  /// Nil without a key that fits a path.
   package init?(_ members: JSONValue) {
     guard let identifier = members["identifier"]?.text, !identifier.isEmpty,
       Self.escaped(identifier).utf8.count <= Self.longestIdentifier
@@ -33,28 +32,26 @@ package struct NightscoutDocument: Hashable, Sendable {
     self.identifier = identifier
   }
 
-  /// The value of a member; nil where there is none.
   package subscript(name: String) -> JSONValue? { members[name] }
 
-  /// What is ours in it; nil in what others wrote.
+  /// The data of glucoport; nil in documents of other programs.
   package var own: JSONValue? { members[Self.ownName] }
 
-  /// Whether its event was moved in time, which no document can be: it goes on in another one.
+  /// Whether its event was moved in time. The time of a document cannot change, so the event is in another document.
   package var isMoved: Bool { own?["moved"] != nil }
 
-  /// Whether its record is hidden by a withdrawal, which is no deletion: other stores keep the record.
+  /// Whether its record is hidden by a withdrawal. That is not a deletion: other stores keep the record.
   package var isWithdrawn: Bool { own?["withdrawn"] == .flag(true) }
 
-  /// Whether it is deleted.
   package var isDeleted: Bool { members["isValid"] == .flag(false) }
 
-  /// Whether insulin or carbohydrates of it count on a running site, which does not look at deletions.
+  /// Whether its insulin or carbohydrates count on a running site, which ignores deletions.
   package var acts: Bool {
     ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
   }
 
-  /// When the server stored it; nil for what only API v1 touched: its documents have no such mark, and a search shows
-  /// the event's time in its place.
+  /// The time at which the server stored it; nil if only API v1 wrote it. Such documents have no mark, and a search
+  /// returns the event's time in its place.
   package var modified: Int64? {
     guard let modified = members["srvModified"]?.integer, NightscoutTime.isPossible(modified) else {
       return nil
@@ -65,8 +62,8 @@ package struct NightscoutDocument: Hashable, Sendable {
     return times.contains(modified) ? nil : modified
   }
 
-  /// What an API v1 writer may have changed although `srvModified` stayed: everything, but for what the server itself
-  /// writes.
+  /// A digest of everything that API v1 may have changed without changing `srvModified`: all members except those that
+  /// the server writes.
   package var digest: String {
     guard case .object(var all) = members else { return "" }
     for name in ["srvModified", "srvCreated", "modifiedBy", "subject"] { all[name] = nil }
@@ -80,7 +77,8 @@ package struct NightscoutDocument: Hashable, Sendable {
     return String(digest.hexadecimal().prefix(12))
   }
 
-  /// An identifier as a path takes it: a dot would be read as the start of a file's extension.
+  /// An identifier in escaped form for a path. Dots are escaped, since the server would take the rest for a file
+  /// extension.
   package static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
       switch byte {
@@ -94,6 +92,6 @@ package struct NightscoutDocument: Hashable, Sendable {
 }
 
 extension NightscoutDocument: NightscoutFields {
-  /// The value of a member; `null` where there is none.
+  /// The value of a member; `null` if it is missing.
   package subscript(member: NightscoutMember) -> JSONValue { members[member.name] ?? .null }
 }

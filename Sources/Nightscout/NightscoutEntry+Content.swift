@@ -2,27 +2,27 @@
 
 package import Logbook
 
-/// Which documents are readings, and of which kind.
+/// Determines which documents are readings, and their kinds.
 extension NightscoutEntry {
-  /// What a document holds, where it is no treatment.
+  /// The content of a document that is not a treatment.
   package enum Content {
     case reading(ReadingKind, Measurement, ReadingMarks, Instant)
-    /// Nothing that glucoport has a kind for, by name.
+    /// Data without a kind in glucoport; with its name.
     case skipped(String)
-    /// A reading that cannot be taken, with the reason.
+    /// An invalid reading, with the reason.
     case rejected(String)
     case treatment
     case unknown
   }
 
-  /// What a document holds.
+  /// The content of a document.
   @inlinable package static func content(
     of document: some NightscoutFields, _ units: inout NightscoutUnits
   ) -> Content {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
-    // A meter's value is one whatever else its program wrote there; treatments have no such type.
+    // A meter's value is an entry, whatever other members its program wrote; no treatment has this type.
     let isEntry =
       type.equals("mbg")
       || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
@@ -39,7 +39,7 @@ extension NightscoutEntry {
       .cbg, units.check(sgv, number, unit: document[.units]), isClamped ? .atLimit : [], document)
   }
 
-  /// Entries that are no sensor reading with a value.
+  /// Entries that are not a sensor reading with a value.
   @usableFromInline static func other<Document: NightscoutFields>(
     _ document: Document, _ type: Document.Value, _ units: inout NightscoutUnits
   ) -> Content {
@@ -66,8 +66,8 @@ extension NightscoutEntry {
     }
   }
 
-  /// The reading of another program's document, placed by its instant, so that its place is the same in every zone; by
-  /// the time as it is shown where nobody knows the instant.
+  /// The reading of another program's document. Its position is its instant, so that it is equal in every zone; without
+  /// a known instant, the shown time.
   @inlinable package static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ shown: ShownTime, _ placement: Placement, device: DeviceIndex, line: Int64

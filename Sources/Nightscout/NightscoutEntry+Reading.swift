@@ -2,14 +2,14 @@
 
 package import Logbook
 
-/// The readings of documents of a site.
+/// Converts documents of a site to readings.
 extension NightscoutEntry {
-  /// The reading of an entry, and what took it; nil for what is none: calibration lines, error codes, types of others.
+  /// The reading and its device; nil for calibration lines, error codes and unknown types.
   package static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
     contents(document, zone).reading
   }
 
-  /// What an entry holds.
+  /// The contents of an entry.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
     if let own = document.own, own["position_kind"] != nil {
       return rebuilt(own).map { NightscoutContents(reading: $0) }
@@ -25,7 +25,7 @@ extension NightscoutEntry {
     }
   }
 
-  /// A reading of another program's document.
+  /// The reading of another program's document.
   static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ document: NightscoutDocument, _ zone: NightscoutZone
@@ -37,14 +37,14 @@ extension NightscoutEntry {
     return reading
   }
 
-  /// What took the reading of another program's document, as far as it says.
+  /// The device in another program's document, if it is stated.
   package static func device(_ document: some NightscoutFields) -> Device {
     var model = NightscoutText.trimmed(document[.device].plainText).replacing("\0", with: " ")
     while model.utf8.count > maxModel { model.removeLast() }
     return Device(vendor: vendor, model: model.isEmpty ? vendor : model, format: "nightscout")
   }
 
-  /// The vendor, and the model, of devices that no document names.
+  /// The vendor of devices without a stated one; also the model.
   package static let vendor = "Nightscout"
   /// The longest model in bytes.
   package static let maxModel = 256
@@ -53,7 +53,7 @@ extension NightscoutEntry {
 // MARK: - Our own
 
 extension NightscoutEntry {
-  /// The reading that our own member states, or what another format has in its place; nil where somebody damaged it.
+  /// The reading in our own member, or in another format's equivalent; nil if it is damaged.
   package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
@@ -86,7 +86,7 @@ extension NightscoutEntry {
     let threshold = own["threshold"]?.number
     guard threshold.map(possible.contains) ?? true else { return nil }
     switch (own["value"]?.number, own["range"]?.text) {
-    // There are no ketones, but there is always glucose.
+    // Ketone may be missing, but glucose is always present.
     case (let value?, nil)
     where possible.contains(value) && (value > 0 || own["kind"] == .text(ReadingKind.ketone.name)):
       return .value(Quantity(value, unit))

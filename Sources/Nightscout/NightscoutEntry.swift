@@ -2,20 +2,20 @@
 
 package import Logbook
 
-/// Readings as entries. What Nightscout has a place for is where its programs look for it; all parts of the reading
-/// are beside it in the member `glucoport`, under the names of glucoport-json(5).
+/// Readings as entries. Members of Nightscout have the values that its programs read. The member `glucoport` has all
+/// parts of the reading, with the names of glucoport-json(5).
 package enum NightscoutEntry {
-  /// What Nightscout's programs write below and above their range.
+  /// The value that Nightscout's programs write below their range.
   @usableFromInline static var clampedLow: Double { 39 }
   @usableFromInline static var clampedHigh: Double { 401 }
 
-  /// Why a reading cannot be an entry; nil when it can.
+  /// Why a reading cannot be an entry; nil if it can.
   package static func refusal(_ reading: Reading) -> String? {
     milliseconds(reading) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"
   }
 
-  /// The `type`: readings that are no one's glucose have types of their own, which no program takes for it.
+  /// The `type`. Readings that are not a person's glucose have separate types, which programs do not treat as glucose.
   package static func type(_ reading: Reading) -> String {
     if reading.marks.contains(.controlSolution) { return "control" }
     switch reading.kind {
@@ -25,7 +25,6 @@ package enum NightscoutEntry {
     }
   }
 
-  /// The reading's instant.
   package static func milliseconds(_ reading: Reading) -> Int64 {
     (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000
   }
@@ -33,8 +32,8 @@ package enum NightscoutEntry {
   /// The members of a document.
   ///
   /// - Parameters:
-  ///   - shift: milliseconds by which it is moved, where another entry of the type is at its time: API v1 takes the two
-  ///     for one.
+  /// - shift: milliseconds by which it is moved if another entry of the type has its time: API v1 treats both as the
+  /// same.
   ///   - writer: nil for a document of an export, which no run sends.
   package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?
@@ -52,14 +51,14 @@ package enum NightscoutEntry {
     ]
   }
 
-  /// Constant for a device: the server lets nobody change it.
+  /// Constant for a device, since the server does not permit to change it.
   private static func name(_ device: Device) -> String {
     let name = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
-    // API v1 would take the sign for HTML, and another name for another device.
+    // API v1 would escape the character as HTML, and the changed name would be another device.
     return name.isEmpty ? NightscoutDocument.app : name.replacing("<", with: "‹")
   }
 
-  /// Whole mg/dL, whatever the site shows; a ketone value in mmol/L.
+  /// Whole mg/dL, whatever unit the site shows; for ketone, mmol/L.
   private static func shown(_ reading: Reading) -> Double {
     switch reading.measurement {
     case .value(let quantity) where reading.kind == .ketone: quantity.number
@@ -83,7 +82,7 @@ package enum NightscoutEntry {
       "vendor": NightscoutText.sealed(device.vendor), "model": NightscoutText.sealed(device.model),
       "serial": NightscoutText.sealed(device.serial), "format": .text(device.format),
     ]
-    // A Double holds every whole number up to here.
+    // A Double represents every integer up to this limit.
     if reading.position.magnitude > 1 << 53 { parts["position"] = .text(String(reading.position)) }
     if !reading.marks.isEmpty { parts["marks"] = .text(reading.marks.names.joined(separator: " ")) }
     switch reading.measurement {

@@ -2,65 +2,64 @@
 
 package import Logbook
 
-/// The members of one entry or treatment, whatever holds them: a row of an export, or a document of a site.
+/// The members of an entry or treatment, in a row of an export or a document of a site.
 package protocol NightscoutFields {
   associatedtype Value: NightscoutValue
 
-  /// The value of a member; an empty one where there is none.
+  /// The value of a member; empty if it is missing.
   subscript(member: NightscoutMember) -> Value { get }
 }
 
 /// One value of a document.
 package protocol NightscoutValue {
-  /// Whether there is nothing: no member, `null`, or an empty text.
+  /// Whether it is empty: no member, `null`, or an empty text.
   var isEmpty: Bool { get }
-  /// The number, also where it was written as a text; nil for anything else.
+  /// The number, including a number in a text; nil for anything else.
   var jsonNumber: Double? { get }
-  /// The text; the digits of a number, and empty for a list or an object.
+  /// The text, or the digits of a number; empty for a list or an object.
   var plainText: String { get }
-  /// The point in time: a number of milliseconds, or of seconds where it is small, or a text year first.
+  /// The instant: a number of milliseconds, a small number of seconds, or a text that begins with the year.
   var instant: Instant? { get }
-  /// The offset in seconds that a time in words states; nil for anything else.
+  /// The offset in seconds in a time as text; nil for anything else.
   var statedOffset: Int32? { get }
-  /// Whether it ends as a time in UTC does.
+  /// Whether it ends like a time in UTC.
   var endsInZ: Bool { get }
 
-  /// Whether it is exactly this text.
   func equals(_ text: StaticString) -> Bool
-  /// Whether it is this text, whatever the case of ASCII letters.
+  /// Whether it is this text, ignoring the case of ASCII letters.
   func equalsFolded(_ text: StaticString) -> Bool
-  /// What a value in words, such as `LOW`, means.
+  /// The meaning of a value as a word, such as `LOW`.
   func glucoseWord(_ unit: GlucoseUnit) -> CellValue
 }
 
 // MARK: - Times
 
 extension NightscoutFields {
-  /// The instant of an entry. Its text counts where there is no `date`, or one without an offset.
+  /// The instant of an entry: of its text if there is no `date`, or if `date` has no offset.
   @inlinable package var entryInstant: Instant? {
     let date = self[.date]
     if date.isEmpty { return self[.dateString].instant }
     guard let instant = date.instant else { return nil }
     guard instant.isWallClock else { return instant }
     if let definite = definite([.dateString, .mills]) { return definite }
-    // A text that cannot be read may state the offset, and `date` may then be in UTC as servers have it.
+    // A text that cannot be parsed may state the offset; `date` may then be in UTC, as on servers.
     let text = self[.dateString]
     return text.isEmpty || text.instant != nil ? instant : nil
   }
 
-  /// The instant of a treatment. A text without an offset counts where no other member says the instant.
+  /// The instant of a treatment. A text without an offset is used only if no other member states an instant.
   package var treatmentInstant: Instant? {
     let members: [NightscoutMember] = [.createdAt, .date, .timestamp, .mills]
     return definite(members) ?? members.lazy.compactMap { self[$0].instant }.first
   }
 
-  /// The first of these times that leaves no question of its offset.
+  /// The first of these times with a known offset.
   @usableFromInline func definite(_ members: [NightscoutMember]) -> Instant? {
     members.lazy.compactMap { self[$0].instant }.first { !$0.isWallClock }
   }
 
-  /// The time to show for an instant: with the offset that the document states, else that of the logbook's zone;
-  /// unchanged, and without an offset, where the instant is a time that somebody's clock showed.
+  /// The time to show for an instant: with the document's offset, else with that of the logbook's zone. A time that a
+  /// clock showed is unchanged and has no offset.
   ///
   /// - Parameter zone: the offset of the logbook's zone at an instant in UTC seconds.
   @inlinable package func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {
@@ -71,14 +70,14 @@ extension NightscoutFields {
     return ShownTime(utc: instant.seconds, offset: offset ?? zone(instant.seconds))
   }
 
-  /// A time that somebody's clock showed. Servers write an offset of 0 beside every one; another was meant.
+  /// The time that a clock showed. Servers add an offset of 0 to each such time, which is wrong.
   @usableFromInline func wallClock(_ instant: Instant) -> ShownTime {
     let minutes = self[.utcOffset].jsonNumber.flatMap { $0 != 0 && abs($0) < 1440 ? $0 : nil }
     return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })
   }
 
-  /// The person's offset in seconds. A time in UTC states none: servers rewrite times so, and then write 0 into
-  /// `utcOffset` of every such document, too.
+  /// The person's offset in seconds. A time in UTC states none: servers convert times to UTC, and then also write 0
+  /// into `utcOffset` of every such document.
   @inlinable func offset(beside text: Value) -> Int32? {
     let isUTC = text.endsInZ
     if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 || !isUTC {

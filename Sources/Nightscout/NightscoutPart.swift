@@ -2,28 +2,28 @@
 
 package import Logbook
 
-/// What glucoport wrote of one record into a treatment, beside the members that other programs read.
+/// The data of one record that glucoport wrote into a treatment, in addition to the members that other programs read.
 package struct NightscoutPart: Hashable, Sendable {
-  /// As many nodes find the answer to a change that they send again.
+  /// The maximum number of nodes that find the answer to a repeated change.
   private static let maxSent = 16
 
   /// The record's identity.
   package let guid: String
-  /// The record's content, as it was written.
+  /// The record's content when it was written.
   package var state: RecordState
-  /// The members for other programs, as they were written with the state: one that differs by now was edited there.
+  /// The members for other programs when the state was written. One that differs from the current value was edited there.
   package var seen: [String: JSONValue]
-  /// For each node the last change that was accepted: its id, version and digest.
+  /// The last accepted change of each node: its id, version and digest.
   package private(set) var sent: [String]
-  /// The server's clock when it was written, in milliseconds; nil where nobody noted it.
+  /// The server's clock at the time of writing, in milliseconds; nil if unknown.
   package private(set) var writtenAt: Int64?
 
-  /// A part that no document holds yet.
+  /// A new part.
   package init(guid: String, state: RecordState, seen: [String: JSONValue] = [:], sent: [String] = []) {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
   }
 
-  /// Nil for what is none, or was damaged.
+  /// Nil for an invalid or damaged value.
   init?(_ value: JSONValue) {
     guard let guid = value["guid"]?.text, Guid.isValid(guid), let text = value["state"]?.text,
       let state = Self.state(text, digest: value["digest"]?.text)
@@ -35,12 +35,12 @@ package struct NightscoutPart: Hashable, Sendable {
     writtenAt = value["written_at"]?.integer
   }
 
-  /// The parts of a list; none where it is no list.
+  /// The parts in a list; empty if it is not a list.
   package static func parts(_ list: JSONValue?) -> [NightscoutPart] {
     list?.items?.compactMap(NightscoutPart.init) ?? []
   }
 
-  /// API v1 replaces signs of HTML in every text, and the digest shows whether it did.
+  /// API v1 escapes characters of HTML in every text; the digest shows whether it did.
   private static func state(_ text: String, digest: String?) -> RecordState? {
     let plain = state(text)
     if plain?.digest == digest { return plain }
@@ -56,8 +56,8 @@ package struct NightscoutPart: Hashable, Sendable {
     }
   }
 
-  /// As a treatment holds it. The state is a text, since a database may change the order and the numbers of an object, and
-  /// takes not every name of a field.
+  /// The part's form in a treatment. The state is a text, since a database may change the order and the numbers of an
+  /// object, and refuses some names of fields.
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
@@ -67,10 +67,10 @@ package struct NightscoutPart: Hashable, Sendable {
     return .object(members)
   }
 
-  /// The state's JSON without a `<`, which API v1 takes for HTML and rewrites.
+  /// The state's JSON without `<`, since API v1 rewrites texts that contain it.
   private var sealedState: String { state.json.replacing("<", with: "\\u003c") }
 
-  /// Remembers a change as accepted.
+  /// Records a change as accepted.
   ///
   /// - Parameter now: the server's clock in milliseconds.
   package mutating func note(_ change: RecordChange, at now: Int64) {
@@ -79,7 +79,7 @@ package struct NightscoutPart: Hashable, Sendable {
     sent.append(Self.mark(change))
   }
 
-  /// What is noted of an accepted change.
+  /// The identification of an accepted change.
   package static func mark(_ change: RecordChange) -> String {
     "\(change.node) \(change.version) \(change.digest.prefix(12))"
   }

@@ -2,18 +2,16 @@
 
 package import Logbook
 
-/// A record that a treatment holds.
+/// A record in a treatment.
 package struct NightscoutRecord: Hashable, Sendable {
-  /// Its identity.
   package let guid: String
-  /// Its content, with what other programs edited.
+  /// Its content, including edits of other programs.
   package let state: RecordState
-  /// Whether the treatment says exactly what glucoport wrote.
+  /// Whether the treatment is exactly as glucoport wrote it.
   package let isOwn: Bool
-  /// The key of the treatment.
   package let identifier: String
 
-  /// The record as one that was deleted.
+  /// The record as a deleted one.
   var tombstone: NightscoutRecord {
     var state = state
     (state.fields, state.isDeleted) = (RecordFields(), true)

@@ -2,17 +2,17 @@
 
 import Logbook
 
-/// Instants as Nightscout writes them, in milliseconds since 1970.
+/// Instants in Nightscout's form, in milliseconds since 1970.
 package enum NightscoutTime {
-  /// What it takes begins behind the year 2000; smaller numbers count as seconds there.
+  /// The earliest instant that a site accepts: it treats smaller numbers as seconds.
   package static let minMilliseconds: Int64 = 946_684_800_000
   /// The end of the year 9999.
   package static let maxMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The site gives its clock in whole seconds, and with the delay of an answer.
+  /// The site states its clock in whole seconds, and with the delay of an answer.
   package static let slack: Int64 = 10_000
 
-  /// Whether a site accepts an event of this time.
+  /// Whether a site accepts an event at this time.
   package static func isPossible(_ milliseconds: Int64) -> Bool {
     (minMilliseconds...maxMilliseconds).contains(milliseconds)
   }
@@ -23,7 +23,7 @@ package enum NightscoutTime {
     return "\(DeviceTime(seconds: seconds).text).\(padded(rest))Z"
   }
 
-  /// The same instant with the offset beside which it is shown, in whole minutes.
+  /// The same instant with an offset in whole minutes.
   package static func localText(_ milliseconds: Int64, minutes: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)
     let size = abs(minutes)
@@ -31,8 +31,8 @@ package enum NightscoutTime {
     return "\(DeviceTime(seconds: seconds + minutes * 60).text).\(padded(rest))\(offset)"
   }
 
-  /// The date of a header such as `If-Unmodified-Since`, cut to whole seconds, in GMT and English whatever the host
-  /// speaks: the server takes a date that it cannot read for none at all.
+  /// The date of a header such as `If-Unmodified-Since`, truncated to seconds, in GMT and English whatever the host's
+  /// locale. The server ignores a date that it cannot parse.
   package static func headerText(_ milliseconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -43,16 +43,16 @@ package enum NightscoutTime {
       "\(days[day]), \(two(Int64(date.day))) \(months[date.month - 1]) \(date.year) \(time.text.suffix(8)) GMT"
   }
 
-  /// The instant of a number of milliseconds, or of seconds where it is small. Nil for 0, which means that there is none.
+  /// The instant of a number of milliseconds, or of a small number of seconds. Nil for 0, which means a missing time.
   static func instant(_ number: Double) -> Instant? {
     guard number > 0, number <= Double(maxMilliseconds) else { return nil }
     let isSeconds = number < Double(minMilliseconds)
-    // Half a microsecond more, so that 1778068800.123 times a thousand is not cut to 122.
+    // Adds half a microsecond, so that 1778068800.123 times a thousand is not truncated to 122.
     let milliseconds = isSeconds ? number * 1000 + 0.0005 : number
     return milliseconds <= Double(maxMilliseconds) ? Instant(milliseconds: Int64(milliseconds)) : nil
   }
 
-  /// The instant of a text year first, as if in UTC where it says no offset.
+  /// The instant of a text that begins with the year; treated as UTC without an offset.
   static func instant(_ text: String) -> Instant? {
     let text = NightscoutText.trimmed(text)
     guard text.utf8.count >= 16, let separator = text.dropFirst(10).first, "Tt ".contains(separator)
@@ -75,7 +75,7 @@ package enum NightscoutTime {
       milliseconds: (time.seconds - Int64(offset)) * 1000 + fraction, utcOffset: offset)
   }
 
-  /// The seconds of `Z`, `±hh`, `±hhmm` or `±hh:mm`.
+  /// The offset in seconds in `Z`, `±hh`, `±hhmm` or `±hh:mm`.
   private static func statedOffset(_ text: Substring) -> Int32? {
     if ["Z", "z", "UTC", "GMT"].contains(text) { return 0 }
     var digits = text.dropFirst()
@@ -91,7 +91,7 @@ package enum NightscoutTime {
     return text.first == "-" ? -size : size
   }
 
-  /// The seconds of an offset as glucoport writes it: `Z`, `±hh:mm` or `±hh:mm:ss`.
+  /// The offset in seconds in glucoport's form: `Z`, `±hh:mm` or `±hh:mm:ss`.
   static func offset(_ text: String) -> Int32? {
     if text == "Z" { return 0 }
     let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }

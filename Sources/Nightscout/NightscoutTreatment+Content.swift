@@ -2,30 +2,31 @@
 
 package import Logbook
 
-/// What a treatment of any program says. One may hold insulin, food and a blood glucose value, which share its moment.
+/// The content of a treatment of any program. It may hold insulin, food and a blood glucose value with the same time.
 extension NightscoutTreatment {
-  /// What a document holds in the members that every program reads.
+  /// The content of the members that every program reads.
   package struct Content {
-    /// The fields of each record, one of a kind at most.
+    /// The fields of each record; each kind occurs at most once.
     package fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
     /// A blood glucose value that a person entered.
     package fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
-    /// What glucoport has no kind for, by name.
+    /// The names of data without a kind in glucoport.
     package fileprivate(set) var skipped: [String] = []
-    /// Why parts of it are not taken.
+    /// Why parts of it are rejected.
     package fileprivate(set) var rejections: [String] = []
   }
 
-  /// What a document holds.
+  /// The content of a document.
   ///
-  /// - Parameter unit: that of glucose values beside which none is stated; nil where nobody knows.
+  /// - Parameter unit: the unit of glucose values without a stated one; nil if unknown.
   package static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
     var reader = TreatmentReader(document)
     reader.read(unit)
     return reader.content
   }
 
-  /// A text of a person as it was typed. API v1 replaces signs of HTML; of the two only API v3 notes who made a document.
+  /// A person's text as it was typed. API v1 escapes characters of HTML; only API v3 stores the creator of a document,
+  /// which identifies the API.
   static func notes(_ document: some NightscoutFields) -> String {
     let text = document[.notes].plainText
     let plain = document[.subject].isEmpty ? NightscoutText.unescaped(text) : text
@@ -33,17 +34,17 @@ extension NightscoutTreatment {
   }
 }
 
-/// Reads one treatment.
+/// Parses one treatment.
 private struct TreatmentReader<Document: NightscoutFields> {
-  /// Events that are notes; a text beside any other event becomes a note as well.
+  /// Events that are notes. A text with any other event becomes a note as well.
   private static var noteEvents: Set<String> { ["", "<none>", "Note", "Announcement", "Question"] }
 
   var content = NightscoutTreatment.Content()
   private let document: Document
   private let event: String
-  /// The text, until a record has taken it.
+  /// The text, until a record uses it.
   private var notes: String
-  /// Whether anything of it is taken or rejected, so that the event is not counted as one without a kind.
+  /// Whether a part was used or rejected, so that the event is not counted as one without a kind.
   private var isUsed = false
 
   init(_ document: Document) {
@@ -60,7 +61,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !notes.isEmpty {
       let wasUsed = isUsed
       add(.note, event == "Announcement" ? ["subtype": .text("announcement")] : [:])
-      // The event itself is counted where it left nothing but its text.
+      // The event itself is counted if only its text was used.
       isUsed = wasUsed || Self.noteEvents.contains(event)
     }
     if !isUsed {
@@ -81,7 +82,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     content.rejections.append(reason)
   }
 
-  /// A number in this range; nil where there is none. Another is refused.
+  /// A number in this range; nil if it is missing. A number outside is rejected.
   private mutating func number(
     _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
   ) -> Double? {
@@ -94,7 +95,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return number
   }
 
-  /// The same, where 0 means that there is none.
+  /// Like `number`, with 0 meaning that it is missing.
   private mutating func amount(
     _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
   ) -> Double? {
@@ -119,7 +120,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !fields.isEmpty { add(.food, fields) }
   }
 
-  /// A bolus: `units` at once, and of a combination bolus `extended` units over the minutes.
+  /// A bolus: `units` immediately; for a combination bolus, `extended` units over the minutes.
   private mutating func addInsulin() {
     var fields: [String: FieldValue] = [:]
     if let units = amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") {
@@ -135,8 +136,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     add(.insulin, fields)
   }
 
-  /// The kind of insulin of a dose. Of injections of several kinds the rapid one is the dose, and the others are words
-  /// beside it: a record has one kind.
+  /// The kind of insulin of a dose. If injections have several kinds, the rapid one is the dose, and the others become
+  /// text: a record has one kind.
   private mutating func insulinKind(_ fields: inout [String: FieldValue]) -> String {
     let injections = NightscoutInjection.all(document[.insulinInjections].plainText)
     let kinds = Set(injections.map(\.subtype))
@@ -155,13 +156,14 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
   }
 
-  /// Whether an algorithm gave the dose: iAPS, Trio and AAPS name the event, older versions of AAPS and Loop have a member.
+  /// Whether an algorithm gave the dose. iAPS, Trio and AAPS name the event; older versions of AAPS and Loop have a
+  /// member.
   private var isAutomatic: Bool {
     event == "SMB" || document[.type].equals("SMB") || document[.isMicroBolus].equals("true")
       || document[.isAutomatic].equals("true")
   }
 
-  /// The extended part of a combination bolus: a share of all, else a rate over the minutes.
+  /// The extended part of a combination bolus: a share of the total, else a rate over the minutes.
   private mutating func extendedUnits(_ minutes: Double) -> Double? {
     let all = amount(.enteredInsulin, in: PlausibleAmounts.units, "the insulin dose")
     let percent = amount(.splitExtended, in: 0...100, "a share")
@@ -171,7 +173,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return units.map { ($0 * 1000).rounded() / 1000 }
   }
 
-  /// A temporary basal rate, in U/h or as a change in percent of the programmed one. Without a duration it ends one.
+  /// A temporary basal rate, in U/h or as a change in percent of the programmed rate. Without a duration it ends a
+  /// temporary rate.
   private mutating func addBasal() {
     guard let minutes = minutes() else { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal"), "minutes": .number(minutes)]
@@ -189,7 +192,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     add(.insulin, fields)
   }
 
-  /// A blood glucose value that a person entered. Beside other events it may be a copy of the sensor's.
+  /// A blood glucose value that a person entered. With other events it may be a copy of the sensor's value.
   private mutating func addGlucose(_ unit: GlucoseUnit?) {
     let value = document[.glucose]
     let type = document[.glucoseType]

@@ -2,10 +2,10 @@
 
 package import Logbook
 
-/// The records of treatments: those that glucoport wrote are whole in our member, under the identity that they have in
-/// every store; another program's are made of what the treatment says.
+/// Converts treatments to records. Records of glucoport are complete in our member, with the identity that they have in
+/// every store. Records of other programs are made from the treatment's content.
 extension NightscoutTreatment {
-  /// The state of a part, with what others edited since.
+  /// The state of a part, with later edits of other programs.
   package static func edited(
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
@@ -26,14 +26,14 @@ extension NightscoutTreatment {
     return state
   }
 
-  /// A value without what a server adds or takes away: nothing, 0 and an empty text are one, and signs of HTML come back.
+  /// A value without the server's changes: a missing value, 0 and an empty text are equal, and escaped HTML is restored.
   private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
     guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }
     let text = NightscoutText.unescaped(value.plainText)
     return text.isEmpty ? nil : .text(text)
   }
 
-  /// Whether the site itself made one of the other: each write of a document rounds its duration to whole minutes.
+  /// Whether the site itself changed one into the other: each write of a document rounds its duration to whole minutes.
   private static func isRounded(_ seen: FieldValue?, _ found: FieldValue?) -> Bool {
     guard case .number(let seen)? = seen else { return false }
     let rounded = seen.rounded(.toNearestOrAwayFromZero)
@@ -44,8 +44,8 @@ extension NightscoutTreatment {
 // MARK: - Of a site
 
 extension NightscoutTreatment {
-  /// What the members say that every program reads: records under the ids that an import of the site's export gives them,
-  /// and a blood glucose value that a person entered.
+  /// The content of the members that every program reads: records with the ids that an import of the site's export
+  /// gives them, and a blood glucose value that a person entered.
   package static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
     guard let instant = document.treatmentInstant else {
       return NightscoutContents(rejections: [NightscoutRefusal.noDate])
@@ -70,26 +70,26 @@ extension NightscoutTreatment {
     return foreign
   }
 
-  /// The program that another program's treatment names as its writer, which API v1 keeps with signs of HTML replaced; empty
-  /// where it names none.
+  /// The program that another program's treatment states as its writer; empty if it states none. API v1 stores it with
+  /// escaped HTML.
   package static func source(of document: some NightscoutFields) -> String {
     let names = [document[.enteredBy], document[.app]].map { NightscoutText.unescaped($0.plainText) }
     return names.first { !NightscoutText.trimmed($0).isEmpty } ?? ""
   }
 
-  /// The id that an import of the site's export gives a record of a treatment.
+  /// The id that an import of the site's export gives to a treatment's record.
   static func guid(_ identifier: String, _ kind: RecordKind) -> String {
     Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(kind.rawValue)"])
   }
 
-  /// The records of a document, tombstones, too.
+  /// The records of a document, including tombstones.
   package static func records(_ document: NightscoutDocument, _ zone: NightscoutZone) -> [NightscoutRecord] {
     contents(document, zone).records
   }
 
-  /// What a treatment holds.
+  /// The contents of a treatment.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
-    // The event goes on in another document, or comes back into this one.
+    // The event is in another document, or will return to this one.
     if document.isMoved || document.isWithdrawn { return NightscoutContents() }
     let parts = parts(document)
     var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
@@ -100,7 +100,7 @@ extension NightscoutTreatment {
       contents.reading = isOurs ? nil : foreign.reading
       let guids = Set(parts.map(\.guid))
       for record in foreign.records where !guids.contains(record.guid) {
-        // Where a part took its place under another id, the one made from the document's key is gone.
+        // If a part has replaced it with another id, the record made from the document's key no longer exists.
         let isTaken = parts.contains { $0.state.kind == record.state.kind }
         contents.records.append(isTaken ? record.tombstone : record)
       }
@@ -118,7 +118,8 @@ extension NightscoutTreatment {
     return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
   }
 
-  /// When somebody else changed the document by API v3; nil where it was API v1, which leaves the server's mark as it was.
+  /// The time at which another program changed the document by API v3; nil for API v1, which does not change the
+  /// server's mark.
   private static func editTime(_ part: NightscoutPart, _ document: NightscoutDocument) -> Int64? {
     guard let writtenAt = part.writtenAt, let modified = document.modified,
       modified > writtenAt + NightscoutTime.slack

@@ -2,9 +2,9 @@
 
 package import Logbook
 
-/// Records as treatments. The members that other programs read are beside the whole state of each record.
+/// Records as treatments, with the complete state of each record in addition to the members that other programs read.
 package enum NightscoutTreatment {
-  /// What of each kind other programs read, and under which field it comes back when they edit it.
+  /// The members of each kind that other programs read, with the field that receives their edits.
   package static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
     kind.fields.compactMap { field in
       field.treatmentMember.flatMap(NightscoutMember.init(name:)).map { (member: $0, field: field.name) }
@@ -13,7 +13,7 @@ package enum NightscoutTreatment {
 
   /// The type of event, which never changes.
   package static func eventType(_ state: RecordState) -> String {
-    // Of a kind that this program does not know, the site shows that it is there.
+    // A kind that this program does not know is named on the site.
     guard let details = state.kind.details else { return state.kind.rawValue }
     guard state.kind == .insulin else { return details.treatmentEvent }
     return switch state.fields.subtype {
@@ -23,21 +23,20 @@ package enum NightscoutTreatment {
     }
   }
 
-  /// The instant of a state in milliseconds.
   package static func milliseconds(_ state: RecordState) -> Int64 {
     (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
   }
 
-  /// Why a site takes no document with the time of a state; nil where it does.
+  /// Why a site refuses a document with the time of a state; nil if it accepts it.
   package static func refusal(_ state: RecordState) -> String? {
     milliseconds(state) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"
   }
 
-  /// Offsets in minutes, as the server keeps them.
+  /// The offset in minutes, the server's precision.
   package static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
 
-  /// The members that other programs read of a state.
+  /// The members of a state that other programs read.
   package static func shown(_ state: RecordState) -> [String: JSONValue] {
     guard !state.isDeleted else { return [:] }
     var shown: [String: JSONValue] = [:]
@@ -56,8 +55,8 @@ package enum NightscoutTreatment {
     return shown
   }
 
-  /// Every program takes `insulin` for a rapid bolus and computes what of it still acts; other insulin is reported in
-  /// words.
+  /// Every program treats `insulin` as a rapid bolus and computes its remaining effect. Other insulin is written as
+  /// text only.
   private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {
     let subtype = state.fields.subtype
     if subtype == "basal", shown["absolute"] != nil, shown["duration"] != nil, shown["insulin"] == nil {
@@ -86,7 +85,7 @@ package enum NightscoutTreatment {
     members["app"] = .text(NightscoutDocument.app)
     members["eventType"] = .text(eventType(part.state))
     members["date"] = .number(Double(date))
-    // Without it the running site leaves a dose that comes a quarter of an hour late out of what still acts.
+    // Without it, the running site ignores a dose that arrives 15 minutes late in its computation of active insulin.
     members["mills"] = .number(Double(date))
     members["created_at"] = part.seen["created_at"]
     members["utcOffset"] = .number(Double(minutes(part.state)))
@@ -95,14 +94,14 @@ package enum NightscoutTreatment {
     return members
   }
 
-  /// What a treatment makes act, or shows people: a deleted one says nothing of it any more.
+  /// The members of a treatment that act or that people read. A deleted treatment must not have them.
   package static let acting = [
     "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
     "notes",
   ]
 
-  /// The members with which a document acts no longer.
-  package static func blank(_ document: NightscoutDocument) -> [String: JSONValue] {
+  /// The members that make a document inactive.
+  package static func cleared(_ document: NightscoutDocument) -> [String: JSONValue] {
     var blank: [String: JSONValue] = [:]
     for name in acting {
       if let value = document[name], value != .null, value != .number(0) { blank[name] = .null }
@@ -115,7 +114,7 @@ package enum NightscoutTreatment {
     .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
   }
 
-  /// The parts that a document holds.
+  /// The parts in a document.
   package static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
     NightscoutPart.parts(document.own?["parts"])
   }

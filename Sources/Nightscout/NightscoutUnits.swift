@@ -2,28 +2,28 @@
 
 package import Logbook
 
-/// Finds the unit of entries that state none. Nightscout keeps entries in mg/dL, whatever unit a site shows (`sgv` and
-/// `mbg` in lib/api3/swagger.yaml of cgm-remote-monitor); other tools write mmol/L under the same names.
+/// Finds the unit of entries without a stated one. Nightscout stores entries in mg/dL, whatever unit a site shows
+/// (`sgv` and `mbg` in lib/api3/swagger.yaml of cgm-remote-monitor). Other tools write mmol/L with the same names.
 package struct NightscoutUnits: Sendable {
-  /// Smaller whole numbers are error codes of Dexcom receivers, not glucose.
+  /// Smaller integers are error codes of Dexcom receivers, not glucose.
   @usableFromInline static var minGlucose: Double { 13 }
-  /// 600 mg/dL: no sensor and no meter shows more.
+  /// 600 mg/dL, the largest value of any sensor or meter.
   @usableFromInline static var maxMillimoles: Double { 33.3 }
-  /// No value in mmol/L is as large, so it shows that an input is in mg/dL.
+  /// Impossible in mmol/L, so that such a value shows that an input is in mg/dL.
   @usableFromInline static var surelyMilligrams: Double { 40 }
 
-  /// What a person said of entries.
+  /// The unit that a person stated for entries.
   package let given: GlucoseUnit?
   @usableFromInline var hasMilligrams: Bool
   @usableFromInline var hasMillimoles = false
 
-  /// Those of a site, whose entries are in mg/dL.
+  /// The units of a site, whose entries are in mg/dL.
   package static let site = NightscoutUnits(given: nil, values: [.infinity])
 
   /// - Parameters:
-  ///   - given: what a person said. It may be meant for treatments alone: their values may have no unit beside entries
-  ///     in mg/dL.
-  ///   - values: the first values of the input that state no unit.
+  /// - given: the unit that a person stated. It may be meant only for treatments, whose values may have no unit, while
+  /// entries are in mg/dL.
+  ///   - values: the first values of the input without a unit.
   package init(given: GlucoseUnit?, values: [Double]) {
     hasMilligrams = values.contains { $0 > Self.surelyMilligrams }
     self.given = given == .millimolesPerLitre && hasMilligrams ? nil : given
@@ -32,7 +32,7 @@ package struct NightscoutUnits: Sendable {
 
   /// Whether a sensor value means an error.
   ///
-  /// - Parameter unit: the unit that the document states.
+  /// - Parameter unit: the unit in the document.
   @inlinable func isErrorCode(_ number: Double, unit: some NightscoutValue) -> Bool {
     guard number < Self.minGlucose else { return false }
     switch self.unit(unit) {
@@ -42,9 +42,9 @@ package struct NightscoutUnits: Sendable {
     }
   }
 
-  /// The measurement that a value is, which may be the word for a limit.
+  /// The measurement of a value, which may be the word for a limit.
   ///
-  /// - Parameter number: the number that the value is; nil for a word.
+  /// - Parameter number: the number; nil for a word.
   @inlinable mutating func check(
     _ value: some NightscoutValue, _ number: Double?, unit: some NightscoutValue
   ) -> CellValue {
@@ -79,7 +79,7 @@ package struct NightscoutUnits: Sendable {
     stated.isEmpty ? given : GlucoseUnit(name: stated.plainText) ?? given
   }
 
-  /// Whether a value has a fraction as those in mmol/L have. Smoothed values in mg/dL have some, too.
+  /// Whether a value has a fraction that is typical for mmol/L. Smoothed values in mg/dL have fractions, too.
   private func isLikeMillimoles(_ number: Double) -> Bool {
     guard number != number.rounded(), number >= 0.6, number <= Self.maxMillimoles else { return false }
     return number < Self.minGlucose || !hasMilligrams

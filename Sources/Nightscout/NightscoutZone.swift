@@ -2,20 +2,19 @@
 
 package import Logbook
 
-/// The zone in which documents without an offset are shown.
+/// The zone for showing documents without an offset.
 package struct NightscoutZone: Sendable {
   /// The zone of the logbook; nil for UTC.
   package let zone: LogbookZone?
 
-  /// The zone of a logbook; nil for UTC.
   package init(zone: LogbookZone?) { self.zone = zone }
 
   /// The offset in force at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
-  /// A state whose derived offset is that of this zone, since a site knows only instants.
+  /// A state whose derived offset is computed with this zone, since a site knows only instants.
   ///
-  /// - Parameter guid: the record; nil where only the zone of the logbook is meant.
+  /// - Parameter guid: the record; nil if only the logbook's zone applies.
   package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {
     guard state.placement.source.isDerived else { return state }
     var (state, zone) = (state, guid.flatMap { self.zone?.zone(ofRecord: $0) } ?? zone)
@@ -23,7 +22,7 @@ package struct NightscoutZone: Sendable {
     return state
   }
 
-  /// What places a shown time.
+  /// The placement of a shown time.
   func place(_ shown: ShownTime) -> Placement {
     if let offset = shown.utcOffset { return Placement(utcOffset: offset, source: .stated) }
     var zone = zone

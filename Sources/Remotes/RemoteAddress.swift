@@ -9,24 +9,25 @@ package import Logbook
   import Musl
 #endif
 
-/// The address of a remote: `https://host[:port][/prefix]`. It holds no secret, so that it may be shown.
+/// The address of a remote: `https://host[:port][/prefix]`. It contains no secret, so it may be shown.
 package struct RemoteAddress: Hashable, Sendable {
   /// Whether the exchange is encrypted.
   package let isEncrypted: Bool
   /// Host and port, for messages.
   package let host: String
-  /// The host alone, without the brackets of IPv6.
+  /// The host without the port and without the brackets of IPv6.
   let hostName: String
   let port: Int
-  /// Whether it is this machine itself.
+  /// Whether it is this machine.
   let isLoopback: Bool
   /// The address in its shortest form, without a slash at its end.
   package let text: String
 
-  /// Reads an address.
+  /// Parses an address.
   ///
-  /// - Parameter allowsPlainHTTP: whether `http` may go to another machine, too, where everybody on the way reads it.
-  /// - Throws: `Failure` of category `configuration`. Its message repeats nothing of a text that may hold a secret.
+  /// - Parameter allowsPlainHTTP: whether `http` is permitted to another machine, although anyone on the network path
+  /// can read it.
+  /// - Throws: `Failure` of category `configuration`. Its message does not quote a text that may contain a secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty
@@ -60,7 +61,7 @@ package struct RemoteAddress: Hashable, Sendable {
     self.text = "\(scheme)://\(self.host)\(end.map { path[...$0] } ?? "")"
   }
 
-  /// Whether a text is surely the name of a host, and no secret: in small letters, with a dot.
+  /// Whether a text certainly is a host name and not a secret: it is in lower case and has a dot.
   private static func isHostName(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     let isPlain = text.utf8.allSatisfy {
@@ -70,7 +71,7 @@ package struct RemoteAddress: Hashable, Sendable {
       && labels.last.map { $0.count > 1 && $0.allSatisfy(\.isLetter) } ?? false
   }
 
-  /// Whether this machine itself is meant: 127.0.0.0/8, ::1 or localhost.
+  /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost.
   private static func isLoopback(_ host: String) -> Bool {
     if host == "localhost" { return true }
     var four = in_addr()

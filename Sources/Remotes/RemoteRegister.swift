@@ -2,22 +2,21 @@
 
 package import Logbook
 
-/// One kind of remote: how it is known, and how the port speaks to it. One file each, and one line in
-/// `RemoteRegister`.
+/// A kind of remote: how it is recognised, and its port. Each kind is one file and one line in `RemoteRegister`.
 protocol RemoteKind: LogbookService {
-  /// The word under which a store keeps the kind.
+  /// The identifier of the kind in a store.
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
-  /// Whether it offers `attachments`: what is known of a kind without asking a remote.
+  /// Whether it offers `attachments`; a property of the kind, known without a request.
   static var takesAttachments: Bool { get }
 
-  /// Whether an address is, by itself, one of this kind.
+  /// Whether an address by itself shows that the remote is of this kind.
   static func recognises(_ address: RemoteAddress) -> Bool
 
   init(_ exchange: RemoteExchange, token: Token)
 
-  /// - Parameter zone: that of the logbook, for a remote whose items do not always say how they were shown.
+  /// - Parameter zone: the zone of the logbook, for a remote whose items may lack an offset.
   init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?)
 }
 
@@ -25,28 +24,27 @@ extension RemoteKind {
   init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?) { self.init(exchange, token: token) }
 }
 
-/// A remote with what is needed to speak to it.
+/// A remote, and what is needed to connect to it.
 package struct RemoteLogin: Sendable {
-  /// Where it is.
+  /// The address.
   package let address: RemoteAddress
   /// The secret.
   package let token: Token
   /// The program's name and version, for the header `User-Agent`.
   package let agent: String
-  /// The zone of the logbook, for a remote whose items do not always say how they were shown; nil for UTC.
+  /// The zone of the logbook, for a remote whose items may lack an offset; nil for UTC.
   package let zone: LogbookZone?
-  /// The file of the certificates that alone may vouch for the remote, in PEM form; nil for those that the system trusts.
+  /// The file with the only trusted certificates of authorities, in PEM form; nil for those that the system trusts.
   package let authorities: String?
-  /// By which this computer proves who it is; nil where the remote does not ask.
+  /// The certificate of this client; nil if the remote does not require one.
   package var clientCertificate: ClientCertificate?
-  /// The proxy in between; nil for none.
+  /// The proxy; nil for none.
   package var proxy: RemoteProxy?
-  /// Where it is counted what goes over the wire.
+  /// Counts the transferred data.
   package let traffic: Traffic
-  /// When every exchange ends, finished or not; nil for no such time.
+  /// The instant at which every exchange ends, finished or not; nil for no limit.
   package var end: ContinuousClock.Instant?
 
-  /// A login with these parts.
   package init(
     address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil, authorities: String? = nil,
     traffic: Traffic = Traffic()
@@ -60,15 +58,15 @@ package struct RemoteLogin: Sendable {
   }
 }
 
-/// A kind of remote as a store keeps it and as people read it.
+/// A kind of remote for stores and for people.
 package struct RemoteKindInfo: Hashable, Sendable {
-  /// The word under which a store keeps the kind.
+  /// The identifier of the kind in a store.
   package let id: String
   /// The name for people.
   package let title: String
 }
 
-/// The remotes that glucoport speaks to. The order is that of recognition: the most certain address first.
+/// The supported remotes, in the order of recognition: the most certain address first.
 package enum RemoteRegister {
   static let kinds: [any RemoteKind.Type] = [
     NightscoutRemote.self,
@@ -80,7 +78,7 @@ package enum RemoteRegister {
 
   /// The kind of the remote at an address.
   ///
-  /// - Throws: `Failure` of category `configuration` when no kind has such addresses.
+  /// - Throws: `Failure` of category `configuration` if no kind has such addresses.
   package static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
     guard let kind = kinds.first(where: { $0.recognises(address) }) else {
       throw Failure(.configuration, "\(address.host): the address fits no kind of remote")
@@ -88,9 +86,9 @@ package enum RemoteRegister {
     return RemoteKindInfo(id: kind.id, title: kind.title)
   }
 
-  /// The kind that a store keeps under this word.
+  /// The kind with this identifier.
   ///
-  /// - Throws: `Failure` of category `usage` for a word that names none.
+  /// - Throws: `Failure` of category `usage` for an unknown identifier.
   package static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
     guard let kind = all.first(where: { $0.id == id }) else {
       throw Failure(
@@ -99,17 +97,15 @@ package enum RemoteRegister {
     return kind
   }
 
-  /// Whether a kind of remote takes the content of attachments, beside the records that describe them.
+  /// Whether a kind of remote stores the content of attachments, in addition to the records that describe them.
   package static func takesAttachments(_ id: String) -> Bool {
     kinds.contains { $0.id == id && $0.takesAttachments }
   }
 
-  /// Runs a body with a remote. The connection and its thread end with it, so that it is opened only when there is
-  /// something to ask.
+  /// Runs a body with a remote. The connection and its thread end with the body, so open it only for actual requests.
   ///
-  /// - Parameter kind: the word under which the store keeps the kind.
-  /// - Throws: `Failure` of category `configuration` for a kind that this program does not know, and what the body
-  ///   throws.
+  /// - Parameter kind: the identifier of the kind in the store.
+  /// - Throws: `Failure` of category `configuration` for an unknown kind, and errors of the body.
   package static func with<Value>(
     _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
@@ -120,7 +116,7 @@ package enum RemoteRegister {
     }
   }
 
-  /// A remote whose requests go by another transport than the network.
+  /// A remote whose requests use another transport than the network.
   package static func remote(
     _ kind: String, _ login: RemoteLogin, over transport: any HTTPTransport
   ) throws(Failure) -> any LogbookService {

@@ -6,11 +6,11 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The content of a logbook's attachments, inside the caller's transaction.
+/// The content of a logbook's attachments, in the caller's transaction.
 struct BlobStorage {
   let database: Database
 
-  /// How much of a content is there.
+  /// How much of a content is stored.
   func held(_ digest: String) throws -> HeldContent {
     let statement = try database.cachedStatement(sql: "SELECT digest, held, size FROM blob WHERE digest = ?")
     guard let row = try Row.fetchOne(statement, arguments: [digest]) else { return HeldContent() }
@@ -20,7 +20,7 @@ struct BlobStorage {
     return HeldContent(bytes: Int64(held), size: Int64(size))
   }
 
-  /// Appends a part; the whole content is read once, when its last part is there.
+  /// Appends a part. When the last part is stored, the whole content is read once to verify its digest.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {
@@ -49,7 +49,7 @@ struct BlobStorage {
     return .holds(HeldContent(bytes: end, size: content.size))
   }
 
-  /// A part of a whole content; nil while it is not whole.
+  /// A part of a complete content; nil while it is incomplete.
   func part(of digest: String, from offset: Int64, limit: Int) throws -> ContentPart? {
     let held = try held(digest)
     guard held.isWhole, let size = held.size else { return nil }
@@ -71,7 +71,8 @@ struct BlobStorage {
 extension BlobStorage {
   private func begin(_ content: AttachmentContent) throws -> HeldContent {
     try drop(content.digest)
-    // An empty content is whole with the first part, which has no bytes; until then its row would say so.
+    // An empty content becomes complete with its first part, which has no bytes. Before that, its row must not count as
+    // complete.
     guard content.size > 0 else { return HeldContent(bytes: 0, size: 0) }
     let statement = try database.cachedStatement(
       sql: "INSERT INTO blob (digest, size, held) VALUES (?, ?, 0)")

@@ -4,13 +4,13 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The rows of readings and records behind a place, in the one order that both share, stepped to one by one.
+/// Steps through the rows of readings and records after a sequence number, in their common order.
 final class ChangeRows {
   struct RecordRow {
     let guid: String
     let revision: String
     let state: RecordState
-    /// The bytes of the state as JSON.
+    /// The size of the state as JSON, in bytes.
     let stateBytes: Int
     let node: Int64
 
@@ -23,15 +23,15 @@ final class ChangeRows {
   }
 
   enum Change {
-    /// `reading` is on its row until the next change.
+    /// The row is valid in `reading` until the next change.
     case reading(seq: Int64)
     case record(seq: Int64, RecordRow)
   }
 
-  /// What a row of readings has to begin with, and who wrote it.
+  /// The columns with which each row of readings begins, including the node that wrote it.
   static let readingColumns = "\(CollectedReadings.columns), node"
 
-  /// The row of the last reading.
+  /// The row of the latest reading.
   let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
@@ -50,10 +50,10 @@ final class ChangeRows {
     nextRecord = try readRecord()
   }
 
-  /// Who wrote the last reading.
+  /// The node that wrote the latest reading.
   var readingNode: Int64 { reading.integer(13) }
 
-  /// The next change; nil behind the last one.
+  /// The next change; nil at the end.
   func next() throws -> Change? {
     if mustStep { nextReading = try reading.step() ? reading.integer(0) : nil }
     mustStep = false

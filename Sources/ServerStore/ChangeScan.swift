@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import LogbookAPI
 
-/// Reads the changes behind a place in their order: readings and records, merged by their numbers.
+/// Reads the changes after a sequence number in order: readings and records, merged by their numbers.
 struct ChangeScan {
-  /// The most changes that one page passes over, so that a long stretch of the node's own writing is no long wait.
+  /// The maximum number of changes that one page skips, so that many changes of the node itself do not delay an answer.
   private static let maxScanned = 50_000
 
   private let database: Database
@@ -15,16 +15,16 @@ struct ChangeScan {
   private var builder: PageBuilder
   private var place: Int64
 
-  /// - Parameter limit: the most items on the page, of which it takes at least one.
+  /// - Parameter limit: the maximum number of items on the page, which has at least one.
   init(_ database: Database, node: Int64, after place: Int64, limit: Int) {
     self.database = database
     self.node = node
     self.place = place
     builder = PageBuilder(database)
-    self.limit = min(max(limit, 1), Wire.maxReadings)
+    self.limit = min(max(limit, 1), WireProtocol.maxReadings)
   }
 
-  /// The page, in the caller's transaction; nil when nothing follows the place.
+  /// The page, in the caller's transaction; nil if there are no more changes.
   mutating func page() throws -> ChangePage? {
     let positions = Positions(database: database)
     let last = try positions.last()

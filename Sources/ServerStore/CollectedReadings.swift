@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Readings with their devices, taken from rows one by one.
+/// Collects readings and their devices from rows.
 struct CollectedReadings {
-  /// What a row has to begin with, in this order.
+  /// The columns with which each row must begin, in this order.
   static let columns =
     "seq, series, position, value_bucket, occurrence, \(RawStatement.readingColumns.joined(separator: ", "))"
 
@@ -21,14 +21,14 @@ struct CollectedReadings {
 
   var batch: ReadingBatch { ReadingBatch(devices: devices, readings: readings) }
 
-  /// Takes the reading of the row that a statement is at.
+  /// Adds the reading in a statement's current row.
   mutating func add(_ row: RawStatement) throws {
     let place = try StoredPlace(checking: row, from: 1, seq: row.integer(0))
     let series = try series(place.series)
     do {
       readings.append(try row.reading(at: place, of: series, from: 5, named: ""))
     } catch {
-      // By its number: the log of a server has no times and values of people.
+      // The error states only the number: the server's log must not contain times and values of people.
       throw DamagedRow("reading", ["seq": row.integer(0)], error.reason)
     }
   }
@@ -45,7 +45,7 @@ struct CollectedReadings {
 }
 
 extension StoredPlace {
-  /// Four columns from this one on, of the reading with this number.
+  /// Reads four columns from this one on, of the reading with this number.
   init(checking row: RawStatement, from column: Int32, seq: Int64) throws(DamagedRow) {
     for place in column..<column + 4 {
       if let reason = row.misfit(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }

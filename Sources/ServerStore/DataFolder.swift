@@ -9,18 +9,18 @@ import Logbook
   import Musl
 #endif
 
-/// The folder with everything that a server keeps.
+/// The folder with all files of a server.
 struct DataFolder: Sendable {
   let path: String
 
-  /// Finds the folder, or makes it.
+  /// Opens or creates the folder.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder into which others may write.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder that others can write to.
   init(_ path: String) throws {
     self.path = path
     try Self.make(path)
     try Self.make(path + "/logbooks")
-    // The files of logbooks are opened by their names there: who may write to it chooses them.
+    // Files of logbooks are opened by name, so write permission for the folder would allow replacing them.
     for folder in [path, path + "/logbooks"] {
       var status = stat()
       guard stat(folder, &status) == 0, status.st_mode & 0o022 == 0 else {
@@ -31,14 +31,14 @@ struct DataFolder: Sendable {
     }
   }
 
-  /// The file with logins and the names of logbooks.
+  /// The file with logins and names of logbooks.
   var serverFile: String { path + "/server.db" }
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 
-  /// Removes everything that is kept of a logbook: whatever in the folder of logbooks begins with its id.
+  /// Removes all files of a logbook: those in the folder of logbooks whose names begin with its id.
   ///
-  /// - Throws: `Failure` of category `inputOutput` when something stays.
+  /// - Throws: `Failure` of category `inputOutput` if a file remains.
   func removeLogbook(_ id: String) throws {
     let folder = path + "/logbooks"
     do {
@@ -54,10 +54,10 @@ struct DataFolder: Sendable {
     close(descriptor)
   }
 
-  /// Takes the folder for one server, until the returned lock is released, or goes, or its process ends.
+  /// Locks the folder for one server, until the returned lock is released or its process ends.
   func lock() throws -> FolderLock { try FolderLock(path + "/lock") }
 
-  /// Makes a file that nobody else can read, where it is missing or empty.
+  /// Creates a file that only its owner can read, if it is missing or empty.
   static func makeFile(_ path: String) throws {
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -66,7 +66,7 @@ struct DataFolder: Sendable {
         "\(path): cannot open the file: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    // An empty file that somebody made before holds nothing to protect yet, and is to hold it.
+    // An existing empty file has no content to protect yet, so its mode is restricted before use.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
     guard fchmod(descriptor, 0o600) == 0 else {
@@ -87,7 +87,7 @@ struct DataFolder: Sendable {
   }
 }
 
-/// A lock of the kernel's, which dies with its process.
+/// A lock of the kernel, which ends with its process.
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
@@ -104,6 +104,6 @@ final class FolderLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Lets the next server in.
+  /// Releases the folder for the next server.
   func release() { flock(descriptor, LOCK_UN) }
 }

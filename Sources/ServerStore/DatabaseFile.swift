@@ -5,21 +5,22 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// An open SQLite file of the server: one writer, and readers that never wait for it.
+/// An open SQLite file of the server, with one writer and with readers that never wait for it.
 struct DatabaseFile: Sendable {
   private let pool: DatabasePool
   private let name: String
 
-  /// How long a connection waits for another process: `serve token` writes beside a running server.
+  /// The time that a connection waits for another process: `serve token` can write while a server runs.
   private static let busyTimeoutSeconds = 5.0
   private static let maxReaders = 3
-  /// How many files are open for one: each connection has the database and its log, and they share their memory.
+  /// The maximum number of open descriptors for one file. Each connection opens the database and its log; all share one
+  /// memory file.
   static let maxFiles = 2 * (maxReaders + 1) + 1
 
-  /// Opens the file, or creates it.
+  /// Opens or creates the file.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer one or a library of
-  ///   SQLite that is too old.
+  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer file or an SQLite
+  /// library that is too old.
   init(path: String, name: String, schema: FileSchema) throws {
     self.name = name
     let configuration = try Configuration.ofFile(
@@ -29,7 +30,7 @@ struct DatabaseFile: Sendable {
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { database in
-        // The pool itself chooses NORMAL, under which a power cut takes commits back.
+        // The pool sets NORMAL, with which a power failure can undo commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try Self.prepare(database, path, schema)
       }
@@ -52,30 +53,30 @@ struct DatabaseFile: Sendable {
     do { return try await pool.read(work) } catch { throw storageError(error) }
   }
 
-  /// Runs a transaction that may write, and waits for it.
+  /// Runs a transaction that may write, and blocks until it ends.
   func writeNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.write(work) }
 
-  /// Runs a transaction that reads, and waits for it.
+  /// Runs a transaction that reads, and blocks until it ends.
   func readNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.read(work) }
 
-  /// Brings everything into the file itself and empties its log, unless another process reads in it.
+  /// Moves all changes into the file and empties its log, unless another process is reading.
   func flush() async throws(ServiceError) {
     do {
       try await pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // The log is emptied when the file is closed.
+      // The log will be emptied when the file is closed.
     } catch {
       throw storageError(error)
     }
   }
 
-  /// Closes every connection, with everything in the file itself. SQLite does that when the last connection closes,
-  /// but here the last ones only read.
+  /// Moves all changes into the file and closes every connection. SQLite does so when the last connection closes, but
+  /// here the last connections are read-only.
   func close() throws {
     do {
       try pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // `serve token` reads or writes beside this server: what it sees stays in the log, which is as durable.
+      // `serve token` may be reading or writing. The changes then stay in the log, which is equally durable.
     }
     try pool.close()
   }
@@ -84,21 +85,21 @@ struct DatabaseFile: Sendable {
 extension DatabaseFile {
   private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
     if try schema.isMade(in: database, path: path) { return }
-    // Two processes may create one file at once: the second finds it made when it has the lock.
+    // Two processes may create the file at the same time: the second one finds it complete once it has the lock.
     try database.inTransaction(.immediate) {
       if try !schema.isMade(in: database, path: path) { try schema.make(in: database) }
       return .commit
     }
   }
 
-  /// Another writer holds the file; trying again helps.
+  /// Another writer holds the file; a retry can succeed.
   private static var busy: ServiceError {
     .busy("the storage is busy; try again", retryAfterSeconds: 1)
   }
 
   /// The storage failed.
   ///
-  /// - Parameter log: what happened, for the server's log.
+  /// - Parameter log: the description for the server's log.
   static func failed(_ log: String) -> ServiceError {
     .serverFailure("the server's storage failed; see the server's log", log: log)
   }
@@ -106,11 +107,11 @@ extension DatabaseFile {
   private func storageError(_ error: any Error) -> ServiceError {
     switch error {
     case let known as ServiceError: known
-    // The connection of the client is gone, or the server stops.
+    // The client disconnected, or the server stops.
     case is CancellationError: Self.busy
     case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: Self.busy
     case let damage as DamagedRow: Self.failed("\(name) is damaged: \(damage)")
-    // The message of SQLite names tables and columns, never a value.
+    // SQLite's message names tables and columns, but no values.
     case let error as DatabaseError:
       Self.failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
     default: Self.failed("\(name): \(type(of: error))")

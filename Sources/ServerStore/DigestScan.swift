@@ -5,11 +5,10 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Goes over the contents of all records, one row at a time. Readings are more: see `ReadingBuckets`.
+/// Reads the contents of all records, one row at a time. For the more numerous readings, see `ReadingBuckets`.
 struct DigestScan {
   let database: Database
 
-  /// Digests over the contents of all records.
   func recordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
@@ -20,7 +19,7 @@ struct DigestScan {
     return digests
   }
 
-  /// The records in these buckets behind an id, as many as a page takes, and at least one.
+  /// The records in these buckets after an id: at most a page, and at least one.
   func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
     var page = RecordPage(records: [], hasMore: false)
     var bytes = 0
@@ -32,7 +31,9 @@ struct DigestScan {
       let (guid, state): (String, String) = (try record.guid(0), try record[2])
       guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
       bytes += state.utf8.count
-      if page.records.count == Wire.maxRecords || (bytes > Wire.maxBodyBytes / 2 && !page.records.isEmpty) {
+      if page.records.count == WireProtocol.maxRecords
+        || (bytes > WireProtocol.maxBodyBytes / 2 && !page.records.isEmpty)
+      {
         page.hasMore = true
         return page
       }

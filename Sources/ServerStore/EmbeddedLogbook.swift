@@ -3,12 +3,12 @@
 import Logbook
 import LogbookAPI
 
-/// One logbook of the folder, for a login. Its file is opened with the first request.
+/// One logbook of the folder, for a login. The first request opens its file.
 struct EmbeddedLogbook: LogbookService {
   let login: Login
   let logins: Logins
   let logbooks: OpenLogbooks
-  /// How much content of attachments the logbook may hold.
+  /// The maximum total size of attachments in the logbook.
   let maxContentBytes: Int64
 
   var parts: (any PartService)? { self }
@@ -20,7 +20,7 @@ struct EmbeddedLogbook: LogbookService {
     let position = try await file().position()
     return RemoteLogbook(
       id: login.logbook, name: try await logins.logbookName(login.logbook), isWritable: login.role == .write,
-      maxReadings: Wire.maxReadings, maxRecords: Wire.maxRecords, position: position)
+      maxReadings: WireProtocol.maxReadings, maxRecords: WireProtocol.maxRecords, position: position)
   }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
@@ -73,7 +73,7 @@ extension EmbeddedLogbook: DigestService {
   }
 }
 
-/// The content of attachments is in its logbook's file, so that it comes and goes with it.
+/// The content of attachments is in the file of its logbook, so that both are removed together.
 extension EmbeddedLogbook: AttachmentService {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await file().held(digest, run)
@@ -99,7 +99,7 @@ extension EmbeddedLogbook: PurgeService {
     guard logbook.name == (try await self.logbook()).name else {
       throw .refused("this is not the name of the logbook")
     }
-    // In this order: what a crash leaves of the file is removed when the storage starts again, and opened by nobody.
+    // The login is removed first. If a crash leaves the file, it is removed at the next start, and no login opens it.
     try await logins.purge(login.logbook)
     try await logbooks.purge(login.logbook)
   }

@@ -3,17 +3,17 @@
 import GRDB
 import SQLiteRows
 
-/// What of a logbook's file stays as it is with every program; see `LastingRules`.
+/// The rules of a logbook's file that hold for every program; see `LastingRules`.
 enum LastingSchema {
   static let statements =
     LastingRules.notReplaced + LastingRules.seriesStays + LastingRules.devicesStay() + notReplaced
     + referredTo
     + readingIsNotReplaced + ";\n"
 
-  /// Leaves the reading that is there. Not ABORT: an upload that is sent again brings known readings among new ones, in one
-  /// statement of many rows, and skips them just as it does by its conflict clause.
+  /// Keeps the existing reading. IGNORE rather than ABORT: a repeated upload inserts known and new readings in one
+  /// statement, and its conflict clause skips the known ones in the same way.
   ///
-  /// It doubles the time of an insert, so that `withoutLookUps` leaves it out where many readings are stored.
+  /// It doubles the time of an insert, so `withoutLookUps` drops it while many readings are stored.
   private static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
     WHEN EXISTS (SELECT 1 FROM reading WHERE seq = NEW.seq)
@@ -22,10 +22,10 @@ enum LastingSchema {
     BEGIN SELECT RAISE(IGNORE); END
     """
 
-  /// Runs work without the trigger that looks each reading up, inside a transaction that stores many of them.
+  /// Runs work without the trigger that looks up each reading, in a transaction that stores many readings.
   ///
-  /// Every other connection sees the trigger always: what a transaction does to the schema is seen with its commit, and
-  /// when it fails, the trigger is there as before.
+  /// Other connections always see the trigger: a transaction's change of the schema becomes visible with its commit. If
+  /// the transaction fails, the rollback restores the trigger.
   static func withoutLookUps<Value>(_ database: Database, _ work: () throws -> Value) throws -> Value {
     try database.execute(sql: "DROP TRIGGER IF EXISTS reading_is_not_replaced")
     let value = try work()
@@ -52,7 +52,7 @@ enum LastingSchema {
 
     """
 
-  /// What readings, records and later requests refer to.
+  /// Rows to which readings, records and later requests refer.
   private static let referredTo = """
     CREATE TRIGGER series_is_immutable BEFORE UPDATE ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;

@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import LogbookAPI
 
-/// The content of attachments: none of it is a change that must be sent to others.
+/// The content of attachments. Writing it is not a change for other nodes.
 extension LogbookFile {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run, hidesOwn: false) { database, _ in

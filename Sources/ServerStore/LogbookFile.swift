@@ -8,12 +8,12 @@ import LogbookAPI
 struct LogbookFile: Sendable {
   let id: String
   let file: DatabaseFile
-  /// Distinguishes the numbers that this process gives from those of any other history.
+  /// Distinguishes this process's sequence numbers from those of any other history.
   private let tag: String
   let quota: LogbookQuota
   private let compared: ComparedLogbook
 
-  /// Opens the file, or creates it.
+  /// Opens or creates the file.
   init(path: String, id: String, quota: LogbookQuota, compared: ComparedLogbook) throws {
     let tag = Positions.randomTag()
     self.id = id
@@ -112,9 +112,10 @@ struct LogbookFile: Sendable {
 }
 
 extension LogbookFile {
-  /// Takes a transaction back that brings a table beyond its quota.
+  /// Throws if a table exceeds its quota, so that the transaction is rolled back.
   ///
-  /// - Parameter last: the number of the last change. Each row has its own, so that few logbooks are counted.
+  /// - Parameter last: the number of the last change. Each row has a different number, so rows are only counted if this
+  /// exceeds the quota.
   private static func check(_ max: Int64, _ table: String, last: Int64, _ database: Database) throws {
     guard last > max, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > max else {
       return
@@ -123,14 +124,14 @@ extension LogbookFile {
       "the logbook holds as many \(table)s as the server allows, which are \(max)", retryAfterSeconds: 3600)
   }
 
-  /// Compares: nothing is hidden from that, not what the node wrote itself.
+  /// Runs a comparison, which includes the node's own changes.
   private func scanning<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
   ) async throws(ServiceError) -> Value {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Compares readings, by what this run's requests before found of their buckets, and those that came since.
+  /// Runs a comparison of readings, with the buckets known from earlier requests of this run, and new readings.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -145,7 +146,7 @@ extension LogbookFile {
     return value
   }
 
-  /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.
+  /// Runs a transaction for a run. Only the first request of a run writes: it records the run.
   func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much one logbook may hold. What is beyond is not stored, and what is stored stays.
+/// The limits of one logbook. Items above a limit are not stored; stored items stay.
 package struct LogbookQuota: Hashable, Sendable {
-  /// Readings: a sensor makes 100,000 in a year.
+  /// The maximum number of readings. A sensor produces 100,000 in a year.
   package var readings: Int64 = 20_000_000
-  /// Records, tombstones with them.
+  /// The maximum number of records, including tombstones.
   package var records: Int64 = 1_000_000
-  /// Nodes: each copy of a store has one.
+  /// The maximum number of nodes: each copy of a store is one.
   package var nodes: Int64 = 1000
-  /// Bytes of the content of attachments.
+  /// The maximum total size of attachments.
   package var contentBytes: Int64 = 4 << 30
 
-  /// What no person comes near.
+  /// Limits far above the data of any person.
   package init() {}
 }

@@ -4,8 +4,8 @@ import SQLiteRows
 
 /// The schema of a logbook's file.
 ///
-/// Every change has a number in one sequence, which readings and records share: a reading's is given once, a record
-/// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
+/// Every change has a number in one sequence for readings and records. A reading keeps its number; a record gets a new
+/// one with each change. The only writer assigns numbers in its transaction.
 enum LogbookSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5542, version: 5, name: "file of a server",

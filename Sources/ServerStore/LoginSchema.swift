@@ -51,7 +51,7 @@ enum LoginSchema {
 
     """
 
-  /// What holds with every program, also where foreign keys are off. Tokens themselves come and go.
+  /// Rules for every program, even with foreign keys off. Tokens themselves may be added and removed.
   private static let rules = """
     CREATE TRIGGER purged_is_immutable BEFORE UPDATE ON purged
     BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;

@@ -4,12 +4,12 @@ import GRDB
 import Logbook
 
 extension Logins {
-  /// Ends every login of a logbook and forgets its name. Its id and the hashes of its tokens stay, by which each is
-  /// informed of what happened.
+  /// Removes every login of a logbook, and its name. Its id and the hashes of its tokens stay, so that clients with
+  /// these tokens are told of the purge.
   func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]
-      // Names of people are overwritten in the file, not only given free.
+      // Overwrites the names of people in the file, instead of only freeing their space.
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try database.execute(
         sql: "INSERT INTO purged (logbook) SELECT ?1 WHERE ?1 NOT IN (SELECT logbook FROM purged)",
@@ -26,7 +26,7 @@ extension Logins {
     try await file.flush()
   }
 
-  /// The ids of all logbooks that were removed.
+  /// The ids of all purged logbooks.
   func purgedLogbooks() throws -> [String] {
     try file.readNow { try String.fetchAll($0, sql: "SELECT logbook FROM purged") }
   }

@@ -6,11 +6,11 @@ package import Logbook
 package import LogbookAPI
 import SQLiteRows
 
-/// The logins of a server and the names of its logbooks. May be open beside a running server.
+/// The logins of a server and the names of its logbooks. May be opened while a server runs.
 package final class Logins: LoginDirectory {
   let file: DatabaseFile
 
-  /// Opens the logins of a data folder, which is created where it is missing.
+  /// Opens or creates the logins of a data folder.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` does.
   package init(folder: String) throws {
@@ -18,7 +18,6 @@ package final class Logins: LoginDirectory {
     file = try DatabaseFile(path: path, name: "server", schema: LoginSchema.schema)
   }
 
-  /// Adds a login.
   package func add(
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) throws {
@@ -38,7 +37,7 @@ package final class Logins: LoginDirectory {
     }
   }
 
-  /// Every login, by name.
+  /// All logins by name.
   package func list() throws -> [ListedLogin] {
     try file.readNow { database in
       let sql = """
@@ -60,7 +59,7 @@ package final class Logins: LoginDirectory {
     }
   }
 
-  /// Replaces the token of a login by another one.
+  /// Replaces the token of a login.
   package func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) throws {
     try file.writeNow { database in
       guard
@@ -68,7 +67,7 @@ package final class Logins: LoginDirectory {
           database, sql: "SELECT token_hash FROM login WHERE name = ?", arguments: [name])
       else { throw Self.unknown(name) }
       let until = now + Int64(graceSeconds)
-      // Who rotates because a token leaked ends the ones before it as well.
+      // If a token leaked, a rotation without grace must also end earlier tokens.
       try database.execute(
         sql: "UPDATE replaced_token SET until = min(until, ?) WHERE login = ?", arguments: [until, name])
       try database.execute(
@@ -80,7 +79,7 @@ package final class Logins: LoginDirectory {
     }
   }
 
-  /// Removes a login: its token opens nothing from the next request on.
+  /// Removes a login. Its token is invalid from the next request on.
   package func remove(name: String) throws {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
@@ -88,10 +87,9 @@ package final class Logins: LoginDirectory {
     }
   }
 
-  /// Closes the file.
   package func close() throws { try file.close() }
 
-  /// The login whose token has this SHA-256, or had it until a time that is not over; nil when there is none.
+  /// The login of the token with this SHA-256, or of a replaced token in its grace period; nil if there is none.
   package func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
     try await file.read { database in
       let statement = try database.cachedStatement(
@@ -101,7 +99,7 @@ package final class Logins: LoginDirectory {
           WHERE r.token_hash = ?1 AND r.until > ?2
           """)
       if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash), now]) {
-        // By its logbook: the name of a login is a person's, and errors are logged.
+        // The error names the logbook: the login's name is personal, and errors are logged.
         let stored = StoredRow(row, of: "login", key: 1..<2)
         return Login(name: try stored[0], logbook: try stored[1], role: try stored.code(2))
       }

@@ -5,19 +5,18 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The nodes that wrote to a logbook or read it, with the last run of each.
+/// The nodes that wrote to or read a logbook, with the latest run of each.
 struct Nodes {
   let database: Database
   let logbook: String
-  /// How many nodes the logbook may have.
+  /// The maximum number of nodes of the logbook.
   let max: Int64
 
-  /// The node of a run that needs no writing, because an earlier request of it was let in; nil for a run that is
-  /// not known yet.
+  /// The node of a run that an earlier request has recorded; nil for an unknown run. Writes nothing.
   ///
-  /// - Parameter hidesOwn: whether the node's own changes are kept from it. Then the first request of a run has to know
-  ///   them all: else a copy of the node's store made them, or an answer was lost, and the node needs another id to
-  ///   see them.
+  /// - Parameter hidesOwn: whether the node's own changes are hidden from it. Then the first request of a run must know
+  /// all of them. Otherwise a copy of the node's store made some, or an answer was lost, and the node needs another id
+  /// to see them.
   /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }
@@ -32,9 +31,9 @@ struct Nodes {
     return nil
   }
 
-  /// The node of a run, which is written down unless it is known.
+  /// The node of a run, which is recorded if it is unknown.
   ///
-  /// - Throws: as `known`, and `ServiceError.busy` where the logbook has as many as it may.
+  /// - Throws: as `known`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
   func admit(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
     if let node = try known(run, hidesOwn: hidesOwn) { return node }
     let count = try Int64.fetchOne(
@@ -53,7 +52,7 @@ struct Nodes {
     return id
   }
 
-  /// Remembers the last change that a node made.
+  /// Records the last change that a node made.
   func note(_ node: Int64, changed seq: Int64) throws {
     let statement = try database.cachedStatement(
       sql: "UPDATE node SET last_seq = ?1 WHERE id = ?2 AND last_seq < ?1")

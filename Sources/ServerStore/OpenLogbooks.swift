@@ -3,18 +3,18 @@
 import Logbook
 import LogbookAPI
 
-/// The files of logbooks that are open: each from its first use on, and the ones in use last.
+/// The open files of logbooks: each is opened at its first use, and the latest ones stay open.
 ///
-/// Two may be open of one logbook while the older is still at work: the file itself keeps their order.
+/// A logbook may be opened a second time while an older file is still in use; SQLite keeps their writes in order.
 actor OpenLogbooks {
-  /// Each holds some file descriptors and up to 8 MiB of pages.
+  /// Each open logbook uses some file descriptors and up to 8 MiB of pages.
   static let maxOpen = 16
 
   private let folder: DataFolder
   private var files: [String: LogbookFile] = [:]
-  /// The ids in the order of their last use.
+  /// The ids in the order of their latest use.
   private var used: [String] = []
-  /// The ids of logbooks that were removed: a request that was let in before must not make the file again.
+  /// The ids of purged logbooks: a request that started before the purge must not recreate the file.
   private var purged: Set<String> = []
 
   private let quota: LogbookQuota
@@ -25,7 +25,7 @@ actor OpenLogbooks {
     self.quota = quota
   }
 
-  /// The file of a logbook, which is opened, or created, where it is not open.
+  /// The file of a logbook, opened or created if necessary.
   func file(_ id: String) throws(ServiceError) -> LogbookFile {
     guard !purged.contains(id) else { throw .purged }
     used.removeAll { $0 == id }
@@ -43,7 +43,7 @@ actor OpenLogbooks {
     }
   }
 
-  /// Removes everything that the folder keeps of a logbook, behind the last request at work on it.
+  /// Removes all files of a logbook, after the last request on it.
   func purge(_ id: String) throws(ServiceError) {
     purged.insert(id)
     used.removeAll { $0 == id }
@@ -57,7 +57,7 @@ actor OpenLogbooks {
     }
   }
 
-  /// Closes all of them.
+  /// Closes all files.
   func close() throws {
     for file in files.values { try file.close() }
     files = [:]

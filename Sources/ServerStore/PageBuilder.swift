@@ -5,10 +5,10 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Gathers the readings and records of one page.
+/// Collects the readings and records of one page.
 struct PageBuilder {
-  /// Records stop a page before its body is larger than a client takes.
-  private static let maxRecordBytes = Wire.maxBodyBytes / 2
+  /// Ends a page before its body exceeds the size that clients accept.
+  private static let maxRecordBytes = WireProtocol.maxBodyBytes / 2
 
   private var readings: CollectedReadings
   private var records: [RemoteRecord] = []
@@ -16,23 +16,22 @@ struct PageBuilder {
 
   init(_ database: Database) { readings = CollectedReadings(database) }
 
-  /// How many items there are.
   var count: Int { readings.count + records.count }
 
-  /// The page that ends here.
+  /// The page with the items so far.
   func page(cursor: String, hasMore: Bool) -> ChangePage {
     ChangePage(
       readings: readings.batch, records: records, cursor: cursor, hasMore: hasMore)
   }
 
-  /// Takes a row with `ChangeRows.readingColumns`.
+  /// Adds a row with `ChangeRows.readingColumns`.
   mutating func add(_ row: RawStatement) throws { try readings.add(row) }
 
-  /// Takes a record; false when the page has no room for it.
+  /// Adds a record; false if it does not fit the page.
   mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
     recordBytes += row.stateBytes
     let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
-    guard !isFull, records.count < Wire.maxRecords else { return false }
+    guard !isFull, records.count < WireProtocol.maxRecords else { return false }
     records.append(
       RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
     return true

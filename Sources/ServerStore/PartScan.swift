@@ -5,21 +5,21 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads one part of a logbook. Of several items those are left out that the node wrote itself; they are read in the order
-/// of changes, so that a page goes on where the last one ended whatever comes meanwhile.
+/// Reads one part of a logbook. Several items exclude those that the node wrote itself. They are in the order of
+/// changes, so that a page continues where the previous one ended, whatever is written in between.
 struct PartScan {
   private let database: Database
   private let node: Int64
   private let limit: Int
 
-  /// - Parameter limit: the most items on the page, of which it takes at least one.
+  /// - Parameter limit: the maximum number of items on the page, which has at least one.
   init(_ database: Database, node: Int64, limit: Int) {
     self.database = database
     self.node = node
-    self.limit = min(max(limit, 1), Wire.maxReadings)
+    self.limit = min(max(limit, 1), WireProtocol.maxReadings)
   }
 
-  /// The page behind a place, in the caller's transaction.
+  /// The page after a sequence number, in the caller's transaction.
   func page(of part: ChangePart, after place: Int64) throws -> ChangePage {
     switch part {
     case .readings(let from, let until): try readings(from: from, until: until, after: place)

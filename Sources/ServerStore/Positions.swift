@@ -4,19 +4,19 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The sequence of a logbook's changes, and the texts by which clients know places in it.
+/// The sequence of a logbook's changes, and the texts by which clients identify positions in it.
 ///
-/// A text is the number, a point and the tag of the epoch in which the number was given. A number whose tag is not
-/// that of its epoch was given by a history that a restore took away.
+/// A text is the number, a dot and the tag of the epoch in which the number was assigned. A number with another tag
+/// belongs to a history that a restore has removed.
 struct Positions {
   let database: Database
 
-  /// Behind all numbers: a million changes a second reach it in 146,000 years.
+  /// Above all numbers: a million changes a second would reach it in 146,000 years.
   private static let end: Int64 = 1 << 62
 
   /// The number of the last change; 0 before the first.
   ///
-  /// - Throws: `DamagedRow` for one that no counting reaches, behind which the next ones would overflow.
+  /// - Throws: `DamagedRow` for an impossibly large number, after which further numbers would overflow.
   func last() throws -> Int64 {
     let sql =
       "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))"
@@ -25,10 +25,10 @@ struct Positions {
     return last
   }
 
-  /// The text of a number that was given.
+  /// The text of an assigned number.
   func text(_ seq: Int64) throws -> String { "\(seq).\(try tag(of: seq))" }
 
-  /// The number of a text.
+  /// The number in a text.
   ///
   /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never returned.
   func seq(_ text: String) throws -> Int64 {
@@ -38,7 +38,7 @@ struct Positions {
     return seq
   }
 
-  /// Whether a text is one of this logbook.
+  /// Whether a text belongs to this logbook.
   func knows(_ text: String) throws -> Bool {
     do {
       _ = try seq(text)
@@ -48,7 +48,7 @@ struct Positions {
     }
   }
 
-  /// Begins an epoch with the number that is about to be given, unless this process already has the last one.
+  /// Begins an epoch at the next number, unless this process already began the last epoch.
   func beginEpoch(at seq: Int64, tag: String) throws {
     let last = try String.fetchOne(cached("SELECT tag FROM epoch ORDER BY first_seq DESC LIMIT 1"))
     guard last != tag else { return }

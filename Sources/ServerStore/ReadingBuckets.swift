@@ -5,22 +5,21 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// In which bucket of a comparison each reading of a logbook is, and the digests over all of them.
+/// The bucket of each reading of a logbook for comparisons, and the digests over all readings.
 ///
-/// The bucket is a part of a SHA-256, of which two million take seconds, and a comparison asks for hundreds of groups of
-/// buckets. A reading neither changes nor goes, so that only those are hashed that came since.
+/// A bucket is a part of a SHA-256, which takes seconds for two million readings, and a comparison asks for hundreds of
+/// groups of buckets. Readings are immutable and permanent, so only new ones are hashed.
 struct ReadingBuckets: Sendable {
-  /// Digests over the identities of all readings.
   private(set) var digests = IdentityDigests()
-  /// The number up to which readings are known.
+  /// The number up to which readings are included.
   private(set) var last: Int64 = 0
-  /// How many readings are known.
+  /// The number of readings included.
   private(set) var count = 0
-  /// The numbers of the readings in each bucket, rising: eight bytes a reading. Not one place for each number: the numbers
-  /// have gaps, which a client, or a damaged file, makes as wide as it wants.
+  /// The sequence numbers of the readings in each bucket, ascending: eight bytes each. An array indexed by number would
+  /// be unsafe: the numbers have gaps, which a client or a damaged file can make arbitrarily large.
   private var numbers = [[Int64]](repeating: [], count: IdentityDigests.bucketCount)
 
-  /// Takes the readings that the file got since.
+  /// Adds the readings that are new in the file.
   mutating func extend(_ database: Database) throws {
     var series: [Int64: (device: Device, kind: ReadingKind, positionKind: PositionKind)] = [:]
     let table = SeriesTable(database: database)
@@ -43,10 +42,10 @@ struct ReadingBuckets: Sendable {
     }
   }
 
-  /// The readings in these buckets; nil for more than one answer holds. Its work grows with these alone.
+  /// The readings in these buckets; nil if there are more than an answer holds. The work grows only with these readings.
   func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
     let wanted = wanted.filter(numbers.indices.contains)
-    guard wanted.reduce(0, { $0 + numbers[$1].count }) <= Wire.maxReadings else { return nil }
+    guard wanted.reduce(0, { $0 + numbers[$1].count }) <= WireProtocol.maxReadings else { return nil }
     var collected = CollectedReadings(database)
     let row = try RawStatement(
       keptBy: database, "SELECT \(CollectedReadings.columns) FROM reading WHERE seq = ?1")
@@ -59,24 +58,24 @@ struct ReadingBuckets: Sendable {
   }
 }
 
-/// The buckets of the comparisons that asked last: a run that compares asks again and again, and others compare meanwhile.
+/// The buckets of the latest comparisons. A comparison takes many requests, and several can run at the same time.
 actor ComparedLogbook {
-  /// How many comparisons are kept, the last one whatever its size.
+  /// The maximum number of comparisons kept; the latest one is kept whatever its size.
   private static let maxComparisons = 8
-  /// The readings of all that are kept beside the last one: 32 MiB.
+  /// The maximum number of readings in all comparisons except the latest: 32 MiB.
   private let maxReadings: Int
   private var kept: [(comparison: String, buckets: ReadingBuckets)] = []
 
   init(maxReadings: Int = 4 << 20) { self.maxReadings = maxReadings }
 
-  /// What is known of a comparison.
+  /// The known buckets of a comparison.
   ///
-  /// - Parameter comparison: the run with the file that it asks about, as that was opened.
+  /// - Parameter comparison: identifies the run and the opened file.
   func buckets(of comparison: String) -> ReadingBuckets {
     kept.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
   }
 
-  /// Keeps what a comparison read, and forgets those that asked longest ago.
+  /// Stores the buckets of a comparison, and discards those used longest ago.
   func keep(_ buckets: ReadingBuckets, of comparison: String) {
     var last = (comparison: comparison, buckets: buckets)
     if let place = kept.firstIndex(where: { $0.comparison == comparison }) {

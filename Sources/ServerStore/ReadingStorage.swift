@@ -4,18 +4,19 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores readings that are not there, many to a statement.
+/// Stores new readings, many in one statement.
 struct ReadingStorage {
-  /// Rows in one statement: more gain nothing.
+  /// The numbers of rows in one statement; more gain nothing.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
-  /// From how many readings on the rule against replacing is left out: to drop and create it takes as long as it takes for
-  /// some hundred readings.
+  /// The batch size from which the trigger against replacing is dropped. To drop and create it takes as long as its
+  /// look-ups for some hundred readings.
   private static let manyReadings = 500
 
   private let database: Database
   private let node: Int64
-  /// The number of the first reading; each one's is this and its place in the batch, whether it is stored or known.
+  /// The number of the first reading. Each reading's number is this plus its index in the batch, whether it is new or
+  /// known.
   private let firstSeq: Int64
 
   /// - Parameter last: the number of the last change so far.
@@ -25,7 +26,7 @@ struct ReadingStorage {
     firstSeq = last + 1
   }
 
-  /// Stores a batch inside the caller's transaction.
+  /// Stores a batch in the caller's transaction.
   func store(_ batch: ReadingBatch) throws -> ReadingAnswer {
     let series = try SeriesTable(database: database).numbers(of: batch)
     guard batch.readings.count >= Self.manyReadings else { return try store(batch, series) }
@@ -59,7 +60,7 @@ extension ReadingStorage {
       let first = 2 + index * Int(columns)
       return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
     }
-    // OR FAIL: else each statement keeps its own journal, so that it could be undone without its transaction.
+    // OR FAIL avoids a statement journal, which would be needed only to undo a statement without its transaction.
     return """
       INSERT OR FAIL INTO reading (seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value,
         unit, range_flag, threshold, marks, node)
@@ -80,7 +81,7 @@ extension ReadingStorage {
       """
   }
 
-  /// Returns how many of the chunk were stored.
+  /// Returns the number of stored rows of the chunk.
   private func insert(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> Int {
@@ -109,7 +110,7 @@ extension ReadingStorage {
     row.bind(Int64(reading.marks.rawValue), at: first + 12)
   }
 
-  /// The places of the chunk whose reading is there with another value, be it from this very batch.
+  /// The indices of readings in the chunk that exist with another value, possibly from this same batch.
   private func differing(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> [Int] {

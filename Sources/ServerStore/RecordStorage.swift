@@ -5,7 +5,7 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Applies changes of records, each by the revision that it was made on.
+/// Applies changes of records. Each states the revision on which it is based.
 struct RecordStorage {
   private let database: Database
   private let positions: Positions
@@ -14,7 +14,7 @@ struct RecordStorage {
   private var last: Int64
   private var answerBytes = 0
 
-  /// - Parameter tag: the tag of the epoch that this process writes in.
+  /// - Parameter tag: the tag of this process's epoch.
   init(_ database: Database, node: Int64, after last: Int64, tag: String) {
     self.database = database
     self.positions = Positions(database: database)
@@ -23,7 +23,7 @@ struct RecordStorage {
     self.tag = tag
   }
 
-  /// Applies a batch inside the caller's transaction.
+  /// Applies a batch in the caller's transaction.
   mutating func apply(_ changes: [RecordChange]) throws -> [RecordVerdict] {
     var verdicts: [RecordVerdict] = []
     for change in changes { verdicts.append(try apply(change)) }
@@ -39,7 +39,7 @@ extension RecordStorage {
 
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
     let current = try current(change.guid)
-    // The node asks again because the answer was lost: what others wrote since is no conflict.
+    // The node repeats the request because the answer was lost. Changes by others since then are not a conflict.
     if let revision = try earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
@@ -47,11 +47,11 @@ extension RecordStorage {
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
-    // A deletion that was made on the tombstone itself is a decision that it stays: who brings the record back at the same
-    // time, and comes second, meets it.
+    // A deletion based on the tombstone itself is a decision to keep it. A concurrent restore that arrives later must
+    // conflict with it.
     let isDecided = change.state.isDeleted && change.base == current.revision
     if change.state.agrees(with: current.state), !isDecided {
-      // The client learns from the answer where the record came from. One that asks again on this revision knows.
+      // A conflict teaches the client the record's provenance. A client that already has this revision knows it.
       if current.state.teachesProvenance(to: change.state), change.base != current.revision {
         return try conflict(change, current)
       }
@@ -77,8 +77,8 @@ extension RecordStorage {
       statement, arguments: [change.guid, change.node, change.version, change.digest])
   }
 
-  /// Whether an earlier answer is still true. In a file that was damaged, or changed by hand, the record may be gone,
-  /// or have other content under this very revision: then the change is applied again.
+  /// Whether an earlier answer is still valid. In a damaged or hand-edited file the record may be missing, or have
+  /// other content at this revision: then the change is applied again.
   private static func isCurrent(_ revision: String, of change: RecordChange, _ current: Current?) -> Bool {
     guard let current else { return false }
     return current.revision != revision || change.state.agrees(with: current.state)
@@ -108,7 +108,7 @@ extension RecordStorage {
     return .accepted(revision: revision)
   }
 
-  /// A merge sends other content under the version that was sent before, so that an equal version is no older one.
+  /// Overwrites an answer for an equal version, too: a merge sends other content with the version that was sent before.
   private func keepAnswer(to change: RecordChange, _ revision: String) throws {
     let arguments: StatementArguments = [change.guid, change.node, change.version, change.digest, revision]
     try database.cachedStatement(
@@ -126,7 +126,7 @@ extension RecordStorage {
 
   private mutating func conflict(_ change: RecordChange, _ current: Current) throws -> RecordVerdict {
     answerBytes += current.state.json.utf8.count
-    guard answerBytes <= Wire.maxBodyBytes / 2 else { throw ServiceError.tooLarge }
+    guard answerBytes <= WireProtocol.maxBodyBytes / 2 else { throw ServiceError.tooLarge }
     return .conflict(
       revision: current.revision, state: current.state,
       isBaseKnown: try change.base.map(positions.knows) ?? false)

@@ -4,11 +4,11 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// One device's readings of one kind on one position kind, under the number that the logbook gave it.
+/// The numbers that a logbook assigned to series: the readings of one device, kind and position kind.
 struct SeriesTable {
   let database: Database
 
-  /// The numbers of the series that a batch touches, in the order of its readings; unknown ones are added.
+  /// The numbers of the series in a batch, in the order of its readings. Unknown series are added.
   func numbers(of batch: ReadingBatch) throws -> [Int64] {
     var known: [Key: Int64] = [:]
     var last: (key: Key, number: Int64)?

@@ -10,7 +10,7 @@ struct BucketGroups {
   ///   - counts: how many items the remote has in each bucket; of an empty one there is nothing to ask for.
   ///   - maxItems: the most items of a group, unless one bucket alone has more.
   ///   - maxBuckets: the most buckets of a group.
-  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = Wire.maxBuckets) {
+  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = WireProtocol.maxBuckets) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
       // A remote may report any number.

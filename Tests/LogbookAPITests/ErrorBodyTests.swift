@@ -4,9 +4,9 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// What a server says when it refuses, and the links to pages.
+/// The bodies of errors, and the links to pages.
 @Suite struct ErrorBodyTests {
-  @Test func everyCodeIsReadAsItWasWritten() throws {
+  @Test func everyErrorCodeRoundTrips() throws {
     #expect(Set(ErrorCode.allCases.map(\.rawValue)).count == ErrorCode.allCases.count)
     for code in ErrorCode.allCases {
       for logbook in [nil, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"] {
@@ -19,43 +19,44 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "[]", "null", "\"x\"", "{\"error\":1}", "<html>", "{\"error\":{}}x"])
-  func whatIsNoErrorIsNone(_ text: String) {
+  func anInvalidErrorIsRefused(_ text: String) {
     #expect(throws: JSONError.self) { try ErrorBody(Array(text.utf8)) }
   }
 
   @Test(arguments: [946_684_800, 1_795_219_200, 1_795_219_259, 4_102_444_800] as [Int64])
-  func theEndOfALinkIsReadAsItWasWritten(_ seconds: Int64) throws {
-    let link = PageLink(path: Wire.pagesPath + "gp_x", expiresAt: seconds)
-    #expect(try Bodies.readPageLink(Bodies.write(link)) == link)
+  func theEndOfALinkRoundTrips(_ seconds: Int64) throws {
+    let link = PageLink(path: WireProtocol.pagesPath + "gp_x", expiresAt: seconds)
+    #expect(try WireCodec.readPageLink(WireCodec.write(link)) == link)
   }
 
-  @Test func aPathHasALength() throws {
+  @Test func theLengthOfAPathIsLimited() throws {
     func body(_ count: Int) -> [UInt8] {
-      Bodies.write(
-        PageLink(path: Wire.pagesPath + String(repeating: "a", count: count), expiresAt: 1_795_219_200))
+      WireCodec.write(
+        PageLink(
+          path: WireProtocol.pagesPath + String(repeating: "a", count: count), expiresAt: 1_795_219_200))
     }
-    let max = 200 - Wire.pagesPath.utf8.count
-    #expect(try Bodies.readPageLink(body(max)).path.utf8.count == 200)
+    let max = 200 - WireProtocol.pagesPath.utf8.count
+    #expect(try WireCodec.readPageLink(body(max)).path.utf8.count == 200)
     for count in [0, max + 1, 100_000] {
-      #expect(throws: JSONError.self, "\(count)") { try Bodies.readPageLink(body(count)) }
+      #expect(throws: JSONError.self, "\(count)") { try WireCodec.readPageLink(body(count)) }
     }
   }
 
-  /// What the server answers leads nowhere else, and into no script.
+  /// The path in the server's answer cannot lead to another host or to a script.
   @Test(arguments: [
     "javascript:alert(1)", "https://example.com/pages/x", "//example.com/pages/x", "/pages/\"onload=x",
     "/pages/<script>", "/pages/x#y", "/pages/x?y", "/pages/x/y", "/pages/x%2e", "/pages/..", "/pages/x\\\\y",
     "/Pages/x", " /pages/x", "/pages/x ", "/pages", "/v1/pages",
   ])
-  func otherPathsAreNoLink(_ path: String) {
+  func otherPathsAreRefused(_ path: String) {
     let escaped = path.replacing("\"", with: "\\\"")
     let body = "{\"path\":\"\(escaped)\",\"expires\":\"2026-11-21T00:00:00Z\"}"
-    #expect(throws: JSONError.self) { try Bodies.readPageLink(Array(body.utf8)) }
+    #expect(throws: JSONError.self) { try WireCodec.readPageLink(Array(body.utf8)) }
   }
 
-  @Test func membersThatAreNotKnownYetAreIgnoredAndOrderIsFree() throws {
+  @Test func unknownMembersAreIgnoredAndTheOrderIsFree() throws {
     let body = #"{"later":{"a":[1]},"expires":"2026-11-21T00:00:07Z","path":"/pages/x"}"#
     #expect(
-      try Bodies.readPageLink(Array(body.utf8)) == PageLink(path: "/pages/x", expiresAt: 1_795_219_207))
+      try WireCodec.readPageLink(Array(body.utf8)) == PageLink(path: "/pages/x", expiresAt: 1_795_219_207))
   }
 }

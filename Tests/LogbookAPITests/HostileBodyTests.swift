@@ -4,9 +4,9 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Bodies that are not what they should be are refused, and never crash or hang a reader.
+/// Invalid bodies are refused, and never crash or block a reader.
 @Suite(.timeLimit(.minutes(10))) struct HostileBodyTests {
-  /// Whether a reader takes the bytes; what matters is that it comes back.
+  /// Whether a reader accepts the bytes; the reader must return in any case.
   private func takes(_ bytes: [UInt8], _ read: ([UInt8]) throws -> Void) -> Bool {
     do {
       try read(bytes)
@@ -21,7 +21,7 @@ import Testing
       var random = RandomBodies(seed: seed)
       for body in random.bodies() {
         #expect(takes(body.bytes, body.read), "\(body.name), seed \(seed)")
-        // Each place of short bodies, and of long ones only as many as let the test takes only seconds.
+        // Every length of short bodies; of long ones only a sample, so that the test takes only seconds.
         for length in stride(from: 0, to: body.bytes.count, by: 1 + body.bytes.count / 150) {
           #expect(
             !takes(Array(body.bytes[..<length]), body.read), "\(body.name), seed \(seed), \(length) bytes")
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func mutatedBodiesComeBack() {
+  @Test func mutatedBodiesNeverCrashOrBlockAReader() {
     for seed in UInt64(1)...30 {
       var random = RandomBodies(seed: seed)
       for body in random.bodies() where !body.bytes.isEmpty {
@@ -70,28 +70,29 @@ import Testing
     "{\"series\":[{\"device\":{},\"kind\":\"basal\",\"position_kind\":\"time\",\"readings\":[]}]}",
     "{\"series\":[{\"device\":{\"serial\":\"\\u0000\"},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[]}]}",
   ])
-  func bodiesOfReadingsThatAreNoneAreRefused(_ text: String) {
-    #expect(!takes(Array(text.utf8)) { _ = try Bodies.readReadings($0) })
+  func invalidBodiesOfReadingsAreRefused(_ text: String) {
+    #expect(!takes(Array(text.utf8)) { _ = try WireCodec.readReadings($0) })
   }
 
   @Test func nestingIsBounded() {
     for depth in [33, 1000, 200_000] {
       for sign in ["[", "{\"a\":", "{\"series\":[", "{\"records\":[{\"state\":{\"fields\":{\"a\":["] {
         let body = Array(String(repeating: sign, count: depth).utf8)
-        #expect(!takes(body) { _ = try Bodies.readReadings($0) })
-        #expect(!takes(body) { _ = try Bodies.readChanges($0) })
-        #expect(!takes(body) { _ = try Bodies.readPage($0) })
+        #expect(!takes(body) { _ = try WireCodec.readReadings($0) })
+        #expect(!takes(body) { _ = try WireCodec.readChanges($0) })
+        #expect(!takes(body) { _ = try WireCodec.readPage($0) })
       }
     }
     let allowed =
       "{\"a\":" + String(repeating: "[", count: 31) + String(repeating: "]", count: 31) + ",\"series\":[]}"
-    #expect(takes(Array(allowed.utf8)) { _ = try Bodies.readReadings($0) }, "unknown members are passed over")
+    #expect(
+      takes(Array(allowed.utf8)) { _ = try WireCodec.readReadings($0) }, "unknown members are passed over")
   }
 
   @Test(
     arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]]
   )
-  func stringsThatAreNoUTF8AreRefused(_ bytes: [UInt8]) {
+  func stringsThatAreNotUTF8AreRefused(_ bytes: [UInt8]) {
     for escape in ["", "\\n"] {
       let body = Array("{\"error\":\"busy\",\"message\":\"\(escape)".utf8) + bytes + Array("\"}".utf8)
       #expect(!takes(body) { _ = try ErrorBody($0) })
@@ -117,24 +118,24 @@ import Testing
     "{}", "null", "[]", "[[[[]]]]", "\"\\u0000\"",
     "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",]",
   ])
-  func aRowThatCannotBeIsSetAsideAndTheOthersAreTaken(_ row: String) throws {
+  func anInvalidRowIsRefusedAndTheOthersAreAccepted(_ row: String) throws {
     let good = "[7,0,0,\"1970-01-01T00:00:07\",\"Z\",\"stated\",5,\"mg/dL\"]"
     let body =
       "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[\(good),\(row),\(good)]}]}"
-    // A row that is not even JSON leaves nothing to be found behind it.
+    // After a row that is not JSON, nothing can be parsed.
     guard !row.hasSuffix(",]") else {
-      return #expect(!takes(Array(body.utf8)) { _ = try Bodies.readReadings($0) })
+      return #expect(!takes(Array(body.utf8)) { _ = try WireCodec.readReadings($0) })
     }
-    let received = try Bodies.readReadings(Array(body.utf8))
+    let received = try WireCodec.readReadings(Array(body.utf8))
     #expect(received.batch.readings.count == 2 && received.refused.map(\.item) == [1] && received.count == 3)
     #expect(received.items(of: [0, 1]) == [0, 2])
   }
 
-  @Test func aChangeMustCarryTheDigestOfItsState() throws {
+  @Test func aChangeMustContainTheDigestOfItsState() throws {
     var random = RandomBodies(seed: 5)
     let change = random.change()
     let other = change.json.replacing(change.digest, with: String(repeating: "0", count: 64))
-    let received = try Bodies.readChanges(Bodies.writeChanges([other, change.json]))
+    let received = try WireCodec.readChanges(WireCodec.writeChanges([other, change.json]))
     guard case .refused(let reason) = received[0], case .change = received[1] else {
       Issue.record("\(received)")
       return
@@ -151,7 +152,7 @@ import Testing
       "text": .text(String(repeating: "\u{7F}", count: RecordState.maxBytes / 5))
     ])
     let change = RecordChange(guid: random.guid(), node: random.guid(), version: 1, base: nil, state: state)
-    let received = try Bodies.readChanges(Bodies.writeChanges([change.json]))
+    let received = try WireCodec.readChanges(WireCodec.writeChanges([change.json]))
     guard case .refused = received[0] else {
       Issue.record("it was taken")
       return
@@ -159,16 +160,16 @@ import Testing
   }
 
   @Test func answersMustAccountForWhatWasSent() {
-    let answer = Bodies.write(ReadingAnswer(stored: 1, known: 1))
-    #expect(takes(answer) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
-    #expect(!takes(answer) { _ = try Bodies.readReadingAnswer($0, sent: 3) })
-    let place = Bodies.write(ReadingAnswer(stored: 2, known: 0, differing: [2]))
-    #expect(!takes(place) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
-    let records = Bodies.write(RecordAnswer(verdicts: [.refused(reason: "")]))
-    #expect(!takes(records) { _ = try Bodies.readRecordAnswer($0, sent: 2) })
+    let answer = WireCodec.write(ReadingAnswer(stored: 1, known: 1))
+    #expect(takes(answer) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
+    #expect(!takes(answer) { _ = try WireCodec.readReadingAnswer($0, sent: 3) })
+    let place = WireCodec.write(ReadingAnswer(stored: 2, known: 0, differing: [2]))
+    #expect(!takes(place) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
+    let records = WireCodec.write(RecordAnswer(verdicts: [.refused(reason: "")]))
+    #expect(!takes(records) { _ = try WireCodec.readRecordAnswer($0, sent: 2) })
     let negative = "{\"stored\":-1,\"known\":3,\"differing\":[],\"refused\":[]}"
-    #expect(!takes(Array(negative.utf8)) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+    #expect(!takes(Array(negative.utf8)) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
     let huge = "{\"stored\":999999999999999999,\"known\":999999999999999999}"
-    #expect(!takes(Array(huge.utf8)) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+    #expect(!takes(Array(huge.utf8)) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
   }
 }

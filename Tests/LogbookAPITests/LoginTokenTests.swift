@@ -6,7 +6,7 @@ import Testing
 
 /// Tokens and the ids of logins.
 @Suite struct LoginTokenTests {
-  /// Gives the same words again and again.
+  /// Returns the same words repeatedly.
   private struct Words: RandomNumberGenerator {
     var words: [UInt64]
     var index = 0
@@ -22,10 +22,10 @@ import Testing
     return LoginToken(using: &generator).text
   }
 
-  @Test func aTokenHasAllOf256RandomBits() {
+  @Test func aTokenContains256RandomBits() {
     #expect(token(0) == "gp_" + String(repeating: "A", count: 43))
     #expect(token(.max) == "gp_" + String(repeating: "_", count: 42) + "8")
-    // Each word counts, and each of its bits: 4 words of 8 bytes, the lowest first.
+    // Every word and each of its bits matters: 4 words of 8 bytes, the lowest first.
     #expect(token(1, 0, 0, 0) == "gp_AQ" + String(repeating: "A", count: 41))
     #expect(token(0, 0, 0, 1 << 56) == "gp_" + String(repeating: "A", count: 41) + "AE")
     var seen: Set<String> = [token(0)]
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func aTokenHasOnlySignsThatNeedNoEscape() {
+  @Test func aTokenHasOnlyCharactersThatNeedNoEscape() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       let text = LoginToken(using: &generator).text
@@ -48,17 +48,17 @@ import Testing
     }
   }
 
-  /// The SHA-256 of nothing, and of "abc": FIPS 180-4.
+  /// The SHA-256 of the empty text and of "abc": FIPS 180-4.
   @Test(arguments: [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
   ])
-  func aTokenIsKeptAsItsSHA256(_ text: String, _ hash: String) {
+  func aTokenIsStoredAsItsSHA256(_ text: String, _ hash: String) {
     let found = LoginToken(text).hash.map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }
     #expect(found.joined() == hash)
   }
 
-  @Test func tokensOfOtherLettersAreOthers() {
+  @Test func tokensWithOtherLettersDiffer() {
     let texts = ["gp_a", "gp_A", "GP_a", "gp_a ", " gp_a", "gp_á", "gp_a\u{301}", ""]
     #expect(Set(texts.map { LoginToken($0).hash }).count == texts.count)
   }
@@ -72,7 +72,7 @@ import Testing
     #expect(Login.logID("anna") != Login.logID("Anna"))
   }
 
-  @Test func thereAreTwoRolesAndTheyAreCalledSo() {
+  @Test func thereAreTwoRolesWithTheseNames() {
     #expect(LoginRole.allCases.map(\.rawValue) == ["read", "write"])
     for text in ["Read", "admin", "", "readwrite"] { #expect(LoginRole(rawValue: text) == nil) }
   }

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import SeededRandom
 
-/// Contents of bodies of every shape that there is, the same for the same seed.
+/// Random contents of bodies of every form, reproducible by seed.
 struct RandomBodies {
   var random: SeededGenerator
 
@@ -142,24 +142,25 @@ struct RandomBodies {
   mutating func bodies() -> [(name: String, bytes: [UInt8], read: @Sendable ([UInt8]) throws -> Void)] {
     let batch = batch()
     return [
-      ("readings", Bodies.writeReadings(batch), { _ = try Bodies.readReadings($0) }),
+      ("readings", WireCodec.writeReadings(batch), { _ = try WireCodec.readReadings($0) }),
       (
-        "reading answer", Bodies.write(ReadingAnswer(stored: 1, known: 1, differing: [1], position: token())),
-        { _ = try Bodies.readReadingAnswer($0, sent: 2) }
+        "reading answer",
+        WireCodec.write(ReadingAnswer(stored: 1, known: 1, differing: [1], position: token())),
+        { _ = try WireCodec.readReadingAnswer($0, sent: 2) }
       ),
-      ("changes", Bodies.writeChanges([change().json]), { _ = try Bodies.readChanges($0) }),
+      ("changes", WireCodec.writeChanges([change().json]), { _ = try WireCodec.readChanges($0) }),
       (
-        "record answer", Bodies.write(RecordAnswer(verdicts: [verdict(), verdict()])),
-        { _ = try Bodies.readRecordAnswer($0, sent: 2) }
+        "record answer", WireCodec.write(RecordAnswer(verdicts: [verdict(), verdict()])),
+        { _ = try WireCodec.readRecordAnswer($0, sent: 2) }
       ),
-      ("page", Bodies.write(page()), { _ = try Bodies.readPage($0) }),
+      ("page", WireCodec.write(page()), { _ = try WireCodec.readPage($0) }),
       (
         "logbook",
-        Bodies.write(
+        WireCodec.write(
           RemoteLogbook(id: guid(), name: text(), isWritable: true, maxReadings: 1, maxRecords: 1, time: 0)),
-        { _ = try Bodies.readLogbook($0) }
+        { _ = try WireCodec.readLogbook($0) }
       ),
-      ("digests", Bodies.write(digests()), { _ = try Bodies.readDigests($0) }),
+      ("digests", WireCodec.write(digests()), { _ = try WireCodec.readDigests($0) }),
       ("error", ErrorBody(.busy, text()).json, { _ = try ErrorBody($0) }),
     ]
   }

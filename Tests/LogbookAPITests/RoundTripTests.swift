@@ -5,7 +5,7 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// What is written is read again as it was.
+/// What is written is read back unchanged.
 @Suite struct RoundTripTests {
   private static let seeds = Array(UInt64(1)...200)
 
@@ -18,32 +18,32 @@ import Testing
     }
   }
 
-  @Test func readingsComeBackWithAllTheirParts() throws {
+  @Test func readingsRoundTripWithAllTheirParts() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let batch = random.batch()
-      let received = try Bodies.readReadings(Bodies.writeReadings(batch))
+      let received = try WireCodec.readReadings(WireCodec.writeReadings(batch))
       #expect(received.refused.map(\.reason) == [], "seed \(seed)")
       #expect(texts(received.batch) == texts(batch), "seed \(seed)")
     }
   }
 
-  @Test func pagesComeBackWithAllTheirParts() throws {
+  @Test func pagesRoundTripWithAllTheirParts() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let page = random.page()
-      let read = try Bodies.readPage(Bodies.write(page))
+      let read = try WireCodec.readPage(WireCodec.write(page))
       #expect(texts(read.readings) == texts(page.readings), "seed \(seed)")
       #expect(read.records == page.records, "seed \(seed)")
       #expect(read.cursor == page.cursor && read.hasMore == page.hasMore, "seed \(seed)")
     }
   }
 
-  @Test func changesAndAnswersComeBackAsTheyWere() throws {
+  @Test func changesAndAnswersRoundTrip() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let changes = (0..<3).map { _ in random.change() }
-      let received = try Bodies.readChanges(Bodies.writeChanges(changes.map(\.json)))
+      let received = try WireCodec.readChanges(WireCodec.writeChanges(changes.map(\.json)))
       let read = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
       #expect(read == changes, "seed \(seed)")
       #expect(try changes.map { try RecordChange(json: $0.json) } == changes, "seed \(seed)")
@@ -51,23 +51,23 @@ import Testing
         try changes.map { try RecordState(json: $0.state.json) } == changes.map(\.state), "seed \(seed)")
       let answer = RecordAnswer(
         verdicts: (0..<4).map { _ in random.verdict() }, position: random.optionalToken())
-      #expect(try Bodies.readRecordAnswer(Bodies.write(answer), sent: 4) == answer, "seed \(seed)")
+      #expect(try WireCodec.readRecordAnswer(WireCodec.write(answer), sent: 4) == answer, "seed \(seed)")
     }
   }
 
-  @Test func answersToReadingsLogbooksDigestsAndErrorsComeBackAsTheyWere() throws {
+  @Test func answersToReadingsLogbooksDigestsAndErrorsRoundTrip() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let answer = ReadingAnswer(
         stored: 3, known: 4, differing: [0, 5], refused: [RefusedItem(item: 7, reason: random.text())],
         position: random.optionalToken())
-      #expect(try Bodies.readReadingAnswer(Bodies.write(answer), sent: 8) == answer, "seed \(seed)")
+      #expect(try WireCodec.readReadingAnswer(WireCodec.write(answer), sent: 8) == answer, "seed \(seed)")
       let logbook = RemoteLogbook(
         id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, maxReadings: 5, maxRecords: 6,
         position: random.optionalToken(), time: seed % 3 == 0 ? nil : random.time().seconds)
-      #expect(try Bodies.readLogbook(Bodies.write(logbook)) == logbook, "seed \(seed)")
+      #expect(try WireCodec.readLogbook(WireCodec.write(logbook)) == logbook, "seed \(seed)")
       let digests = random.digests()
-      #expect(try Bodies.readDigests(Bodies.write(digests)) == digests, "seed \(seed)")
+      #expect(try WireCodec.readDigests(WireCodec.write(digests)) == digests, "seed \(seed)")
       let error = ErrorBody(
         ErrorCode.allCases.randomElement(using: &random.random), random.text(), logbook: random.guid())
       #expect(try ErrorBody(error.json) == error, "seed \(seed)")
@@ -90,7 +90,7 @@ import Testing
     #expect(RunStamp(node: "x", run: run.runText, logbook: nil, lastSeenPosition: nil) == nil)
   }
 
-  @Test func aTokenIsLongRandomAndKnownByItsHash() {
+  @Test func aTokenIsLongRandomAndIdentifiedByItsHash() {
     var random = SeededGenerator(seed: 1)
     let tokens = (0..<100).map { _ in LoginToken(using: &random) }
     #expect(Set(tokens.map(\.text)).count == 100 && Set(tokens.map(\.hash)).count == 100)

@@ -5,7 +5,7 @@ import SeededRandom
 import Testing
 
 @Suite struct WireGzipTests {
-  @Test func whatIsPackedIsUnpackedAsItWas() throws {
+  @Test func compressedBytesRoundTrip() throws {
     var random = SeededGenerator(seed: 1)
     for count in [0, 1, 100, 65_535, 65_536, 65_537, 400_000] {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func theLimitHoldsForWhatComesOut() throws {
+  @Test func theLimitAppliesToTheDecompressedSize() throws {
     let bytes = [UInt8](repeating: 0, count: 20_000_000)
     let packed = try #require(WireGzip.pack(bytes))
     #expect(packed.count < 300_000)

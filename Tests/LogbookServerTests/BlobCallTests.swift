@@ -16,7 +16,7 @@ import Testing
   init() {
     var digest = Digest()
     bytes.withUnsafeBytes { digest.update($0) }
-    path = Wire.blobsPath + digest.hexadecimal()
+    path = WireProtocol.blobsPath + digest.hexadecimal()
   }
 
   private static let octets = Peer.run + ["Content-Type: application/octet-stream"]
@@ -65,28 +65,28 @@ import Testing
     }
   }
 
-  @Test func aSmallContentIsPutWhole() async throws {
+  @Test func aSmallContentIsPutInOneRequest() async throws {
     try await Peer.with { (peer) async throws in
       #expect(try await peer.status("PUT", path, headers: Self.octets, body: bytes) == 204)
       #expect(try await peer.status("PUT", path, headers: Self.octets, body: bytes) == 204, "again")
       #expect(try await peer.send("GET", path)?.body == bytes)
-      let empty = Wire.blobsPath + Digest().hexadecimal()
+      let empty = WireProtocol.blobsPath + Digest().hexadecimal()
       #expect(try await peer.status("PUT", empty, headers: Self.octets, body: []) == 204)
       let reply = try #require(try await peer.send("GET", empty, headers: Peer.run + ["Range: bytes=0-9"]))
       #expect(reply.status == 200 && reply.body.isEmpty && reply.headers["glucoport-size"] == "0")
     }
   }
 
-  @Test func aContentWithoutItsDigestIsRefusedAndDropped() async throws {
+  @Test func aContentWithAWrongDigestIsRefusedAndDiscarded() async throws {
     try await Peer.with { (peer) async throws in
-      let other = Wire.blobsPath + String(repeating: "0", count: 64)
+      let other = WireProtocol.blobsPath + String(repeating: "0", count: 64)
       let reply = try #require(try await patch(peer, 0..<3002, path: other))
       #expect(reply.status == 422 && reply.error?.code == .wrongDigest)
       #expect(try await peer.send("HEAD", other)?.headers["glucoport-held"] == "0")
     }
   }
 
-  @Test func aTokenForReadingSendsNoContent() async throws {
+  @Test func aReadOnlyTokenCannotSendContent() async throws {
     try await Peer.with { (peer) async throws in
       #expect(try await patch(peer, 0..<10, token: Peer.readToken)?.status == 403)
       let put = try await peer.status("PUT", path, token: Peer.readToken, headers: Self.octets, body: bytes)
@@ -96,17 +96,17 @@ import Testing
     }
   }
 
-  @Test func whatIsLargerThanTheServerBearsIsRefused() async throws {
+  @Test func contentAboveTheLimitOfTheServerIsRefused() async throws {
     var quota = LogbookQuota()
     quota.contentBytes = 4000
     try await Peer.with(quota: quota, { $0.maxContentBytes = 3002 }) {
       (peer) async throws in
       #expect(try await patch(peer, 0..<10, size: 3003)?.error?.code == .tooLarge)
       #expect(try await patch(peer, 0..<3002)?.status == 204)
-      let other = Wire.blobsPath + String(repeating: "1", count: 64)
+      let other = WireProtocol.blobsPath + String(repeating: "1", count: 64)
       let full = try #require(try await patch(peer, 0..<999, path: other))
       #expect(full.status == 507 && full.error?.code == .full)
-      let long = [UInt8](repeating: 0, count: Wire.maxPartBytes + 1)
+      let long = [UInt8](repeating: 0, count: WireProtocol.maxPartBytes + 1)
       let reply = try #require(try await peer.send("PUT", other, headers: Self.octets, body: long))
       #expect(reply.status == 413 && reply.error?.code == .tooLarge)
     }
@@ -117,10 +117,10 @@ import Testing
     String(repeating: "0", count: 65), String(repeating: "0", count: 64) + "/",
     "%30" + String(repeating: "0", count: 63),
   ])
-  func whatIsNoDigestNamesNothing(_ name: String) async throws {
+  func anInvalidDigestIsNotFound(_ name: String) async throws {
     try await Peer.with { (peer) async throws in
       for method in ["GET", "PATCH", "PUT"] {
-        #expect(try await peer.status(method, Wire.blobsPath + name, headers: Self.octets) == 404)
+        #expect(try await peer.status(method, WireProtocol.blobsPath + name, headers: Self.octets) == 404)
       }
     }
   }
@@ -132,7 +132,7 @@ import Testing
     ["Glucoport-Offset: 999999999999999", "Glucoport-Size: 5"],
     ["Glucoport-Offset: 0", "Glucoport-Offset: 0", "Glucoport-Size: 3002"],
   ])
-  func aPartThatCannotBeIsRefused(_ headers: [String]) async throws {
+  func anImpossiblePartIsRefused(_ headers: [String]) async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send(
         "PATCH", path, headers: Self.octets + headers, body: Array(bytes[..<10]))
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: ["bytes=-5", "bytes=5-1", "bytes=0-1,4-5", "items=0-1", "bytes=", "bytes=a-b"])
-  func aRangeThatIsNoneIsRefused(_ range: String) async throws {
+  func anInvalidRangeIsRefused(_ range: String) async throws {
     try await Peer.with { (peer) async throws in
       _ = try await peer.status("PUT", path, headers: Self.octets, body: bytes)
       #expect(try await peer.status("GET", path, headers: Peer.run + ["Range: \(range)"]) == 400)

@@ -7,19 +7,19 @@ import Testing
 
 @testable import LogbookServer
 
-/// What the calls answer, over a real socket.
+/// The answers of the calls, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
   @Test func aLogbookIsWrittenAndReadThroughEveryCall() async throws {
     try await Peer.with { (peer) async throws in
       let batch = Sample.history(40)
       let stored = try #require(
-        try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(batch)))
-      let answer = try Bodies.readReadingAnswer(stored.body, sent: 40)
+        try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(batch)))
+      let answer = try WireCodec.readReadingAnswer(stored.body, sent: 40)
       #expect(stored.status == 200 && answer.stored == 40)
 
-      let body = Bodies.writeChanges([Sample.change("note").json])
+      let body = WireCodec.writeChanges([Sample.change("note").json])
       let applied = try #require(try await peer.send("POST", "/v1/records", body: body))
-      let verdicts = try Bodies.readRecordAnswer(applied.body, sent: 1).verdicts
+      let verdicts = try WireCodec.readRecordAnswer(applied.body, sent: 1).verdicts
       guard case .accepted(let revision) = verdicts[0] else {
         Issue.record("\(verdicts)")
         return
@@ -31,39 +31,39 @@ import Testing
       ]
       let first = try #require(
         try await peer.send("GET", "/v1/changes?limit=30", token: Peer.readToken, headers: other))
-      let page = try Bodies.readPage(first.body)
+      let page = try WireCodec.readPage(first.body)
       #expect(page.readings.readings.count == 30 && page.hasMore)
       let second = try #require(
         try await peer.send("GET", "/v1/changes?after=\(page.cursor)", token: Peer.readToken, headers: other))
-      let rest = try Bodies.readPage(second.body)
+      let rest = try WireCodec.readPage(second.body)
       #expect(
         rest.readings.readings.count == 10 && rest.records.map(\.revision) == [revision] && !rest.hasMore)
       let last = try await peer.send("GET", "/v1/changes?after=\(rest.cursor)", headers: other)
       #expect(last?.status == 304 && last?.body == [])
 
       let digests = try #require(try await peer.send("GET", "/v1/digests", headers: other))
-      #expect(try Bodies.readDigests(digests.body).counts.reduce(0, +) == 40)
+      #expect(try WireCodec.readDigests(digests.body).counts.reduce(0, +) == 40)
 
       let current = try #require(try await peer.send("GET", "/v1/logbook", headers: []))
-      let logbook = try Bodies.readLogbook(current.body)
+      let logbook = try WireCodec.readLogbook(current.body)
       #expect(logbook.id == peer.login.logbook && logbook.name == "Anna's" && logbook.isWritable)
       #expect(String(decoding: current.body, as: UTF8.self).contains("\"time\":\"2026-11-21T00:00:00Z\""))
       #expect(logbook.position == rest.cursor)
     }
   }
 
-  @Test func partsOfALogbookAreAskedForByTheirParameters() async throws {
+  @Test func partsOfALogbookAreRequestedByParameters() async throws {
     try await Peer.with { (peer) async throws in
-      _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(5)))
+      _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(5)))
       let change = Sample.change("note")
-      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([change.json]))
+      _ = try await peer.send("POST", "/v1/records", body: WireCodec.writeChanges([change.json]))
       let other = [
         "Glucoport-Node: 00000000-0000-4000-8000-000000000009",
         "Glucoport-Run: 1 00000000-0000-4000-8000-000000000008",
       ]
       func page(_ query: String) async throws -> ChangePage {
         let answer = try #require(try await peer.send("GET", "/v1/changes?\(query)", headers: other))
-        return try Bodies.readPage(answer.body)
+        return try WireCodec.readPage(answer.body)
       }
       #expect(try await page("only=records").records.count == 1)
       #expect(try await page("guid=\(change.guid)").records.map(\.guid) == [change.guid])
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func rowsThatAreNoReadingsAreRefusedByTheirPlaceAndTheOthersStored() async throws {
+  @Test func invalidRowsAreRefusedByTheirIndexAndTheOthersStored() async throws {
     try await Peer.with { (peer) async throws in
       let row = { (time: Int) in "[\(time),0,0,\"1970-01-01T00:00:0\(time)\",\"Z\",\"stated\",100,\"mg/dL\"]"
       }
@@ -90,32 +90,32 @@ import Testing
         "{\"device\":{\"vendor\":\"v\",\"serial\":\"s\"},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":["
       let body = "{\"series\":[\(head)\(row(1)),[1,2],\(row(2)),{},\(row(1))]}]}"
       let reply = try #require(try await peer.send("POST", "/v1/readings", body: Array(body.utf8)))
-      let answer = try Bodies.readReadingAnswer(reply.body, sent: 5)
+      let answer = try WireCodec.readReadingAnswer(reply.body, sent: 5)
       #expect(answer.stored == 2 && answer.known == 1 && answer.refused.map(\.item) == [1, 3])
       let other = body.replacing("100", with: "105")
       let again = try #require(try await peer.send("POST", "/v1/readings", body: Array(other.utf8)))
-      #expect(try Bodies.readReadingAnswer(again.body, sent: 5).differing == [0, 2, 4])
+      #expect(try WireCodec.readReadingAnswer(again.body, sent: 5).differing == [0, 2, 4])
     }
   }
 
-  @Test func changesThatAreNoneAreRefusedInTheirPlace() async throws {
+  @Test func invalidChangesAreRefusedAtTheirIndex() async throws {
     try await Peer.with { (peer) async throws in
-      let body = Bodies.writeChanges(["{}", Sample.change("note").json, "7"])
+      let body = WireCodec.writeChanges(["{}", Sample.change("note").json, "7"])
       let reply = try #require(try await peer.send("POST", "/v1/records", body: body))
-      let verdicts = try Bodies.readRecordAnswer(reply.body, sent: 3).verdicts
+      let verdicts = try WireCodec.readRecordAnswer(reply.body, sent: 3).verdicts
       let isRefused = verdicts.map { if case .refused = $0 { true } else { false } }
       #expect(isRefused == [true, false, true])
     }
   }
 
-  @Test func aConflictTellsTheStateThatIsThere() async throws {
+  @Test func aConflictReturnsTheStateOnTheServer() async throws {
     try await Peer.with { (peer) async throws in
-      let first = Bodies.writeChanges([Sample.change("one").json])
+      let first = WireCodec.writeChanges([Sample.change("one").json])
       _ = try await peer.send("POST", "/v1/records", body: first)
-      let second = Bodies.writeChanges([Sample.change("two", version: 2).json])
+      let second = WireCodec.writeChanges([Sample.change("two", version: 2).json])
       let reply = try #require(try await peer.send("POST", "/v1/records", body: second))
       guard
-        case .conflict(_, let state, let isBaseKnown) = try Bodies.readRecordAnswer(reply.body, sent: 1)
+        case .conflict(_, let state, let isBaseKnown) = try WireCodec.readRecordAnswer(reply.body, sent: 1)
           .verdicts[0]
       else {
         Issue.record("no conflict")
@@ -125,9 +125,9 @@ import Testing
     }
   }
 
-  @Test func bodiesAreTakenAndGivenInGzip() async throws {
+  @Test func bodiesAreReceivedAndSentInGzip() async throws {
     try await Peer.with { (peer) async throws in
-      let plain = Bodies.writeReadings(Sample.history(400))
+      let plain = WireCodec.writeReadings(Sample.history(400))
       let packed = try #require(WireGzip.pack(plain))
       let stored = try await peer.send(
         "POST", "/v1/readings", headers: Peer.run + ["Content-Encoding: gzip"], body: packed)
@@ -140,13 +140,13 @@ import Testing
         let reply = try #require(
           try await peer.send("GET", "/v1/changes", headers: other + ["Accept-Encoding: \(accepted)"]))
         #expect((reply.headers["content-encoding"] == "gzip") == isPacked, "\(accepted)")
-        let body = isPacked ? try WireGzip.unpack(reply.body, limit: Wire.maxBodyBytes) : reply.body
-        #expect(try Bodies.readPage(body).readings.readings.count == 400)
+        let body = isPacked ? try WireGzip.unpack(reply.body, limit: WireProtocol.maxBodyBytes) : reply.body
+        #expect(try WireCodec.readPage(body).readings.readings.count == 400)
       }
     }
   }
 
-  @Test func runsThatCannotBeAreReportedWhy() async throws {
+  @Test func invalidRunsAreRefusedWithTheReason() async throws {
     try await Peer.with { (peer) async throws in
       let run = Peer.run
       func error(_ headers: [String], _ path: String = "/v1/changes") async throws -> (Int?, ErrorBody?) {
@@ -166,9 +166,9 @@ import Testing
     }
   }
 
-  @Test func metricsCountRequestsAndNameNobody() async throws {
+  @Test func metricsCountRequestsWithoutNames() async throws {
     try await Peer.with { (peer) async throws in
-      _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(7)))
+      _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(7)))
       _ = try await peer.send("GET", "/nonsense")
       let reply = try #require(try await peer.send("GET", "/metrics", token: nil, headers: []))
       let text = String(decoding: reply.body, as: UTF8.self)
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ErrorCode.allCases)
-  func everyErrorHasAStatusThatIsNoSuccess(_ code: ErrorCode) throws {
+  func everyErrorHasAStatusOfFailure(_ code: ErrorCode) throws {
     let refusal = Refusal(code, "why")
     #expect((400...599).contains(refusal.status.code))
     #expect(try ErrorBody(refusal.body).code == code)

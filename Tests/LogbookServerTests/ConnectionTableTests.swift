@@ -4,9 +4,9 @@ import Testing
 
 @testable import LogbookServer
 
-/// Which connection is closed where there are too many.
+/// The choice of the connection to close if there are too many.
 @Suite struct ConnectionTableTests {
-  @Test func oneAddressHasNoMoreThanItsShareAlsoWhereAllOfThemWork() {
+  @Test func oneAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy() {
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)
     for id in 0..<3 {
       #expect(table.add(id, from: "a") == nil)
@@ -20,7 +20,7 @@ import Testing
     #expect(table.count == 4)
   }
 
-  @Test func oneAddressAtItsShareNeverCostsAnotherAConnection() {
+  @Test func anAddressAtItsLimitNeverClosesConnectionsOfOthers() {
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)
     for id in 0..<4 { #expect(table.add(id, from: "quiet \(id)") == nil) }
     for id in 10..<13 { #expect(table.add(id, from: "a") == nil) }
@@ -28,7 +28,7 @@ import Testing
     #expect(table.count == 7)
   }
 
-  @Test func whereAllAreOpenTheAddressWithMostSilentOnesLosesItsOldest() {
+  @Test func atTheTotalLimitTheAddressWithMostSilentConnectionsLosesItsOldest() {
     var table = ConnectionTable<Int>(max: 4, perAddress: 3)
     #expect(table.add(0, from: "a") == nil)
     for id in 1..<4 { #expect(table.add(id, from: "b") == nil) }

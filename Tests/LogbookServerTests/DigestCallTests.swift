@@ -20,27 +20,27 @@ import Testing
     return try #require(reply?.status == 200 ? reply?.body : nil, "\(String(describing: reply?.error))")
   }
 
-  @Test func whatIsInABucketIsToldToWhoMayRead() async throws {
+  @Test func aReaderGetsTheContentOfABucket() async throws {
     try await Peer.with { (peer) async throws in
       let batch = Sample.history(40)
-      _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(batch))
+      _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(batch))
       let change = Sample.change("note")
-      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([change.json]))
-      let digests = try Bodies.readDigests(try await body(peer, ""))
-      #expect(try Bodies.readDigests(try await body(peer, "?of=readings")) == digests)
+      _ = try await peer.send("POST", "/v1/records", body: WireCodec.writeChanges([change.json]))
+      let digests = try WireCodec.readDigests(try await body(peer, ""))
+      #expect(try WireCodec.readDigests(try await body(peer, "?of=readings")) == digests)
       let buckets = (0..<4096).filter { digests.counts[$0] > 0 }
-      let found = try Bodies.readReadings(
-        try await body(peer, "?\(Bodies.queryForReadings(in: buckets))"))
+      let found = try WireCodec.readReadings(
+        try await body(peer, "?\(WireCodec.queryForReadings(in: buckets))"))
       #expect(found.batch.readings.count == 40 && found.refused.isEmpty)
       var expected = IdentityDigests()
       expected.insert(change.guid, change.state)
-      #expect(try Bodies.readDigests(try await body(peer, "?of=records")) == expected)
+      #expect(try WireCodec.readDigests(try await body(peer, "?of=records")) == expected)
       let bucket = IdentityDigests.bucket(ofRecord: change.guid)
-      let page = try Bodies.readRecordPage(
-        try await body(peer, "?\(Bodies.queryForRecords(in: [bucket], after: nil))"))
+      let page = try WireCodec.readRecordPage(
+        try await body(peer, "?\(WireCodec.queryForRecords(in: [bucket], after: nil))"))
       #expect(page.records.map(\.state) == [change.state] && !page.hasMore)
-      let rest = try Bodies.readRecordPage(
-        try await body(peer, "?\(Bodies.queryForRecords(in: [bucket], after: change.guid))"))
+      let rest = try WireCodec.readRecordPage(
+        try await body(peer, "?\(WireCodec.queryForRecords(in: [bucket], after: change.guid))"))
       #expect(rest == RecordPage(records: [], hasMore: false))
     }
   }
@@ -48,21 +48,22 @@ import Testing
   @Test(arguments: [
     "?of=people", "?readings=", "?readings=abcd", "?records=ab", "?readings=abc&readings=abd", "?records=,",
   ])
-  func aQueryThatNamesNothingIsRefused(_ query: String) async throws {
+  func anInvalidQueryForDigestsIsRefused(_ query: String) async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send("GET", "/v1/digests\(query)")
       #expect(reply?.status == 400 && reply?.error?.code == .badRequest)
     }
   }
 
-  @Test func aLogbookIsRemovedOnlyByWhoMayWriteAndNamesIt() async throws {
+  @Test func onlyAWriterThatNamesALogbookCanRemoveIt() async throws {
     try await Peer.with { (peer) async throws in
       let (id, name) = (peer.login.logbook, "Anna's")
       func purge(_ id: String, _ name: String, _ token: String = Peer.writeToken) async throws -> (
         Int?, ErrorCode?
       ) {
         let reply = try await peer.send(
-          "DELETE", "/v1/logbook", token: token, headers: [], body: Bodies.writePurge(logbook: id, name: name)
+          "DELETE", "/v1/logbook", token: token, headers: [],
+          body: WireCodec.writePurge(logbook: id, name: name)
         )
         return (reply?.status, reply?.error?.code)
       }
@@ -77,10 +78,10 @@ import Testing
     }
   }
 
-  @Test func everyCallOfAPurgedLogbookIsAnsweredSo() async throws {
+  @Test func everyCallOfAPurgedLogbookIsAnsweredAsPurged() async throws {
     try await Peer.with { (peer) async throws in
       try await peer.logbook.purging?.purge(try await peer.logbook.logbook())
-      let readings = Bodies.writeReadings(Sample.history(1))
+      let readings = WireCodec.writeReadings(Sample.history(1))
       for token in [Peer.writeToken, Peer.readToken] {
         for (method, path, body) in [
           ("GET", "/v1/logbook", nil), ("GET", "/v1/changes", nil), ("GET", "/v1/digests", nil),
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func aPathThatTakesTwoMethodsNamesBoth() async throws {
+  @Test func aPathWithTwoMethodsNamesBoth() async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send("PUT", "/v1/logbook")
       #expect(reply?.status == 405 && reply?.headers["allow"] == "GET, DELETE")

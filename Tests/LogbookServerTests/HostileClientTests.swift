@@ -8,11 +8,11 @@ import Testing
 
 @testable import LogbookServer
 
-/// Clients that are not what they should be: each gets an answer of 4xx or a closed connection, and changes nothing.
+/// Hostile clients: each gets an answer of 4xx or a closed connection, and changes nothing.
 @Suite(.timeLimit(.minutes(10))) struct HostileClientTests {
-  private let batch = Bodies.writeReadings(Sample.history(3))
+  private let batch = WireCodec.writeReadings(Sample.history(3))
 
-  /// Runs a server, and holds it to having stored nothing.
+  /// Runs a server, and checks that it has stored nothing.
   private func unchanged(
     _ adjust: (inout ServerSettings) -> Void = { _ in }, _ body: @Sendable (Peer) async throws -> Void
   ) async throws {
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "gp_", "gp_writ", "gp_write x", "GP_WRITE", "gp_read gp_write"])
-  func withoutAKnownTokenThereIsNothing(_ token: String?) async throws {
+  func withoutAKnownTokenEveryCallIsRefused(_ token: String?) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("POST", "/v1/readings", token: token, body: batch)
       #expect(reply?.status == 401 && reply?.error?.code == .login)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func aTokenForReadingWritesNothing() async throws {
+  @Test func aReadOnlyTokenCannotWrite() async throws {
     try await unchanged { (peer) async throws in
       for path in ["/v1/readings", "/v1/records"] {
         let reply = try await peer.send("POST", path, token: Peer.readToken, body: batch)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func manyFailedLoginsAreReportedToWaitAndAGoodTokenIsNot() async throws {
+  @Test func manyFailedLoginsAreDelayedAndAValidTokenIsNot() async throws {
     try await unchanged({
       ($0.maxFailedLogins, $0.failedLoginDelay) = (3, .milliseconds(300))
     }) { (peer) async throws in
@@ -64,7 +64,7 @@ import Testing
     "/V1/logbook",
     "/server.db", "/logbooks/x.db", "/v1/logbook\u{FFFD}", "*", "http://localhost/v1/../x",
   ])
-  func aPathIsComparedAsItStands(_ path: String) async throws {
+  func aPathIsComparedLiterally(_ path: String) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("GET", path)
       #expect(reply == nil || reply?.status == 404 || reply?.status == 400, "\(path): \(reply?.status ?? 0)")
@@ -75,7 +75,7 @@ import Testing
     ("GET", "/v1/readings"), ("PUT", "/v1/records"), ("PATCH", "/v1/logbook"), ("HEAD", "/v1/changes"),
     ("POST", "/healthz"), ("OPTIONS", "/v1/logbook"), ("TRACE", "/v1/logbook"), ("POST", "/v1/changes"),
   ])
-  func aMethodThatAPathDoesNotTakeIsRefused(_ method: String, _ path: String) async throws {
+  func aMethodThatAPathDoesNotAcceptIsRefused(_ method: String, _ path: String) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send(method, path)
       #expect(reply?.status == 405 && reply?.headers["allow"] != nil)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["/v1/readings", "/v1/records"])
-  func bodiesThatAreNotTheProtocolAreRefusedWithThePlace(_ path: String) async throws {
+  func invalidBodiesAreRefusedWithTheOffset(_ path: String) async throws {
     let bodies = [
       "", "null", "[]", "{}", "{", "{\"series\":", "{\"series\":7}", "{\"records\":7}", "\u{FEFF}{}", "{}{}",
       String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 100_000),
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aBodyThatIsTooLargeIsRefusedBeforeAndBehindItsUnpacking() async throws {
+  @Test func aBodyIsLimitedBeforeAndAfterDecompression() async throws {
     try await unchanged { (peer) async throws in
       let large = try await peer.session([
         Array(
@@ -120,7 +120,7 @@ import Testing
           """.utf8)
       ])
       #expect(Reply(large)?.status == 413, "it is not waited for")
-      let blanks = [UInt8](repeating: 0x20, count: Wire.maxBodyBytes + 1)
+      let blanks = [UInt8](repeating: 0x20, count: WireProtocol.maxBodyBytes + 1)
       let bomb = try #require(WireGzip.pack(blanks))
       let packed = Peer.run + ["Content-Encoding: gzip"]
       let unpacked = try await peer.send("POST", "/v1/readings", headers: packed, body: bomb)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func aChunkedBodyWithoutAnEndIsCutOffAtTheLimit() async throws {
+  @Test func anEndlessChunkedBodyIsStoppedAtTheLimit() async throws {
     try await unchanged { (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nAuthorization: Bearer gp_write\r\n"
@@ -147,9 +147,9 @@ import Testing
 
   @Test func tooManyItemsAreRefused() async throws {
     try await unchanged { (peer) async throws in
-      let readings = Bodies.writeReadings(Sample.history(Wire.maxReadings + 1))
+      let readings = WireCodec.writeReadings(Sample.history(WireProtocol.maxReadings + 1))
       #expect(try await peer.status("POST", "/v1/readings", body: readings) == 400)
-      let changes = Bodies.writeChanges(Array(repeating: "{}", count: Wire.maxRecords + 1))
+      let changes = WireCodec.writeChanges(Array(repeating: "{}", count: WireProtocol.maxRecords + 1))
       #expect(try await peer.status("POST", "/v1/records", body: changes) == 400)
     }
   }
@@ -158,13 +158,13 @@ import Testing
     "limit=0", "limit=-1", "limit=x", "limit=", "limit=1&limit=2", "after=1&after=2",
     "limit=99999999999999999999",
   ])
-  func aQueryThatCannotBeIsRefused(_ query: String) async throws {
+  func anInvalidQueryIsRefused(_ query: String) async throws {
     try await unchanged { (peer) async throws in
       #expect(try await peer.status("GET", "/v1/changes?" + query) == 400)
     }
   }
 
-  /// Requests over whose borders two readers could disagree, and what is no HTTP at all.
+  /// Requests whose boundaries are ambiguous, and text that is not HTTP.
   @Test(arguments: [
     "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
     "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
@@ -176,7 +176,7 @@ import Testing
     "X: " + String(repeating: "y", count: 100_000) + "\r\n\r\n",
     String(repeating: "X: y\r\n", count: 5000) + "\r\n",
   ])
-  func requestsWithDoubtfulBordersEndTheConnection(_ rest: String) async throws {
+  func requestsWithAmbiguousBoundariesEndTheConnection(_ rest: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer gp_write\r\n"
@@ -191,7 +191,7 @@ import Testing
   @Test(arguments: [
     "", "\r\n\r\n", "nonsense\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}",
   ])
-  func whatIsNoHTTPEndsTheConnection(_ text: String) async throws {
+  func textThatIsNotHTTPEndsTheConnection(_ text: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
       let answer = try await peer.session([Array(text.utf8)])
       #expect(answer.isEmpty || (400...505).contains(Reply(answer)?.status ?? 0))
@@ -202,14 +202,14 @@ import Testing
     "GET /v1/logbook HT",
     "POST /v1/readings HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer gp_write\r\nContent-Length: 50\r\n\r\n{",
   ])
-  func whoSaysNothingMoreIsDisconnected(_ text: String) async throws {
+  func aClientThatFallsSilentIsDisconnected(_ text: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(1) }) { (peer) async throws in
       let answer = try await peer.session([Array(text.utf8)])
       #expect(answer.isEmpty || Reply(answer)?.status == 400)
     }
   }
 
-  @Test func aBodyInDropsIsNotWaitedForLonger() async throws {
+  @Test func aBodyThatArrivesTooSlowlyIsRefused() async throws {
     try await unchanged({ ($0.bodyPaceBytes, $0.bodyPaceTime) = (100, .milliseconds(400)) }) {
       (peer) async throws in
       let head =
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func whatIsAtWorkIsBoundedInAllAndForEachLoginAndGivenBack() async throws {
+  @Test func workIsLimitedInTotalAndForEachLoginAndReleased() async throws {
     let limits = WorkLimits(max: 10, perLogin: 6)
     #expect(await limits.take(20, for: "a"), "what is alone has room")
     #expect(await !limits.take(1, for: "b"))

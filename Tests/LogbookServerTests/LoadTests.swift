@@ -17,12 +17,12 @@ import Testing
   import Musl
 #endif
 
-/// Clients that hold what others need. An honest one is answered within a second all the same.
+/// Clients that hold resources that others need. An honest client is still answered within a second.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct LoadTests {
-  /// Uploads and reads as an honest client does, while others hold connections.
+  /// Uploads and reads like an honest client while others hold connections.
   private func expectServed(_ peer: Peer, token: String = Peer.otherToken, _ comment: Comment) async throws {
     for (method, path, body) in [
-      ("GET", "/v1/logbook", nil), ("POST", "/v1/readings", Bodies.writeReadings(Sample.history(3))),
+      ("GET", "/v1/logbook", nil), ("POST", "/v1/readings", WireCodec.writeReadings(Sample.history(3))),
       ("GET", "/v1/changes", nil),
     ] {
       let start = ContinuousClock.now
@@ -41,7 +41,7 @@ import Testing
       + "\r\n\(more)\r\n"
   }
 
-  @Test func silentConnectionsMakeRoom() async throws {
+  @Test func silentConnectionsAreClosedForNewOnes() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
       let silent = try peer.hold(60)
       try await expectServed(peer, "silent connections of the same address")
@@ -52,9 +52,9 @@ import Testing
     }
   }
 
-  @Test func whoHoldsMostConnectionsLosesTheOldest() async throws {
+  @Test func theAddressWithMostConnectionsLosesItsOldest() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
-      // Of another address, and older than all others.
+      // From another address, and older than all others.
       let patient = try peer.hold(1, from: 7)
       let many = try peer.hold(60, from: 9)
       try await expectServed(peer, "behind both")
@@ -69,13 +69,13 @@ import Testing
     }
   }
 
-  /// How many of these connections the server has closed, in order or by a reset.
+  /// The number of these connections that the server has closed, normally or by a reset.
   private static func closed(_ descriptors: [Int32]) -> Int {
     var byte: UInt8 = 0
     return descriptors.count { recv($0, &byte, 1, Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN }
   }
 
-  @Test func oneAddressThatWorksOnManyConnectionsLeavesRoomForOthers() async throws {
+  @Test func oneAddressWithManyBusyConnectionsLeavesRoomForOthers() async throws {
     try await Peer.with({ settings in
       (settings.maxConnections, settings.maxConnectionsPerAddress) = (20, 12)
       (settings.maxRequests, settings.maxRequestsPerLogin) = (100, 100)
@@ -84,7 +84,7 @@ import Testing
       let head = Self.head(
         "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
       let slow = try peer.hold(40, sending: head + "{", from: 9)
-      // All that stay are at work, so that none makes room for another address.
+      // All remaining ones are busy, so that none can be closed for another address.
       for _ in 0..<1000 where Self.closed(slow) < 28 { try await Task.sleep(for: .milliseconds(20)) }
       #expect(Self.closed(slow) == 28)
       try await expectServed(peer, "an address that works on all of its connections")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func aHeadInDropsIsNotWaitedFor() async throws {
+  @Test func aHeadThatArrivesTooSlowlyEndsTheConnection() async throws {
     try await Peer.with({ $0.headTime = .milliseconds(500) }) { (peer) async throws in
       let start = ContinuousClock.now
       let drops = Array(repeating: Array("X: y\r\n".utf8), count: 300)
@@ -102,18 +102,18 @@ import Testing
     }
   }
 
-  @Test func slowBodiesKeepNoOtherLogbookOut() async throws {
+  @Test func slowBodiesDoNotBlockOtherLogbooks() async throws {
     try await Peer.with({ $0.maxBytesAtWork = 16 << 20 }) { (peer) async throws in
       let head = Self.head(
         "POST /v1/readings",
-        more: "Content-Type: application/json\r\nContent-Length: \(Wire.maxBodyBytes)\r\n")
+        more: "Content-Type: application/json\r\nContent-Length: \(WireProtocol.maxBodyBytes)\r\n")
       let slow = try peer.hold(30, sending: head + "{")
       try await expectServed(peer, "bodies of one byte")
       Self.close(slow)
     }
   }
 
-  @Test func oneLoginLeavesRoomForOthersAndIsToldToTryAgain() async throws {
+  @Test func oneLoginLeavesRoomForOthersAndIsAskedToRetry() async throws {
     try await Peer.with({ ($0.maxRequests, $0.maxRequestsPerLogin) = (4, 2) }) { (peer) async throws in
       let head = Self.head(
         "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func answersThatNobodyTakesAreBoundedForEachLogin() async throws {
+  @Test func unreadAnswersAreLimitedForEachLogin() async throws {
     try await Peer.with({ $0.maxAnswerBytes = 8 << 20 }) { (peer) async throws in
       let text = String(repeating: "0123456789", count: 400)
       let changes = (0..<900).map { number in
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func failedLoginsInNumbersHinderNobody() async throws {
+  @Test func manyFailedLoginsDoNotBlockOthers() async throws {
     try await Peer.with({ ($0.maxConnections, $0.maxFailedLogins) = (40, 2) }) { (peer) async throws in
       let guesses = try peer.hold(30, sending: Self.head("GET /v1/logbook", token: "gp_guess"), from: 9)
       try await expectServed(peer, "guesses")
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatStopsBeginsNothingWithABodyThatIsThere() async throws {
+  @Test func aStoppingServerDoesNotProcessAReceivedBody() async throws {
     let body = IncomingBody(
       bytesAtWork: WorkLimits(max: 1 << 20, perLogin: 1 << 20), time: .seconds(60), pace: (1, .seconds(60)))
     let request = Request(
@@ -191,39 +191,43 @@ import Testing
 
   // MARK: - Quotas
 
-  @Test func aLogbookTakesNoMoreReadingsThanItsQuota() async throws {
+  @Test func aLogbookAcceptsNoMoreReadingsThanItsQuota() async throws {
     var quota = LogbookQuota()
     quota.readings = 5
     try await Peer.with(quota: quota) { (peer) async throws in
       #expect(
-        try await peer.status("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(5))) == 200)
+        try await peer.status("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(5))) == 200
+      )
       let position = try await peer.logbook.logbook().position
-      let reply = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(6)))
+      let reply = try await peer.send(
+        "POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(6)))
       #expect(reply?.status == 503 && reply?.error?.code == .busy)
       #expect(reply?.error?.message.contains("as many readings as the server allows") == true)
       #expect(Int(reply?.headers["retry-after"] ?? "") == 3600)
       #expect(try await peer.logbook.logbook().position == position)
       #expect(
-        try await peer.status("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(5))) == 200)
+        try await peer.status("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(5))) == 200
+      )
       try await expectServed(peer, "another logbook has its own quota")
     }
   }
 
-  @Test func aLogbookTakesNoMoreRecordsThanItsQuota() async throws {
+  @Test func aLogbookAcceptsNoMoreRecordsThanItsQuota() async throws {
     var quota = LogbookQuota()
     quota.records = 1
     try await Peer.with(quota: quota) { (peer) async throws in
       let first = Sample.change("a")
-      #expect(try await peer.status("POST", "/v1/records", body: Bodies.writeChanges([first.json])) == 200)
+      #expect(try await peer.status("POST", "/v1/records", body: WireCodec.writeChanges([first.json])) == 200)
       let second = RecordChange(
         guid: "11111111-2222-4333-8444-555555555556", node: Sample.guid, version: 1, base: nil,
         state: first.state)
-      #expect(try await peer.status("POST", "/v1/records", body: Bodies.writeChanges([second.json])) == 503)
-      #expect(try await peer.status("POST", "/v1/records", body: Bodies.writeChanges([first.json])) == 200)
+      #expect(
+        try await peer.status("POST", "/v1/records", body: WireCodec.writeChanges([second.json])) == 503)
+      #expect(try await peer.status("POST", "/v1/records", body: WireCodec.writeChanges([first.json])) == 200)
     }
   }
 
-  @Test func aLogbookHasNoMoreNodesThanItsQuota() async throws {
+  @Test func aLogbookAcceptsNoMoreNodesThanItsQuota() async throws {
     var quota = LogbookQuota()
     quota.nodes = 1
     try await Peer.with(quota: quota) { (peer) async throws in

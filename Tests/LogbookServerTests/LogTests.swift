@@ -32,7 +32,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsBelowTheLevelIsNotWrittenAndAnEventGoesBeforeItsLogger() {
+  @Test func eventsBelowTheLevelAreDroppedAndAnEventOverridesItsLogger() {
     let found = lines { logger in
       logger.logLevel = .warning
       logger[metadataKey: "at"] = "logger"
@@ -43,7 +43,7 @@ import Testing
     #expect(found.count == 2 && found[0].contains(#""at":"logger""#) && found[1].contains(#""at":"event""#))
   }
 
-  /// Whatever a value holds, it ends neither its text nor the line.
+  /// No value can end its text or the line.
   @Test(arguments: [
     ("a\"b", #"a\"b"#), ("a\\", #"a\\"#), ("a\r\nb", #"a\r\nb"#),
     ("\",\"level\":\"error", #"\",\"level\":\"error"#),

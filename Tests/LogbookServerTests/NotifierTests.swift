@@ -11,7 +11,7 @@ import Testing
   import Musl
 #endif
 
-/// What is sent to a service manager, and what its variables mean.
+/// The messages to a service manager, and the meaning of its variables.
 @Suite struct NotifierTests {
   private func manager(_ variables: [String: String]) -> ServiceNotifier? {
     ServiceNotifier { variables[$0] }
@@ -40,19 +40,19 @@ import Testing
     #expect(ServiceNotifier.State.reloading(microseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
   }
 
-  @Test func aStateThatNobodyTakesIsReported() throws {
+  @Test func anUndeliveredStateIsReported() throws {
     #expect(try !#require(self.manager(["NOTIFY_SOCKET": "@glucoport-\(UUID().uuidString)"])).send(.ready))
     #expect(
       try !#require(self.manager(["NOTIFY_SOCKET": "/nowhere/" + String(repeating: "x", count: 200)])).send(
         .ready))
   }
 
-  @Test func withoutASocketThatCanBeReachedThereIsNoManager() {
+  @Test func withoutAReachableSocketThereIsNoManager() {
     #expect(manager([:]) == nil)
     #expect(manager(["NOTIFY_SOCKET": "vsock:2:1234"]) == nil)
   }
 
-  @Test func aWatchdogIsHalfOfItsTimeAndForItsProcessAlone() {
+  @Test func aWatchdogHasHalfItsTimeAndAppliesOnlyToItsProcess() {
     func interval(_ variables: [String: String]) -> Duration? {
       manager(variables.merging(["NOTIFY_SOCKET": "/run/x"]) { $1 })?.aliveInterval
     }
@@ -67,7 +67,7 @@ import Testing
     (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
     (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_709_164_800, "Thu, 29 Feb 2024 00:00:00 GMT"),
   ])
-  func theDateOfAnAnswerIsThatOfHTTP(_ seconds: Int64, _ text: String) {
+  func theDateOfAnAnswerHasTheFormOfHTTP(_ seconds: Int64, _ text: String) {
     #expect(HTTPDate.text(seconds) == text)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// Who is at the other end of a connection, and what a request says besides its path.
+/// The peer of a connection, and the content of a request besides its path.
 @Suite struct OriginTests {
   private func address(_ text: String) throws -> String {
     RequestOrigin.address(of: try SocketAddress(ipAddress: text, port: 50_000))
@@ -29,18 +29,18 @@ import Testing
 
   // MARK: - Addresses
 
-  /// Whatever zeros their texts leave out.
+  /// The zeros that their texts omit have no effect.
   @Test(arguments: [
     ["2001:db8::1", "2001:db8::2", "2001:db8::a:b:c:d", "2001:db8:0:0:1:2:3:4"],
     ["2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"],
     ["2001:db8:1::1", "2001:db8:1:0:a:b:c:d", "2001:db8:1::"],
     ["fe80::1", "fe80::ffff:1"],
   ])
-  func addressesThatShareTheirFirstHalfAreOne(_ texts: [String]) throws {
+  func addressesWithTheSameFirstHalfAreOne(_ texts: [String]) throws {
     #expect(Set(try texts.map(address)).count == 1, "\(texts)")
   }
 
-  @Test func addressesOfSeveralNetworksAreSeveral() throws {
+  @Test func addressesOfDifferentNetworksDiffer() throws {
     let texts = [
       "2001:db8::1", "2001:db8:0:1::1", "2001:db8:1::1", "2001:db8:10::1", "2001:db8:0:10::1", "2001:d:b8::1",
       "::1", "192.0.2.1", "192.0.2.11", "1.92.0.21",
@@ -48,8 +48,8 @@ import Testing
     #expect(Set(try texts.map(address)).count == texts.count)
   }
 
-  /// They come so where a socket of IPv6 takes both.
-  @Test func anAddressOfIPv4IsTheSameWithinOneOfIPv6AndNoTwoAreOne() throws {
+  /// A socket of IPv6 that accepts both reports them in this form.
+  @Test func aMappedAddressOfIPv4IsTheSameAndDifferentOnesDiffer() throws {
     #expect(try address("::ffff:192.0.2.1") == address("192.0.2.1"))
     #expect(try address("::ffff:192.0.2.1") != address("::ffff:192.0.2.2"))
     #expect(try address("::ffff:127.0.0.1") == "127.0.0.1")
@@ -66,12 +66,12 @@ import Testing
     "Forwarded", "Via", "via", "X-Forwarded-For", "x-forwarded-for", "X-Forwarded-Host", "X-Forwarded-Proto",
     "X-Real-IP", "x-real-ip",
   ])
-  func aProxyShowsItselfByItsHeaders(_ name: String) throws {
+  func aProxyIsRecognisedByItsHeaders(_ name: String) throws {
     #expect(try request([("Accept", "*/*"), (name, "")]).isForwarded)
   }
 
   @Test(arguments: ["Host", "User-Agent", "X-Forward", "Viaduct", "X-Real", "Accept", "Prefer"])
-  func otherHeadersAreThoseOfAClient(_ name: String) throws {
+  func otherHeadersDoNotIndicateAProxy(_ name: String) throws {
     #expect(try !request([(name, "192.0.2.1")]).isForwarded)
   }
 
@@ -80,7 +80,7 @@ import Testing
   @Test(arguments: [
     ("Bearer gp_x", "gp_x"), ("bearer gp_x", "gp_x"), ("BEARER  gp_x", " gp_x"), ("Bearer gp_x y", "gp_x y"),
   ])
-  func aTokenIsWhatFollowsItsScheme(_ value: String, _ token: String) throws {
+  func aTokenFollowsItsScheme(_ value: String, _ token: String) throws {
     #expect(try request([("Authorization", value)]).token?.text == token)
   }
 
@@ -89,7 +89,7 @@ import Testing
     #expect(try request([("Authorization", value)]).token == nil)
   }
 
-  @Test func twoTokensAreNone() throws {
+  @Test func twoTokensAreRefused() throws {
     let (one, other) = (("Authorization", "Bearer gp_x"), ("authorization", "Bearer gp_y"))
     #expect(try request([one, other]).token == nil)
     #expect(try request([one, one]).token == nil)
@@ -103,7 +103,7 @@ import Testing
     ("gzip;q=0.001", true), ("gzip; q=0", false), ("gzip;q=0.0", false), ("gzip;q=0.000", false),
     ("deflate", false), ("x-gzip", false), ("gzipped", false), ("", false), ("*", false), ("identity", false),
   ])
-  func gzipGoesToWhoTakesIt(_ value: String, _ takes: Bool) throws {
+  func gzipIsSentToClientsThatAcceptIt(_ value: String, _ takes: Bool) throws {
     #expect(try request([("Accept-Encoding", value)]).takesGzip == takes)
   }
 
@@ -116,17 +116,17 @@ import Testing
     ("Content-Length", "1", true), ("Content-Length", "0", false), ("Content-Length", "x", true),
     ("Transfer-Encoding", "chunked", true), ("Content-Type", "application/json", false),
   ])
-  func aBodyIsWhatTheHeadAnnounces(_ name: String, _ value: String, _ has: Bool) throws {
+  func theHeadDeterminesWhetherThereIsABody(_ name: String, _ value: String, _ has: Bool) throws {
     #expect(try request([(name, value)]).hasBody == has)
   }
 
-  @Test func aParameterOccursOnce() throws {
+  @Test func aRepeatedParameterIsRefused() throws {
     #expect(try request(path: "/v1/pages?seconds=60&x=1").parameter("seconds") == "60")
     #expect(try request(path: "/v1/pages?x=1").parameter("seconds") == nil)
     #expect(throws: Refusal.self) { try request(path: "/v1/pages?seconds=1&seconds=1").parameter("seconds") }
   }
 
-  @Test func aHeaderOfTheProtocolOccursOnce() throws {
+  @Test func aRepeatedHeaderOfTheProtocolIsRefused() throws {
     let run = [
       ("Glucoport-Node", "00000000-0000-4000-8000-000000000001"),
       ("Glucoport-Run", "1 00000000-0000-4000-8000-000000000002"),

@@ -9,9 +9,9 @@ import Testing
 
 @testable import LogbookServer
 
-/// Pages that show nothing but whose they are, and what was asked for.
+/// Pages that show only the id of their logbook and the request.
 private struct NamedPages: PageSource {
-  /// What a page does that waits for its end.
+  /// The events of a page that runs until it is cancelled.
   let events: AsyncStream<String>.Continuation
 
   func page(_ request: PageRequest, of logbook: any LogbookService) async throws -> PageAnswer {
@@ -38,7 +38,7 @@ private struct NamedPages: PageSource {
 @Suite(.timeLimit(.minutes(10))) struct PageCallTests {
   private static let start: Int64 = 1_795_219_200
 
-  /// A clock that the test moves.
+  /// A clock that the test sets.
   private final class Clock: Sendable {
     let now = Mutex(PageCallTests.start)
   }
@@ -72,7 +72,7 @@ private struct NamedPages: PageSource {
     let reply = try #require(
       try await peer.send("POST", "/v1/pages\(seconds)", token: token, headers: [], body: nil))
     try #require(reply.status == 200, "\(reply.status)")
-    return try Bodies.readPageLink(reply.body)
+    return try WireCodec.readPageLink(reply.body)
   }
 
   private static func get(_ peer: Peer, _ path: String, headers: [String] = []) async throws -> Reply {
@@ -94,7 +94,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aLinkShowsNoOtherLogbook() async throws {
+  @Test func aLinkDoesNotShowAnotherLogbook() async throws {
     try await Self.with { (peer, _, _) async throws in
       let (own, other) = (try await Self.link(peer), try await Self.link(peer, token: Peer.otherToken))
       #expect(own.path != other.path)
@@ -105,7 +105,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aLinkEndsInTimeAndWithAClockThatIsSetBack() async throws {
+  @Test func aLinkExpiresInTimeAndIfTheClockIsSetBack() async throws {
     try await Self.with { (peer, clock, _) async throws in
       let link = try await Self.link(peer, seconds: "?seconds=60")
       #expect(link.expiresAt == Self.start + 60)
@@ -153,7 +153,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aFurtherLinkEndsTheOldestOfItsLogin() async throws {
+  @Test func aFurtherLinkReplacesTheOldestOfItsLogin() async throws {
     try await Self.with {
       $0.maxLinksPerLogin = 2
     } _: { (peer, _, _) async throws in
@@ -166,7 +166,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func thereAreOnlySoManyLinksAtOnce() async throws {
+  @Test func theNumberOfLinksIsLimited() async throws {
     try await Self.with {
       $0.maxLinks = 1
     } _: { (peer, clock, _) async throws in
@@ -178,7 +178,7 @@ private struct NamedPages: PageSource {
   }
 
   @Test(arguments: ["?seconds=0", "?seconds=-1", "?seconds=x", "?seconds=86401", "?seconds=1&seconds=2"])
-  func aLinkThatCannotBeIsRefused(_ query: String) async throws {
+  func anInvalidRequestForALinkIsRefused(_ query: String) async throws {
     try await Self.with { (peer, _, _) async throws in
       #expect(try await peer.status("POST", "/v1/pages\(query)", headers: []) == 400)
       #expect(try await Self.link(peer, seconds: "?seconds=86400").expiresAt == Self.start + 86400)
@@ -200,7 +200,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func theSecretOfALinkIsNoToken() async throws {
+  @Test func theSecretOfALinkIsNotAToken() async throws {
     try await Self.with { (peer, _, _) async throws in
       let secret = String(try await Self.link(peer).path.dropFirst("/pages/".count))
       #expect(try await peer.status("GET", "/v1/logbook", token: secret, headers: []) == 401)
@@ -229,7 +229,7 @@ private struct NamedPages: PageSource {
 
   // MARK: - Pages
 
-  @Test func aPageIsNeitherKeptNorFramedAndRunsAndFetchesNothing() async throws {
+  @Test func aPageForbidsCachingFramesScriptsAndRequests() async throws {
     try await Self.with { (peer, _, _) async throws in
       let link = try await Self.link(peer)
       for path in [link.path, link.path + "?show=nothing", "/pages/gp_wrong"] {
@@ -249,7 +249,7 @@ private struct NamedPages: PageSource {
     ("?show=nothing", 400), ("?show=everything", 413), ("?show=much", 413), ("?a=1&a=2", 400),
     ("?a=\(String(repeating: "x", count: 65))", 400), ("?a&b&c&d&e&f&g&h&i", 400), ("?show=else", 200),
   ])
-  func whatIsNoPageIsRefused(_ query: String, _ status: Int) async throws {
+  func anInvalidPageIsRefused(_ query: String, _ status: Int) async throws {
     try await Self.with {
       $0.maxBytes = 1000
     } _: { (peer, _, _) async throws in
@@ -258,7 +258,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func whoeverLeavesEndsThePageAndALoginHasOneAtATime() async throws {
+  @Test func aDisconnectEndsThePageAndALoginHasOneAtATime() async throws {
     try await Self.with { (peer, _, events) async throws in
       var event = events.makeAsyncIterator()
       let (link, other) = (try await Self.link(peer), try await Self.link(peer, token: Peer.otherToken))
@@ -269,7 +269,7 @@ private struct NamedPages: PageSource {
       #expect(try await Self.get(peer, other.path).status == 200)
       for connection in connections { close(connection) }
       #expect(await event.next() == "ended")
-      // The room is free a moment after the page has ended.
+      // The slot is released shortly after the page has ended.
       var status = 503
       while status == 503 { status = try await Self.get(peer, link.path).status }
       #expect(status == 200)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// Which links are valid, by value.
+/// The validity of links.
 @Suite struct PageLinksTests {
   private func link(
     _ login: String = "a", from madeAt: Int64 = 100, until expiresAt: Int64 = 200
@@ -13,7 +13,7 @@ import Testing
       tokenHash: [1], login: login, logbook: "book", madeAt: madeAt, expiresAt: expiresAt)
   }
 
-  @Test func aLinkIsValidFromItsBeginningToBeforeItsEnd() {
+  @Test func aLinkIsValidFromItsStartUntilItsEnd() {
     let valid = [99, 100, 199, 200, 201].filter { link().isValid(at: $0) }
     #expect(valid == [100, 199])
     #expect(![Int64.min, .max].contains { link().isValid(at: $0) })
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func aLinkThatWasFoundExpiredDoesNotComeBack() async {
+  @Test func anExpiredLinkNeverBecomesValidAgain() async {
     let links = PageLinks(max: 4, perLogin: 4)
     for secret: UInt8 in 1...2 { #expect(await links.add(link(), secretHash: [secret])) }
     #expect(await links.link(secretHash: [1], at: 200) == nil)
@@ -36,7 +36,7 @@ import Testing
     #expect(await links.link(secretHash: [2], at: 150) != nil)
   }
 
-  @Test func aFurtherLinkEndsTheOldestOfItsLoginAlone() async {
+  @Test func aFurtherLinkReplacesOnlyTheOldestOfItsLogin() async {
     let links = PageLinks(max: 10, perLogin: 2)
     #expect(await links.add(link("b"), secretHash: [0]))
     for secret: UInt8 in 1...4 { #expect(await links.add(link("a"), secretHash: [secret])) }
@@ -47,7 +47,7 @@ import Testing
     #expect(valid == [0, 3, 4])
   }
 
-  @Test func whereAllAreTakenNobodyGetsOneUntilSomeExpire() async {
+  @Test func atTheTotalLimitNewLinksAreRefusedUntilSomeExpire() async {
     let links = PageLinks(max: 2, perLogin: 2)
     #expect(await links.add(link("a", until: 150), secretHash: [1]))
     #expect(await links.add(link("b"), secretHash: [2]))
@@ -57,7 +57,7 @@ import Testing
     #expect(await links.link(secretHash: [2], at: 150) != nil, "that of another is as it was")
   }
 
-  @Test func whereAllAreTakenALoginMayReplaceItsOwn() async {
+  @Test func atTheTotalLimitALoginMayReplaceItsOwn() async {
     let links = PageLinks(max: 2, perLogin: 1)
     #expect(await links.add(link("a"), secretHash: [1]))
     #expect(await links.add(link("b"), secretHash: [2]))

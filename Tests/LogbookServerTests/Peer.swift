@@ -13,7 +13,7 @@ import Testing
   import Musl
 #endif
 
-/// What a server answered.
+/// The answer of a server.
 struct Reply: Sendable {
   let status: Int
   let headers: [String: String]
@@ -23,7 +23,7 @@ struct Reply: Sendable {
     do { return try ErrorBody(body) } catch { return nil }
   }
 
-  /// Reads an answer as it came over the wire; nil for none.
+  /// Parses an answer; nil if it is empty.
   init?(_ bytes: [UInt8]) {
     guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
@@ -41,7 +41,7 @@ struct Reply: Sendable {
   }
 }
 
-/// A server on a real socket, and what a client needs to reach it.
+/// A server on a real socket, with the information that a client needs.
 struct Peer: Sendable {
   let port: UInt16
   let storage: EmbeddedStorage
@@ -49,17 +49,17 @@ struct Peer: Sendable {
 
   static let writeToken = "gp_write"
   static let readToken = "gp_read"
-  /// That of another logbook.
+  /// The token of another logbook.
   static let otherToken = "gp_other"
   static let run = [
     "Glucoport-Node: 00000000-0000-4000-8000-000000000001",
     "Glucoport-Run: 1 00000000-0000-4000-8000-000000000002",
   ]
 
-  /// The logbook of the login, as the storage offers it.
+  /// The logbook with the permissions of the login.
   var logbook: any LogbookService { storage.logbook(for: login) }
 
-  /// Runs a server for as long as the body works.
+  /// Runs a server while the body runs.
   static func with(
     quota: LogbookQuota = LogbookQuota(), _ adjust: (inout ServerSettings) -> Void = { _ in },
     _ body: @Sendable (Peer) async throws -> Void
@@ -90,7 +90,7 @@ struct Peer: Sendable {
     try FileManager.default.removeItem(at: folder)
   }
 
-  /// Sends a request with a body of JSON, and waits for the answer.
+  /// Sends a request with a JSON body, and returns the answer.
   func send(
     _ method: String, _ path: String, token: String? = writeToken, headers: [String] = run,
     body: [UInt8]? = nil
@@ -107,7 +107,7 @@ struct Peer: Sendable {
     return Reply(try await session([head + (body ?? [])]))
   }
 
-  /// The status of the answer to a request; nil where the connection was closed without one.
+  /// The status of the answer to a request; nil if the connection was closed without an answer.
   func status(
     _ method: String, _ path: String, token: String? = writeToken, headers: [String] = run,
     body: [UInt8]? = nil
@@ -115,9 +115,9 @@ struct Peer: Sendable {
     try await send(method, path, token: token, headers: headers, body: body)?.status
   }
 
-  /// Sends pieces with a pause behind each, and gives all that came until the server closed the connection.
+  /// Sends pieces with a pause after each, and returns everything received until the server closes the connection.
   ///
-  /// On its own thread: a call that blocks would take one of the few threads that the server's tasks share.
+  /// It uses a separate thread: a blocking call would occupy one of the few threads that the server's tasks share.
   func session(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { [port] in
@@ -126,9 +126,9 @@ struct Peer: Sendable {
     }
   }
 
-  /// Connections on each of which something was sent, and nothing is read. The caller closes them.
+  /// Opens connections, sends a text on each, and reads nothing. The caller closes them.
   ///
-  /// - Parameter source: the last number of the address they come from, 127.0.0.x.
+  /// - Parameter source: the last number of their source address, 127.0.0.x.
   func hold(_ count: Int, sending text: String = "", from source: UInt8 = 1) throws -> [Int32] {
     try (0..<count).map { _ in
       let descriptor = try Self.connection(port, from: source)
@@ -172,7 +172,7 @@ struct Peer: Sendable {
     var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     for piece in pieces {
-      // A server that closed the connection takes no more, which is one way to refuse. Its NIO ignores SIGPIPE for all.
+      // A server may refuse by closing the connection, so the write may fail. NIO ignores SIGPIPE for the whole process.
       guard write(descriptor, piece, piece.count) >= 0 else { break }
       if pause > 0 { usleep(pause * 1000) }
     }

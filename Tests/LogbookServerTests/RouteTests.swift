@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// Which path leads where, and what is refused with which status.
+/// The routes of paths, and the statuses of refusals.
 @Suite struct RouteTests {
   @Test(arguments: [
     ("/v1/logbook", WireRoute.logbook), ("/v1/readings", .readings), ("/v1/records", .records),
@@ -15,25 +15,25 @@ import Testing
     ("/v1/pages", .pageLinks), ("/pages/gp_x", .page), ("/pages/", .page), ("/pages/../metrics", .page),
     ("/healthz", .health), ("/metrics", .metrics),
   ])
-  func aPathLeadsToItsRoute(_ path: String, _ route: WireRoute) throws {
+  func aPathHasItsRoute(_ path: String, _ route: WireRoute) throws {
     let found = try #require(WireRoute(path: path, method: route.methods[0]))
     #expect(found == route)
   }
 
-  /// A path that is spelled in another way is another path.
+  /// A path with another spelling is another path.
   @Test(arguments: [
     "", "/", "/v1", "/v1/", "/v1/logbook/", "//v1/logbook", "/V1/logbook", "/v1/Logbook", "/v1/./logbook",
     "/%761/logbook", "/v1/blobs", "/pages", "pages/x", "/Pages/x", "/metrics/", "/%6detrics", "/healthz ",
     "*",
     "http://localhost/metrics", "/v1/../metrics",
   ])
-  func otherPathsLeadNowhere(_ path: String) {
+  func otherPathsHaveNoRoute(_ path: String) {
     for method in [HTTPRequest.Method.get, .post, .put, .delete] {
       #expect(WireRoute(path: path, method: method) == nil, "\(path)")
     }
   }
 
-  @Test func aPathOfTwoRoutesIsThatOfTheMethod() {
+  @Test func theMethodSelectsOneOfTwoRoutesOfAPath() {
     #expect(WireRoute(path: "/v1/logbook", method: .get) == .logbook)
     #expect(WireRoute(path: "/v1/logbook", method: .delete) == .purge)
     #expect(WireRoute(path: "/v1/logbook", method: .put) == .logbook)
@@ -42,7 +42,7 @@ import Testing
     #expect(WireRoute.blobs.allowed == "GET, HEAD, PATCH, PUT")
   }
 
-  @Test func onlyPagesAreOfPagesAndNoRouteTellsItsSecret() {
+  @Test func onlyTwoRoutesAreOfPagesAndNoRouteContainsASecret() {
     #expect(WireRoute.allCases.filter(\.isOfPages) == [.pageLinks, .page])
     for route in WireRoute.allCases {
       #expect(WireRoute(path: route.path, method: route.methods[0]) == route)
@@ -50,7 +50,7 @@ import Testing
     #expect(WireRoute.page.path == "/pages/")
   }
 
-  @Test func whatOnlyReadsIsFreeToReaders() {
+  @Test func methodsThatOnlyReadArePermittedToReaders() {
     for method in [HTTPRequest.Method.get, .head] { #expect(!WireRoute.writes(method)) }
     for method in [HTTPRequest.Method.post, .put, .patch, .delete] { #expect(WireRoute.writes(method)) }
   }
@@ -66,30 +66,30 @@ import Testing
   func aRefusalHasTheStatusOfItsCode(_ code: ErrorCode, _ status: Int) {
     var refusal = Refusal(code, "x")
     #expect(refusal.status.code == status)
-    #expect(refusal.headers[wire: Wire.errorHeader] == code.rawValue)
+    #expect(refusal.headers[wire: WireProtocol.errorHeader] == code.rawValue)
     #expect((refusal.headers[.wwwAuthenticate] != nil) == (code == .login))
     refusal.statusOverride = .requestTimeout
     #expect(refusal.status == .requestTimeout)
   }
 
-  @Test func aRefusalSaysWhatToDoNext() throws {
+  @Test func aRefusalStatesTheNextStep() throws {
     var refusal = Refusal(.badMethod, "no \"x\"")
     #expect(refusal.headers[.retryAfter] == nil && refusal.headers[.allow] == nil)
     (refusal.retryAfterSeconds, refusal.allowed, refusal.logbook) = (7, "GET", "id")
     #expect(refusal.headers[.retryAfter] == "7" && refusal.headers[.allow] == "GET")
-    #expect(refusal.headers[wire: Wire.logbookHeader] == "id")
+    #expect(refusal.headers[wire: WireProtocol.logbookHeader] == "id")
     let body = try ErrorBody(refusal.body)
     #expect(body.code == .badMethod && body.message == "no \"x\"" && body.logbook == "id")
   }
 
-  /// What a storage reports of its files is for the log, and not for clients.
+  /// A storage's report about its files is for the log, not for clients.
   @Test func theReasonOfADamagedFileStaysOnTheServer() {
     let refusal = Refusal(ServiceError.serverFailure("the storage failed", log: "SECRET/path"))
     #expect(refusal.status.code == 500 && refusal.message == "the storage failed")
     #expect(!String(decoding: refusal.body, as: UTF8.self).contains("SECRET"))
   }
 
-  @Test func anErrorOfALogbookIsARefusal() {
+  @Test func anErrorOfALogbookBecomesARefusal() {
     let expected: [(ServiceError, Int)] = [
       (.nodeReused, 409), (.otherLogbook(id: "x"), 409), (.positionUnknown, 410), (.purged, 410),
       (.tooLarge, 413), (.busy("x", retryAfterSeconds: 3), 503), (.unavailable("x"), 503),

@@ -12,7 +12,7 @@ import Testing
   import Musl
 #endif
 
-/// What a service manager passes, and sockets in the file system.
+/// The sockets of a service manager, and sockets in the file system.
 @Suite final class SystemSocketTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "gp-\(UUID().uuidString)")
 
@@ -25,7 +25,7 @@ import Testing
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A leftover folder among temporary ones is harmless.
     }
   }
 
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: - Sockets of the service manager
 
-  @Test func whatIsPassedToNobodyOrToAnotherProcessIsNone() throws {
+  @Test func socketsForNoneOrForAnotherProcessAreIgnored() throws {
     #expect(try sockets([:]).isEmpty)
     #expect(try sockets(["LISTEN_FDS": "1"]).isEmpty)
     #expect(try sockets(["LISTEN_FDS": "1", "LISTEN_PID": "1"]).isEmpty)
@@ -45,7 +45,7 @@ import Testing
     #expect(try sockets(["LISTEN_FDS": "0", "LISTEN_PID": "\(getpid())"]).isEmpty)
   }
 
-  /// Clients of a socket that is passed and not served would wait.
+  /// Clients of a socket that is passed but not served would wait.
   @Test(arguments: ["x", "", "-1", "65", "1.5", "99999999999", "1 "])
   func aWrongNumberOfSocketsIsRefused(_ count: String) {
     #expect {
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [mode_t(0o600), 0o660, 0o666, 0o000])
-  func aSocketHasItsModeWhateverTheUmaskLeaves(_ wanted: mode_t) throws {
+  func aSocketHasItsModeWhateverTheUmask(_ wanted: mode_t) throws {
     let path = folder.path + "/a"
     let made = try UnixSocket(path: path, mode: wanted)
     defer { close(made.descriptor) }
@@ -80,7 +80,7 @@ import Testing
     #expect(mode(path) == nil)
   }
 
-  @Test func aSocketOnWhichSomebodyListensIsNotReplacedAndALeftOneIs() throws {
+  @Test func aSocketInUseIsKeptAndALeftoverOneIsReplaced() throws {
     let path = folder.path + "/a"
     let first = try UnixSocket(path: path, mode: 0o600)
     expectTaken(path)
@@ -89,7 +89,7 @@ import Testing
     let second = try UnixSocket(path: path, mode: 0o660)
     defer { close(second.descriptor) }
     #expect(mode(path) == 0o660)
-    // The one that was replaced is not the second's to remove.
+    // The second one must not remove the socket that replaced it.
     let other = folder.path + "/b"
     let third = try UnixSocket(path: other, mode: 0o600)
     defer { close(third.descriptor) }
@@ -98,7 +98,7 @@ import Testing
     #expect(mode(path) == 0o600, "that of another stays")
   }
 
-  @Test func whatIsNoSocketStays() throws {
+  @Test func aFileThatIsNotASocketIsKept() throws {
     let file = folder.path + "/file"
     #expect(FileManager.default.createFile(atPath: file, contents: Data("text".utf8)))
     expectTaken(file)
@@ -115,7 +115,7 @@ import Testing
     #expect(mode(pipe) == 0o600)
   }
 
-  @Test func aPathThatCannotBeIsUnavailable() {
+  @Test func anImpossiblePathIsUnavailable() {
     expectTaken(folder.path + "/none/a")
     expectTaken(folder.path + "/" + String(repeating: "x", count: 120))
   }
@@ -139,7 +139,7 @@ import Testing
     "", ":1", "host", "host:", "host:x", "host:65536", "host:-1", "::1:1", "[]:1", "[::1]", "unix:", "a b:",
     "host:1 ",
   ])
-  func whatIsNoAddressIsNone(_ text: String) {
+  func anInvalidAddressIsRefused(_ text: String) {
     #expect(ListeningAddress(text: text) == nil)
   }
 }

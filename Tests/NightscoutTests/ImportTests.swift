@@ -8,12 +8,12 @@ import Testing
 
 @testable import Nightscout
 
-/// An import of a site's export takes what a pull of the site takes, under the same identities.
+/// An import of a site's export yields the same items as a pull of the site, with the same identities.
 @Suite struct ImportTests {
   private static let zone = "Europe/Madrid"
   private static let writer = NightscoutWriter(node: "n", run: "r")
 
-  /// What was taken of documents, each item in one line.
+  /// The items of documents, each in one line.
   private struct Taken: Equatable {
     var readings: [String] = []
     var records: [String] = []
@@ -67,14 +67,14 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...20)
-  func whatGlucoportWroteIsImportedAsItIsPulled(_ seed: UInt64) throws {
+  func documentsOfGlucoportAreImportedLikeTheyArePulled(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     var documents: [(NightscoutCollection, JSONValue)] = []
     for _ in 0..<30 {
       let (reading, device) = random.reading()
       let entry = NightscoutEntry.members(reading, device, identifier: random.guid(), shift: 0, Self.writer)
       documents.append((.entries, .object(entry)))
-      // An import rejects a record that lacks what its kind needs.
+      // An import rejects a record without the required fields of its kind.
       var state = random.state()
       while state.kind.details?.fault(in: state.fields) != nil { state = random.state() }
       let part = NightscoutPart(guid: random.guid(), state: state)
@@ -90,9 +90,9 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...40)
-  func whatOthersWroteIsImportedAsItIsPulled(_ seed: UInt64) throws {
+  func documentsOfOthersAreImportedLikeTheyArePulled(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
-    // Values in mg/dL, as a site has them.
+    // Values in mg/dL, as on a site.
     let first: [String: JSONValue] = [
       "identifier": .text("first"), "type": .text("sgv"), "sgv": .number(120), "date": .number(1.778e12),
     ]
@@ -109,7 +109,7 @@ import Testing
     #expect(imported == pulled, "seed \(seed)")
   }
 
-  /// The document that the export writes of a reading.
+  /// The document in an export for a reading.
   private func exported(_ reading: Reading, _ device: Device, isWithdrawn: Bool = false) throws -> JSONValue?
   {
     let item = GlucoportReading(
@@ -148,7 +148,7 @@ import Testing
     #expect(count > 10)
   }
 
-  @Test func anExportLeavesOutWhatASiteDoesNotTakeAndNoSignOfHTMLIsRaw() throws {
+  @Test func anExportOmitsItemsThatASiteRefusesAndEscapesHTML() throws {
     let device = Device(vendor: "A<b>", model: "<i>m", serial: "1 < 2", format: "x")
     let document = try #require(try exported(Sample.reading, device))
     #expect(!document.json.contains("<") && document["device"]?.text == "A‹b> ‹i>m 1 ‹ 2")
@@ -213,7 +213,7 @@ extension SeededNumbers {
     values[Int.random(in: values.indices, using: &self)]
   }
 
-  /// Members of which each may be missing.
+  /// Members, each of which may be missing.
   private mutating func members(_ choices: [String: [JSONValue]]) -> [String: JSONValue] {
     var members: [String: JSONValue] = ["identifier": .text(guid())]
     for (name, values) in choices.sorted(by: { $0.key < $1.key })

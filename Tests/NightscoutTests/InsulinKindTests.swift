@@ -5,7 +5,7 @@ import Testing
 
 @testable import Nightscout
 
-/// Which kind of insulin a treatment of another program is of, and what of its texts is taken.
+/// The kind of insulin of another program's treatment, and the use of its texts.
 @Suite struct InsulinKindTests {
   private static func contents(_ members: [String: JSONValue]) throws -> NightscoutContents {
     let common: [String: JSONValue] = [
@@ -26,19 +26,19 @@ import Testing
     ("Toujeo ", "long"), ("LEVEMIR", "long"), ("Humulin N", "long"), ("NovoMix 30", "mix"),
     ("Humalog Mix 25", "mix"), ("Humalog", "rapid"), ("", "rapid"), ("something", "rapid"),
   ])
-  func theNameOfTheInsulinDecides(_ name: String, _ kind: String) throws {
+  func theNameOfTheInsulinDeterminesItsKind(_ name: String, _ kind: String) throws {
     #expect(try Self.dose(["insulinType": .text(name)]).subtype == kind)
     let injections = "[{\"insulin\":\"\(name)\",\"units\":12.0}]"
     #expect(try Self.dose(["insulinInjections": .text(injections)]).subtype == kind)
   }
 
-  @Test func theFlagOfAndroidAPSStillDecidesWithoutAName() throws {
+  @Test func withoutANameTheFlagOfAndroidAPSDeterminesTheKind() throws {
     #expect(try Self.dose(["isBasalInsulin": .flag(true)]).subtype == "long")
     #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
   }
 
-  /// Of several kinds the rapid one is the dose: what of it acts is computed by everybody.
-  @Test func injectionsOfTwoKindsAreOneDoseAndWords() throws {
+  /// Of several kinds the rapid one is the dose, since every program computes its effect.
+  @Test func injectionsOfTwoKindsBecomeOneDoseAndText() throws {
     let text = #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":9.5}]"#
     let dose = try Self.dose(["insulinInjections": .text(text), "notes": .text("evening")])
     #expect(dose.subtype == "rapid" && dose["units"] == .number(2.5))
@@ -48,20 +48,20 @@ import Testing
   @Test(arguments: [
     "[]", "", "{", "[{\"units\":\"many\"}]", "[1]", "[{\"insulin\":\"Lantus\",\"units\":-1}]",
   ])
-  func injectionsThatSayNothingChangeNothing(_ text: String) throws {
+  func invalidInjectionsHaveNoEffect(_ text: String) throws {
     let dose = try Self.dose(["insulinInjections": .text(text)])
     #expect(dose.subtype == "rapid" && dose["units"] == .number(12))
   }
 
   // MARK: Texts and amounts
 
-  @Test func aLongTextIsTakenWhole() throws {
+  @Test func aLongTextIsKeptCompletely() throws {
     let text = String(repeating: "ä", count: 70_000)
     let records = try Self.contents(["eventType": .text("Note"), "notes": .text(text)]).records
     #expect(records.map { $0.state.fields["text"] } == [.text(text)])
   }
 
-  @Test func aTextThatNoRecordMayHaveIsRefusedWithItsLength() throws {
+  @Test func aTextAboveTheLimitIsRefusedWithItsLength() throws {
     let length = (1 << 20) + 5
     let long = try Self.contents([
       "eventType": .text("Note"), "notes": .text(String(repeating: "x", count: length)),
@@ -72,8 +72,8 @@ import Testing
     #expect(zero.records.isEmpty && zero.rejections.first?.contains("U+0000") == true)
   }
 
-  /// Whatever another program writes into a document of glucoport.
-  @Test func anImplausibleEditOfAnotherProgramIsNotTaken() throws {
+  /// Applies to edits of glucoport's documents by other programs.
+  @Test func anImplausibleEditOfAnotherProgramIsRejected() throws {
     let part = NightscoutPart(guid: Sample.guid, state: Sample.bolus)
     let members = NightscoutTreatment.members(
       part, identifier: Sample.guid, shift: 0, NightscoutWriter(node: "n", run: "r"))

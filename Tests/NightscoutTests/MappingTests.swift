@@ -12,7 +12,7 @@ import Testing
   static let zone = NightscoutZone(zone: nil)
 
   @Test(arguments: UInt64(1)...40)
-  func everyReadingComesBackFromItsEntryAsItWas(_ seed: UInt64) throws {
+  func everyReadingRoundTripsThroughItsEntry(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (reading, device) = random.reading()
@@ -20,7 +20,7 @@ import Testing
       let members = NightscoutEntry.members(
         reading, device, identifier: identity.uuid, shift: Int64.random(in: 0...3, using: &random),
         Self.writer)
-      // As a server gives it back: rewritten texts, its own marks.
+      // In a server's form: rewritten texts, and its own marks.
       let document = try document(
         members.merging(["srvModified": .number(1.8e12), "subject": .text("me")]) { $1 })
       let (back, backDevice) = try #require(NightscoutEntry.reading(document, Self.zone), "seed \(seed)")
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...40)
-  func everyRecordComesBackFromItsTreatmentAsItWas(_ seed: UInt64) throws {
+  func everyRecordRoundTripsThroughItsTreatment(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (guid, state) = (random.guid(), random.state())
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func whatASiteHoldsBecomesARecordThatGoesUpAgain() throws {
+  @Test func contentOfASiteBecomesARecordThatCanBeSentAgain() throws {
     let guid = "30000000-0000-4000-8000-000000000001"
     let words = RecordFields(["tags": .words((0...1024).map { "\($0)" }), "text": .text("x")])
     let state = RecordState(
@@ -66,9 +66,9 @@ import Testing
     }
   }
 
-  /// API v1 replaces signs of HTML in a text that holds a `<`, makes numbers of texts and drops what is empty or 0.
+  /// API v1 escapes HTML in a text with `<`, converts texts to numbers, and drops empty values and 0.
   @Test(arguments: UInt64(1)...40)
-  func aTreatmentThatAPIv1RewroteIsStillTheSame(_ seed: UInt64) throws {
+  func aTreatmentRewrittenByAPIv1IsStillTheSame(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (guid, state) = (random.guid(), random.state())
@@ -96,7 +96,7 @@ import Testing
     ("insulin", .text("5.5"), "units", .number(5.5)),
     ("notes", .text("a &lt; b"), "text", .text("a < b")),
   ])
-  func whatAnotherProgramEditsComesBackAsAnEdit(
+  func editsOfAnotherProgramAreRead(
     _ member: String, _ value: JSONValue, _ field: String, _ expected: FieldValue
   ) throws {
     let record = try edited(Sample.bolus, [member: value])
@@ -106,7 +106,7 @@ import Testing
     #expect(record.state.fields["tags"] == state.fields["tags"], "what only glucoport knows stays")
   }
 
-  @Test func whatAnotherProgramTakesAwayOrMovesComesBackAsAnEdit() throws {
+  @Test func removalsAndMovesOfAnotherProgramAreReadAsEdits() throws {
     let without = try edited(Sample.bolus, ["notes": .null])
     #expect(without.state.fields["text"] == nil && without.state.fields["units"] == .number(4.5))
     let moved = try edited(Sample.bolus, ["created_at": .text("2026-05-05T17:00:00.000Z")])
@@ -124,8 +124,9 @@ import Testing
     ("long", nil as Double?, "12 U long · evening"), ("mix", nil, "12 U mix · evening"),
     ("rapid", 12, "evening"), ("", 12, "evening"),
   ])
-  func onlyRapidInsulinIsShownWhereProgramsComputeWithIt(_ subtype: String, _ units: Double?, _ notes: String)
-  {
+  func onlyRapidInsulinIsWrittenToTheMemberThatProgramsCompute(
+    _ subtype: String, _ units: Double?, _ notes: String
+  ) {
     var state = Sample.bolus
     state.fields = RecordFields(["units": .number(12), "text": .text("evening")])
     if !subtype.isEmpty { state.fields["subtype"] = .text(subtype) }
@@ -136,7 +137,7 @@ import Testing
   @Test(arguments: [
     (2.5, nil as String?, "2.5 servings"), (1, nil, "1 serving"), (2, "rice", "2 servings · rice"),
   ])
-  func portionsAreReportedInWordsAndComeBackAsPortions(_ servings: Double, _ text: String?, _ notes: String)
+  func portionsAreWrittenAsTextAndReadAsPortions(_ servings: Double, _ text: String?, _ notes: String)
     throws
   {
     var state = Sample.bolus
@@ -160,7 +161,7 @@ import Testing
         == [#"{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#])
   }
 
-  @Test func anInstantCountsBeforeATextWithoutAnOffset() throws {
+  @Test func anInstantTakesPrecedenceOverATextWithoutAnOffset() throws {
     let document = try document([
       "identifier": .text("a"), "created_at": .text("2026-05-06T18:30:00"),
       "date": .number(1_778_085_000_000),
@@ -168,12 +169,12 @@ import Testing
     #expect(document.treatmentInstant?.milliseconds == 1_778_085_000_000)
   }
 
-  @Test func aForeignTreatmentHoldsWhatAnImportOfItGives() throws {
+  @Test func aForeignTreatmentHasTheSameContentAsAnImportOfIt() throws {
     let document = try document([
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
       "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),
       "glucose": .number(120), "glucoseType": .text("Finger"), "units": .text("mg/dl"),
-      // Made up by the server, which kept none of them.
+      // Generated by the server, which stored none of them.
       "srvModified": .number(1_778_085_000_000), "srvCreated": .number(1_778_085_000_000),
     ])
     let found = NightscoutTreatment.foreign(document, Self.zone)
@@ -187,7 +188,7 @@ import Testing
       ReadingIdentity(reading, device).text == "model|nightscout|Nightscout|smbg|tick|1778085000000|0|0")
   }
 
-  @Test func whatAPIv3MadeStaysAsItWasTyped() throws {
+  @Test func documentsOfAPIv3AreNotUnescaped() throws {
     let document = try document([
       "identifier": .text("a"), "eventType": .text("Note"), "notes": .text("write &lt; for <"),
       "created_at": .text("2026-05-06T16:30:00.000Z"), "subject": .text("phone"),
@@ -196,7 +197,7 @@ import Testing
     #expect(found.records.map(\.state.fields["text"]) == [.text("write &lt; for <")])
   }
 
-  @Test func aForeignEntryIsShownInTheZoneOfTheLogbookUnlessItSaysItsOffset() throws {
+  @Test func aForeignEntryIsShownInTheLogbooksZoneUnlessItStatesItsOffset() throws {
     let madrid = NightscoutZone(zone: try LogbookZone(name: "Europe/Madrid"))
     let members: [String: JSONValue] = [
       "identifier": .text("a"), "type": .text("sgv"), "sgv": .number(401), "date": .number(1_778_085_000_123),
@@ -216,12 +217,12 @@ import Testing
     ["type": .text("rawbg"), "sgv": .number(100)],
     ["type": .text("sgv"), "sgv": .number(120), "date": .text("soon")],
   ])
-  func whatIsNoReadingIsNone(_ members: [String: JSONValue]) throws {
+  func otherEntriesAreNotReadings(_ members: [String: JSONValue]) throws {
     let all: [String: JSONValue] = ["identifier": .text("a"), "date": .number(1_778_085_000_000)]
     #expect(NightscoutEntry.reading(try document(all.merging(members) { $1 }), Self.zone) == nil)
   }
 
-  @Test func aDamagedMemberOfOursIsNoReadingAndNoRecord() throws {
+  @Test func aDamagedMemberOfOursIsRejected() throws {
     let (reading, device) = (Sample.reading, Sample.device)
     let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
     let own = try #require(members["glucoport"]?.members)
@@ -240,7 +241,7 @@ import Testing
     (#"{"notes":"\\ud83d"}"#, "\\ud83d"), (#"{"notes":"\ud83d\n"}"#, "\u{FFFD}\n"),
     (#"{"notes":"\u00e4"}"#, "ä"),
   ])
-  func halfASignDoesNotStopAPull(_ body: String, _ expected: String) throws {
+  func halfASurrogatePairDoesNotStopAPull(_ body: String, _ expected: String) throws {
     #expect(try JSONValue.read(Array(body.utf8))["notes"] == .text(expected))
   }
 
@@ -258,12 +259,12 @@ import Testing
     (1_778_085_000_999, "Wed, 06 May 2026 16:30:00 GMT"),
     (1_000_000_000_000, "Sun, 09 Sep 2001 01:46:40 GMT"),
   ])
-  func aDateOfAHeaderIsCutToSeconds(_ milliseconds: Int64, _ expected: String) {
+  func aDateOfAHeaderIsTruncatedToSeconds(_ milliseconds: Int64, _ expected: String) {
     #expect(NightscoutTime.headerText(milliseconds) == expected)
   }
 
   private func document(_ members: [String: JSONValue]) throws -> NightscoutDocument {
-    // Through text, as over the wire.
+    // Converted to text and back, as in a transfer.
     let value = try JSONValue.read(Array(JSONValue.object(members).json.utf8))
     return try #require(NightscoutDocument(value))
   }

@@ -3,7 +3,7 @@
 import Logbook
 import SeededRandom
 
-/// Readings and records of every kind, by a seed.
+/// Readings and records of every kind, reproducible by a seed.
 struct SeededNumbers: RandomNumberGenerator {
   private var random: SeededGenerator
 

@@ -162,11 +162,11 @@ extension ParsedContent {
       "RecordFields",
       { bytes in refusable { _ = try RecordFields(json: String(decoding: bytes, as: UTF8.self)).json } }
     ),
-    ("Bodies.readReadings", { bytes in refusable { _ = try Bodies.readReadings(bytes) } }),
-    ("Bodies.readChanges", { bytes in refusable { _ = try Bodies.readChanges(bytes) } }),
-    ("Bodies.readPage", { bytes in refusable { _ = try Bodies.readPage(bytes) } }),
-    ("Bodies.readLogbook", { bytes in refusable { _ = try Bodies.readLogbook(bytes) } }),
-    ("Bodies.readDigests", { bytes in refusable { _ = try Bodies.readDigests(bytes) } }),
+    ("WireCodec.readReadings", { bytes in refusable { _ = try WireCodec.readReadings(bytes) } }),
+    ("WireCodec.readChanges", { bytes in refusable { _ = try WireCodec.readChanges(bytes) } }),
+    ("WireCodec.readPage", { bytes in refusable { _ = try WireCodec.readPage(bytes) } }),
+    ("WireCodec.readLogbook", { bytes in refusable { _ = try WireCodec.readLogbook(bytes) } }),
+    ("WireCodec.readDigests", { bytes in refusable { _ = try WireCodec.readDigests(bytes) } }),
     ("ErrorBody", { bytes in refusable { _ = try ErrorBody(bytes) } }),
     (
       "JSONReader",
@@ -229,22 +229,22 @@ extension ParsedContent {
     body("refused rows", 2000, repeated("[1,{\"a\":[]}],", between: "{\"series\":[\(seriesHead)", "0]}]}")),
     body("many series", 300, repeated("\(seriesHead)]},", between: "{\"series\":[", "\(seriesHead)]}]}")),
     ParsedContent(
-      "Bodies.readReadings: texts of devices", 40_000,
+      "WireCodec.readReadings: texts of devices", 40_000,
       repeated("\\n", between: "{\"series\":[{\"device\":{\"x\":\"", "\"}}]}")
     ) {
-      refusable($0) { _ = try Bodies.readReadings($0) }
+      refusable($0) { _ = try WireCodec.readReadings($0) }
     },
     ParsedContent(
-      "Bodies.readChanges: refused changes", 400,
+      "WireCodec.readChanges: refused changes", 400,
       repeated("{\"state\":{\"fields\":{\"a\":\"\\n\"}}},", between: "{\"records\":[", "0]}")
     ) {
-      refusable($0) { _ = try Bodies.readChanges($0) }
+      refusable($0) { _ = try WireCodec.readChanges($0) }
     },
     ParsedContent(
-      "Bodies.readChanges: a text of escapes", 40_000,
+      "WireCodec.readChanges: a text of escapes", 40_000,
       repeated("\\u0007", between: "{\"records\":[{\"state\":{\"fields\":{\"text\":\"", "\"}}}]}")
     ) {
-      refusable($0) { _ = try Bodies.readChanges($0) }
+      refusable($0) { _ = try WireCodec.readChanges($0) }
     },
     ParsedContent(
       "RecordFields: words", 4000,
@@ -258,13 +258,13 @@ extension ParsedContent {
     },
     ParsedContent("WireGzip.unpack: a packed text of escapes", 300_000, { packed(escapes: $0) }) { bytes in
       let body = try WireGzip.unpack(bytes, limit: 16 << 20)
-      refusable(body) { _ = try Bodies.readChanges($0) }
+      refusable(body) { _ = try WireCodec.readChanges($0) }
     },
     ParsedContent("DeviceTime: digits", 200_000, repeated("1")) { bytes in
       #expect(DeviceTime(text: String(decoding: bytes, as: UTF8.self)) == nil)
     },
-    ParsedContent("Bodies.buckets: many", 20_000, repeated("abc,")) { bytes in
-      #expect(Bodies.buckets(String(decoding: bytes, as: UTF8.self)) == nil)
+    ParsedContent("WireCodec.buckets: many", 20_000, repeated("abc,")) { bytes in
+      #expect(WireCodec.buckets(String(decoding: bytes, as: UTF8.self)) == nil)
     },
     ParsedContent("Transcript: lines", 2000, repeated("# a comment\n")) { bytes in
       do { _ = try Transcript(bytes: bytes, named: "test") } catch {
@@ -276,8 +276,8 @@ extension ParsedContent {
   private static func body(_ name: String, _ size: Int, _ make: @escaping @Sendable (Int) -> [UInt8])
     -> ParsedContent
   {
-    ParsedContent("Bodies.readReadings: \(name)", size, make) {
-      refusable($0) { _ = try Bodies.readReadings($0) }
+    ParsedContent("WireCodec.readReadings: \(name)", size, make) {
+      refusable($0) { _ = try WireCodec.readReadings($0) }
     }
   }
 

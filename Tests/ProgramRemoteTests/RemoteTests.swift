@@ -24,7 +24,7 @@ struct RemoteTests {
     let logbook = RemoteLogbook(
       id: id, name: "Anna \u{1B}[31m", isWritable: canWrite, maxReadings: 10_000, maxRecords: 1000,
       time: 1_577_836_800)
-    return .status(200, Bodies.write(logbook))
+    return .status(200, WireCodec.write(logbook))
   }
 
   /// A binary with a token file in its folder.
@@ -56,7 +56,7 @@ struct RemoteTests {
     // The first setting asks for the zone of the logbook, too.
     #expect(
       server.requests.map { String($0.path.prefix { $0 != "?" }) }
-        == [Wire.logbookPath, Wire.changesPath, Wire.logbookPath])
+        == [WireProtocol.logbookPath, WireProtocol.changesPath, WireProtocol.logbookPath])
     #expect(set.errors.contains("the first upload fetches the time zone"), "\(set)")
     #expect(server.requests.allSatisfy { $0.headers["authorization"] == "Bearer \(Self.secret)" })
     let remove = try await program.run("remote", "remove")

@@ -6,31 +6,31 @@ import Testing
 
 @testable import Remotes
 
-/// The registered remotes under the rules of every service, each against a server that is real as far as the remote can
-/// see. A new remote needs a bench and a test here.
+/// The registered remotes with the rules for services, each against a server that is equal to a real one for the
+/// remote. A new remote needs a bench and a test here.
 @Suite(.timeLimit(.minutes(10))) struct ConformanceTests {
-  /// The bench of each kind, by its word.
+  /// The bench of each kind by its id.
   private static let benches: [String: any RemoteBench] = [
     GlucoportRemote.id: GlucoportBench(), NightscoutRemote.id: NightscoutBench(),
   ]
 
-  @Test(arguments: ServiceRule.all) func aGlucoportServerHoldsTo(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aGlucoportServerObeys(_ rule: ServiceRule) async throws {
     try await GlucoportBench().check(rule)
   }
 
   @Test(arguments: ServiceRule.core + ServiceRule.snapshots)
-  func aNightscoutSiteHoldsTo(_ rule: ServiceRule) async throws {
+  func aNightscoutSiteObeys(_ rule: ServiceRule) async throws {
     try await NightscoutBench().check(rule)
   }
 
-  @Test func aNightscoutSiteOffersNothingMore() async throws {
+  @Test func aNightscoutSiteHasNoFurtherCapabilities() async throws {
     try await NightscoutBench().with { site, _ in
       #expect(site.parts == nil && site.digests == nil && site.attachments == nil && site.purging == nil)
       #expect(site.pages == nil)
     }
   }
 
-  @Test func everyKindHasItsBenchAWordOfItsOwnAndAName() {
+  @Test func everyKindHasItsBenchAUniqueIdAndAName() {
     let kinds = RemoteRegister.all
     #expect(kinds.count == Self.benches.count && Set(kinds.map(\.id)) == Set(Self.benches.keys))
     for kind in kinds {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: RemoteRegister.all.map(\.id))
-  func theRegisterSaysWhichKindTakesAttachments(_ kind: String) async throws {
+  func theRegisterStatesWhichKindsStoreAttachments(_ kind: String) async throws {
     let bench = try #require(Self.benches[kind])
     try await bench.with { remote, _ in
       #expect((remote.attachments != nil) == RemoteRegister.takesAttachments(kind))
@@ -60,10 +60,10 @@ import Testing
   }
 }
 
-/// A server of one kind for a rule, and how the remote speaks to it.
+/// A server of one kind for a rule, and a remote that connects to it.
 private protocol RemoteBench: ServiceBench {
   var kind: String { get }
-  /// Runs a server with one logbook that is empty at the start.
+  /// Runs a server with one empty logbook.
   func serve(
     _ body: @Sendable (_ url: String, _ writeToken: String, _ readToken: String) async throws -> Void
   ) async throws

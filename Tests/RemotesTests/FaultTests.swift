@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// What can happen to an exchange, each as the kind of failure from which the caller knows what to do.
+/// Faults of an exchange, each with the category of error that determines the caller's reaction.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
@@ -23,7 +23,7 @@ struct FaultTests {
     .raw(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"log\r\n"),
     .raw(head + "Transfer-Encoding: chunked\r\n\r\n50\r\n{\"log", .reset),
   ])
-  func anAnswerThatIsCutIsUnavailable(_ answer: ScriptedAnswer) async throws {
+  func aTruncatedAnswerIsUnavailable(_ answer: ScriptedAnswer) async throws {
     let problem = try await problem { _ in answer }
     guard case .unavailable(let sentence) = problem else {
       Issue.record("\(problem)")
@@ -49,8 +49,8 @@ struct FaultTests {
     #expect(ContinuousClock.now - start < .seconds(60), "the servers hold for ever")
   }
 
-  /// No pause is long enough for the limit of idle connections, and the head is long there.
-  @Test func aBodyThatComesByteForByteIsUnavailable() async throws {
+  /// Each pause is shorter than the idle limit, and the head is long.
+  @Test func aBodyThatArrivesByteByByteIsUnavailable() async throws {
     let limits = ExchangeLimits(connect: .seconds(5), idle: .seconds(20), whole: .seconds(2))
     let problem = try await problem(limits) { _ in
       .raw(Self.head + "Content-Length: 60000\r\n\r\n{", .drip)
@@ -69,12 +69,12 @@ struct FaultTests {
     }
   }
 
-  /// Whatever the exchange itself may still take.
+  /// Even if the limits of the exchange itself would permit more time.
   @Test(arguments: [
     ScriptedAnswer.raw("", .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
     .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
   ])
-  func theEndOfARunEndsARequestInWork(_ answer: ScriptedAnswer) async throws {
+  func theEndOfARunEndsACurrentRequest(_ answer: ScriptedAnswer) async throws {
     let server = try ScriptedServer { _ in answer }
     var login = try Login.to(server.url)
     let start = ContinuousClock.now
@@ -87,8 +87,8 @@ struct FaultTests {
     #expect(ContinuousClock.now - start < .seconds(20), "the exchange has 180 s")
   }
 
-  /// A network's login page in place of every answer: nothing was stored, sent or fetched.
-  @Test func thePageOfALoginIsAnAnswerToNoCall() async throws {
+  /// A network's login page answers every request: nothing was stored, sent or fetched.
+  @Test func aLoginPageIsNotAnAnswerToAnyCall() async throws {
     let page = ScriptedAnswer.status(
       200, Array("<!DOCTYPE html><html>Welcome to the hotel</html>".utf8),
       headers: ["Content-Type: text/html"])
@@ -109,7 +109,7 @@ struct FaultTests {
       ]
       for (name, call) in calls {
         let problem = await #expect(throws: ServiceError.self, "\(name)") { try await call() }
-        // Not even a removal counts as done.
+        // A removal does not count as done, either.
         guard case .protocolViolation = problem else {
           Issue.record("\(name): \(String(describing: problem))")
           continue
@@ -118,7 +118,7 @@ struct FaultTests {
     }
   }
 
-  @Test func behindTheEndOfARunNothingIsSent() async throws {
+  @Test func afterTheEndOfARunNothingIsSent() async throws {
     let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     var login = try Login.to(server.url)
     login.end = .now
@@ -161,7 +161,7 @@ struct FaultTests {
     #expect(sentence.hasPrefix("127.0.0.1:"))
   }
 
-  @Test func aBodyAboveTheLimitIsNotTaken() async throws {
+  @Test func aBodyAboveTheLimitIsNotAccepted() async throws {
     let large = [UInt8](repeating: UInt8(ascii: " "), count: 70_000)
     let packed = try #require(WireGzip.pack(large))
     #expect(packed.count < 1000)
@@ -177,7 +177,7 @@ struct FaultTests {
     }
   }
 
-  @Test func aServerThatIsNotThereIsUnavailable() async throws {
+  @Test func aMissingServerIsUnavailable() async throws {
     let login = try Login.to("http://127.0.0.1:\(ScriptedServer.closedPort())")
     let start = ContinuousClock.now
     let problem = await #expect(throws: ServiceError.self) {
@@ -199,7 +199,7 @@ struct FaultTests {
       "\(String(describing: problem))")
   }
 
-  @Test func encryptionIsNotSpokenToAPlainPort() async throws {
+  @Test func aPlainPortIsReportedForAnEncryptedAddress() async throws {
     let server = try ScriptedServer { _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
     let login = try Login.to("https://127.0.0.1:\(server.port)")
     let problem = await #expect(throws: ServiceError.self) {
@@ -212,7 +212,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func aRedirectionIsToldAndNotFollowed(_ status: Int) async throws {
+  func aRedirectionIsReportedAndNotFollowed(_ status: Int) async throws {
     let other = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     let target = "http://127.0.0.1:\(other.port)"
     let problem = try await problem { _ in
@@ -226,7 +226,7 @@ struct FaultTests {
     #expect(other.connectionCount == 0)
   }
 
-  @Test func nothingIsRepeatedByItself() async throws {
+  @Test func noRequestIsRepeatedAutomatically() async throws {
     for answer in [ScriptedAnswer.status(503), .raw(""), .status(500), .status(429)] {
       let server = try ScriptedServer { _ in answer }
       await #expect(throws: ServiceError.self) { try await ask(server) { try await $0.logbook() } }
@@ -234,9 +234,9 @@ struct FaultTests {
     }
   }
 
-  /// Also where the remote writes it into its own words, and cut by the limit of their length.
+  /// Even if the remote's message contains it, partly cut by the length limit.
   @Test(arguments: [0, 190])
-  func noErrorHoldsTheToken(_ offset: Int) async throws {
+  func noErrorContainsTheToken(_ offset: Int) async throws {
     let words = String(repeating: "a", count: offset) + Login.secret + "\u{1B}[31m\n"
     for status in [302, 400, 401, 404, 429, 500] {
       for code in [nil, ErrorCode.badRequest] {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Remotes
 
-/// Logins, runs and answers that the tests of this room share.
+/// Logins, runs and answers for the tests of this room.
 enum Login {
-  /// No message, header but one, or dump may hold it.
+  /// Only one header of requests may contain it; no message or dump may.
   static let secret = "gp_planted-Secret.0815"
   static let logbookID = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
 
@@ -32,18 +32,18 @@ enum Login {
     id: logbookID, name: "Anna", isWritable: true, maxReadings: 10_000, maxRecords: 1000, position: "m1",
     time: 1_778_085_000)
 
-  static var logbookBody: [UInt8] { Bodies.write(logbook) }
+  static var logbookBody: [UInt8] { WireCodec.write(logbook) }
 
-  /// A limit of size that small bodies reach.
+  /// A size limit that small bodies exceed.
   static let small = ExchangeLimits(
     connect: .seconds(60), idle: .seconds(60), whole: .seconds(60), bodyBytes: 64 << 10)
 
-  /// Limits under which a test that waits for one is fast.
+  /// Limits that keep a test of timeouts short.
   static let short = ExchangeLimits(
     connect: .seconds(5), idle: .milliseconds(200), whole: .milliseconds(400), bodyBytes: 64 << 10)
 }
 
-/// What the glucoport remote makes of a server's answers.
+/// The glucoport remote's result for a server's answers.
 func ask<Value: Sendable>(
   _ server: ScriptedServer, _ limits: ExchangeLimits = ExchangeLimits(), prefix: String = "",
   _ body: @Sendable (GlucoportRemote) async throws -> Value
@@ -54,7 +54,7 @@ func ask<Value: Sendable>(
   }
 }
 
-/// The error that the remote makes of an answer to the request for the logbook.
+/// The remote's error for an answer to the request for the logbook.
 func problem(
   _ limits: ExchangeLimits = ExchangeLimits(), _ script: @escaping ScriptedServer.Script
 ) async throws -> ServiceError {
@@ -64,7 +64,7 @@ func problem(
 }
 
 extension ServiceError {
-  /// The sentence, where there is one.
+  /// The message, if there is one.
   var sentence: String? {
     switch self {
     case .unavailable(let text), .busy(let text, _), .serverFailure(let text, _), .refused(let text),

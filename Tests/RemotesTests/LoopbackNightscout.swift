@@ -5,7 +5,7 @@ import TestServers
 
 @testable import Remotes
 
-/// A Nightscout site on loopback, with the narrowest role that may write and one that may only read.
+/// A Nightscout site on loopback, with a minimal role that may write and one that may only read.
 final class LoopbackNightscout: Sendable {
   static let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
 
@@ -15,7 +15,7 @@ final class LoopbackNightscout: Sendable {
 
   var url: String { site.url }
 
-  /// - Parameter frozenAt: where the server's clock does not move, in milliseconds; nil for one that runs.
+  /// - Parameter frozenAt: the time at which the server's clock is stopped, in milliseconds; nil for a running clock.
   init(frozenAt: Int64? = nil) throws {
     site = try NightscoutStandIn(frozenAt: frozenAt)
     writer = site.addSubject("writer", rights: Self.rights)
@@ -24,7 +24,7 @@ final class LoopbackNightscout: Sendable {
 
   func token(canWrite: Bool) -> String { canWrite ? writer : reader }
 
-  /// A running site whose memory holds more than twenty treatments: then it reads only those of the last minutes again.
+  /// A running site with more than twenty treatments in memory: then it reloads only those of the last minutes.
   static func withFullMemory(frozenAt clock: Int64) throws -> LoopbackNightscout {
     let loopback = try LoopbackNightscout(frozenAt: clock)
     let phone = loopback.site.actAsPhoneApp()
@@ -39,5 +39,5 @@ final class LoopbackNightscout: Sendable {
   }
 }
 
-/// Where the stand-in has a type of the same name, the tests mean the one under test.
+/// The tested type takes precedence over a type of the same name in the stand-in server.
 typealias NightscoutDocument = Nightscout.NightscoutDocument

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// What acts on a site after glucoport wrote there, and what is there beside the documents of others.
+/// The active doses on a site after glucoport wrote there, and entries of other uploaders.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutActingTests {
   private static let clock: Int64 = 1_800_000_000_000
@@ -24,13 +24,13 @@ struct NightscoutActingTests {
       isDeleted: false, editedAt: nil)
   }
 
-  /// A sum over all that API v1 shows, deleted or not.
+  /// A sum over all documents that API v1 returns, including deleted ones.
   private static func sum(_ member: String, _ loopback: LoopbackNightscout) -> Double {
     loopback.site.documents("treatments").compactMap { $0[member]?.number }.reduce(0, +)
   }
 
   @Test(arguments: UInt64(1)...8)
-  func whatActsIsWhatWouldOnASiteThatOnlyEverHadTheFinalState(_ seed: UInt64) async throws {
+  func activeDosesEqualThoseOfASiteThatOnlyHadTheFinalState(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let (edited, fresh) = (try Self.site(), try Self.site())
     var known: [String: (state: RecordState, base: String, version: Int)] = [:]
@@ -74,14 +74,14 @@ struct NightscoutActingTests {
     }
   }
 
-  /// So what was answered stays answered, whatever becomes of the next request.
-  @Test func eachRecordIsAPushOfItsOwn() async throws {
+  /// An acknowledged record then stays so, whatever happens to the next request.
+  @Test func eachRecordIsASeparatePush() async throws {
     let loopback = try LoopbackNightscout()
     let limits = try await loopback.ask { $0.batchLimits }
     #expect(limits == BatchLimits(readings: 1000, records: 1))
   }
 
-  @Test func aDoseThatArrivesLateActsAtOnce() async throws {
+  @Test func aLateDoseActsImmediately() async throws {
     let loopback = try Self.site()
     let dose = Self.state(.insulin, "units", 4, minutesAgo: 60)
     _ = try await loopback.push(
@@ -89,7 +89,7 @@ struct NightscoutActingTests {
     #expect(loopback.site.insulinOnBoard > 0)
   }
 
-  @Test func aThousandEntriesOfAnotherUploaderStandInNobodysWay() async throws {
+  @Test func aThousandEntriesOfAnotherUploaderDoNotDisturbAPush() async throws {
     let loopback = try LoopbackNightscout()
     let phone = loopback.site.actAsPhoneApp()
     for place in 0..<1200 {
@@ -106,7 +106,7 @@ struct NightscoutActingTests {
     #expect(loopback.site.documents("entries").count == 1650)
   }
 
-  /// Nothing but the sweep shows it: neither the history nor a latest time moves.
+  /// Only the sweep notices it: neither the history nor a latest time changes.
   @Test func aDeletionOnTheWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
@@ -116,14 +116,14 @@ struct NightscoutActingTests {
       loopback.site.moveClock(by: 1000)
     }
     let first = try #require(await loopback.pull(nil))
-    // So long behind the last write, the history alone was looked at once more.
+    // With this distance from the last write, only the history was read once more.
     loopback.site.moveClock(by: 120_000)
     #expect(loopback.site.actAsPhoneApp().deleteTreatment(Login.logbookID))
     let second = try #require(await loopback.pull(first.cursor))
     #expect(second.records.map(\.guid) == [Login.logbookID] && second.records.allSatisfy(\.state.isDeleted))
   }
 
-  @Test func whatTwoStoresSentAtOneMomentStandsOnceAfterTheirNextPull() async throws {
+  @Test func aRecordSentByTwoStoresAtOnceIsSingleAfterTheirNextPull() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -150,7 +150,7 @@ struct NightscoutActingTests {
     #expect(try await loopback.pull(nil, node: 2)?.records.map(\.guid) == [Login.logbookID])
   }
 
-  @Test func theRoleOfTheManualTypedIntoThePageIsEnough() async throws {
+  @Test func theRoleInTheManualIsSufficient() async throws {
     let site = try NightscoutStandIn()
     let text = (NightscoutRights.needed).joined(separator: " ")
     site.setRole("uploader", typed: text)
@@ -190,7 +190,7 @@ extension LoopbackNightscout {
     try await ask { try await $0.apply([change], Login.run(node: node)).verdicts.first }
   }
 
-  /// All that is new, with the last cursor; nil where nothing is.
+  /// All changes, with the last cursor; nil if there are none.
   ///
   /// - Parameter mayRepair: false for a run that only fetches.
   func pull(_ cursor: String?, node: Int = 2, mayRepair: Bool = true) async throws -> ChangePage? {

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Remotes
 
-/// What counts as the site's own answer. A login page that comes in the middle of a run, and a proxy that stops some
-/// requests, answer with any status and any body.
+/// Distinguishes the site's own answers. A login page in mid-run, or a proxy that blocks some requests, can answer with
+/// any status and body.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutAnswerTests {
-  /// The kinds of write, each with the request that carries it.
+  /// The kinds of write, each with its request.
   enum Write: CaseIterable {
     case reading, manyReadings, creation, edit, deletion, moveMark, moveCreation, moveDeletion
 
@@ -53,7 +53,7 @@ struct NightscoutAnswerTests {
   // MARK: Writes
 
   @Test(arguments: Write.allCases)
-  func onlyTheSitesOwnAnswerToAWriteSaysThatItIsDone(_ write: Write) async throws {
+  func onlyTheSitesOwnAnswerConfirmsAWrite(_ write: Write) async throws {
     let base = try await prepare(write)
     for fault in Write.strange {
       site.plan(fault) { write.isCarried(by: $0) }
@@ -69,7 +69,7 @@ struct NightscoutAnswerTests {
     expectDone(write)
   }
 
-  /// A right that is missing is the site's to report; what a proxy forbids may be allowed by the site.
+  /// Only the site can report a missing right; a request that a proxy forbids may be permitted by the site.
   @Test(arguments: Write.allCases)
   func aProxyThatForbidsAWriteIsNotTakenForAMissingRight(_ write: Write) async throws {
     let base = try await prepare(write)
@@ -88,7 +88,7 @@ struct NightscoutAnswerTests {
 
   private static let batch = Sample.batch(30)
 
-  /// What is on the site before the write, as a revision; nil for nothing.
+  /// Prepares the site for the write; returns the revision of the base, or nil.
   private func prepare(_ write: Write) async throws -> String? {
     switch write {
     case .reading, .manyReadings, .creation: return nil
@@ -139,9 +139,9 @@ struct NightscoutAnswerTests {
     }
   }
 
-  /// The rows of a bulk come back one for one.
+  /// A bulk request has one row in its answer for each document.
   @Test(arguments: [0, 1, 29, 30])
-  func aBulkOfWhichARowIsNotAnsweredIsNotDone(_ count: Int) async throws {
+  func aBulkRequestWithAMissingRowIsNotDone(_ count: Int) async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       let rows = (try? JSONValue.read(Array(body.utf8)))?.items ?? []
@@ -156,7 +156,7 @@ struct NightscoutAnswerTests {
     }
   }
 
-  @Test func theAnswersOfASiteMayHoldMoreThanIsKnown() async throws {
+  @Test func unknownMembersInAnswersAreIgnored() async throws {
     let more = #""status":200,"identifier":"x","lastModified":5,"more":{"a":[1]}"#
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
@@ -177,14 +177,15 @@ struct NightscoutAnswerTests {
 
   // MARK: Reads
 
-  /// A document that is taken for absent is made once more, and one that is taken for deleted is deleted here.
+  /// A document wrongly taken for missing would be created again, and one wrongly taken for deleted would be deleted
+  /// here.
   @Test(arguments: [
     NightscoutFault.page(404), .page(410), .page(200), .answer(404, "{}"), .answer(404, "[]"),
     .answer(410, "{}"), .answer(410, "[]"), .answer(200, "{}"), .answer(200, "[]"),
     .answer(200, #"{"status":200,"result":{}}"#), .answer(410, #"{"status":404}"#),
     .answer(404, #"{"status":404,"message":"Bad operation or collection"}"#),
   ])
-  func noDocumentIsTakenForAbsentOrDeletedOnAnothersWord(_ fault: NightscoutFault) async throws {
+  func onlyTheSitesOwnAnswerShowsThatADocumentIsMissingOrDeleted(_ fault: NightscoutFault) async throws {
     _ = try await prepare(.edit)
     for base in [nil, NightscoutPushTests.revision(Sample.bolus)] {
       let change = NightscoutPushTests.change(state(.edit), base: base, version: 2)
@@ -198,9 +199,9 @@ struct NightscoutAnswerTests {
     NightscoutFault.page(200), .answer(200, "{}"), .answer(200, "[]"), .answer(200, #"{"status":200}"#),
     .page(400), .page(422), .status(400), .status(422), .page(404), .page(410), .status(410),
   ])
-  func whatIsNoListIsAViolationAndRefusesNoItem(_ fault: NightscoutFault) async throws {
+  func anInvalidListIsAViolationAndRefusesNoItem(_ fault: NightscoutFault) async throws {
     for collection in ["entries", "treatments"] {
-      // Twice: fewer documents are asked for where a site does not give this many.
+      // Twice: after a refusal fewer documents are requested.
       site.plan(fault, times: 2) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/\(collection)?") }
       await expectViolation(fault) { remote in
         if collection == "entries" {
@@ -218,7 +219,7 @@ struct NightscoutAnswerTests {
     NightscoutFault.page(200), .answer(200, "{}"), .answer(200, "[]"), .answer(200, #"{"status":200}"#),
     .answer(200, #"{"status":200,"result":{}}"#), .status(400), .status(422), .page(404),
   ])
-  func timesThatAreNoneMoveNoCursor(_ fault: NightscoutFault) async throws {
+  func invalidTimesMoveNoCursor(_ fault: NightscoutFault) async throws {
     site.plan(fault) { $0.path == "/api/v3/lastModified" }
     await expectViolation(fault) { _ = try await $0.changes(after: nil, limit: 100, Login.run()) }
   }
@@ -234,8 +235,8 @@ struct NightscoutAnswerTests {
     #expect(sentence.hasPrefix("127.0.0.1:"))
   }
 
-  /// An export of the site leads to the document under its new key.
-  @Test func aMovedRecordThatAnImportBroughtIsFoundInItsOtherDocument() async throws {
+  /// An export of the site leads to the document with its new key.
+  @Test func aMovedRecordOfAnImportIsFoundInItsOtherDocument() async throws {
     let base = try await prepare(.moveMark)
     try await send(.moveMark, base)
     let change = NightscoutPushTests.change(state(.moveMark), node: 2)

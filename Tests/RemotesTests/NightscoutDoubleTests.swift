@@ -7,21 +7,21 @@ import Testing
 
 @testable import Remotes
 
-/// Records of which two documents are on a site, where one of them is deleted.
+/// Records with two documents on a site, one of which is deleted.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutDoubleTests {
   private let loopback: LoopbackNightscout
 
   init() throws { loopback = try LoopbackNightscout() }
 
-  /// A dose of this day.
+  /// A current dose.
   private var bolus: RecordState {
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
     return state
   }
 
-  /// Two nodes send a record at one moment.
+  /// Two nodes send a record at the same moment.
   private func sendTwice(_ state: RecordState) async throws {
     loopback.site.change { $0.looksBeforeWrite = 2 }
     await withTaskGroup(of: Void.self) { group in
@@ -69,8 +69,8 @@ struct NightscoutDoubleTests {
     #expect(loopback.site.documents("treatments").count == 1)
   }
 
-  /// The run was killed behind the deletion of the first one.
-  @Test func aDoubleThatADeletionLeftIsDeletedByTheNextPull() async throws {
+  /// The run was killed after the deletion of the first document.
+  @Test func aDoubleLeftByADeletionIsDeletedByTheNextPull() async throws {
     let state = bolus
     try await sendTwice(state)
     loopback.site.plan(.reset) { $0.method == "GET" && $0.path.contains("treatments?identifier=") }
@@ -81,8 +81,8 @@ struct NightscoutDoubleTests {
     expectDeleted()
   }
 
-  /// What comes back is the document that was deleted, under a later mark of change.
-  @Test func whatAnotherNodeBringsBackMeanwhileStays() async throws {
+  /// The restored document is the deleted one, with a later mark of change.
+  @Test func aDocumentRestoredByAnotherNodeStays() async throws {
     let before = NightscoutPushTests.treatment(Sample.bolus)
     let back = before.merging(["srvModified": .number(Double(NightscoutPushTests.stored + 9_000_000_000))]) {
       $1

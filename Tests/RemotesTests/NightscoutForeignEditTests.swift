@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// Edits of treatments that other programs wrote: what acts on the running site stays right, and nothing of theirs is lost.
+/// Edits of other programs' treatments: active doses stay correct, and no foreign data is lost.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutForeignEditTests {
   private static let clock: Int64 = 1_800_000_000_000
@@ -20,7 +20,7 @@ struct NightscoutForeignEditTests {
     "boluscalc": ["foods": ["soup"]], "created_at": "2027-01-15T09:20:00.000+02:00",
   ]
 
-  /// A lunch of API v1, which has no identifier, and the record of its kind as a store gets it.
+  /// A lunch of API v1 without an identifier, and the store's record of it.
   private static func lunch(
     _ kind: RecordKind, on loopback: LoopbackNightscout
   ) async throws -> (id: String, record: RemoteRecord) {
@@ -40,7 +40,7 @@ struct NightscoutForeignEditTests {
       guid: record.guid, node: Login.run().node, version: version, base: record.revision, state: state)
   }
 
-  /// All pages of a pull as one; nil where nothing is new.
+  /// All pages of a pull as one; nil if there are no changes.
   private static func everything(
     _ loopback: LoopbackNightscout, _ cursor: String?, node: Int = 2
   ) async throws -> ChangePage? {
@@ -60,7 +60,7 @@ struct NightscoutForeignEditTests {
     }
   }
 
-  @Test func editsOfATreatmentWithoutAnIdentifierLeaveItActingOnce() async throws {
+  @Test func afterEditsATreatmentWithoutAnIdentifierActsOnce() async throws {
     let loopback = try Self.site()
     let (id, record) = try await Self.lunch(.food, on: loopback)
     let before = loopback.site.insulinOnBoard
@@ -80,16 +80,16 @@ struct NightscoutForeignEditTests {
     #expect(document["boluscalc"]?["foods"]?.array == ["soup"], "what others wrote stays")
     #expect(document["utcOffset"] == 120 && document["identifier"] == nil)
     #expect(document["created_at"]?.text == NightscoutTime.utcText(Self.time))
-    // Another store finds it in the history, however old it is.
+    // Another store finds it in the history, whatever its age.
     let seen = try #require(try await loopback.pull(nil, node: 3))
     #expect(
       seen.records.contains { $0.guid == record.guid && $0.state.fields["text"] == .text("two < three") })
     #expect(document["srvModified"]?.whole ?? 0 >= Self.clock)
   }
 
-  @Test func editsOfATreatmentWithAnIdentifierLeaveItActingOnce() async throws {
+  @Test func afterEditsATreatmentWithAnIdentifierActsOnce() async throws {
     let loopback = try Self.site()
-    // As API v1 keeps what a program with identifiers of its own sends: without `mills`.
+    // In the form that API v1 stores for a program with its own identifiers: without `mills`.
     let time = NightscoutTime.utcText(Self.time)
     loopback.site.actAsPhoneApp().addTreatment([
       "identifier": "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12", "app": "AAPS", "eventType": "Correction Bolus",
@@ -125,9 +125,9 @@ struct NightscoutForeignEditTests {
     #expect(document["isValid"] == false && document["insulin"] == nil)
   }
 
-  /// What another program writes between the two readings of a document is a conflict, and stays.
+  /// A write by another program between the two reads of a document is a conflict, and is kept.
   @Test(arguments: [false, true])
-  func whatOthersChangeBeforeTheWriteIsNotOverwritten(_ isDeleted: Bool) async throws {
+  func changesOfOthersBeforeTheWriteAreNotOverwritten(_ isDeleted: Bool) async throws {
     let loopback = try Self.site()
     let (id, record) = try await Self.lunch(.food, on: loopback)
     let phone = loopback.site.actAsPhoneApp()
@@ -146,7 +146,7 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["carbs"] } == (isDeleted ? [] : [44]))
   }
 
-  /// Read, read again, put, read back: an answer of the second reading that differs from the first stops the write.
+  /// The steps are read, read again, PUT, read back. A difference in the second read stops the write.
   @Test func theDocumentIsReadImmediatelyBeforeItIsPut() async throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     let shown: [String: JSONValue] = [
@@ -171,7 +171,7 @@ struct NightscoutForeignEditTests {
     #expect(!script.calls.contains { $0.hasPrefix("PUT") || $0.hasPrefix("PATCH") })
   }
 
-  /// No search by time finds them, and no program that shows the site does.
+  /// No search by time finds them, and no program shows them.
   @Test func entriesWithoutAUsableNumberForTheirDateAreCountedOnce() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let phone = loopback.site.actAsPhoneApp()
@@ -185,7 +185,7 @@ struct NightscoutForeignEditTests {
     let first = try #require(try await Self.everything(loopback, nil))
     #expect(first.notTaken == [NightscoutRefusal.dateIsNoNumber: 2])
     #expect(first.readings.readings.count == 1)
-    // Looked for again after hours, and counted no second time.
+    // They are searched again after some hours, and not counted again.
     loopback.site.moveClock(by: 7 * 3_600_000)
     let second = try await Self.everything(loopback, first.cursor)
     #expect(second?.notTaken.isEmpty != false)
@@ -197,8 +197,8 @@ struct NightscoutForeignEditTests {
     #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
   }
 
-  /// API v3 marks it as deleted, and the running site computes with it all the same.
-  @Test func aDoseOfOursThatOthersDeletedAndThatStillActsIsReported() async throws {
+  /// API v3 marks it as deleted, but the running site still includes it in its computation.
+  @Test func anActiveDoseOfOursThatOthersDeletedIsReported() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let state = RecordState(
       kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: Self.time / 1000),
@@ -211,7 +211,7 @@ struct NightscoutForeignEditTests {
     loopback.site.moveClock(by: 120_000)
     let token = loopback.site.addSubject("other", rights: LoopbackNightscout.rights)
     try await LoopbackNightscout.ask(loopback.url, token) { remote in
-      try await (remote as? NightscoutRemote)?.hide(Login.logbookID)
+      try await (remote as? NightscoutRemote)?.softDelete(Login.logbookID)
     }
     #expect(loopback.site.insulinOnBoard > 1)
     loopback.site.moveClock(by: 120_000)
@@ -220,7 +220,7 @@ struct NightscoutForeignEditTests {
     #expect(second.notTaken == [NightscoutRefusal.actsAlthoughDeleted: 1])
   }
 
-  @Test func whatTheFirstVersionWouldNotKeepIsRefused() throws {
+  @Test func documentsThatAPIv1WouldChangeAreRefused() throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     func refusal(_ more: [String: JSONValue], _ changes: [String: JSONValue] = [:]) throws -> String? {
       let members: [String: JSONValue] = [

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Remotes
 
-/// The requests with which documents are looked for, moved and withdrawn.
+/// The requests that find, move and withdraw documents.
 @Suite struct NightscoutMovingTests {
   private static let guid = NightscoutPushTests.guid
 
-  /// An entry that glucoport made of a reading, some seconds later.
+  /// An entry that glucoport made from a reading, some seconds later.
   private static func entry(_ reading: Reading, _ device: Device, later seconds: Int64 = 0, shift: Int64 = 0)
     -> [String: JSONValue]
   {
@@ -22,7 +22,7 @@ import Testing
     return members
   }
 
-  @Test func readingsAreLookedForByTheirKeysFiftyAtATime() async throws {
+  @Test func readingsAreSearchedByKeyFiftyAtATime() async throws {
     let batch = Sample.batch(120)
     let device = batch.devices[0]
     let there = Self.entry(batch.readings[0], device, shift: 3)
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test(arguments: [(200, "{}"), (404, "<html>"), (500, "")])
-  func whatIsNoListOfEntriesMovesNothing(_ status: Int, _ body: String) async throws {
+  func anInvalidListOfEntriesMovesNothing(_ status: Int, _ body: String) async throws {
     let script = try NightscoutScript { _, _ in (status, body) }
     await #expect(throws: ServiceError.self) {
       try await script.ask { _ = try await $0.instants(of: Sample.batch(1), Login.run()) }
     }
   }
 
-  /// A document that others edited is pulled first.
+  /// A document edited by others must first be pulled.
   @Test func aTreatmentThatOthersEditedIsNotMoved() async throws {
     let document = NightscoutPushTests.treatment(Sample.bolus, ["insulin": .number(9)])
     let script = try NightscoutScript { call, _ in
@@ -68,9 +68,9 @@ import Testing
     #expect(script.calls.allSatisfy { $0.hasPrefix("GET") })
   }
 
-  /// A site answers for a deleted document only where nobody asks for `isValid`.
+  /// A site returns a deleted document only if `isValid` is not requested.
   @Test(arguments: [true, false])
-  func anEditBringsBackWhatIsWithdrawnAndNotWhatIsDeleted(_ isWithdrawn: Bool) async throws {
+  func anEditRestoresAWithdrawnRecordButNotADeletedOne(_ isWithdrawn: Bool) async throws {
     var members = NightscoutPushTests.treatment(Sample.bolus)
     if isWithdrawn, case .object(var own)? = members[NightscoutDocument.ownName] {
       own["withdrawn"] = .flag(true)

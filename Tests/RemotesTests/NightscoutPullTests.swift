@@ -9,7 +9,7 @@ import Testing
 
 @testable import Remotes
 
-/// The traps of a Nightscout site on the way down.
+/// Difficult cases of a pull from a Nightscout site.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutPullTests {
   private static let now = NightscoutScript.clock * 1000
@@ -33,7 +33,7 @@ struct NightscoutPullTests {
     ]
   }
 
-  /// A cursor of a store that is in step, asked a while ago.
+  /// The cursor of an up-to-date store whose last pull was a while ago.
   private static func cursor(
     complete: Int64 = now - 600_000, latest: Int64 = 0, seen: [[String: JSONValue]] = []
   ) throws -> NightscoutCursor {
@@ -50,7 +50,7 @@ struct NightscoutPullTests {
     return cursor
   }
 
-  /// A site of documents that answers searches and the history by their times.
+  /// A site that answers searches and the history from documents with times.
   private static func site(
     entries: [[String: JSONValue]] = [], treatments: [[String: JSONValue]] = [], latest: Int64? = nil,
     clock: Int64 = NightscoutScript.clock
@@ -63,7 +63,7 @@ struct NightscoutPullTests {
     }
   }
 
-  /// What a call for a list asks for.
+  /// The parameters of a request for a list.
   private struct Listing {
     let field: String
     let comparison: String
@@ -84,7 +84,7 @@ struct NightscoutPullTests {
         value = String(call[range.upperBound..<mark])
         return
       }
-      // What one run of glucoport wrote is not among the documents of others.
+      // Documents of this run are excluded from those of others.
       let others = ["limit", "skip", "sort", "glucoport.run$ne"]
       let filter = values.first { !others.contains($0.key) }
       let parts = (filter?.key ?? "").split(separator: "$")
@@ -104,7 +104,7 @@ struct NightscoutPullTests {
       return NightscoutScript.list(Array(found.dropFirst(skip).prefix(limit)))
     }
 
-    /// Whether the mark of change is one, and not the time of the event that a search shows for what API v1 wrote.
+    /// Whether the mark of change is a real one, and not the time of the event, which a search returns for API v1.
     private static func isStamped(_ document: [String: JSONValue]) -> Bool {
       NightscoutDocument(.object(document))?.modified != nil
     }
@@ -113,7 +113,7 @@ struct NightscoutPullTests {
       Self.padded(document[field].map { $0.text ?? plainNumber($0.number ?? 0) } ?? "")
     }
 
-    /// Times of twelve and thirteen digits compare as texts, as ISO texts do.
+    /// Pads times of twelve digits to thirteen, so that they compare as texts like ISO texts.
     private static func padded(_ text: String) -> String { text.utf8.count == 12 ? "0" + text : text }
   }
 
@@ -137,8 +137,8 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 3, 7, 10, 1000])
-  func noChangeIsLostWhereSeveralShareAMillisecond(_ limit: Int) async throws {
-    // Five of one millisecond, so that pages of two, three and five are ties from end to end.
+  func noChangeIsLostIfSeveralShareAMillisecond(_ limit: Int) async throws {
+    // Five of each millisecond, so that pages of two, three and five consist of ties.
     let entries = (0..<60).map { index in
       Self.entry(
         "e\(index)", date: Self.now - 9_000_000_000 + Int64(index),
@@ -149,7 +149,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 7, 1000])
-  func theFirstPullBringsWhatNoHistoryShows(_ limit: Int) async throws {
+  func theFirstPullIncludesDocumentsMissingInTheHistory(_ limit: Int) async throws {
     let entries = (0..<23).map { Self.entry("e\($0)", date: 1_600_000_000_000 + Int64($0 / 4)) }
     let treatments = (0..<23).map { Self.note("t\($0)", "n\($0)", date: 1_600_000_000_000 + Int64($0 / 4)) }
     let script = try Self.site(entries: entries, treatments: treatments)
@@ -163,7 +163,7 @@ struct NightscoutPullTests {
     #expect(script.calls.allSatisfy { $0.contains("limit=") || $0.contains("lastModified") })
   }
 
-  @Test func theHistoryIsAskedForFromBeforeWhatWasSeen() async throws {
+  @Test func theHistoryIsReadWithAnOverlap() async throws {
     let script = try Self.site()
     let first = try Self.cursor(complete: Self.now - 600_000)
     let found = try await pull(script, first)
@@ -172,17 +172,17 @@ struct NightscoutPullTests {
     #expect(complete <= Self.now - NightscoutCursor.overlap + 5000 && complete > Self.now - 600_000)
   }
 
-  @Test func aServerClockThatWasSetBackHidesNothing() async throws {
+  @Test func noChangeIsLostAfterTheServersClockWasSetBack() async throws {
     let script = try Self.site(
       entries: [Self.entry("late", date: Self.now - 9_000_000_000, modified: Self.now - 30_000)])
     let found = try await pull(script, Self.cursor(complete: Self.now + 86_400_000))
     #expect(found.readings.count == 1)
   }
 
-  @Test func whatAPIv1WroteIsFoundByTheTimeOfTheEvent() async throws {
+  @Test func writesOfAPIv1AreFoundByTheTimeOfTheEvent() async throws {
     let entry = Self.entry("6634c7c1d2f6b5a3e8f0a001", date: Self.now - 5_000)
     let note = Self.note("6634c7c1d2f6b5a3e8f0a002", "from the phone", date: Self.now - 5_000)
-    // In the history they are not.
+    // The history does not contain them.
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(Self.now, Self.now) }
       if call.contains("/history/") { return NightscoutScript.list([]) }
@@ -195,7 +195,7 @@ struct NightscoutPullTests {
     #expect(again.readings.isEmpty && again.records.isEmpty)
   }
 
-  @Test func anEditThroughAPIv1IsFoundThoughItsMarkStayed() async throws {
+  @Test func anEditByAPIv1IsFoundAlthoughItsMarkIsUnchanged() async throws {
     let date = Self.now - 5_000
     let before = Self.note("6634c7c1d2f6b5a3e8f0a002", "old", date: date)
     let script = try Self.site(treatments: [
@@ -206,7 +206,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [true, false])
-  func whatAPIv1DeletedIsATombstoneAndWhatAutopruneTookIsNot(_ keepsOlder: Bool) async throws {
+  func aDeletionByAPIv1IsATombstoneAndOneByAutopruneIsNot(_ keepsOlder: Bool) async throws {
     let gone = Self.note("6634c7c1d2f6b5a3e8f0a002", "gone", date: Self.now - 5_000)
     let older = Self.note("older", "older", date: 1_600_000_000_000)
     let found = try await pull(
@@ -215,7 +215,7 @@ struct NightscoutPullTests {
     #expect(found.cursor?.window.seen.isEmpty == true, "it is told of once")
   }
 
-  @Test func aTombstoneIsThatOfEveryRecordOfItsDocument() async throws {
+  @Test func aTombstoneAppliesToEveryRecordOfItsDocument() async throws {
     let meal: [String: JSONValue] = Self.note(
       "aaps-1", "x", date: Self.now - 9_000_000_000, modified: Self.now - 60_000
     )
@@ -228,7 +228,7 @@ struct NightscoutPullTests {
     #expect(none.records.isEmpty, "it came and went since the last run")
   }
 
-  @Test func whatThisRunWroteDoesNotComeBackAndWhatACopyOfTheStoreWroteDoes() async throws {
+  @Test func aPullExcludesThisRunsWritesButNotThoseOfACopyOfTheStore() async throws {
     let mine = NightscoutPushTests.treatment(Sample.bolus).merging([
       "glucoport": NightscoutTreatment.own(
         [
@@ -249,7 +249,7 @@ struct NightscoutPullTests {
     #expect(others.records.map(\.state.fields["units"]) == [.number(9)], "another program edited it since")
   }
 
-  @Test func aRunWithNothingNewTakesFourRequestsAndMovesNothing() async throws {
+  @Test func aRunWithoutChangesTakesFourRequestsAndKeepsTheCursor() async throws {
     let latest = Self.now - 3_600_000
     let script = try Self.site(
       entries: [Self.entry("e", date: latest)], treatments: [Self.note("t", "x", date: latest)],
@@ -262,7 +262,7 @@ struct NightscoutPullTests {
     #expect(script.server.requests.count - count == 4, "\(script.calls.suffix(4))")
   }
 
-  @Test func anEventOfTheFutureHidesNothing() async throws {
+  @Test func anEventInTheFutureHidesNoChanges() async throws {
     let future = Self.now + 31_536_000_000
     let script = try Self.site(
       treatments: [Self.note("6634c7c1d2f6b5a3e8f0a002", "x", date: Self.now - 5_000)], latest: future)
@@ -271,7 +271,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 1000])
-  func aSweepThatTakesSeveralPagesMovesOnAndKnowsWhatItSaw(_ limit: Int) async throws {
+  func aSweepOfSeveralPagesContinuesAndRemembersItsRecords(_ limit: Int) async throws {
     let notes = (0..<5).map {
       Self.note("t\($0)", "x", date: Self.now - 432_000_000 + Int64($0) * 100_000_000)
     }
@@ -284,7 +284,7 @@ struct NightscoutPullTests {
     #expect(window.seen.count == 2)
   }
 
-  @Test func aCursorOfAnotherProgramIsNotKnown() async throws {
+  @Test func aCursorOfAnotherProgramIsUnknown() async throws {
     let script = try Self.site()
     await #expect(throws: ServiceError.positionUnknown) {
       try await script.ask { _ = try await $0.changes(after: "s1:17", limit: 10, Login.run()) }
@@ -292,7 +292,7 @@ struct NightscoutPullTests {
     #expect(script.calls.isEmpty)
   }
 
-  @Test func theDigestsAreThoseOfAllReadingsThere() async throws {
+  @Test func theDigestsIncludeAllReadingsOfTheSite() async throws {
     let entries = (0..<30).map { Self.entry("e\($0)", date: 1_600_000_000_000 + Int64($0)) }
     let script = try Self.site(entries: entries)
     var expected = IdentityDigests()

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Remotes
 
-/// The traps of a Nightscout site on the way up, each as its answer was seen.
+/// Difficult cases of a push to a Nightscout site, with observed answers.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutPushTests {
   static let guid = Login.logbookID
   static let stored: Int64 = 1_778_099_000_123
-  /// What API v3 answers to a PATCH and a DELETE.
+  /// The answer of API v3 to PATCH and DELETE.
   static let done = (200, #"{"status":200}"#)
-  /// What it answers to a POST.
+  /// The answer of API v3 to POST.
   static let made = (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
 
   static func change(
@@ -29,7 +29,7 @@ struct NightscoutPushTests {
     NightscoutRevision(state, identifier: guid).text(guid: guid)
   }
 
-  /// The treatment that glucoport makes of a state, as the server gives it back.
+  /// The treatment that glucoport makes of a state, as the server returns it.
   static func treatment(_ state: RecordState, _ more: [String: JSONValue] = [:]) -> [String: JSONValue] {
     var part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
     part.note(change(state), at: stored)
@@ -50,7 +50,7 @@ struct NightscoutPushTests {
   // MARK: The login
 
   @Test(arguments: ["my-api-secret-of-the-site", "wrong", "anna-0123456789ABCDEF", "a/b-0123456789abcdef"])
-  func whatIsNoAccessTokenIsSentNowhere(_ secret: String) async throws {
+  func anInvalidAccessTokenIsNotSent(_ secret: String) async throws {
     let script = try NightscoutScript { _, _ in nil }
     let problem = await #expect(throws: ServiceError.self) {
       try await script.ask(token: secret) { _ = try await $0.logbook() }
@@ -63,7 +63,7 @@ struct NightscoutPushTests {
   }
 
   @Test(arguments: [NightscoutScript.token, "token=" + NightscoutScript.token])
-  func theAccessTokenStandsInOneRequestAndTheJWTInAllOthers(_ token: String) async throws {
+  func theAccessTokenIsInOneRequestAndTheJWTInAllOthers(_ token: String) async throws {
     let script = try NightscoutScript { _, _ in NightscoutScript.list([]) }
     _ = try await script.ask(token: token) { remote in
       (try await remote.logbook(), try await remote.logbook())
@@ -77,7 +77,7 @@ struct NightscoutPushTests {
     }
   }
 
-  @Test func aJWTThatIsNoLongerGoodIsRenewedOnceAndNeverInALoop() async throws {
+  @Test func anExpiredJWTIsRenewedOnceAndNeverInALoop() async throws {
     let script = try NightscoutScript { _, _ in
       (401, "{\"status\":401,\"message\":\"\(NightscoutScript.jwt)\"}")
     }
@@ -95,7 +95,7 @@ struct NightscoutPushTests {
   @Test(arguments: [
     "*:*:*", "api:entries,treatments:create,read,update,delete", "api:*:create,read,update", "*",
   ])
-  func aLoginThatMayCreateAndUpdateMayWrite(_ rights: String) async throws {
+  func aLoginThatMayCreateAndUpdateCanWrite(_ rights: String) async throws {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable })
   }
@@ -118,7 +118,7 @@ struct NightscoutPushTests {
     (200, "{}", "protocolViolation"),
     (502, "", "unavailable"), (503, "", "busy"), (307, "", "protocolViolation"),
   ])
-  func whatIsNoAnswerOfASiteIsToldByWhatCanBeDone(_ status: Int, _ body: String, _ expected: String)
+  func foreignAnswersAreReportedByPossibleRemedies(_ status: Int, _ body: String, _ expected: String)
     async throws
   {
     let script = try NightscoutScript { _, _ in (status, body) }
@@ -130,7 +130,7 @@ struct NightscoutPushTests {
 
   // MARK: Readings
 
-  @Test func anEntrySaysAllThatIsImmutableAndWhatAPIv1Compares() async throws {
+  @Test func anEntryHasAllImmutableMembersAndThoseThatAPIv1Compares() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("PUT /api/v3/entries")
         ? (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
@@ -152,7 +152,7 @@ struct NightscoutPushTests {
     #expect(script.server.requests.allSatisfy { $0.headers["content-encoding"] == nil })
   }
 
-  @Test func aDeletedReadingIsNotBroughtBack() async throws {
+  @Test func aDeletedReadingIsNotRestored() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("?") ? NightscoutScript.list([]) : call.hasPrefix("PUT") ? (410, #"{"status":410}"#) : nil
     }
@@ -161,7 +161,7 @@ struct NightscoutPushTests {
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func anEntryThatIsThereByNowEndsNoRun() async throws {
+  @Test func anEntryCreatedMeanwhileDoesNotEndTheRun() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("?")
         ? NightscoutScript.list([])
@@ -172,8 +172,8 @@ struct NightscoutPushTests {
     #expect(answer.known == 1 && answer.refused.isEmpty)
   }
 
-  /// API v1 keeps one entry of a type and time.
-  @Test func twoMetersOfOneSecondBecomeTwoEntries() async throws {
+  /// API v1 stores only one entry of a type and time.
+  @Test func readingsOfTwoMetersInOneSecondBecomeTwoEntries() async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       return (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\""))
@@ -194,7 +194,7 @@ struct NightscoutPushTests {
     #expect(entries.allSatisfy { $0["srvModified"]?.integer ?? 0 >= NightscoutScript.clock * 1000 })
   }
 
-  @Test func whatABulkPostDidNotInsertIsKnown() async throws {
+  @Test func readingsThatABulkPostDidNotInsertAreKnown() async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       return (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\"", maxReplacements: 10))
@@ -214,7 +214,7 @@ struct NightscoutPushTests {
 
   // MARK: Records
 
-  @Test func anEditGoesUpUnderTheExactMarkOfChange() async throws {
+  @Test func anEditIsSentWithTheExactMarkOfChange() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("GET")
         ? NightscoutScript.document(Self.treatment(Sample.bolus, ["other": .text("kept")])) : Self.done
@@ -254,8 +254,8 @@ struct NightscoutPushTests {
     #expect(verdict == .conflict(revision: Self.revision(other), state: other, isBaseKnown: true))
   }
 
-  /// API v1 leaves the mark of change as it was.
-  @Test func anEditThroughAPIv1IsSeenByItsContent() async throws {
+  /// API v1 does not change the mark.
+  @Test func anEditByAPIv1IsNoticedByItsContent() async throws {
     let script = try NightscoutScript { _, _ in
       NightscoutScript.document(
         Self.treatment(Sample.bolus, ["insulin": .number(7), "utcOffset": .number(0)]))
@@ -270,7 +270,7 @@ struct NightscoutPushTests {
     #expect(state.fields["units"] == .number(7) && script.calls.count == 1)
   }
 
-  @Test func aMarkThatASearchMadeUpIsNotSentBack() async throws {
+  @Test func aMarkGeneratedByASearchIsNotSentBack() async throws {
     let foreign: [String: JSONValue] = [
       "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Note"),
       "notes": .text("a"),
@@ -298,7 +298,7 @@ struct NightscoutPushTests {
       "so that the request does nothing where it arrives again behind another write")
   }
 
-  @Test func aChangeWhoseAnswerWasLostIsAcceptedWhateverOthersWroteSince() async throws {
+  @Test func aChangeWhoseAnswerWasLostIsAcceptedDespiteLaterWrites() async throws {
     let script = try NightscoutScript { _, _ in
       NightscoutScript.document(Self.treatment(Sample.bolus, ["insulin": .number(7)]))
     }
@@ -306,7 +306,7 @@ struct NightscoutPushTests {
     #expect(again == .accepted(revision: Self.revision(Sample.bolus)) && script.calls.count == 1)
   }
 
-  @Test func aDeletionLooksFirstSinceTheServerDoesNot() async throws {
+  @Test func aDeletionReadsTheDocumentFirst() async throws {
     var deleted = Sample.bolus
     (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
     let change = Self.change(deleted, base: Self.revision(Sample.bolus), version: 2)
@@ -327,7 +327,7 @@ struct NightscoutPushTests {
     #expect(deletions == ["DELETE /api/v3/treatments/\(Self.guid)"], "and never permanently")
   }
 
-  @Test func whatIsDeletedThereIsNotBroughtBackByAnEdit() async throws {
+  @Test func anEditDoesNotRestoreARecordDeletedOnTheSite() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("?")
         ? NightscoutScript.list([]) : call.contains(Self.guid) ? (410, #"{"status":410}"#) : nil
@@ -340,7 +340,7 @@ struct NightscoutPushTests {
     #expect(state.isDeleted && !script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func aResolutionMadeOnTheTombstoneBringsARecordBack() async throws {
+  @Test func aResolutionBasedOnTheTombstoneRestoresARecord() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
       return call.hasPrefix("POST") ? (200, Self.made.1) : (410, #"{"status":410}"#)
@@ -351,7 +351,7 @@ struct NightscoutPushTests {
   }
 
   @Test(arguments: [true, false])
-  func whatAutopruneTookWasDeletedByNobody(_ keepsOlder: Bool) async throws {
+  func aRecordRemovedByAutopruneIsNotDeleted(_ keepsOlder: Bool) async throws {
     let older: [[String: JSONValue]] = keepsOlder ? [["identifier": .text("x")]] : []
     let script = try NightscoutScript { call, _ in
       call.contains("created_at$lt")
@@ -366,7 +366,7 @@ struct NightscoutPushTests {
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func anEventOfAnotherDocumentIsNotWrittenTwice() async throws {
+  @Test func anEventInAnotherDocumentIsNotWrittenTwice() async throws {
     let foreign: [String: JSONValue] = [
       "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Correction Bolus"),
       "insulin": .number(4.5),
@@ -382,14 +382,14 @@ struct NightscoutPushTests {
       guid: record.guid, node: Login.run().node, version: 1, base: nil, state: record.state)
     #expect(try await verdict(imported, script) == .accepted(revision: record.revision))
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
-    // Another event of the same moment moves aside, since the server would take it for the same.
+    // Another event at the same time is moved by milliseconds, since the server would treat both as the same.
     var state = record.state
     state.fields["units"] = .number(2)
     #expect(try await verdict(Self.change(state), script) == .accepted(revision: Self.revision(state)))
     #expect(try script.bodies("POST").first?["date"] == .number(1_778_085_000_001))
   }
 
-  @Test func anEventThatMovesInTimeGoesOnInAnotherDocument() async throws {
+  @Test func anEventMovedInTimeContinuesInAnotherDocument() async throws {
     var moved = Sample.bolus
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds + 600)
     let script = try NightscoutScript { call, _ in
@@ -418,7 +418,7 @@ struct NightscoutPushTests {
     #expect(NightscoutTreatment.records(new, NightscoutZone(zone: nil)).map(\.remote.guid) == [Self.guid])
   }
 
-  @Test func aReadOnlyDocumentIsRefusedForGood() async throws {
+  @Test func aReadOnlyDocumentIsRefusedPermanently() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("GET")
         ? NightscoutScript.document(Self.treatment(Sample.bolus))

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Remotes
 
-/// Answers of a Nightscout site, one by one, as a test says them.
+/// Answers of a Nightscout site, which a test defines individually.
 final class NightscoutScript: Sendable {
   static let token = "anna-0123456789abcdef"
   static let jwt = "header.payload-planted.signature"
-  /// The server's clock when a token is asked for, in seconds.
+  /// The server's clock at the request for a token, in seconds.
   static let clock: Int64 = 1_778_100_000
 
   let server: ScriptedServer
@@ -41,7 +41,7 @@ final class NightscoutScript: Sendable {
     }
   }
 
-  /// The calls so far but for the one for the token.
+  /// The calls so far, except the one for the token.
   var calls: [String] {
     server.requests.map { "\($0.method) \($0.path.removingPercentEncoding ?? $0.path)" }.filter {
       !$0.contains("/authorization/")
@@ -53,7 +53,7 @@ final class NightscoutScript: Sendable {
     try server.requests.filter { $0.method == method }.map { try JSONValue.read($0.body) }
   }
 
-  /// What the remote makes of the answers.
+  /// The remote's result for the answers.
   func ask<Value: Sendable>(
     token: String = token, _ body: @Sendable (NightscoutRemote) async throws -> Value
   ) async throws -> Value {
@@ -65,17 +65,17 @@ final class NightscoutScript: Sendable {
     }
   }
 
-  /// A list as API v3 gives it.
+  /// A list in the form of API v3.
   static func list(_ documents: [[String: JSONValue]]) -> (Int, String) {
     (200, "{\"status\":200,\"result\":\(JSONValue.list(documents.map(JSONValue.object)).json)}")
   }
 
-  /// A document as API v3 gives it.
+  /// A document in the form of API v3.
   static func document(_ members: [String: JSONValue]) -> (Int, String) {
     (200, "{\"status\":200,\"result\":\(JSONValue.object(members).json)}")
   }
 
-  /// The times in both collections.
+  /// The latest times in both collections.
   static func latest(_ entries: Int64, _ treatments: Int64) -> (Int, String) {
     (
       200,

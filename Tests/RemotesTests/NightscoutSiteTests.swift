@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// The remote against a whole site, with nodes and a phone app that write in turn.
+/// The remote with a complete site, to which nodes and a phone app write in turn.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutSiteTests {
   private let loopback: LoopbackNightscout
@@ -33,7 +33,7 @@ struct NightscoutSiteTests {
         found.readings += page.readings.readings.map {
           ReadingIdentity($0, page.readings.devices[Int($0.device.number)])
         }
-        // History and sweep may bring the same record, of which the last state counts.
+        // History and sweep may return the same record; its last state counts.
         found.records.removeAll { record in page.records.contains { $0.guid == record.guid } }
         found.records += page.records
         found.cursor = page.cursor
@@ -47,14 +47,14 @@ struct NightscoutSiteTests {
     try await ask { try await $0.apply([change], Login.run()).verdicts.first }
   }
 
-  /// A bolus of this day, where sweeps look.
+  /// A current bolus, in the period of sweeps.
   private var bolus: RecordState {
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
     return state
   }
 
-  @Test func whatWentUpInBulkComesDownToOneThatIsInStep() async throws {
+  @Test func readingsSentInBulkArePulledByAnUpToDateStore() async throws {
     let first = try await pull(nil)
     let batch = Sample.batch(1200)
     let answer = try await ask { try await $0.store(batch, Login.run()) }
@@ -65,8 +65,8 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("entries").count == 1200)
   }
 
-  /// Each document is counted once, however many sweeps show it.
-  @Test func whatIsNotTakenIsCountedByItsReason() async throws {
+  /// Each document is counted once, in whatever number of sweeps.
+  @Test func rejectedDocumentsAreCountedByReason() async throws {
     func notTaken(_ cursor: String?) async throws -> (counts: [String: Int], cursor: String?) {
       try await ask { remote in
         var found: (counts: [String: Int], cursor: String?) = ([:], cursor)
@@ -99,7 +99,7 @@ struct NightscoutSiteTests {
     #expect(try await notTaken(first.cursor).counts == [:])
   }
 
-  @Test func aPhoneAppAndTwoNodesSeeWhatTheOthersDo() async throws {
+  @Test func aPhoneAppAndTwoNodesSeeEachOthersChanges() async throws {
     let state = bolus
     guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else {
       Issue.record("not accepted")
@@ -112,7 +112,7 @@ struct NightscoutSiteTests {
     let second = try await pull(first.cursor)
     #expect(second.records.map(\.state.fields["units"]) == [.number(7)])
     #expect(second.records.map(\.state.fields["text"]) == [.text("5 < 6")])
-    // An edit here meets it, and one made on it goes up.
+    // An edit here conflicts with it, and one based on it is sent.
     var mine = state
     mine.fields["units"] = .number(5)
     let conflict = try await push(NightscoutPushTests.change(mine, base: base, version: 2))
@@ -127,14 +127,14 @@ struct NightscoutSiteTests {
     }
     let third = try await pull(second.cursor)
     #expect(third.records.map(\.state.fields["units"]) == [.number(5)])
-    // Another treatment is in front, so that autoprune did not take it.
+    // An older treatment shows that autoprune did not remove it.
     phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2026-01-01T00:00:00.000Z"])
     #expect(phone.deleteTreatment(Login.logbookID))
     let fourth = try await pull(third.cursor)
     #expect(fourth.records.contains { $0.guid == Login.logbookID && $0.state.isDeleted })
   }
 
-  @Test func anEditOfAPhoneAppsTreatmentKeepsWhatIsTheApps() async throws {
+  @Test func anEditOfAPhoneAppsTreatmentKeepsTheAppsMembers() async throws {
     let phone = loopback.site.actAsPhoneApp()
     let time = NightscoutTime.utcText(loopback.site.now / 1000 * 1000 - 3_600_000)
     phone.addTreatment([
@@ -165,7 +165,7 @@ struct NightscoutSiteTests {
     #expect(other.records[0].state.fields["carbs"] == .number(50))
   }
 
-  @Test func aRecordThatMovesInTimeIsOneRecordEverywhere() async throws {
+  @Test func aRecordMovedInTimeIsOneRecordOnEveryNode() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     let first = try await pull(nil)
@@ -190,12 +190,12 @@ struct NightscoutSiteTests {
     #expect(try await pull(second.cursor).records.map(\.state) == [edited])
   }
 
-  @Test func aMoveThatBrokeOffGoesOnWithWhatItMade() async throws {
+  @Test func anInterruptedMoveContinuesWithItsNewDocument() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
-    // Another program's event is at the time to which it goes.
+    // Another program's event has the time to which it moves.
     loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 1,
       "created_at": .string(NightscoutTime.utcText(NightscoutTreatment.milliseconds(moved))),
@@ -211,8 +211,8 @@ struct NightscoutSiteTests {
     #expect(valid.count == 2 && valid.filter { $0["glucoport"] != nil }.count == 1)
   }
 
-  /// The answer got lost, and before the next run the event was moved once more.
-  @Test func aMoveOfWhatAnotherMoveMadeIsNoSecondDose() async throws {
+  /// The answer was lost, and before the next run the event was moved again.
+  @Test func aSecondMoveAfterALostAnswerCreatesNoSecondDose() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
@@ -237,18 +237,18 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("treatments").compactMap { $0["insulin"]?.number }.count == 1)
   }
 
-  @Test func aDocumentThatCameMeanwhileIsNotReplaced() async throws {
+  @Test func aDocumentCreatedMeanwhileIsNotReplaced() async throws {
     let change = NightscoutPushTests.change(bolus)
     _ = try #require(try await push(change)?.acceptedRevision)
     let made = try #require(loopback.site.requests.last { $0.method == "POST" })
     loopback.site.actAsPhoneApp().editTreatment(Login.logbookID, ["notes": "edited"])
-    // The request that made it arrives a second time.
+    // The request that created it arrives a second time.
     #expect(loopback.site.reply(made).status == 400)
     #expect(
       loopback.site.documents("treatments", identifier: Login.logbookID).map { $0["notes"] } == ["edited"])
   }
 
-  @Test func whatIsDeletedBeforeItsWriterLooksAgainIsATombstone() async throws {
+  @Test func aRecordDeletedBeforeItsWritersNextPullIsATombstone() async throws {
     for deletesByV1 in [true, false] {
       let change = NightscoutPushTests.change(
         bolus, guid: deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")
@@ -261,7 +261,7 @@ struct NightscoutSiteTests {
           base: answer.verdicts.first?.revision, state: RecordState.deleted(change.state))
         _ = try await ask { try await $0.apply([deletion], Login.run(node: 2)) }
       }
-      // An older event of another program: the site keeps what is old.
+      // An older event of another program shows that the site keeps old events.
       loopback.site.actAsPhoneApp().addTreatment([
         "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
       ])
@@ -279,7 +279,7 @@ struct NightscoutSiteTests {
     }
   }
 
-  @Test func whatIsDeletedBehindTheFirstPullIsATombstone() async throws {
+  @Test func aRecordDeletedAfterTheFirstPullIsATombstone() async throws {
     let phone = loopback.site.actAsPhoneApp()
     phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z"])
     let time = NightscoutTime.utcText(loopback.site.now - 600_000)
@@ -290,7 +290,7 @@ struct NightscoutSiteTests {
     #expect(try await pull(first.cursor).records.map(\.state.isDeleted) == [true])
   }
 
-  @Test func aSweepInPiecesSeesWhatIsGone() async throws {
+  @Test func aSweepInPiecesNoticesRemovedRecords() async throws {
     let phone = loopback.site.actAsPhoneApp()
     phone.addTreatment([
       "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
@@ -311,7 +311,7 @@ struct NightscoutSiteTests {
   }
 
   @Test(arguments: [NightscoutFault.answerLost, .closedAfterwards, .status(500), .reset, .status(503)])
-  func whatFailsOnceIsSentAgainWithoutHarm(_ fault: NightscoutFault) async throws {
+  func aFailedRequestIsRepeatedWithoutHarm(_ fault: NightscoutFault) async throws {
     let state = bolus
     let change = NightscoutPushTests.change(state)
     loopback.site.plan(fault) { $0.method == "POST" }
@@ -337,7 +337,7 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("treatments").count == 1)
   }
 
-  @Test func aWriteThatIsSeenLateIsNotMissed() async throws {
+  @Test func aWriteThatBecomesVisibleLateIsNotMissed() async throws {
     loopback.site.change { $0.visibilityDelayMilliseconds = 8000 }
     let start = loopback.site.now
     loopback.site.freezeClock(at: start)
@@ -350,7 +350,7 @@ struct NightscoutSiteTests {
     #expect((first.records + second.records + third.records).map(\.guid).contains(Login.logbookID))
   }
 
-  @Test func aSiteThatGivesFewDocumentsAtOnceIsPulledWhole() async throws {
+  @Test func aSiteWithALowLimitOfDocumentsIsPulledCompletely() async throws {
     let batch = Sample.batch(450)
     loopback.site.change { $0.maxDocuments = 200 }
     let first = try await pull(nil)
@@ -359,7 +359,7 @@ struct NightscoutSiteTests {
     #expect(try await Set(pull(first.cursor).readings).count == 450)
   }
 
-  @Test func aRedeployedSiteIsAskedForAnotherJWT() async throws {
+  @Test func aRedeployedSiteIssuesAnotherJWT() async throws {
     let site = loopback.site
     let isWritable = try await ask { remote in
       _ = try await remote.logbook()
@@ -369,7 +369,7 @@ struct NightscoutSiteTests {
     #expect(isWritable)
   }
 
-  @Test func aRunWithNothingNewTakesFourRequests() async throws {
+  @Test func aRunWithoutChangesTakesFourRequests() async throws {
     let batch = Sample.batch(50)
     _ = try await ask { try await $0.store(batch, Login.run()) }
     let first = try await pull(nil)

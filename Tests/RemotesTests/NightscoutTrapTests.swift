@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// What Nightscout 15.0.7 does otherwise than its description says, each as a request or a document shows it.
+/// Differences between Nightscout 15.0.7 and its documentation, each shown by a request or a document.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutTrapTests {
   private static let zone = NightscoutZone(zone: nil)
@@ -27,8 +27,8 @@ struct NightscoutTrapTests {
 
   // MARK: Queries
 
-  /// Of several conditions on one field the site takes the last one alone.
-  @Test func noQueryHoldsTwoConditionsOnOneField() async throws {
+  /// Of several conditions on one field the site applies only the last.
+  @Test func noQueryHasTwoConditionsOnOneField() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
       if call.hasPrefix("POST") || call.hasPrefix("PUT") { return NightscoutPushTests.made }
@@ -46,8 +46,8 @@ struct NightscoutTrapTests {
     }
   }
 
-  /// Entries of another uploader behind the last own one are nobody's business.
-  @Test func theLookForWhatIsThereEndsBehindTheLastReading() async throws {
+  /// Entries of another uploader after our last reading are irrelevant.
+  @Test func theSearchForKnownReadingsStopsAfterTheLastOne() async throws {
     let last = NightscoutEntry.milliseconds(try #require(Sample.batch(30).readings.last))
     let later = (0..<1000).map { place -> [String: JSONValue] in
       let date = Double(last + 60_000 + Int64(place) * 60_000)
@@ -64,7 +64,7 @@ struct NightscoutTrapTests {
     #expect(answer.stored == 30 && script.calls.filter { $0.hasPrefix("GET") }.count == 1)
   }
 
-  @Test func ofTwoDocumentsWithOneKeyADeletedOneNeverAnswersForTheValidOne() async throws {
+  @Test func aDeletedDocumentNeverHidesAValidOneWithTheSameKey() async throws {
     let valid = NightscoutPushTests.treatment(Sample.bolus)
     let script = try NightscoutScript { call, _ in
       call.contains("identifier=")
@@ -77,13 +77,13 @@ struct NightscoutTrapTests {
 
   // MARK: What still acts
 
-  /// A running site takes the time of a late dose from no other member.
-  @Test func aDoseSaysItsMilliseconds() throws {
+  /// A running site reads the time of a late dose only from this member.
+  @Test func aDoseStatesItsTimeInMilliseconds() throws {
     let members = NightscoutPushTests.treatment(Sample.bolus)
     #expect(members["mills"] == members["date"] && members["mills"] != nil)
   }
 
-  @Test func aDeletedDoseIsBlankBeforeItIsDeleted() async throws {
+  @Test func aDeletedDoseIsClearedBeforeItsDeletion() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
       return call.hasPrefix("GET")
@@ -98,8 +98,8 @@ struct NightscoutTrapTests {
     #expect(blank["srvModified"] == JSONValue.number(Double(NightscoutPushTests.stored)))
   }
 
-  /// The second of the two requests got lost: the first one said already that the record is deleted.
-  @Test func aDeletionThatBrokeOffGoesOn() async throws {
+  /// The second of the two requests was lost. The first one had already marked the record as deleted.
+  @Test func anInterruptedDeletionResumes() async throws {
     let bodies = Mutex<[JSONValue]>([])
     let first = try NightscoutScript { call, body in
       if call.hasPrefix("DELETE") { return (503, "") }
@@ -127,8 +127,8 @@ struct NightscoutTrapTests {
     #expect(second.calls.count { $0.hasPrefix("DELETE") } == 1)
   }
 
-  /// The answer to its second request got lost, and another node edited the tombstone before it was sent again.
-  @Test func aDeletionThatIsSentAgainLeavesARecordThatCameBack() async throws {
+  /// The answer to its second request was lost, and another node edited the tombstone before the retry.
+  @Test func aRepeatedDeletionKeepsARestoredRecord() async throws {
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
     var part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
@@ -146,7 +146,7 @@ struct NightscoutTrapTests {
   // MARK: What the site rewrites
 
   @Test(arguments: [(12.5, 13.0, true), (12.5, 12.0, false), (12.4, 12.0, true), (30, 45, false)])
-  func aDurationThatTheSiteRoundsIsNoEdit(_ minutes: Double, _ shown: Double, _ isOwn: Bool) throws {
+  func aDurationRoundedByTheSiteIsNotAnEdit(_ minutes: Double, _ shown: Double, _ isOwn: Bool) throws {
     var state = Sample.bolus
     state.kind = .exercise
     state.fields = RecordFields(["minutes": .number(minutes)])
@@ -156,8 +156,8 @@ struct NightscoutTrapTests {
     #expect(record.isOwn == isOwn && record.state.fields["minutes"] == .number(isOwn ? minutes : shown))
   }
 
-  /// API v1 reads a text with the sign as HTML: what is no HTML is dropped or closed.
-  @Test func whatHasToComeBackHoldsNoSignOfHTML() throws {
+  /// API v1 parses a text with this character as HTML, and drops or closes invalid HTML.
+  @Test func membersThatMustStayUnchangedContainNoHTML() throws {
     var state = Sample.bolus
     state.fields["text"] = .text("before <meal> & after")
     let members = NightscoutPushTests.treatment(state)
@@ -168,7 +168,7 @@ struct NightscoutTrapTests {
     #expect(NightscoutTreatment.records(document, Self.zone).map(\.state) == [state])
   }
 
-  @Test func aDeviceWithASignOfHTMLKeepsItsIdentity() throws {
+  @Test func aDeviceWithACharacterOfHTMLKeepsItsIdentity() throws {
     var batch = Sample.batch(1)
     batch.devices[0] = Device(vendor: "A<b", model: "M <1>", serial: "<S&1>", format: "test")
     let members = NightscoutEntry.members(
@@ -183,13 +183,13 @@ struct NightscoutTrapTests {
   @Test(arguments: [
     ("a &amp; b", "a &amp; b"), ("5 &lt; 6 &amp; x", "5 < 6 & x"), ("<b>x &amp; y</b>", "<b>x & y</b>"),
   ])
-  func signsComeBackOnlyWhereTheSiteReplacedThem(_ stored: String, _ expected: String) {
+  func onlyCharactersEscapedByTheSiteAreRestored(_ stored: String, _ expected: String) {
     #expect(NightscoutText.unescaped(stored) == expected)
   }
 
   // MARK: Rights
 
-  @Test func whatARoleLacksIsNamed() async throws {
+  @Test func missingRightsOfARoleAreNamed() async throws {
     let script = try NightscoutScript(
       rights: "api:entries:create,read,update\",\"api:treatments:create,read"
     ) { _, _ in NightscoutScript.list([]) }
@@ -198,7 +198,7 @@ struct NightscoutTrapTests {
     #expect(logbook.missingPermissions == ["api:treatments:update", "api:treatments:delete"])
   }
 
-  @Test func aRoleThatMayNotDeleteIsRefusedTheDeletionAlone() async throws {
+  @Test func aRoleWithoutTheRightToDeleteIsRefusedOnlyDeletions() async throws {
     let script = try NightscoutScript(
       rights: "api:entries:create,read,update\",\"api:treatments:create,read,update"
     ) { call, _ in
@@ -217,8 +217,8 @@ struct NightscoutTrapTests {
     #expect(sentence.contains("api:treatments:delete"))
   }
 
-  /// API v1 ends the server's process where the login's subject is gone.
-  @Test func whatAPIv3DoesNotAllowIsNotAskedOfAPIv1() async throws {
+  /// API v1 ends the server's process if the login's subject no longer exists.
+  @Test func requestsForbiddenByAPIv3AreNotSentToAPIv1() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("/api/v3/")
         ? (403, #"{"status":403,"message":"Missing permission api:entries:read"}"#) : nil
@@ -232,7 +232,7 @@ struct NightscoutTrapTests {
   // MARK: Who edited when
 
   @Test(arguments: [(Int64(5_000), false), (3_600_000, true)])
-  func aSideIsDatedOnlyByAMarkThatItsEditMoved(_ later: Int64, _ isDated: Bool) throws {
+  func aSideHasATimeOnlyIfItsEditChangedTheMark(_ later: Int64, _ isDated: Bool) throws {
     let members = NightscoutPushTests.treatment(
       Sample.bolus,
       ["insulin": .number(7), "srvModified": .number(Double(NightscoutPushTests.stored + later))])
@@ -245,7 +245,7 @@ struct NightscoutTrapTests {
   // MARK: Doubles
 
   @Test(arguments: [(1, 0), (3, 1)])
-  func aDoubleIsRemovedByTheLaterOfItsWritersAlone(_ node: Int, _ deletions: Int) async throws {
+  func onlyTheLaterOfItsWritersRemovesADouble(_ node: Int, _ deletions: Int) async throws {
     let doubles = [1, 3].map { other -> [String: JSONValue] in
       var part = NightscoutPart(guid: Login.logbookID, state: Sample.bolus, seen: [:], sent: [])
       part.note(NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)
@@ -262,8 +262,8 @@ struct NightscoutTrapTests {
     #expect(deleted.count == deletions && deleted.allSatisfy { $0.hasSuffix("?permanent=true") })
   }
 
-  /// An edit goes into one of them, which is the one that a deletion takes.
-  @Test func ofDoublesTheEditIsKept() async throws {
+  /// Both an edit and a deletion affect the same one of the two documents.
+  @Test func whenDuplicatesExistTheEditedOneIsKept() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -292,7 +292,7 @@ struct NightscoutTrapTests {
   }
 
   @Test(arguments: [(1, 1), (3, 0)])
-  func aDeletedDoubleIsRemovedWhereItKeepsTheValidOneFromBeingWritten(
+  func aDeletedDoubleThatBlocksWritesIsRemoved(
     _ node: Int, _ removals: Int
   ) async throws {
     let valid = NightscoutPushTests.treatment(Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 1)])
@@ -317,8 +317,8 @@ struct NightscoutTrapTests {
     #expect(script.calls.filter { $0.hasPrefix("DELETE") }.count == removals)
   }
 
-  /// A list that changes between two of its pages shows one document on both.
-  @Test func whatAListShowsTwiceIsNoDouble() async throws {
+  /// A list that changes between two of its pages may contain a document on both.
+  @Test func aDocumentListedTwiceIsNotADouble() async throws {
     let own = NightscoutPushTests.treatment(
       Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 3)])
     let script = try NightscoutScript { call, _ in

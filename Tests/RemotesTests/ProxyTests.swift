@@ -5,7 +5,7 @@ import Testing
 
 @testable import Remotes
 
-/// Which proxy the environment names for a remote.
+/// The proxy that the environment names for a remote.
 @Suite struct ProxyTests {
   private func proxy(_ variables: [String: String], _ url: String = "https://sync.example.org") throws
     -> String?
@@ -14,7 +14,7 @@ import Testing
     return try RemoteProxy(for: address) { variables[$0] }.map { "\($0)" }
   }
 
-  @Test func theSmallLettersAndTheVariableOfTheSchemeGoFirst() throws {
+  @Test func lowerCaseAndTheVariableOfTheSchemeTakePrecedence() throws {
     #expect(try proxy([:]) == nil)
     #expect(try proxy(["HTTPS_PROXY": "http://a:1"]) == "http://a:1")
     #expect(try proxy(["https_proxy": "http://b:1", "HTTPS_PROXY": "http://a:1"]) == "http://b:1")
@@ -39,14 +39,14 @@ import Testing
   @Test(arguments: [
     "https://u:SECRET@a:1", "http://u:SECRET@", "socks4://SECRET", "socks5://u:SECRET@a:1",
     "http://SECRET:70000",
-    // A password with a sign that ends the host: what is before it would pass for host and port.
+    // A password with a character that ends the host: the text before it would be taken for host and port.
     "http://SECRET:80/x@a:1", "http://u:80/SECRET@a:1", "http://u:80#SECRET@a:1", "http://u:80?SECRET@a:1",
     "http://u:SECRET/x@a:1", "http://u:SECRET#x@a:1", "SECRET:80/x", "http://a:1/SECRET", "http://a:1?SECRET",
     "http://SECRET%0Aa:1", "http://SECRET%20a:1", "http://SECRET%1Ba:1", "http://SECRET a:1",
     "http:///SECRET",
     "http://SECRET:0", "ftp://SECRET:1", "http://[SECRET:1",
   ])
-  func aProxyThatCannotBeUsedIsRefusedWithoutItsText(_ text: String) throws {
+  func anUnusableProxyIsRefusedWithoutQuotingIt(_ text: String) throws {
     #expect {
       _ = try proxy(["https_proxy": text])
     } throws: { error in
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func theLoginOfAProxyIsReadWithItsSignsAndShownNowhere() throws {
+  @Test func theLoginOfAProxyIsDecodedAndNeverShown() throws {
     let address = try RemoteAddress("https://sync.example.org", allowsPlainHTTP: false)
     for (text, user, password) in [
       ("http://SECUSER:SECPASS@h:1", "SECUSER", "SECPASS"), ("SECUSER:SEC%2FPASS@h:1", "SECUSER", "SEC/PASS"),
@@ -73,13 +73,13 @@ import Testing
     }
   }
 
-  @Test func anExceptionGoesBeforeAProxyThatCannotBeUsed() throws {
+  @Test func anExceptionTakesPrecedenceOverAnUnusableProxy() throws {
     let variables = ["HTTPS_PROXY": "ftp://x", "NO_PROXY": "sync.example.org"]
     #expect(try proxy(variables) == nil)
     #expect(throws: Failure.self) { try proxy(variables, "https://other.example.org") }
   }
 
-  @Test func thePortOfARemoteIsThatOfItsScheme() throws {
+  @Test func theDefaultPortOfARemoteDependsOnItsScheme() throws {
     let variables = [
       "ALL_PROXY": "socks5://a:1", "NO_PROXY": "one.example:443,two.example:80,three.example:8443",
     ]
@@ -91,7 +91,7 @@ import Testing
     #expect(try proxy(variables, "https://three.example") == "socks5://a:1")
   }
 
-  @Test func onlySOCKSCarriesWhatIsNotEncryptedAndNothingGoesToThisMachine() throws {
+  @Test func unencryptedConnectionsOnlyUseSOCKSAndThisMachineIsReachedDirectly() throws {
     let plain = "http://sync.example.org"
     #expect(try proxy(["HTTPS_PROXY": "http://a:1"], plain) == nil)
     #expect(try proxy(["ALL_PROXY": "http://a:1"], plain) == nil)
@@ -117,7 +117,7 @@ import Testing
       ("0.1", "10.0.0.1", false), ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe00::1", false),
       ("::1", "0:0::1", true), ("[fd00::1]:443", "fd00::1", true), ("[fd00::1]:80", "fd00::1", false),
       ("[fd00::1]", "fd00::1", true), ("10.0.0.0/8", "a.org", false),
-      // A name is the same one with its dot at the end.
+      // A dot at the end does not change a name.
       ("a.org", "a.org.", true), ("a.org.", "a.org", true), (".a.org.", "b.a.org.", true),
       ("..", "a.org", false),
       ("*.", "a.org", false), ("a.org", "a.org..", false), ("*.a.org", "a.org", true), ("org", "a.org", true),
@@ -139,7 +139,7 @@ import Testing
       ("2001:db8::/33", "2001:db8:7fff::1", true), ("2001:db8::/33", "2001:db8:8000::1", false),
       ("[10.0.0.1]", "10.0.0.1", true), ("10.0.0.0/+8", "10.0.0.1", false),
       ("10.0.0.1:+443", "10.0.0.1", false),
-      // One of IPv4, written as one of IPv6, is the same host.
+      // A mapped address of IPv4 is the same host.
       ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("::ffff:10.0.0.1", "10.0.0.1", true),
       ("10.0.0.0/8", "::ffff:11.1.1.1", false), ("::/0", "::ffff:10.0.0.1", false),
       ("10.0.0.1/8", "10.9.9.9", true), ("10.0.0.0/8", "010.1.1.1", false),
@@ -147,7 +147,7 @@ import Testing
       ("**", "a.org", false),
       ("\ta.org", "a.org", true), ("b.org,,a.org", "a.org", true), ("b.org;a.org", "a.org", false),
     ] as [(String, String, Bool)])
-  func anExceptionHoldsForItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
+  func anExceptionAppliesToItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
     #expect(ProxyExceptions(text).contains(host: host, port: 443) == isExcepted)
   }
 }

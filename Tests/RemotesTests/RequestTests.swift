@@ -7,10 +7,10 @@ import Testing
 
 @testable import Remotes
 
-/// What goes over the wire.
+/// The transferred bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
-  @Test func everyRequestTellsTokenProgramAndRun() async throws {
+  @Test func everyRequestStatesTokenProgramAndRun() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     let run = Login.run(logbook: Login.logbookID, position: "m7")
     _ = try await ask(server, prefix: "/prefix/") { try await $0.changes(after: nil, limit: 5, run) }
@@ -19,23 +19,24 @@ struct RequestTests {
     #expect(request.headers["authorization"] == "Bearer \(Login.secret)")
     #expect(request.headers["user-agent"] == "glucoport/test")
     #expect(request.headers["accept-encoding"] == "gzip")
-    #expect(request.headers[Wire.nodeHeader.lowercased()] == run.node)
-    #expect(request.headers[Wire.runHeader.lowercased()] == "3 \(run.id)")
-    #expect(request.headers[Wire.logbookHeader.lowercased()] == Login.logbookID)
-    #expect(request.headers[Wire.positionHeader.lowercased()] == "m7")
+    #expect(request.headers[WireProtocol.nodeHeader.lowercased()] == run.node)
+    #expect(request.headers[WireProtocol.runHeader.lowercased()] == "3 \(run.id)")
+    #expect(request.headers[WireProtocol.logbookHeader.lowercased()] == Login.logbookID)
+    #expect(request.headers[WireProtocol.positionHeader.lowercased()] == "m7")
   }
 
-  @Test func whatIsNotKnownYetIsNotSaid() async throws {
+  @Test func unknownValuesAreNotSent() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     _ = try await ask(server) { try await $0.changes(after: nil, limit: 5, Login.run()) }
     let headers = try #require(server.requests.first?.headers)
     #expect(
-      headers[Wire.logbookHeader.lowercased()] == nil && headers[Wire.positionHeader.lowercased()] == nil)
+      headers[WireProtocol.logbookHeader.lowercased()] == nil
+        && headers[WireProtocol.positionHeader.lowercased()] == nil)
   }
 
-  @Test func partsAreAskedForByTimeKindAndGuid() async throws {
+  @Test func partsAreRequestedByTimeKindAndGuid() async throws {
     let empty = ChangePage(readings: ReadingBatch(), records: [], cursor: "c", hasMore: false)
-    let server = try ScriptedServer { _ in .status(200, Bodies.write(empty)) }
+    let server = try ScriptedServer { _ in .status(200, WireCodec.write(empty)) }
     try await ask(server) { remote in
       for part in [
         ChangePart.records, .record(Login.logbookID), .readings(from: .min, until: .max),
@@ -58,9 +59,9 @@ struct RequestTests {
   }
 
   @Test(arguments: [(1, false), (1000, true)])
-  func aLargeBodyIsPacked(_ count: Int, _ isPacked: Bool) async throws {
+  func aLargeBodyIsCompressed(_ count: Int, _ isPacked: Bool) async throws {
     let server = try ScriptedServer { _ in
-      .status(200, Bodies.write(ReadingAnswer(stored: count, known: 0)))
+      .status(200, WireCodec.write(ReadingAnswer(stored: count, known: 0)))
     }
     let batch = Sample.batch(count)
     _ = try await ask(server) { try await $0.store(batch, Login.run()) }
@@ -68,7 +69,7 @@ struct RequestTests {
     #expect(request.headers["content-type"] == "application/json")
     #expect((request.headers["content-encoding"] == "gzip") == isPacked)
     let body = isPacked ? try WireGzip.unpack(request.body, limit: 1 << 20) : request.body
-    #expect(body == Bodies.writeReadings(batch))
+    #expect(body == WireCodec.writeReadings(batch))
   }
 
   @Test func aBodyAboveTheLimitIsNotSent() async throws {
@@ -83,7 +84,7 @@ struct RequestTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test func aPackedAnswerIsUnpacked() async throws {
+  @Test func aCompressedAnswerIsDecompressed() async throws {
     let packed = try #require(WireGzip.pack(Login.logbookBody))
     let server = try ScriptedServer { _ in .status(200, packed, headers: ["Content-Encoding: gzip"]) }
     #expect(try await ask(server) { try await $0.logbook() } == Login.logbook)

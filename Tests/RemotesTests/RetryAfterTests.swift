@@ -4,7 +4,7 @@ import Testing
 
 @testable import Remotes
 
-/// How long an answer asks to wait.
+/// The time to wait in an answer.
 @Suite struct RetryAfterTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -13,7 +13,7 @@ import Testing
     (" 1", nil),
     ("1s", nil), ("soon", nil), ("٣", nil), ("99999999999999999999", nil),
   ])
-  func aNumberIsSeconds(_ value: String, _ seconds: Int?) {
+  func aNumberMeansSeconds(_ value: String, _ seconds: Int?) {
     #expect(RetryAfter.seconds(value, date: nil) == seconds)
     #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
   }
@@ -22,7 +22,7 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
     ("Mon, 07 Nov 1994 08:49:37 GMT", 86_400), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
   ])
-  func aDateIsOfTheClockOfTheAnswer(_ value: String, _ seconds: Int) {
+  func aDateIsRelativeToTheAnswersClock(_ value: String, _ seconds: Int) {
     #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
     #expect(RetryAfter.seconds(value, date: nil) == nil, "nothing says what time it is there")
     #expect(RetryAfter.seconds(value, date: "now") == nil)
@@ -33,12 +33,12 @@ import Testing
     "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, xx Nov 1994 08:49:37 GMT",
     "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "GMT", "",
   ])
-  func otherDatesAreNone(_ text: String) {
+  func otherDatesAreRefused(_ text: String) {
     #expect(RetryAfter.instant(text) == nil)
     #expect(RetryAfter.instant(Self.date) == 784_111_777)
   }
 
-  @Test func noAnswerAsksForNothing() {
+  @Test func withoutAHeaderThereIsNoTimeToWait() {
     #expect(RetryAfter.seconds(nil, date: Self.date) == nil)
   }
 }

@@ -5,12 +5,12 @@ import LogbookAPI
 import LogbookServer
 import ServerStore
 
-/// A glucoport server on loopback, with one logbook that is empty at the start.
+/// A glucoport server on loopback with one empty logbook.
 enum ServedLogbook {
   static let writeToken = "gp_conformance-writer"
   static let readToken = "gp_conformance-reader"
 
-  /// Runs a server for as long as the body works.
+  /// Runs a server while the body runs.
   static func with(_ body: @Sendable (_ url: String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "glucoport-served-\(UUID().uuidString)")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// What each status of a glucoport server means, with its word and without.
+/// The meaning of each status of a glucoport server, with and without its code.
 @Suite(.timeLimit(.minutes(10)))
 struct StatusTests {
   private static let other = "99999999-9999-4999-8999-999999999999"
@@ -19,7 +19,7 @@ struct StatusTests {
     (403, ErrorBody(.readOnly, "read"), .readOnly),
     (413, ErrorBody(.tooLarge, "large"), .tooLarge),
   ])
-  func aWordOfTheProtocolHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: ServiceError)
+  func aCodeOfTheProtocolHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: ServiceError)
     async throws
   {
     #expect(try await problem { _ in .status(status, body.json) } == expected)
@@ -32,11 +32,12 @@ struct StatusTests {
     (500, nil, "serverFailure"), (507, nil, "serverFailure"), (502, nil, "unavailable"),
     (504, nil, "unavailable"), (408, nil, "unavailable"), (400, nil, "protocolViolation"),
     (404, .notFound, "protocolViolation"), (410, nil, "protocolViolation"),
-    // A word under a status that is not its own has no meaning.
+    // A code with a status that does not belong to it has no meaning.
     (500, .nodeReused, "serverFailure"), (502, .positionUnknown, "unavailable"),
     (409, .badRequest, "protocolViolation"), (400, .login, "protocolViolation"),
   ])
-  func aStatusIsToldByWhatCanBeDone(_ status: Int, _ code: ErrorCode?, _ expected: String) async throws {
+  func aStatusIsReportedByPossibleRemedies(_ status: Int, _ code: ErrorCode?, _ expected: String) async throws
+  {
     let body = code.map { ErrorBody($0, "the words of the server").json } ?? Array("<html>".utf8)
     let problem = try await problem { _ in .status(status, body) }
     #expect("\(problem)".hasPrefix(expected), "\(problem)")
@@ -45,9 +46,9 @@ struct StatusTests {
     }
   }
 
-  /// Most often the path is another one, or the type was not said.
+  /// Usually the path is wrong, or the kind of remote was not stated.
   @Test(arguments: [204, 300, 304, 400, 404, 405, 409, 410, 418, 451])
-  func aStatusThatIsNoneOfTheRemotesIsToldWithWhatToCheck(_ status: Int) async throws {
+  func anUnexpectedStatusIsReportedWithWhatToCheck(_ status: Int) async throws {
     let problem = try await problem { _ in .status(status, Array("<html>".utf8)) }
     guard case .protocolViolation(let sentence) = problem else {
       Issue.record("\(problem)")
@@ -59,7 +60,7 @@ struct StatusTests {
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func aRedirectionIsToldWithItsPlaceOrWithout(_ status: Int) async throws {
+  func aRedirectionIsReportedWithItsTargetIfStated(_ status: Int) async throws {
     let plain = try await problem { _ in .status(status) }
     #expect(plain.sentence?.hasSuffix("it redirects to another address; redirects are not followed") == true)
     let place = try await problem { _ in .status(status, headers: ["Location: https://a.example/x"]) }
@@ -67,7 +68,7 @@ struct StatusTests {
   }
 
   @Test(arguments: [429, 503])
-  func theTimeToWaitIsTaken(_ status: Int) async throws {
+  func theTimeToWaitIsObeyed(_ status: Int) async throws {
     let seconds = try await problem { _ in .status(status, headers: ["Retry-After: 17"]) }
     let date = try await problem { _ in
       .status(
@@ -98,10 +99,10 @@ struct StatusTests {
     #expect(RetryAfter.seconds(nil, date: "Wed, 06 May 2026 16:30:00 GMT") == nil)
   }
 
-  @Test func theWordsOfARefusedItemAreBounded() async throws {
+  @Test func theMessageOfARefusedItemIsBounded() async throws {
     let reason = String(repeating: "x", count: 500) + Login.secret
     let answer = ReadingAnswer(stored: 0, known: 0, refused: [RefusedItem(item: 0, reason: reason)])
-    let server = try ScriptedServer { _ in .status(200, Bodies.write(answer)) }
+    let server = try ScriptedServer { _ in .status(200, WireCodec.write(answer)) }
     let told = try await ask(server) { try await $0.store(Sample.batch(1), Login.run()) }
     #expect(told.refused.first?.reason.count == 200)
   }

@@ -22,8 +22,8 @@ struct TokenTests {
     }
   }
 
-  /// With more of it a token that a person chose could be guessed.
-  @Test func aMarkTellsTokensApartAndHoldsSixteenBits() throws {
+  /// With a longer mark, a token that a person chose could be guessed.
+  @Test func aMarkDistinguishesTokensAndHasSixteenBits() throws {
     func mark(_ text: String, salt: String = "node") throws -> String {
       try Token(firstLineOf: Array(text.utf8), origin: "a test").mark(salt: salt)
     }
@@ -34,7 +34,7 @@ struct TokenTests {
   }
 
   @Test(arguments: ["", "\nabc", "  \n", "a b", "secrét", "a\u{1}b", String(repeating: "a", count: 4097)])
-  func whatIsNoTokenIsRefusedWithoutRepeatingIt(_ content: String) async throws {
+  func anInvalidTokenIsRefusedWithoutQuotingIt(_ content: String) async throws {
     try await withFile(content) { path in
       let failure = await failure(.file(path))
       #expect(failure?.category == .configuration)
@@ -44,7 +44,7 @@ struct TokenTests {
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o610, 0o602])
-  func aFileThatOthersMayReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) async throws {
+  func aFileThatOthersCanReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) async throws {
     try await withFile("abc", mode: mode) { path in
       let failure = await failure(.file(path))
       #expect(failure?.category == .permission)
@@ -60,7 +60,7 @@ struct TokenTests {
     }
   }
 
-  @Test func whatIsNoRegularFileIsRefused() async throws {
+  @Test func onlyRegularFilesAreAccepted() async throws {
     try await withFile("abc") { path in
       #expect(mkfifo(path + ".pipe", 0o600) == 0)
       defer { unlink(path + ".pipe") }
@@ -88,7 +88,7 @@ struct TokenTests {
     ("/no/such/program-of-glucoport 2>&-", .permission), ("true", .configuration),
     ("yes secret", .configuration), ("echo secret secret", .configuration),
   ])
-  func aCommandThatGivesNoTokenIsToldWithoutItsOutput(_ command: String, _ category: FailureCategory) async {
+  func aCommandWithoutATokenIsReportedWithoutItsOutput(_ command: String, _ category: FailureCategory) async {
     let failure = await failure(.command(command))
     #expect(failure?.category == category)
     #expect(failure?.message.contains("secret") == false)
@@ -107,7 +107,7 @@ struct TokenTests {
     #expect(ContinuousClock.now - start < .seconds(10))
   }
 
-  @Test func aTokenShowsItselfInNoText() throws {
+  @Test func aTokenAppearsInNoText() throws {
     let token = try Login.token()
     let login = try Login.to("https://host.example")
     var dumped = ""

@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try ScratchFolder() }
 
-  /// A stopped storage whose logbook holds `hello` whole, and the path of its file.
+  /// A closed storage whose logbook holds `hello` completely, and the path of its file.
   private func filled() async throws -> String {
     let stand = try await StoragePlace(bench: EmbeddedConformance.bench, folder: folder).start()
     let client = Client(stand)

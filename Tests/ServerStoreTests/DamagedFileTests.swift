@@ -9,13 +9,13 @@ import Testing
 
 @testable import ServerStore
 
-/// Files of a logbook in which another program, or the disk, left what no glucoport writes.
+/// Files of a logbook with content that glucoport never writes, from another program or a disk error.
 @Suite struct DamagedFileTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// A file with a reading, and what a statement then does to it without any rule of the schema.
+  /// A file with a reading, changed by a statement without any rule of the schema.
   private func damaged(_ sql: String) throws -> DatabaseFile {
     let path = folder.path + "/a.db"
     try DataFolder.makeFile(path)
@@ -48,7 +48,7 @@ import Testing
     ("UPDATE series SET position_kind = 9", "unknown position_kind 9"),
     ("DELETE FROM series", "readings belong to it, and it is not there"),
   ])
-  func aDamagedReadingIsReportedAndNotGuessed(_ sql: String, _ reason: String) async throws {
+  func aDamagedReadingIsReported(_ sql: String, _ reason: String) async throws {
     let file = try damaged(sql)
     await #expect {
       _ = try await file.read { database in
@@ -62,7 +62,7 @@ import Testing
     try file.close()
   }
 
-  /// A record with a change of the file that no rule of the schema holds back.
+  /// A record, and a change of the file without any rule of the schema.
   @Test(arguments: [
     ("UPDATE record SET guid = '-1'", "record (guid \"-1\"): unknown guid"),
     ("UPDATE record SET state = '{}'", "record (guid \"\(guid)\"): unknown state"),
@@ -96,7 +96,7 @@ import Testing
     try file.close()
   }
 
-  /// The words for the server's log.
+  /// The text for the server's log.
   private static func log(_ error: any Error) -> String? {
     guard case .serverFailure(_, let log)? = error as? ServiceError else { return nil }
     return log
@@ -108,9 +108,9 @@ import Testing
     "fields":{"text":"a"},"deleted":false,"edited_at":null}
     """
 
-  /// The numbers behind it would overflow, and end the server for everybody.
+  /// Further numbers would overflow, and end the server for everyone.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
-  func aNumberThatNoCountingReachesIsDamage(_ seq: Int64)
+  func anImpossiblyLargeNumberIsDamage(_ seq: Int64)
     async throws
   {
     let file = try damaged("UPDATE reading SET seq = \(seq)")
@@ -122,7 +122,7 @@ import Testing
     try file.close()
   }
 
-  /// One byte of the disk makes NULL or text of a number, whatever the schema says.
+  /// One wrong byte on the disk can make NULL or text of a number, whatever the schema states.
   @Test(arguments: [
     ("unit", "NULL", "unit is NULL"), ("unit", "'x'", "unit is no number"),
     ("value", "'x'", "value is no number"),
@@ -130,7 +130,7 @@ import Testing
     ("position", "NULL", "position is NULL"), ("occurrence", "x'00'", "occurrence is no number"),
     ("threshold", "'x'", "threshold is no number"),
   ])
-  func whatIsNoNumberIsNeverReadAsZero(_ column: String, _ value: String, _ reason: String) async throws {
+  func anInvalidNumberIsNeverReadAsZero(_ column: String, _ value: String, _ reason: String) async throws {
     let file = try damaged("SELECT 1")
     try file.writeNow { database in
       try database.execute(
@@ -153,7 +153,7 @@ import Testing
     try file.close()
   }
 
-  @Test(arguments: [true, false]) func oneDamagedFileStopsNoOtherLogbook(isDatabase: Bool) async throws {
+  @Test(arguments: [true, false]) func aDamagedFileDoesNotAffectOtherLogbooks(isDatabase: Bool) async throws {
     let logins = try Logins(folder: folder.path)
     let tokens = [LoginToken("gp_one"), LoginToken("gp_two")]
     for (index, token) in tokens.enumerated() {

@@ -7,7 +7,7 @@ import ServerStore
 import ServiceConformance
 import Testing
 
-/// The embedded storage under the rules of every storage, and its logbooks under those of every service.
+/// The embedded storage with the rules for storages, and its logbooks with the rules for services.
 @Suite(.timeLimit(.minutes(10))) struct EmbeddedConformance {
   static let bench = StorageBench { folder, maxContentBytes in
     var quota = LogbookQuota()
@@ -16,11 +16,11 @@ import Testing
     return OpenStorage(storage, stop: storage.close)
   }
 
-  @Test(arguments: StorageRule.all) func theStorageHoldsTo(_ rule: StorageRule) async throws {
+  @Test(arguments: StorageRule.all) func theStorageObeys(_ rule: StorageRule) async throws {
     try await Self.bench.check(rule)
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookHoldsTo(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aLogbookObeys(_ rule: ServiceRule) async throws {
     try await EmbeddedLogbooks().check(rule)
   }
 }

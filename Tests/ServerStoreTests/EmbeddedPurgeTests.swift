@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServerStore
 
-/// What the embedded storage leaves of a logbook that was removed, and what it makes of damage by hand.
+/// What the embedded storage keeps of a purged logbook, and how it reacts to damage by hand.
 @Suite struct EmbeddedPurgeTests {
   private let folder: ScratchFolder
 
@@ -23,7 +23,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/logbooks").sorted()
   }
 
-  @Test func everyFileOfTheLogbookIsGoneAndNoOther() async throws {
+  @Test func onlyTheFilesOfTheLogbookAreRemoved() async throws {
     let stand = try await stand()
     try await Client(stand).push(Sample.history(10))
     try await Client(stand, as: stand.stranger).push(Sample.history(10))
@@ -36,7 +36,7 @@ import Testing
     try await stand.stop()
   }
 
-  @Test func nothingIsKeptButTheIdAndTheHashesOfTheTokens() async throws {
+  @Test func onlyTheIdAndTheHashesOfTheTokensAreKept() async throws {
     let token = LoginToken("gp_planted")
     let logins = try Logins(folder: folder.path)
     try logins.add(name: "planted-phone", role: .write, logbook: "planted-logbook", token: token, at: 1)
@@ -56,7 +56,7 @@ import Testing
     #expect(bytes.range(of: Data(login.logbook.utf8)) != nil && bytes.range(of: Data(token.hash)) != nil)
   }
 
-  @Test func tokensOfAPurgedLogbookAreNotListedAndItsNameIsFree() async throws {
+  @Test func tokensOfAPurgedLogbookAreNotListedAndItsNameIsFreeAgain() async throws {
     let stand = try await stand()
     try await stand.purge(stand.writer)
     let logins = try Logins(folder: folder.path)
@@ -68,8 +68,8 @@ import Testing
     try await stand.stop()
   }
 
-  /// The process ended between the logins and the files.
-  @Test func filesThatACrashLeftBehindAreRemovedAtTheNextStart() async throws {
+  /// The process ended after the logins were removed and before the files were.
+  @Test func leftoverFilesOfACrashAreRemovedAtTheNextStart() async throws {
     let stand = try await stand()
     try await Client(stand).push(Sample.history(10))
     try await stand.stop()
@@ -81,7 +81,7 @@ import Testing
     #expect(try !names().contains { $0.hasPrefix(stand.writer.logbook) })
   }
 
-  @Test func whatWasPurgedStaysPurged() async throws {
+  @Test func aPurgedLogbookStaysPurged() async throws {
     let stand = try await stand()
     try await stand.purge(stand.writer)
     try await stand.stop()
@@ -93,8 +93,8 @@ import Testing
     }
   }
 
-  /// Of a record that is gone from the file, the answer to an earlier request would hide that.
-  @Test func aRecordThatIsGoneFromTheFileIsStoredWhenItIsSentAgain() async throws {
+  /// An earlier answer must not hide that the record is missing.
+  @Test func aRecordMissingFromTheFileIsStoredWhenSentAgain() async throws {
     let stand = try await stand()
     let client = Client(stand)
     let change = Sample.change(Client.uuid(), 1, on: nil, Sample.note("text"))
@@ -113,7 +113,7 @@ import Testing
     try await stand.stop()
   }
 
-  @Test func contentThatWasChangedByHandIsReplacedWhenTheRecordIsSentAgain() async throws {
+  @Test func contentChangedByHandIsReplacedWhenTheRecordIsSentAgain() async throws {
     let stand = try await stand()
     var client = Client(stand)
     let (guid, state) = (Client.uuid(), Sample.note("text"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServerStore
 
-/// What belongs to the embedded storage alone: its folder, its files and their rules.
+/// Properties of the embedded storage only: its folder, its files and their rules.
 @Suite struct EmbeddedStorageTests {
   private let folder: ScratchFolder
   private let token = LoginToken("gp_token")
@@ -39,7 +39,7 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test func noOneElseMayLookIntoTheFolderAndItsFiles() async throws {
+  @Test func otherUsersCannotReadTheFolderAndItsFiles() async throws {
     let storage = try EmbeddedStorage(folder: folder.path + "/new/data")
     #expect(try mode(folder.path + "/new/data") == 0o700)
     try await storage.close()
@@ -52,14 +52,14 @@ import Testing
     try await open.close()
   }
 
-  @Test func aFolderIntoWhichOthersMayWriteIsRefused() throws {
+  @Test func aFolderThatOthersCanWriteToIsRefused() throws {
     try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
     #expect { try EmbeddedStorage(folder: folder.path) } throws: {
       ($0 as? Failure)?.category == .permission && "\($0)".contains("chmod 700")
     }
   }
 
-  @Test func aFolderOfLogbooksIntoWhichOthersMayWriteIsRefused() async throws {
+  @Test func aFolderOfLogbooksThatOthersCanWriteToIsRefused() async throws {
     try await EmbeddedStorage(folder: folder.path).close()
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o777], ofItemAtPath: folder.path + "/logbooks")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func anEmptyFileThatIsThereBecomesPrivateAndAnotherKeepsItsMode() async throws {
+  @Test func anExistingEmptyFileBecomesPrivateAndAnotherKeepsItsMode() async throws {
     let path = folder.path + "/server.db"
     #expect(
       FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
@@ -86,7 +86,7 @@ import Testing
     try await EmbeddedStorage(folder: folder.path).close()
   }
 
-  @Test func loginsAreAddedAndRevokedBesideARunningServer() async throws {
+  @Test func loginsAreAddedAndRevokedWhileAServerRuns() async throws {
     let (storage, _) = try await filled()
     let logins = try Logins(folder: folder.path)
     let other = LoginToken("gp_other")
@@ -104,7 +104,7 @@ import Testing
     try await storage.close()
   }
 
-  @Test func aLoginNeedsANameOfItsOwnAndALogbookThatIsMeant() throws {
+  @Test func aLoginNeedsAUniqueNameAndAnUnambiguousLogbook() throws {
     let logins = try Logins(folder: folder.path)
     func refusal(_ name: String, _ logbook: String?) -> FailureCategory? {
       do {
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func tokensAreKeptAsHashesAlone() async throws {
+  @Test func tokensAreStoredOnlyAsHashes() async throws {
     let (storage, _) = try await filled()
     try await storage.close()
     let bytes = try Data(contentsOf: URL(filePath: folder.path + "/server.db"))
@@ -133,9 +133,9 @@ import Testing
     #expect(bytes.range(of: Data(token.hash)) != nil)
   }
 
-  @Test func aStoppedServerLeavesEverythingInTheFileOfItsLogbook() async throws {
+  @Test func aStoppedServerHasEverythingInTheFileOfItsLogbook() async throws {
     let (storage, client) = try await filled()
-    // A reader is open, too, and it is the last one to close.
+    // A reader is open, too, and is the last to close.
     _ = try await client.service.changes(after: nil, limit: 10, client.run)
     try await storage.close()
     let copy = folder.path + "/copy.db"
@@ -173,14 +173,14 @@ import Testing
       "CHECK"
     ),
   ])
-  func theFileRefusesWhatMayNeverHappen(_ sql: String, _ reason: String) async throws {
+  func theFileRefusesForbiddenChanges(_ sql: String, _ reason: String) async throws {
     let (storage, client) = try await filled()
     try await storage.close()
     let queue = try DatabaseQueue(path: logbookPath(client.login))
     #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
   }
 
-  @Test func aRecordNeverComesBeforeAnotherChange() async throws {
+  @Test func aRecordNeverMovesBeforeAnotherChange() async throws {
     let (storage, client) = try await filled()
     try await client.push(Sample.history(5, from: 10))
     try await storage.close()
@@ -206,7 +206,7 @@ import Testing
     try await storage.close()
   }
 
-  @Test func filesOfOthersAndOfTheFutureAreRefused() throws {
+  @Test func foreignFilesAndNewerFilesAreRefused() throws {
     let foreign = try DatabaseQueue(path: folder.path + "/server.db")
     try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }
     #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .badInput }

@@ -8,18 +8,18 @@ import Testing
 
 @testable import ServerStore
 
-/// What a program that is not glucoport does to the files of a server: SQLite as it opens a file by itself, without
-/// recursive triggers and without foreign keys.
+/// Changes of a server's files by a program other than glucoport: with SQLite's default settings, which have neither
+/// recursive triggers nor foreign keys.
 @Suite struct ForeignProgramTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// A file of the server, with the tables whose rows stay, and those that are free.
+  /// A file of the server, with its permanent tables and its other tables.
   struct Kind: Sendable, CustomTestStringConvertible {
     let name: String
     let content: String
-    /// Each with the columns that another program may write.
+    /// The columns of each table that another program may write.
     let lasting: [String: Set<String>]
     let free: Set<String>
 
@@ -87,7 +87,7 @@ import Testing
     return try queue.inDatabase(work)
   }
 
-  /// Everything in the lasting tables.
+  /// The content of the permanent tables.
   private func content(_ kind: Kind) throws -> [String] {
     try bare(kind) { database in
       try kind.lasting.keys.sorted().flatMap { table in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Expects that a trigger refuses a statement, or that it at least changes nothing.
+  /// Expects that a trigger refuses a statement, or that the statement changes nothing.
   private func expectUnchanged(
     _ kind: Kind, _ sql: String, mayPass: Bool = false, _ location: SourceLocation = #_sourceLocation
   ) throws {
@@ -111,7 +111,7 @@ import Testing
     #expect(try content(kind) == before, "\(sql)", sourceLocation: location)
   }
 
-  @Test(arguments: [logbook, server]) func everyTableIsEitherLastingOrFree(_ kind: Kind) throws {
+  @Test(arguments: [logbook, server]) func everyTableIsEitherPermanentOrFree(_ kind: Kind) throws {
     try make(kind)
     let names = try bare(kind) { database in
       try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -120,14 +120,14 @@ import Testing
   }
 
   @Test(arguments: places)
-  func aLastingRowIsNeitherDeletedNorReplaced(_ kind: Kind, _ table: String) throws {
+  func aPermanentRowIsNeitherDeletedNorReplaced(_ kind: Kind, _ table: String) throws {
     try make(kind)
     let names = try columns(kind, table).map(\.name)
     let list = names.joined(separator: ", ")
     #expect(try bare(kind) { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 } > 0)
     try expectUnchanged(kind, "DELETE FROM \(table)")
     try expectUnchanged(kind, "DELETE FROM \(table) WHERE true")
-    // An upload repeats readings that are known, and skips them.
+    // An upload repeats known readings, and skips them.
     let isSkipped = table == "reading"
     for verb in ["INSERT OR REPLACE", "REPLACE"] {
       try expectUnchanged(
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: places)
-  func whatIdentifiesALastingRowNeverChanges(_ kind: Kind, _ table: String) throws {
+  func theIdentityOfAPermanentRowNeverChanges(_ kind: Kind, _ table: String) throws {
     try make(kind)
     for (name, type) in try columns(kind, table) where kind.lasting[table]?.contains(name) != true {
       let other =
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// The number of a row has two names, and a trigger of one does not fire for the other.
+  /// The number of a row has two names, and a trigger for one does not fire for the other.
   @Test(arguments: ["device", "series", "node", "epoch", "reading", "blob_part"])
   func theNumberOfARowNeverChanges(_ table: String) throws {
     try make(Self.logbook)
@@ -197,8 +197,8 @@ import Testing
     """
   }
 
-  /// Under its own number, under another one, and another reading under its number.
-  @Test(arguments: [2, 5000]) func aReadingIsNeverReplacedAlsoBehindALargeUpload(_ readings: Int) throws {
+  /// With its own number, with another one, and another reading with its number.
+  @Test(arguments: [2, 5000]) func aReadingIsNeverReplacedEvenAfterALargeUpload(_ readings: Int) throws {
     try make(Self.logbook, readings: readings)
     let other =
       "REPLACE INTO reading SELECT seq, series, position + 1, value_bucket, occurrence, device_time, utc_offset, "
@@ -221,22 +221,22 @@ import Testing
       value, unit, range_flag, threshold, marks, node FROM reading
     """,
   ])
-  func whatMayChangeChanges(_ sql: String) throws {
+  func permittedChangesSucceed(_ sql: String) throws {
     try make(Self.logbook)
     let before = try content(Self.logbook)
     try bare(Self.logbook) { try $0.execute(sql: sql) }
     #expect(try content(Self.logbook) != before)
   }
 
-  @Test func aTokenIsRevokedByAnyProgramAndALogbookWithTokensStays() throws {
+  @Test func anyProgramCanRevokeATokenButNotRemoveALogbookWithTokens() throws {
     try make(Self.server)
     try expectUnchanged(Self.server, "DELETE FROM logbook")
     try bare(Self.server) { try $0.execute(sql: "DELETE FROM login; DELETE FROM logbook") }
     #expect(try bare(Self.server) { try Int.fetchOne($0, sql: "SELECT count(*) FROM logbook") } == 0)
   }
 
-  /// Uploads that repeat what they sent skip the known readings, few and many.
-  @Test(arguments: [3, 600]) func aRepeatedUploadSkipsWhatIsKnown(_ count: Int) throws {
+  /// Repeated uploads skip the known readings, whether few or many.
+  @Test(arguments: [3, 600]) func aRepeatedUploadSkipsKnownReadings(_ count: Int) throws {
     try make(Self.logbook, readings: count)
     let file = try DatabaseFile(path: path(Self.logbook), name: "logbook", schema: LogbookSchema.schema)
     let answer = try file.writeNow { database in

@@ -47,7 +47,7 @@ import Testing
     #expect(bytes.range(of: Data("other".utf8)) != nil)
   }
 
-  @Test func aNameIsUsedOnceUntilItIsRevoked() async throws {
+  @Test func aNameIsUniqueUntilItIsRevoked() async throws {
     let logins = try opened()
     try add(logins, "a")
     expectUsage("exists already") { try add(logins, "a", token: "gp_other") }
@@ -64,7 +64,7 @@ import Testing
     "", "a\n", "a\u{1B}[31m", "a\u{0}", "a\u{7F}", "a\u{85}", "a\u{2028}b", "a\u{202E}b", "a\u{200B}b",
     "\u{E000}", String(repeating: "x", count: 65),
   ])
-  func aNameThatCannotBeShownIsRefused(_ name: String) throws {
+  func anUnprintableNameIsRefused(_ name: String) throws {
     let logins = try opened()
     expectUsage("1 to 64 characters") { try add(logins, name) }
     expectUsage("1 to 64 characters") { try add(logins, "a", name) }
@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     "x", "Anna Müller", "安娜", "'; DROP TABLE login; --", "<b>", String(repeating: "x", count: 64),
   ])
-  func otherNamesAreTakenAsTheyAre(_ name: String) async throws {
+  func otherNamesAreStoredUnchanged(_ name: String) async throws {
     let logins = try opened()
     try add(logins, name, name, token: "gp_x")
     #expect(try logins.list().map { [$0.name, $0.logbook] } == [[name, name]])
@@ -84,7 +84,7 @@ import Testing
     #expect(try logins.list().isEmpty)
   }
 
-  @Test func withoutANameTheOnlyLogbookIsMeant() throws {
+  @Test func withoutANameTheOnlyLogbookIsUsed() throws {
     let logins = try opened()
     expectUsage("--logbook") { try add(logins, "a", nil) }
     try add(logins, "a", "one")
@@ -94,7 +94,7 @@ import Testing
     #expect(try logins.list().map(\.logbook) == ["one", "one", "two"])
   }
 
-  @Test func aTokenOpensTheLogbookOfItsLoginAlone() async throws {
+  @Test func aTokenOpensOnlyTheLogbookOfItsLogin() async throws {
     let logins = try opened()
     try add(logins, "a", "one")
     try add(logins, "b", "two")
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aRotationWithoutGraceLeavesNothingOfTheOldToken() throws {
+  @Test func aRotationWithoutGraceRemovesTheOldToken() throws {
     let logins = try opened()
     try add(logins, "a")
     try logins.rotate(name: "a", token: LoginToken("gp_2"), graceSeconds: 0, at: 100)
@@ -121,7 +121,7 @@ import Testing
     #expect(try logins.list().map(\.createdAt) == [5], "when it was added stays")
   }
 
-  @Test func eachRotationShortensTheGraceOfThoseBefore() throws {
+  @Test func eachRotationShortensTheGraceOfEarlierTokens() throws {
     let logins = try opened()
     try add(logins, "a")
     try add(logins, "b")
@@ -129,15 +129,15 @@ import Testing
     try logins.rotate(name: "a", token: LoginToken("gp_2"), graceSeconds: 500, at: 100)
     try logins.rotate(name: "a", token: LoginToken("gp_3"), graceSeconds: 50, at: 200)
     #expect(try replaced(logins) == [250, 250, 1100])
-    // A longer one lengthens none.
+    // A longer grace extends none.
     try logins.rotate(name: "a", token: LoginToken("gp_4"), graceSeconds: 600, at: 210)
     #expect(try replaced(logins) == [250, 250, 810, 1100])
-    // What is over goes with the next one.
+    // Expired tokens are removed at the next rotation.
     try logins.rotate(name: "b", token: LoginToken("gp_b3"), graceSeconds: 10, at: 300)
     #expect(try replaced(logins) == [310, 310, 810])
   }
 
-  @Test func aReplacedTokenIsThatOfItsLoginWithItsRole() async throws {
+  @Test func aReplacedTokenHasItsLoginAndRole() async throws {
     let logins = try opened()
     try logins.add(name: "a", role: .read, logbook: "book", token: LoginToken("gp_1"), at: 5)
     let before = try await logins.login(tokenHash: LoginToken("gp_1").hash, at: 99)
@@ -146,12 +146,12 @@ import Testing
       #expect(try await logins.login(tokenHash: LoginToken(token).hash, at: 109) == before, "\(token)")
     }
     #expect(before?.role == .read)
-    // Without a time only the latest one counts.
+    // Without a time only the latest token is valid.
     #expect(try await logins.login(tokenHash: LoginToken("gp_1").hash) == nil)
     #expect(try await logins.login(tokenHash: LoginToken("gp_2").hash) == before)
   }
 
-  @Test func aLoginThatIsNotThereIsNeitherRotatedNorRemoved() throws {
+  @Test func aMissingLoginIsNeitherRotatedNorRemoved() throws {
     let logins = try opened()
     try add(logins, "a")
     let works: [() throws -> Void] = [

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ServerStore
 
-/// A comparison hashes each reading once, however many requests it takes.
+/// A comparison hashes each reading once, whatever the number of its requests.
 @Suite struct ReadingBucketsTests {
   private let folder: ScratchFolder
   private let file: DatabaseFile
@@ -30,13 +30,13 @@ import Testing
     return digests
   }
 
-  @Test func whatIsKnownIsNotReadAgain() throws {
+  @Test func knownReadingsAreNotReadAgain() throws {
     let first = Sample.history(400)
     try store(first, after: 0)
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
     #expect(buckets.digests == expected([first]) && buckets.last == 400)
-    // Whoever reads an old row once more meets this one, and fails.
+    // Reading an old row again would find this one, and fail.
     try file.writeNow { database in
       try database.execute(sql: "DROP TRIGGER reading_is_immutable")
       try database.execute(sql: "UPDATE reading SET series = 99 WHERE seq <= 400")
@@ -51,10 +51,10 @@ import Testing
     try file.close()
   }
 
-  @Test func theReadingsOfBucketsAreThoseOfTheFileAlsoBehindNumbersOfRecords() throws {
+  @Test func theReadingsOfBucketsAreComplete() throws {
     let (first, second) = (Sample.history(300), Sample.history(5, device: Sample.meter))
     try store(first, after: 0)
-    // The numbers between belong to changes of records.
+    // The numbers in between belong to changes of records.
     try store(second, after: 5000)
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
@@ -69,8 +69,8 @@ import Testing
     try file.close()
   }
 
-  /// Whoever keeps a place for each number takes more memory here than there is.
-  @Test func aNumberFarAwayTakesNoMemory() throws {
+  /// An array indexed by number would need more memory than exists.
+  @Test func aDistantNumberNeedsNoMemory() throws {
     let far = Sample.history(2, device: Sample.meter)
     try store(Sample.history(3), after: 0)
     try store(far, after: 1 << 61)
@@ -82,19 +82,20 @@ import Testing
     try file.close()
   }
 
-  @Test func moreThanOneAnswerHoldsIsNotRead() throws {
-    for start in stride(from: 0, to: Wire.maxReadings, by: 10_000) {
-      try store(Sample.history(min(10_000, Wire.maxReadings - start), from: start), after: Int64(start))
+  @Test func moreReadingsThanOneAnswerHoldsAreNotRead() throws {
+    for start in stride(from: 0, to: WireProtocol.maxReadings, by: 10_000) {
+      try store(
+        Sample.history(min(10_000, WireProtocol.maxReadings - start), from: start), after: Int64(start))
     }
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
     let whole = try file.readNow { try buckets.readings(in: Set(0..<4096), $0) }
-    #expect(whole?.readings.count == Wire.maxReadings)
-    try store(Sample.history(1, device: Sample.meter), after: Int64(Wire.maxReadings))
+    #expect(whole?.readings.count == WireProtocol.maxReadings)
+    try store(Sample.history(1, device: Sample.meter), after: Int64(WireProtocol.maxReadings))
     try file.readNow { try buckets.extend($0) }
     #expect(try file.readNow { try buckets.readings(in: Set(0..<4096), $0) } == nil)
     let half = try file.readNow { try buckets.readings(in: Set(0..<2048), $0) }
-    #expect((half?.readings.count ?? 0) > Wire.maxReadings / 3)
+    #expect((half?.readings.count ?? 0) > WireProtocol.maxReadings / 3)
     try file.close()
   }
 
@@ -112,7 +113,7 @@ import Testing
     return buckets
   }
 
-  @Test func comparisonsThatTakeTurnsKeepWhatEachRead() async throws {
+  @Test func alternatingComparisonsKeepTheirBuckets() async throws {
     let (first, second) = (try read(3, in: "first"), try read(5, in: "second"))
     let compared = ComparedLogbook()
     await compared.keep(first, of: "a 1")
@@ -124,7 +125,7 @@ import Testing
     #expect(await compared.buckets(of: "a 1").last == 3, "an answer that was late takes nothing back")
   }
 
-  @Test func whatComparisonsKeepIsBounded() async throws {
+  @Test func theBucketsOfComparisonsAreBounded() async throws {
     let buckets = try read(4, in: "few")
     let compared = ComparedLogbook(maxReadings: 8)
     for number in 0..<3 { await compared.keep(buckets, of: "\(number)") }

@@ -51,14 +51,14 @@ package struct Client: Sendable {
   }
 
   /// The next page, behind which the cursor is then; nil when nothing changed.
-  package mutating func pull(limit: Int = Wire.maxReadings) async throws -> ChangePage? {
+  package mutating func pull(limit: Int = WireProtocol.maxReadings) async throws -> ChangePage? {
     let page = try await service.changes(after: cursor, limit: limit, run)
     if let page { cursor = page.cursor }
     return page
   }
 
   /// Every page.
-  package mutating func pullAll(limit: Int = Wire.maxReadings) async throws -> [ChangePage] {
+  package mutating func pullAll(limit: Int = WireProtocol.maxReadings) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     while let page = try await pull(limit: limit) { pages.append(page) }
     return pages

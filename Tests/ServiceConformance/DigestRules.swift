@@ -41,10 +41,10 @@ enum DigestRules {
 
     StorageRule("moreReadingsThanAnAnswerHoldsAreTooMany") { stand in
       let client = Client(stand)
-      try await client.push(Sample.history(Wire.maxReadings))
+      try await client.push(Sample.history(WireProtocol.maxReadings))
       let all = Array(0..<IdentityDigests.bucketCount)
       let found = try await stand.logbook(stand.reader).neededDigests.readings(in: all, client.run)
-      #expect(found.readings.count == Wire.maxReadings)
+      #expect(found.readings.count == WireProtocol.maxReadings)
       try await client.push(Sample.history(1, device: Sample.meter))
       await #expect(throws: ServiceError.tooLarge) {
         _ = try await stand.logbook(stand.reader).neededDigests.readings(in: all, client.run)
@@ -54,7 +54,7 @@ enum DigestRules {
     StorageRule("theRecordsOfBucketsComeByTheirIdsPageByPage") { stand in
       let client = Client(stand)
       // Half a page each, so that two never share one.
-      let long = String(repeating: "x", count: Wire.maxBodyBytes / 8)
+      let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
       let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
       for guid in guids {
         let fields = RecordFields(["a": .text(long), "b": .text(long), "c": .text(long)])
@@ -81,7 +81,7 @@ enum DigestRules {
 
     StorageRule("aPageOfRecordsHoldsAsManyAsARequestAndTellsThatThereAreMore") { stand in
       let client = Client(stand)
-      let changes = (0..<Wire.maxRecords + 5).map { number in
+      let changes = (0..<WireProtocol.maxRecords + 5).map { number in
         let tail = String(1_000_000 + number)
         return Sample.change("00000000-0000-4000-8000-00000\(tail)", 1, on: nil, Sample.note(tail))
       }
@@ -90,7 +90,7 @@ enum DigestRules {
           Array(changes[start..<min(start + 500, changes.count)]), client.run)
       }
       let first = try await stand.logbook(stand.reader).neededDigests.records(in: [0], after: nil, client.run)
-      #expect(first.records.count == Wire.maxRecords && first.hasMore)
+      #expect(first.records.count == WireProtocol.maxRecords && first.hasMore)
       let second = try await stand.logbook(stand.reader).neededDigests.records(
         in: [0], after: first.records.last?.guid, client.run)
       #expect(second.records.count == 5 && !second.hasMore)

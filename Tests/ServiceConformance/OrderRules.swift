@@ -136,7 +136,7 @@ enum OrderRules {
       var reader = Client(stand)
       let pages = try await reader.pullAll()
       #expect(pages.count > 1 && pages.flatMap(\.records).count == 9)
-      #expect(pages.allSatisfy { Bodies.write($0).count <= Wire.maxBodyBytes })
+      #expect(pages.allSatisfy { WireCodec.write($0).count <= WireProtocol.maxBodyBytes })
     }
 
     StorageRule("aLongStretchOfOnesOwnIsPassedInBoundedSteps") { stand in

@@ -85,7 +85,7 @@ enum ReadingRules {
     StorageRule("aLogbookTellsItsNameTheRoleItsLimitsAndItsLastPosition") { stand in
       let before = try await stand.logbook(stand.writer).logbook()
       #expect(before.isWritable && before.id == stand.writer.logbook)
-      #expect(before.maxReadings == Wire.maxReadings && before.maxRecords == Wire.maxRecords)
+      #expect(before.maxReadings == WireProtocol.maxReadings && before.maxRecords == WireProtocol.maxRecords)
       let answer = try await Client(stand).push(Sample.history(1))
       let after = try await stand.logbook(stand.reader).logbook()
       #expect(!after.isWritable && after.position == answer.position && after.position != before.position)

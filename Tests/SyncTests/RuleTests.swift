@@ -122,9 +122,9 @@ import Testing
     Rule(
       "An edit of another program's treatment changes what acts on a running site as it changes the treatment, and overwrites "
         + "nothing that it has not read.",
-      ("RemotesTests/NightscoutForeignEditTests", "editsOfATreatmentWithoutAnIdentifierLeaveItActingOnce"),
-      ("RemotesTests/NightscoutForeignEditTests", "editsOfATreatmentWithAnIdentifierLeaveItActingOnce"),
-      ("RemotesTests/NightscoutForeignEditTests", "whatOthersChangeBeforeTheWriteIsNotOverwritten"),
+      ("RemotesTests/NightscoutForeignEditTests", "afterEditsATreatmentWithoutAnIdentifierActsOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "afterEditsATreatmentWithAnIdentifierActsOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "changesOfOthersBeforeTheWriteAreNotOverwritten"),
       ("RemotesTests/NightscoutForeignEditTests", "theDocumentIsReadImmediatelyBeforeItIsPut")),
     Rule(
       "An edit raises the version by one, in its own transaction.",
@@ -453,7 +453,7 @@ import Testing
       "An amount that nobody can mean is counted and not taken, from whichever remote it comes.",
       ("LogbookTests/PullGateTests", "whatNobodyCanMeanIsCountedAndTheRestIsTaken"),
       ("LogbookTests/PullGateTests", "anAmountThatTheStoreHoldsPasses"),
-      ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsNotTaken")),
+      ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
       "One record that no remote takes holds up no other, and is refused wherever it would enter.",
       ("SyncTests/UnsendableRecordTests", "allOtherRecordsGoUp"),
@@ -461,21 +461,24 @@ import Testing
       ("LogbookTests/RecordLimitsTests", "contentAtTheLimitsIsARecord")),
     Rule(
       "No client keeps others out, by silence, by work, by bodies or by answers that it does not take.",
-      ("LogbookServerTests/ConnectionTableTests", "oneAddressHasNoMoreThanItsShareAlsoWhereAllOfThemWork"),
-      ("LogbookServerTests/ConnectionTableTests", "oneAddressAtItsShareNeverCostsAnotherAConnection"),
-      ("LogbookServerTests/LoadTests", "oneAddressThatWorksOnManyConnectionsLeavesRoomForOthers"),
-      ("LogbookServerTests/LoadTests", "slowBodiesKeepNoOtherLogbookOut"),
-      ("LogbookServerTests/LoadTests", "answersThatNobodyTakesAreBoundedForEachLogin")),
+      (
+        "LogbookServerTests/ConnectionTableTests",
+        "oneAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy"
+      ),
+      ("LogbookServerTests/ConnectionTableTests", "anAddressAtItsLimitNeverClosesConnectionsOfOthers"),
+      ("LogbookServerTests/LoadTests", "oneAddressWithManyBusyConnectionsLeavesRoomForOthers"),
+      ("LogbookServerTests/LoadTests", "slowBodiesDoNotBlockOtherLogbooks"),
+      ("LogbookServerTests/LoadTests", "unreadAnswersAreLimitedForEachLogin")),
     Rule(
       "A logbook takes no more than its quota, and keeps what it has.",
-      ("LogbookServerTests/LoadTests", "aLogbookTakesNoMoreReadingsThanItsQuota"),
-      ("LogbookServerTests/LoadTests", "aLogbookTakesNoMoreRecordsThanItsQuota"),
-      ("LogbookServerTests/LoadTests", "aLogbookHasNoMoreNodesThanItsQuota")),
+      ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreReadingsThanItsQuota"),
+      ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreRecordsThanItsQuota"),
+      ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreNodesThanItsQuota")),
     Rule(
       "A comparison reads each side once, in bounded memory.",
-      ("ServerStoreTests/ReadingBucketsTests", "whatIsKnownIsNotReadAgain"),
-      ("ServerStoreTests/ReadingBucketsTests", "comparisonsThatTakeTurnsKeepWhatEachRead"),
-      ("ServerStoreTests/ReadingBucketsTests", "whatComparisonsKeepIsBounded"),
+      ("ServerStoreTests/ReadingBucketsTests", "knownReadingsAreNotReadAgain"),
+      ("ServerStoreTests/ReadingBucketsTests", "alternatingComparisonsKeepTheirBuckets"),
+      ("ServerStoreTests/ReadingBucketsTests", "theBucketsOfComparisonsAreBounded"),
       ("SyncTests/VerifyTests", "portionsFindTheSameAsAll"),
       (
         "LogbookStoreTests/ComparisonTests",
@@ -488,14 +491,14 @@ import Testing
       "No SQLite program changes or removes what a store or a server has accepted.",
       ("LogbookStoreTests/ForeignProgramTests", "aLastingRowIsNeitherDeletedNorReplaced"),
       ("LogbookStoreTests/ForeignProgramTests", "whatIdentifiesALastingRowNeverChanges"),
-      ("ServerStoreTests/ForeignProgramTests", "aLastingRowIsNeitherDeletedNorReplaced"),
-      ("ServerStoreTests/ForeignProgramTests", "whatIdentifiesALastingRowNeverChanges"),
-      ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedAlsoBehindALargeUpload")),
+      ("ServerStoreTests/ForeignProgramTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
+      ("ServerStoreTests/ForeignProgramTests", "theIdentityOfAPermanentRowNeverChanges"),
+      ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
       "A damaged file of one logbook stops no other, and its damage is never read as data.",
       ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookStopsNoOther"),
-      ("ServerStoreTests/DamagedFileTests", "whatIsNoNumberIsNeverReadAsZero"),
-      ("ServerStoreTests/DamagedFileTests", "aNumberThatNoCountingReachesIsDamage")),
+      ("ServerStoreTests/DamagedFileTests", "anInvalidNumberIsNeverReadAsZero"),
+      ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeNumberIsDamage")),
   ]
 
   @Test func eachRuleHasItsTests() throws {

@@ -69,25 +69,25 @@ private final class CountingRemote: LogbookService, DigestService {
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
     let page = try await remote.changes(after: cursor, limit: limit, run)
-    count(page.map(Bodies.write) ?? [])
+    count(page.map(WireCodec.write) ?? [])
     return page
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     let digests = try await remote.readingDigests(run)
-    count(Bodies.write(digests))
+    count(WireCodec.write(digests))
     return digests
   }
 
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     let digests = try await remote.recordDigests(run)
-    count(Bodies.write(digests), path: Bodies.queryForRecordDigests)
+    count(WireCodec.write(digests), path: WireCodec.queryForRecordDigests)
     return digests
   }
 
   func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     let batch = try await remote.readings(in: buckets, run)
-    count(Bodies.writeReadings(batch), path: Bodies.queryForReadings(in: buckets))
+    count(WireCodec.writeReadings(batch), path: WireCodec.queryForReadings(in: buckets))
     return batch
   }
 
@@ -95,7 +95,7 @@ private final class CountingRemote: LogbookService, DigestService {
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
     let page = try await remote.records(in: buckets, after: guid, run)
-    count(Bodies.write(page), path: Bodies.queryForRecords(in: buckets, after: guid))
+    count(WireCodec.write(page), path: WireCodec.queryForRecords(in: buckets, after: guid))
     return page
   }
 }

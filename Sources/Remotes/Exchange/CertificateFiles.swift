@@ -3,18 +3,18 @@
 package import Logbook
 import NIOSSL
 
-/// The certificates and the key that the setting of a remote names, read from their files.
+/// Reads the certificates and the key in the settings of a remote.
 package enum CertificateFiles {
-  /// Checks whether a client certificate can be used, without a connection.
+  /// Checks whether a client certificate can be used, without connecting.
   ///
   /// - Parameter now: UTC seconds.
-  /// - Returns: when it expires, in UTC seconds.
-  /// - Throws: `Failure`: `missingInput` and `permission` for files that cannot be read, `permission` for a key that
-  ///   others may read, `configuration` for files that cannot be used together, and for a certificate that has expired.
+  /// - Returns: the time at which it expires, in UTC seconds.
+  /// - Throws: `Failure`: `missingInput` and `permission` for unreadable files, `permission` for a key that others can
+  /// read. `configuration` for files that do not match, and for an expired certificate.
   @discardableResult
   package static func check(_ client: ClientCertificate, at now: Int64) throws(Failure) -> Int64 {
     var tls = TLSConfiguration.makeClientConfiguration()
-    // Only the files are of interest, not what the system trusts.
+    // Only the files matter here, not the system's trusted authorities.
     tls.trustRoots = .certificates([])
     let end = try join(client, &tls)
     guard now <= end else {
@@ -28,11 +28,10 @@ package enum CertificateFiles {
 
   /// Checks whether a file with the certificates of authorities can be used.
   ///
-  /// - Throws: `Failure`: `missingInput` and `permission` for a file that cannot be read, `configuration` for one without
-  ///   certificates.
+  /// - Throws: `Failure`: `missingInput` and `permission` for an unreadable file, `configuration` for a file without
+  /// certificates.
   package static func check(authorities path: String) throws(Failure) { _ = try authorities(path) }
 
-  /// The certificates of a CA file.
   static func authorities(_ path: String) throws(Failure) -> [NIOSSLCertificate] {
     let bytes = try RemoteFile.open(path, as: "CA file")
     if let certificates = certificates(bytes) { return certificates }
@@ -42,17 +41,18 @@ package enum CertificateFiles {
     )
   }
 
-  /// Makes a connection show the certificate to a server that asks for one.
+  /// Makes a connection present the certificate to a server that asks for one.
   ///
-  /// - Returns: when it expires, in UTC seconds.
+  /// - Returns: the time at which it expires, in UTC seconds.
   @discardableResult
   static func join(_ client: ClientCertificate, _ tls: inout TLSConfiguration) throws(Failure) -> Int64 {
-    // The certificate goes first: where the two are exchanged, nobody is to be told to hide a certificate.
+    // The certificate is read first. If the two files are swapped, the error must not ask to restrict the permissions
+    // of a certificate.
     let chain = try chain(client.certificateFile)
     tls.certificateChain = chain.map { .certificate($0) }
     tls.privateKey = .privateKey(try key(client.keyFile))
     do {
-      // Only here a key is compared with its certificate.
+      // The initialiser also checks that key and certificate match.
       _ = try NIOSSLContext(configuration: tls)
     } catch {
       throw Failure(
@@ -79,7 +79,7 @@ package enum CertificateFiles {
   private static func key(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
     let name = "key of the client certificate"
     let bytes = try RemoteFile.secret(path, as: name)
-    // Asked before it is read, which would ask a terminal for the passphrase.
+    // Checked before the key is loaded, since loading would ask for the passphrase on the terminal.
     if label("ENCRYPTED", in: bytes) {
       throw Failure(
         .configuration,
@@ -93,13 +93,13 @@ package enum CertificateFiles {
     }
   }
 
-  /// The certificates of a PEM text; nil for a text without or with a damaged one.
+  /// The certificates of a PEM text; nil if one is damaged or there are none.
   private static func certificates(_ bytes: [UInt8]) -> [NIOSSLCertificate]? {
     do {
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       return certificates.isEmpty ? nil : certificates
     } catch {
-      // The library's words name no line and no cause; the callers have a sentence for both.
+      // The library states neither line nor cause. The callers' message covers both cases.
       return nil
     }
   }

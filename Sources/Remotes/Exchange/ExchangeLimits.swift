@@ -2,14 +2,14 @@
 
 import LogbookAPI
 
-/// What one exchange with a remote may take.
+/// The limits of one exchange with a remote.
 struct ExchangeLimits: Sendable {
-  /// Until there is a connection.
+  /// The time until a connection exists.
   var connect = Duration.seconds(10)
-  /// Without a byte in either direction.
+  /// The time without a byte in either direction.
   var idle = Duration.seconds(30)
-  /// The whole exchange. A full batch takes 20 s at 16 KiB/s.
+  /// The total time. A full batch takes 20 s at 16 KiB/s.
   var whole = Duration.seconds(180)
-  /// The most bytes of a body, as sent and as unpacked.
-  var bodyBytes = Wire.maxBodyBytes
+  /// The maximum size of a body, compressed and decompressed.
+  var bodyBytes = WireProtocol.maxBodyBytes
 }

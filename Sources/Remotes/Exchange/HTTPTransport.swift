@@ -6,15 +6,15 @@ package import NIOHTTP1
 /// A request to a remote.
 package struct ExchangeRequest: Sendable {
   package var method = HTTPMethod.GET
-  /// Behind the address: path and query.
+  /// Path and query, relative to the address.
   package var path: String
   package var headers: HTTPHeaders = [:]
   package var body: [UInt8]?
-  /// Whether the remote is known to take a body that is packed by gzip.
+  /// Whether the remote is known to accept a body compressed by gzip.
   var mayBePacked = true
 }
 
-/// A remote's answer, whatever its status, with its body unpacked.
+/// A remote's answer of any status, with its body decompressed.
 package struct ExchangeAnswer: Sendable {
   package var status: Int
   package var headers: HTTPHeaders
@@ -25,8 +25,8 @@ package struct ExchangeAnswer: Sendable {
   }
 }
 
-/// What takes requests to a remote and brings its answers: the network, or whatever replaces it.
+/// Sends requests to a remote: over the network, or to a replacement of it.
 package protocol HTTPTransport: Sendable {
-  /// Carries one request, once.
+  /// Sends one request, once.
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer
 }

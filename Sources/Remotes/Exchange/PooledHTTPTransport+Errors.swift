@@ -14,11 +14,10 @@ import NIOSSL
 #endif
 
 extension PooledHTTPTransport {
-  /// What an error of the HTTP client means for the caller. The client's own words may hold the address of the request,
-  /// so that none of them is shown.
-  func problem(_ error: any Error) -> ServiceError {
+  /// The error for the caller. The client's own message may contain the address of the request, so it is never shown.
+  func serviceError(for error: any Error) -> ServiceError {
     switch error {
-    case let error as HTTPClientError: problem(error)
+    case let error as HTTPClientError: serviceError(for: error)
     case let error as NIOConnectionError: address.unavailable(reason(error))
     case HTTPParserError.invalidEOFState:
       address.unavailable("connection lost during the answer")
@@ -33,7 +32,7 @@ extension PooledHTTPTransport {
     }
   }
 
-  private func problem(_ error: HTTPClientError) -> ServiceError {
+  private func serviceError(for error: HTTPClientError) -> ServiceError {
     switch error {
     case .proxyAuthenticationRequired:
       address.unavailable(
@@ -67,7 +66,7 @@ extension PooledHTTPTransport {
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }
 
-  /// What may be to blame as well as the remote.
+  /// Names the proxy, which may be the cause instead of the remote.
   private var way: String { proxy.map { " through the proxy \($0)" } ?? "" }
 
   private func reason(_ error: NIOConnectionError) -> String {

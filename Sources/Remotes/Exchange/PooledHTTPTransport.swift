@@ -8,28 +8,28 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Carries requests by HTTP: bounded in time and size, never redirected, never repeated. It knows nothing of any
+/// Sends requests by HTTP: limited in time and size, never redirected, never repeated. It is independent of any
 /// remote's protocol.
 struct PooledHTTPTransport: HTTPTransport {
-  /// Smaller bodies go as they are.
+  /// Smaller bodies are sent uncompressed.
   private static let packedFrom = 1024
 
-  /// For messages, and for the base of every request.
+  /// The base of every request; also for messages.
   let address: RemoteAddress
-  /// For messages, too.
+  /// The proxy; also for messages.
   let proxy: RemoteProxy?
-  /// Whether this computer shows a certificate; for messages.
+  /// Whether this client presents a certificate; for messages.
   let hasCertificate: Bool
-  /// Whether only a file of the person says whom to trust; for messages.
+  /// Whether only authorities from a file are trusted; for messages.
   let hasAuthorities: Bool
   private let client: HTTPClient
   private let limits: ExchangeLimits
   private let agent: String
   private let traffic: Traffic
-  /// When the time of the whole run is over.
+  /// The instant at which the time of the whole run ends.
   private let lastEnd: ContinuousClock.Instant?
 
-  /// Runs a body with a transport to a remote, on its own thread that ends with it.
+  /// Runs a body with a transport to a remote, on a separate thread that ends with the body.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
@@ -54,7 +54,7 @@ struct PooledHTTPTransport: HTTPTransport {
   }
 
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-    // A server counts the unpacked bytes, too, and need not be asked.
+    // Servers also limit the decompressed size, so a larger body would be refused.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
     let start = ContinuousClock.now
     let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
@@ -66,7 +66,7 @@ struct PooledHTTPTransport: HTTPTransport {
         status: Int(response.status.code), headers: response.headers,
         body: try unpacked(body, response.headers))
     } catch {
-      throw (error as? ServiceError) ?? problem(error)
+      throw (error as? ServiceError) ?? serviceError(for: error)
     }
   }
 }
@@ -85,10 +85,10 @@ extension PooledHTTPTransport {
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
         connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)),
-      // Shorter than servers keep idle connections, which is 5 s in Node.js, so that no request meets one that is just
-      // being closed.
+      // Shorter than the limit of servers, which is 5 s in Node.js, so that no request uses a connection that is being
+      // closed.
       connectionPool: .init(idleTimeout: .seconds(4)))
-    // When to try again is the caller's to decide.
+    // The caller decides when to retry.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
     configuration.proxy = login.proxy.map(HTTPClient.Configuration.Proxy.init)
@@ -111,8 +111,7 @@ extension PooledHTTPTransport {
     return prepared
   }
 
-  /// The client's own deadline ends with the answer's head, so that the body is timed here, whether its pieces come
-  /// slowly or not at all.
+  /// Receives the body within the time limit. The client's own deadline ends with the head of the answer.
   private func collect(
     _ response: HTTPClientResponse, until end: ContinuousClock.Instant
   ) async throws -> [UInt8] {

@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// The hosts of the variable `NO_PROXY`, separated by commas or blanks: names, which hold for what is below them too,
-/// addresses, networks such as `10.0.0.0/8` and `fd00::/8`, each with a port where only that is meant, and `*` for
-/// everything. An address of IPv6 may stand in brackets, and does where a port follows: `[fd00::1]:443`, `[fd00::]/8:443`.
+/// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a name, which includes its
+/// subdomains, an address, a network such as `10.0.0.0/8` and `fd00::/8`, or `*` for all. Each may have a port. An
+/// address of IPv6 may have brackets, and needs them before a port: `[fd00::1]:443`, `[fd00::]/8:443`.
 struct ProxyExceptions {
   private let entries: [Substring]
 
@@ -18,7 +18,7 @@ struct ProxyExceptions {
 
   /// Whether a host is reached without a proxy.
   func contains(host: String, port: Int) -> Bool {
-    // With its dot at the end a name is the same one.
+    // A dot at the end does not change a name.
     let name = Self.withoutLastDot(host.lowercased()[...])
     let bytes = Self.bytes(String(name))
     return entries.contains { entry in
@@ -37,7 +37,7 @@ struct ProxyExceptions {
     return !domain.isEmpty && (name == domain || name.hasSuffix("." + domain))
   }
 
-  /// Addresses and networks of one family, compared bit by bit.
+  /// Compares addresses and networks of one family bit by bit.
   private static func holds(_ pattern: Substring, for bytes: [UInt8]) -> Bool {
     let words = pattern.split(separator: "/", omittingEmptySubsequences: false)
     guard words.count <= 2, let first = words.first, let network = self.bytes(String(first)),
@@ -55,14 +55,14 @@ struct ProxyExceptions {
     name.hasSuffix(".") ? name.dropLast() : name
   }
 
-  /// Splits `name:port`, `[address]:port` and `[address]/bits:port`; an address of IPv6 without brackets has no port. A
-  /// port that is no number is -1, which no host has.
+  /// Splits `name:port`, `[address]:port` and `[address]/bits:port`. An address of IPv6 without brackets has no port.
+  /// An invalid port becomes -1, which matches no host.
   private static func parts(_ entry: Substring) -> (pattern: Substring, port: Int?) {
     if entry.hasPrefix("["), let end = entry.firstIndex(of: "]") {
       let address = entry[entry.index(after: entry.startIndex)..<end]
       let rest = entry[entry.index(after: end)...]
       let bits = rest.prefix { $0 != ":" }
-      // What else follows the bracket would become a part of the address.
+      // Other text after the bracket would become part of the address.
       guard bits.isEmpty || bits.first == "/" else { return ("", nil) }
       let port = rest.dropFirst(bits.count)
       return (address + bits, port.isEmpty ? nil : number(port.dropFirst()) ?? -1)
@@ -73,12 +73,12 @@ struct ProxyExceptions {
     return (entry[..<colon], number(entry[entry.index(after: colon)...]) ?? -1)
   }
 
-  /// A number of decimal digits alone.
+  /// Parses a number of decimal digits without a sign.
   private static func number(_ text: Substring) -> Int? {
     text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
   }
 
-  /// The bytes of a numeric address; nil for a name. An address of IPv4 that is written as one of IPv6 is that of IPv4.
+  /// The bytes of a numeric address; nil for a name. A mapped address of IPv4 becomes one of IPv4.
   private static func bytes(_ text: String) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
       var bytes = [UInt8](repeating: 0, count: count)
@@ -88,6 +88,6 @@ struct ProxyExceptions {
     return nil
   }
 
-  /// How an address of IPv6 begins that holds one of IPv4 (RFC 4291 §2.5.5.2).
+  /// The prefix of a mapped address of IPv4 (RFC 4291 §2.5.5.2).
   private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 }

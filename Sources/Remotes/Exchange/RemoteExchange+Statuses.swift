@@ -5,14 +5,13 @@ import Logbook
 import NIOHTTP1
 
 extension RemoteExchange {
-  /// What an answer means that is no success, by its status alone: what HTTP says, and what servers in front of the
-  /// remote send.
+  /// The error for an answer without success, by its status only: its meaning in HTTP, and usual answers of proxies.
   ///
-  /// - Parameter words: the remote's own words, where its answer has some.
-  func problem(_ answer: ExchangeAnswer, words: String = "") -> ServiceError {
-    let said = words.isEmpty ? "it answers with status \(answer.status)" : quoted(words)
+  /// - Parameter words: the remote's message, if its answer has one.
+  func serviceError(for answer: ExchangeAnswer, words: String = "") -> ServiceError {
+    let said = words.isEmpty ? "it answers with status \(answer.status)" : sanitised(words)
     switch answer.status {
-    // The others of this class name no other place.
+    // Other redirections have no target.
     case 301, 302, 303, 307, 308: return redirection(answer)
     case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
     case 408, 502, 504: return unavailable(said)
@@ -24,16 +23,16 @@ extension RemoteExchange {
     }
   }
 
-  /// What to do where something answers that says not even why: the most usual reasons.
+  /// Advice about the most frequent reasons, for an answer that states no reason.
   private static let advice =
     "which is unexpected for this type of remote; check the address with its path, and the type ('glucoport remote set --type')"
 
-  /// How long the answer asks to wait.
+  /// The seconds to wait that the answer asks for.
   func retryAfter(_ answer: ExchangeAnswer) -> Int? {
     RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
   }
 
-  /// A redirection is not followed, so that no token goes where nobody sent it; the message names its target.
+  /// Redirections are not followed, so that a token is only sent to the configured host. The message states the target.
   private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {
@@ -41,7 +40,7 @@ extension RemoteExchange {
     }
     let port = target?.port.map { ":\($0)" } ?? ""
     return violation(
-      "it redirects to \(quoted("\(scheme)://\(host)\(port)")); redirects are not followed: set the remote to the final address"
+      "it redirects to \(sanitised("\(scheme)://\(host)\(port)")); redirects are not followed: set the remote to the final address"
     )
   }
 }

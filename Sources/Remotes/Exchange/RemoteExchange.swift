@@ -2,21 +2,21 @@
 
 import Logbook
 
-/// Exchanges with one remote, reported without the login's secret. It knows nothing of any remote's protocol.
+/// Exchanges with one remote, whose errors never contain the login's secret. It is independent of any remote's protocol.
 struct RemoteExchange: Sendable {
   /// For messages.
   let address: RemoteAddress
   private let token: Token
   private let transport: any HTTPTransport
 
-  /// Exchanges over any transport.
+  /// - Parameter transport: any transport.
   init(_ login: RemoteLogin, over transport: any HTTPTransport) {
     address = login.address
     token = login.token
     self.transport = transport
   }
 
-  /// Runs a body with exchanges over the network, on one thread of their own that ends with it.
+  /// Runs a body with exchanges over the network, on a separate thread that ends with the body.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits = ExchangeLimits(),
     isolation: isolated (any Actor)? = #isolation, _ body: (RemoteExchange) async throws -> Value
@@ -26,14 +26,14 @@ struct RemoteExchange: Sendable {
     }
   }
 
-  /// Sends a request and takes its answer.
+  /// Sends a request and returns its answer.
   func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     try await transport.carry(request)
   }
 
-  /// A remote's words as they may be reported: bounded, on one line, without the secret.
-  func quoted(_ words: String) -> String {
-    // Redacted before it is cut: half a secret is none, and would not be found.
+  /// A remote's text for messages: limited, on one line, without the secret.
+  func sanitised(_ words: String) -> String {
+    // Redacted before truncation: a part of the secret would not be found.
     let line = token.redacted(words).unicodeScalars.map {
       $0.properties.generalCategory == .control ? " " : $0
     }
@@ -45,8 +45,8 @@ struct RemoteExchange: Sendable {
 }
 
 extension RemoteAddress {
-  /// A failure of this remote: its host, then what went wrong.
+  /// An error of this remote, which begins with its host.
   func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
-  /// A breach of the protocol: the remote's host, then what went wrong.
+  /// A violation of the protocol by this remote; the message begins with its host.
   func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
 }

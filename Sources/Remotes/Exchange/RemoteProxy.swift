@@ -3,12 +3,12 @@
 import Foundation
 package import Logbook
 
-/// The proxy through which a remote is reached. Its login shows itself in no message, log or dump.
+/// The proxy for a remote. Its login appears in no message, log or dump.
 package struct RemoteProxy: Sendable {
   enum Kind {
-    /// It opens a way by the method CONNECT.
+    /// An HTTP proxy with the method CONNECT.
     case http
-    /// SOCKS, version 5, which also finds the remote's address.
+    /// SOCKS, version 5, which also resolves the remote's address.
     case socks
   }
 
@@ -18,11 +18,11 @@ package struct RemoteProxy: Sendable {
   /// User and password of an HTTP proxy; nil without.
   let login: (user: String, password: String)?
 
-  /// The proxy that the environment names for a remote; nil for none. This machine is reached without one, and only SOCKS
-  /// carries what is not encrypted.
+  /// The proxy in the environment for a remote; nil for none. This machine is reached directly, and unencrypted
+  /// connections only use SOCKS.
   ///
-  /// - Parameter environment: gives the value of a variable of the environment.
-  /// - Throws: `Failure` of category `configuration` for a proxy that cannot be used. Its message names the variable alone.
+  /// - Parameter environment: returns the value of an environment variable.
+  /// - Throws: `Failure` of category `configuration` for an unusable proxy. Its message names only the variable.
   package init?(
     for address: RemoteAddress, environment: (_ name: String) -> String?
   ) throws(Failure) {
@@ -45,8 +45,8 @@ package struct RemoteProxy: Sendable {
 
   private init(_ text: String, from name: String) throws(Failure) {
     let url = text.contains("://") ? text : "http://" + text
-    // What follows the port can be the rest of a password with a sign that ends the host, whose beginning would be shown
-    // as the host and the port.
+    // Text after the port may be the rest of a password with a character that ends the host. Then the start of the
+    // password would be shown as host and port.
     guard let parts = URLComponents(string: url), let host = parts.host, Self.isHost(host),
       (1...65535).contains(parts.port ?? 80), ["", "/"].contains(parts.percentEncodedPath),
       parts.query == nil, parts.fragment == nil
@@ -74,19 +74,19 @@ package struct RemoteProxy: Sendable {
     login = parts.user.map { ($0, parts.password ?? "") }
   }
 
-  /// Whether messages can name it: it has neither blanks nor signs that control a terminal.
+  /// Whether messages may contain it: it has neither blanks nor control characters.
   private static func isHost(_ host: String) -> Bool {
     !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 }
 
 extension RemoteProxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without its login.
+  /// Excludes the login.
   package var description: String {
     (kind == .socks ? "socks5://" : "http://") + (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
   }
-  /// Without its login.
+  /// Excludes the login.
   package var debugDescription: String { description }
-  /// Without its login, for what prints values by their members.
+  /// Excludes the login from dumps, which print members.
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

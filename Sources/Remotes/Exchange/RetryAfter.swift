@@ -2,15 +2,16 @@
 
 import Logbook
 
-/// How long an answer asks to wait: the header `Retry-After` of RFC 9110 §10.2.3.
+/// The time to wait in an answer: the header `Retry-After` of RFC 9110 §10.2.3.
 enum RetryAfter {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The seconds to wait; nil for a value that says nothing.
+  /// The seconds to wait; nil for an invalid value.
   ///
-  /// - Parameter date: the answer's own header `Date`. A date in `Retry-After` is of the same clock, whatever ours shows.
+  /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
+  /// clock.
   static func seconds(_ value: String?, date: String?) -> Int? {
     guard let value else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) }
@@ -18,7 +19,7 @@ enum RetryAfter {
     return max(0, Int(end - now))
   }
 
-  /// The seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that may be written.
+  /// The seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that servers may write.
   static func instant(_ text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),

@@ -2,20 +2,19 @@
 
 import Synchronization
 
-/// What went over the wire to and from a remote: requests, and the bytes of their bodies as they were packed.
+/// Counts the requests to a remote, and the compressed bytes of bodies in both directions.
 package final class Traffic: Sendable {
   private let requestCount = Atomic(0)
   private let sentBytes = Atomic(0)
   private let receivedBytes = Atomic(0)
 
-  /// Nothing yet.
   package init() {}
 
-  /// How many requests were made.
+  /// The number of requests.
   package var requests: Int { requestCount.load(ordering: .relaxed) }
-  /// How many bytes of bodies were sent.
+  /// The number of bytes sent in bodies.
   package var sent: Int { sentBytes.load(ordering: .relaxed) }
-  /// How many bytes of bodies came back.
+  /// The number of bytes received in bodies.
   package var received: Int { receivedBytes.load(ordering: .relaxed) }
 
   func addRequest(bytes: Int) {

@@ -9,10 +9,11 @@ extension GlucoportRemote: AttachmentService {
     let answer = try await exchange.send(
       ExchangeRequest(method: .HEAD, path: try path(of: digest), headers: headers(run)))
     guard answer.status == 200 else {
-      // Such an answer has no body, and its error is in a header.
-      let code = answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)
-      let logbook = answer.headers.first(name: Wire.logbookHeader)
-      throw problem(answer, ErrorBody(code, "it answers with status \(answer.status)", logbook: logbook))
+      // An answer to HEAD has no body, so its error is in a header.
+      let code = answer.headers.first(name: WireProtocol.errorHeader).flatMap(ErrorCode.init)
+      let logbook = answer.headers.first(name: WireProtocol.logbookHeader)
+      throw serviceError(
+        for: answer, ErrorBody(code, "it answers with status \(answer.status)", logbook: logbook))
     }
     return try held(answer)
   }
@@ -22,20 +23,20 @@ extension GlucoportRemote: AttachmentService {
   ) async throws(ServiceError) -> ContentAnswer {
     var headers = headers(run)
     headers.add(name: "Content-Type", value: "application/octet-stream")
-    headers.add(name: Wire.offsetHeader, value: String(offset))
-    headers.add(name: Wire.sizeHeader, value: String(content.size))
+    headers.add(name: WireProtocol.offsetHeader, value: String(offset))
+    headers.add(name: WireProtocol.sizeHeader, value: String(content.size))
     let answer = try await exchange.send(
       ExchangeRequest(
         method: .PATCH, path: try path(of: content.digest), headers: headers, body: bytes,
         mayBePacked: false))
-    switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
+    switch (answer.status, answer.headers.first(name: WireProtocol.errorHeader).flatMap(ErrorCode.init)) {
     case (204, _): return .holds(try held(answer))
     case (409, .misplaced): return .misplaced(try held(answer))
     case (422, .wrongDigest): return .wrongDigest
-    case (507, .full): return .full("\(exchange.address.host): \(words(answer))")
-    // By its own word the content is too large, by that of anything between, the part may be.
+    case (507, .full): return .full("\(exchange.address.host): \(message(in: answer))")
+    // With the server's own code the content is too large; from a proxy the status may mean the part.
     case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is too large for it")
-    default: throw problem(answer)
+    default: throw serviceError(for: answer)
     }
   }
 
@@ -46,7 +47,7 @@ extension GlucoportRemote: AttachmentService {
     headers.add(name: "Range", value: "bytes=\(offset)-\(offset + Int64(limit) - 1)")
     let answer = try await exchange.send(
       ExchangeRequest(path: try path(of: digest), headers: headers))
-    switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
+    switch (answer.status, answer.headers.first(name: WireProtocol.errorHeader).flatMap(ErrorCode.init)) {
     case (200, _) where offset == 0:
       try checkContent(answer)
       guard try held(answer).bytes == answer.body.count else {
@@ -56,39 +57,39 @@ extension GlucoportRemote: AttachmentService {
     case (206, _):
       try checkContent(answer)
       return try part(answer, from: offset, limit: limit)
-    // Its content ends before that place.
+    // The server's content ends before that offset.
     case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
-    // By its own word: the page of a login or of a proxy says nothing of a content.
+    // Only with the server's own code: a login page or a proxy knows nothing about a content.
     case (404, .notFound): return nil
-    default: throw problem(answer)
+    default: throw serviceError(for: answer)
     }
   }
 }
 
 extension GlucoportRemote {
-  /// Where a content is. What came with another node's record may be anything, such as a path.
+  /// The path of a content. The digest of another node's record may be any text, such as a path.
   private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(
         "\(exchange.address.host) was not contacted: an attachment has no valid SHA-256")
     }
-    return Wire.blobsPath + digest
+    return WireProtocol.blobsPath + digest
   }
 
-  /// Refuses what cannot be the bytes of a content, such as the login page of a network: stored as a content, it would
-  /// have the wrong digest, and the content would not be asked for again.
+  /// Refuses an answer that cannot be a content, such as the login page of a network. If stored, it would have a wrong
+  /// digest, and the content would not be requested again.
   private func checkContent(_ answer: ExchangeAnswer) throws(ServiceError) {
     if answer.body.isEmpty { return }
     let type = answer.headers.first(name: "Content-Type")?.lowercased() ?? "no type"
     guard type.hasPrefix("application/octet-stream") else {
       throw exchange.violation(
-        "it returned \(exchange.quoted(type)) in place of the content of an attachment; a login page of the network may be in between"
+        "it returned \(exchange.sanitised(type)) in place of the content of an attachment; a login page of the network may be in between"
       )
     }
   }
 
   private func held(_ answer: ExchangeAnswer) throws(ServiceError) -> HeldContent {
-    let numbers = [Wire.heldHeader, Wire.sizeHeader].map { name in
+    let numbers = [WireProtocol.heldHeader, WireProtocol.sizeHeader].map { name in
       answer.headers.first(name: name).flatMap { Int64($0) }
     }
     guard let bytes = numbers[0], bytes >= 0, bytes <= numbers[1] ?? 0 else {

@@ -9,10 +9,10 @@ extension GlucoportRemote: PurgeService {
     var headers = headers(nil)
     headers.add(name: "Content-Type", value: "application/json")
     let request = ExchangeRequest(
-      method: .DELETE, path: Wire.logbookPath, headers: headers,
-      body: Bodies.writePurge(logbook: logbook.id, name: logbook.name))
+      method: .DELETE, path: WireProtocol.logbookPath, headers: headers,
+      body: WireCodec.writePurge(logbook: logbook.id, name: logbook.name))
     try await send(request) { (body) throws(JSONError) in
-      // Nothing is in it but that it is the server's.
+      // The answer must be a JSON object, as proof that it is the server's; its content does not matter.
       try JSONScanner.read(body) { (reader) throws(JSONError) in try reader.object { _, _ in false } }
     }
   }

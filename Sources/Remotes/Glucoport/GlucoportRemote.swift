@@ -19,7 +19,7 @@ struct GlucoportRemote: RemoteKind {
     self.token = token
   }
 
-  /// Any address can be one: people run this server where they like.
+  /// Any address is possible: people run this server on their own hosts.
   static func recognises(_ address: RemoteAddress) -> Bool { true }
 
   var parts: (any PartService)? { self }
@@ -29,50 +29,52 @@ struct GlucoportRemote: RemoteKind {
   var pages: (any PageService)? { self }
 
   func logbook() async throws(ServiceError) -> RemoteLogbook {
-    var logbook = try await send(get(Wire.logbookPath)) { (body) throws(JSONError) in
-      try Bodies.readLogbook(body)
+    var logbook = try await send(get(WireProtocol.logbookPath)) { (body) throws(JSONError) in
+      try WireCodec.readLogbook(body)
     }
-    logbook.name = exchange.quoted(logbook.name)
+    logbook.name = exchange.sanitised(logbook.name)
     return logbook
   }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
-    let request = post(Wire.readingsPath, Bodies.writeReadings(batch), run)
+    let request = post(WireProtocol.readingsPath, WireCodec.writeReadings(batch), run)
     var answer = try await send(request) { (body) throws(JSONError) in
-      try Bodies.readReadingAnswer(body, sent: batch.readings.count)
+      try WireCodec.readReadingAnswer(body, sent: batch.readings.count)
     }
     for index in answer.refused.indices {
-      answer.refused[index].reason = exchange.quoted(answer.refused[index].reason)
+      answer.refused[index].reason = exchange.sanitised(answer.refused[index].reason)
     }
     return answer
   }
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
-    let request = post(Wire.recordsPath, Bodies.writeChanges(changes.map(\.json)), run)
+    let request = post(WireProtocol.recordsPath, WireCodec.writeChanges(changes.map(\.json)), run)
     var answer = try await send(request) { (body) throws(JSONError) in
-      try Bodies.readRecordAnswer(body, sent: changes.count)
+      try WireCodec.readRecordAnswer(body, sent: changes.count)
     }
     answer.verdicts = answer.verdicts.map { verdict in
-      if case .refused(let reason) = verdict { .refused(reason: exchange.quoted(reason)) } else { verdict }
+      if case .refused(let reason) = verdict { .refused(reason: exchange.sanitised(reason)) } else { verdict }
     }
     return answer
   }
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
     let after = cursor.map { "after=\(Self.escaped($0))&" } ?? ""
-    let request = get("\(Wire.changesPath)?\(after)limit=\(limit)", run)
+    let request = get("\(WireProtocol.changesPath)?\(after)limit=\(limit)", run)
     let answer = try await exchange.send(request)
     if answer.status == 304 { return nil }
-    return try read(answer) { (body) throws(JSONError) in try Bodies.readPage(body) }
+    return try read(answer) { (body) throws(JSONError) in try WireCodec.readPage(body) }
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await send(get(Wire.digestsPath, run)) { (body) throws(JSONError) in try Bodies.readDigests(body) }
+    try await send(get(WireProtocol.digestsPath, run)) { (body) throws(JSONError) in
+      try WireCodec.readDigests(body)
+    }
   }
 }
 
 extension GlucoportRemote: PartService {
-  /// The shown times that have a text: of the years 1 to 9999.
+  /// The device times that can be written as text: the years 1 to 9999.
   private static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   func changes(
@@ -88,8 +90,8 @@ extension GlucoportRemote: PartService {
     case .record(let guid): parameters.append("guid=\(guid)")
     }
     parameters.append("limit=\(limit)")
-    let request = get("\(Wire.changesPath)?\(parameters.joined(separator: "&"))", run)
-    return try await send(request) { (body) throws(JSONError) in try Bodies.readPage(body) }
+    let request = get("\(WireProtocol.changesPath)?\(parameters.joined(separator: "&"))", run)
+    return try await send(request) { (body) throws(JSONError) in try WireCodec.readPage(body) }
   }
 }
 
@@ -97,10 +99,10 @@ extension GlucoportRemote {
   func headers(_ run: RunStamp?) -> HTTPHeaders {
     var headers: HTTPHeaders = ["Authorization": "Bearer \(token.text)", "Accept": "application/json"]
     guard let run else { return headers }
-    headers.add(name: Wire.nodeHeader, value: run.node)
-    headers.add(name: Wire.runHeader, value: run.runText)
-    if let logbook = run.logbook { headers.add(name: Wire.logbookHeader, value: logbook) }
-    if let position = run.lastSeenPosition { headers.add(name: Wire.positionHeader, value: position) }
+    headers.add(name: WireProtocol.nodeHeader, value: run.node)
+    headers.add(name: WireProtocol.runHeader, value: run.runText)
+    if let logbook = run.logbook { headers.add(name: WireProtocol.logbookHeader, value: logbook) }
+    if let position = run.lastSeenPosition { headers.add(name: WireProtocol.positionHeader, value: position) }
     return headers
   }
 
@@ -123,7 +125,7 @@ extension GlucoportRemote {
   func read<Value>(
     _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(JSONError) -> Value
   ) throws(ServiceError) -> Value {
-    guard answer.status == 200 else { throw problem(answer) }
+    guard answer.status == 200 else { throw serviceError(for: answer) }
     do throws(JSONError) {
       return try parse(answer.body)
     } catch {
@@ -132,43 +134,45 @@ extension GlucoportRemote {
     }
   }
 
-  /// What an answer means that is no success. Its word counts only under the status that belongs to it: what is
-  /// between may answer, too.
-  func problem(_ answer: ExchangeAnswer) -> ServiceError {
+  /// The error for an answer without success. Its code counts only with the status that belongs to it: a proxy may
+  /// answer, too.
+  func serviceError(for answer: ExchangeAnswer) -> ServiceError {
     let body: ErrorBody
     do throws(JSONError) {
       body = try ErrorBody(answer.body)
     } catch {
-      return exchange.problem(answer)
+      return exchange.serviceError(for: answer)
     }
-    return problem(answer, body)
+    return serviceError(for: answer, body)
   }
 
-  /// The server's own words about an answer that is no success.
-  func words(_ answer: ExchangeAnswer) -> String {
+  /// The server's message in an answer without success.
+  func message(in answer: ExchangeAnswer) -> String {
     do throws(JSONError) {
-      return exchange.quoted(try ErrorBody(answer.body).message)
+      return exchange.sanitised(try ErrorBody(answer.body).message)
     } catch {
       return "it answers with status \(answer.status)"
     }
   }
 
-  /// What an answer means whose error is stated, in its body or in its headers.
-  func problem(_ answer: ExchangeAnswer, _ body: ErrorBody) -> ServiceError {
+  /// The error for an answer with a stated code, in its body or in its headers.
+  func serviceError(for answer: ExchangeAnswer, _ body: ErrorBody) -> ServiceError {
     switch (answer.status, body.code) {
-    case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
+    case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.sanitised(body.message))")
     case (403, .readOnly): return .readOnly
     case (409, .nodeReused): return .nodeReused
     case (409, .otherLogbook):
-      guard let logbook = body.logbook, Guid.isValid(logbook) else { return exchange.problem(answer) }
+      guard let logbook = body.logbook, Guid.isValid(logbook) else {
+        return exchange.serviceError(for: answer)
+      }
       return .otherLogbook(id: logbook)
     case (410, .positionUnknown): return .positionUnknown
     case (410, .purged): return .purged
-    default: return exchange.problem(answer, words: body.message)
+    default: return exchange.serviceError(for: answer, words: body.message)
     }
   }
 
-  /// A cursor is visible ASCII, of which a query takes not every sign.
+  /// Escapes a cursor for a query: it may be any visible ASCII.
   private static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
       switch byte {

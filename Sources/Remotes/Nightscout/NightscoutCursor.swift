@@ -4,9 +4,9 @@ import Foundation
 import Logbook
 import Nightscout
 
-/// How far a site has been pulled. Every time in it is of the server's clock, in milliseconds.
+/// How far a site has been pulled. All times are of the server's clock, in milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
-  /// A record as the last sweep saw it, so that one that is gone can be reported.
+  /// A record in the last sweep, so that its removal can be noticed.
   struct Seen: Codable, Hashable, Sendable {
     let revision: String
     let kind: String
@@ -14,46 +14,45 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     let offset: Int32
   }
 
-  /// What the last sweep saw.
+  /// The state of the last sweep.
   struct Window: Codable, Hashable, Sendable {
-    /// The time of the event behind which the sweep looks.
+    /// Sweeps read events after this time.
     var start: Int64
-    /// Over the entries.
+    /// The digest of the entries.
     var digest: String
-    /// The records of treatments.
+    /// The records in treatments.
     var seen: [String: Seen]
-    /// Documents that were not taken, each with its time, so that they are counted once.
+    /// Rejected documents with their times, so that each is counted once.
     var refused: [String: Int64] = [:]
   }
 
-  /// The server stamps a write before anybody sees it, and several instances have clocks of their own: what was stored
-  /// in so many milliseconds before a question is asked for once more.
+  /// Everything stored in this many milliseconds before the last request is requested again. The server stamps a write
+  /// before it becomes visible, and several instances have different clocks.
   static let overlap: Int64 = 60_000
-  /// The site gives its clock in whole seconds, and with the delay of an answer.
+  /// The site states its clock in whole seconds, and with the delay of an answer.
   static let slack = NightscoutTime.slack
-  /// While no latest time moves, what became visible late can only be in the overlap, and the history is left alone
-  /// for so long. The sweeps of each run see the events of the last days all the same.
+  /// The interval between two reads of the history while no latest time changes: late writes can then only be in the
+  /// overlap. Each run's sweeps still read the events of the last days.
   static let patience: Int64 = 6 * 3_600_000
-  /// How far back a sweep looks.
+  /// The length of a sweep's period.
   static let sweptBack: Int64 = 2 * 86_400_000
-  /// By how much its start lags behind before it moves.
+  /// The start of a sweep's period moves in steps of this size.
   private static let sweptStep: Int64 = 86_400_000 / 2
 
-  /// Everything that was stored up to here has been pulled.
+  /// Everything stored before this time has been pulled.
   var complete: Int64
-  /// When the last round began that read the history.
+  /// The start of the last round that read the history.
   var asked: Int64
-  /// The latest time in each collection by then, as the server reports it.
+  /// The latest time in each collection at that moment, as stated by the server.
   var latest: [String: Int64]
   var window: Window
-  /// When entries were looked for last that no search by time finds.
+  /// The time of the last search for entries that no search by time finds.
   var unfoundAsked: Int64?
-  /// How many of them were counted.
+  /// The number of such entries.
   var unfound: Int?
-  /// What is left of a round; nil between rounds.
+  /// The rest of the current round; nil between rounds.
   var round: NightscoutRound?
 
-  /// Nothing pulled yet.
   init(asked: Int64, latest: [String: Int64]) {
     self.asked = asked
     self.latest = latest
@@ -61,7 +60,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     window = Window(start: asked - Self.sweptBack, digest: Self.digest([]), seen: [:])
   }
 
-  /// Nil for what this program did not write.
+  /// Nil for a text that this program did not write.
   init?(_ text: String) {
     do {
       self = try JSONDecoder().decode(NightscoutCursor.self, from: Data(text.utf8))
@@ -70,7 +69,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The cursor as the store keeps it. Nothing in it can fail to be written.
+  /// The cursor's text for the store. Encoding it cannot fail.
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -81,8 +80,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// A position for a store that has sent these records and not looked at the site since: what is deleted there before
-  /// the next sweep leaves no trace.
+  /// A position for a store that has sent these records and has not read the site since. A record deleted there before
+  /// the next sweep would otherwise leave no trace.
   static func mark(_ sent: [String: Seen]) -> String? {
     guard !sent.isEmpty else { return nil }
     do {
@@ -92,7 +91,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The records that a mark says were sent; none for any other mark.
+  /// The sent records in a mark; empty for any other mark.
   static func sent(_ mark: String?) -> [String: Seen] {
     guard let mark, mark.hasPrefix("sent ") else { return [:] }
     do {
@@ -102,10 +101,10 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// Documents that are not taken beyond so many are counted in every round that shows them.
+  /// The maximum number of remembered rejected documents. Further ones are counted again in every round.
   private static let maxRefused = 1000
 
-  /// Whether a document is counted as not taken: each is once, however many sweeps show it.
+  /// Whether to count a rejected document: each is counted once, in whatever number of sweeps.
   mutating func notesRefused(_ document: NightscoutDocument) -> Bool {
     guard window.refused[document.identifier] == nil else { return false }
     let time = document.treatmentInstant?.milliseconds ?? asked
@@ -115,7 +114,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     return true
   }
 
-  /// The start of the window after a sweep at this time. It moves in steps, so that little changes from run to run.
+  /// The start of the next period after a sweep at this time. It moves in steps, so that little changes between runs.
   func nextStart(at now: Int64) -> Int64 {
     now - Self.sweptBack > window.start + Self.sweptStep ? now - Self.sweptBack : window.start
   }

@@ -3,13 +3,13 @@
 import Logbook
 import Nightscout
 
-/// What a page of changes holds: each item once, without what this very store wrote.
+/// A page of changes: each item once, without this run's own writes.
 struct NightscoutPage {
   let writer: NightscoutWriter
   private(set) var readings = ReadingBatch()
-  /// How many documents were not taken, by the reason.
+  /// The number of rejected documents by reason.
   private(set) var notTaken: [String: Int] = [:]
-  /// Places of the readings that other programs wrote.
+  /// The indices of readings that other programs wrote.
   private(set) var foreign: Set<Int> = []
   private var places: [String: Int] = [:]
   private var identities: Set<ReadingIdentity> = []
@@ -37,17 +37,17 @@ struct NightscoutPage {
     add(record.remote)
   }
 
-  /// Counts a document that is not taken, or not all of it.
+  /// Counts a rejected or partly rejected document.
   mutating func refuse(_ reasons: [String]) {
     for reason in Set(reasons) { notTaken[reason, default: 0] += 1 }
   }
 
-  /// Counts documents that are not taken for one reason.
+  /// Counts documents rejected for one reason.
   mutating func refuse(_ reason: String, _ count: Int) {
     if count > 0 { notTaken[reason, default: 0] += count }
   }
 
-  /// A record that is gone without a trace.
+  /// A record that was removed without a trace.
   mutating func add(tombstoneOf guid: String, _ seen: NightscoutCursor.Seen) {
     guard let kind = RecordKind(rawValue: seen.kind) else { return }
     let state = RecordState(
@@ -59,7 +59,7 @@ struct NightscoutPage {
     )
   }
 
-  /// The last state of a record counts.
+  /// Adds a record, or replaces its earlier state.
   private mutating func add(_ record: RemoteRecord) {
     if let place = places[record.guid] {
       order[place] = record
@@ -69,7 +69,7 @@ struct NightscoutPage {
     }
   }
 
-  /// Whether this run wrote the document last. What another run of the node wrote may be a copy's of the store; where it
-  /// is this one's, it is known and changes nothing.
+  /// Whether this run wrote the document last. Another run of the same node may belong to a copy of the store. If it
+  /// was this store's run, its changes are known and have no effect.
   private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

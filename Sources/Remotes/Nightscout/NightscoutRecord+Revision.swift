@@ -4,9 +4,9 @@ import Logbook
 import Nightscout
 
 extension NightscoutRecord {
-  /// The mark of its state.
+  /// The revision of its state.
   var revision: String { NightscoutRevision(state, identifier: identifier).text(guid: guid) }
 
-  /// The record as the port gives it.
+  /// The record for the port.
   var remote: RemoteRecord { RemoteRecord(guid: guid, revision: revision, state: state) }
 }

@@ -4,13 +4,13 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Fetching what others wrote: the history for API v3, and a sweep by the time of the event for API v1, the web page and
-/// whatever else leaves no mark of change.
+/// Fetches changes of others. The history has those of API v3. A sweep over event times finds changes without marks,
+/// such as those of API v1 and the web page.
 extension NightscoutRemote {
   private static let latestPath = "/api/v3/lastModified"
-  /// Requests without anything new before the caller is asked whether it still has time.
+  /// The number of requests without changes after which the caller is asked whether it still has time.
   private static let maxSteps = 4
-  /// Records that are gone from a sweep and are looked for one by one in a run.
+  /// The maximum number of records missing from sweeps that one run looks up individually.
   private static let maxSought = 50
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
@@ -24,7 +24,7 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
       try await step(&now, limit, &page, mayRepair: run.mayRepair)
     }
-    // A sweep that found nothing and moved nothing leaves all as it was.
+    // A sweep without changes leaves the cursor as it was.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
       readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
@@ -33,8 +33,8 @@ extension NightscoutRemote {
     return changes
   }
 
-  /// Counts entries whose `date` is no number of milliseconds: no search by time finds them. They are looked for every few
-  /// hours, and each is counted once.
+  /// Counts entries whose `date` is not a number of milliseconds, which no search by time finds. The search is repeated
+  /// every few hours, and each entry is counted once.
   private func countUnfound(
     _ cursor: inout NightscoutCursor, _ page: inout NightscoutPage
   ) async throws(ServiceError) {
@@ -49,8 +49,8 @@ extension NightscoutRemote {
     (cursor.unfoundAsked, cursor.unfound) = (round.asked, max(count, cursor.unfound ?? 0))
   }
 
-  /// The first step of a round, chosen so that one in which nothing is new takes two more requests: the history is read
-  /// where a latest time moved or says nothing, being that of an event of the future, and every few hours.
+  /// The first step of a round. A round without changes needs only two further requests. The history is read every few
+  /// hours, if a latest time changed, or if it is meaningless because an event is in the future.
   private func begin(_ before: NightscoutCursor?) async throws(ServiceError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()
@@ -65,10 +65,10 @@ extension NightscoutRemote {
         readsHistory: true)
       return cursor
     }
-    // A server whose clock was set back writes below what was seen.
+    // A server whose clock was set back stamps writes below earlier ones.
     let start = min(cursor.complete, asked - NightscoutCursor.overlap)
     let isUnchanged = latest == cursor.latest && latest.count == 2
-    // Up to here all was pulled, or will be by the next round that is late enough to see every write of then.
+    // Everything up to here is pulled, now or in the next round that is late enough to see all writes.
     let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
     let canWait =
       latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
@@ -82,7 +82,7 @@ extension NightscoutRemote {
         .init(task: .history, walk: .history(of: .treatments, from: start)),
       ]
     }
-    // What is deleted on the web page moves no mark and no latest time: only a sweep sees it.
+    // Deletions on the web page change neither marks nor latest times; only a sweep notices them.
     let from = cursor.window.start
     steps += [
       .init(task: .sweep, walk: .events(of: .entries, from: from)),
@@ -92,13 +92,13 @@ extension NightscoutRemote {
     return cursor
   }
 
-  /// The latest time in each of the collections, be it of a change or of an event. It is no proof of anything by
-  /// itself: an event of the future pins it.
+  /// The latest time in each collection, of a change or of an event. It proves nothing by itself: an event in the
+  /// future keeps it constant.
   private func latestTimes() async throws(ServiceError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
     guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
       let collections = result["collections"]
-    else { throw await session.problem(answer) }
+    else { throw await session.serviceError(for: answer) }
     var latest: [String: Int64] = [:]
     for collection in [NightscoutCollection.entries, .treatments] {
       // An empty collection has no time.
@@ -107,12 +107,12 @@ extension NightscoutRemote {
     return latest
   }
 
-  /// One request of a round, and what it brings.
+  /// Performs one request of a round, and adds its result to the page.
   private func step(
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage, mayRepair: Bool
   ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
-    // What this run wrote is known here, and the way through everything would bring all of it.
+    // Entries of this run are excluded: the walk through the history would return all of them.
     let isWritten = step.task == .history && step.walk.collection == .entries
     let documents = try await next(&step.walk, limit: limit, without: isWritten ? page.writer.run : nil)
     if mayRepair, step.walk.collection == .treatments {
@@ -137,12 +137,12 @@ extension NightscoutRemote {
     if round.steps.isEmpty { finish(&cursor) }
   }
 
-  /// A tombstone of another program's document that came and went since the last round.
+  /// Whether it is a tombstone of another program's document that was created and deleted since the last round.
   private func cameAndWent(_ document: NightscoutDocument, since asked: Int64) -> Bool {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
   }
 
-  /// What the history shows may be deleted by API v1 before the sweep comes by.
+  /// Remembers records in the history, since API v1 may delete them before the next sweep.
   private func noteSeen(
     _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
   ) {
@@ -180,7 +180,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Counts a document that is not taken, or not all of it.
+  /// Counts a rejected or partly rejected document.
   private func refuse(
     _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
     _ page: inout NightscoutPage
@@ -235,7 +235,7 @@ extension NightscoutRemote {
     cursor.window.seen = seen
   }
 
-  /// Which of the records that a sweep no longer shows were deleted. What autoprune took was not.
+  /// The deleted ones among the records that a sweep no longer finds. Records removed by autoprune are not deleted.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
@@ -248,12 +248,12 @@ extension NightscoutRemote {
       let path = NightscoutRevision(item.value.revision, guid: item.key).path
       switch try await find(.treatments, path) {
       case .document(let document):
-        // Moved out of the window, or another program's by now.
+        // It moved out of the period, or now belongs to another program.
         let records = NightscoutTreatment.records(document, zone)
         if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // It may have been moved in time, out of the window, or be withdrawn.
+      // It may have been moved in time out of the period, or withdrawn.
       case .deleted:
         if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
           gone.append((item.key, item.value))

@@ -4,23 +4,23 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sending records whose document is not there: it may never have been, or be deleted, or be gone by itself.
+/// Sends records without a document: it may never have existed, be deleted, or have been pruned.
 extension NightscoutRemote {
   func afterDeletion(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
-    // In another document it may live on, or have been brought back by another node; a store that has it from an
-    // export of the site knows nothing of that document.
+    // The record may continue in another document, or another node may have restored it. A store that has the record
+    // from an export does not know that document.
     if let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
     let withdrawn = try await withdrawnKey(NightscoutDocument.escaped(identifier))
     if change.state.isDeleted {
-      if let withdrawn { try await bury(change, identifier: withdrawn, writer) }
+      if let withdrawn { try await deleteWithdrawn(change, identifier: withdrawn, writer) }
       return .accepted(revision: tombstone(change).text(guid: change.guid))
     }
-    // Only what was made on the tombstone brings the record back; a withdrawn one is shown again.
+    // Only a change based on the tombstone restores the record. A withdrawn record is shown again.
     guard base?.isDeleted == true || withdrawn != nil else { return conflict(with: change) }
     return try await create(
       change, identifier: withdrawn ?? identifier, beside: neighbours(of: change), writer)
@@ -40,8 +40,8 @@ extension NightscoutRemote {
     return try await createBeside(change, base, writer)
   }
 
-  /// Whether the site has treatments before this time. If not, autoprune may have taken what is missing, and nobody
-  /// deleted it.
+  /// Whether the site has treatments before this time. If not, autoprune may have removed the missing one, instead of a
+  /// deletion.
   func keeps(_ milliseconds: Int64) async throws(ServiceError) -> Bool {
     try await !search(
       .treatments, [("created_at$lt", NightscoutTime.utcText(milliseconds)), ("limit", "1")]
@@ -55,7 +55,7 @@ extension NightscoutRemote {
     return NightscoutRevision(state, path: identifier)
   }
 
-  /// The record is deleted on the site.
+  /// The verdict for a record that is deleted on the site.
   func conflict(with change: RecordChange) -> RecordVerdict {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     var state = change.state
@@ -64,8 +64,8 @@ extension NightscoutRemote {
       revision: tombstone(change).text(guid: change.guid), state: state, isBaseKnown: change.base != nil)
   }
 
-  /// Makes a document, unless one of another program is this very record: an import of the site's export gave both the
-  /// same id.
+  /// Creates a document, unless a document of another program is the same record: an import of the site's export gives
+  /// both the same id.
   private func createBeside(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -80,7 +80,7 @@ extension NightscoutRemote {
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
     var identifier = change.guid
-    // A move in time that was interrupted leaves the first document behind.
+    // An interrupted move in time leaves the first document.
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)
     }
@@ -90,21 +90,21 @@ extension NightscoutRemote {
   /// The valid treatments in the second of the event.
   func neighbours(of change: RecordChange) async throws(ServiceError) -> [NightscoutDocument] {
     let date = NightscoutTreatment.milliseconds(change.state)
-    // A pattern holds both bounds: of two conditions on one field the site takes the last one alone.
+    // One pattern covers both bounds: of two conditions on one field the site applies only the last.
     let second = NightscoutTime.utcText(date).prefix(19)
     return try await list(
       Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.maxDocuments
     ).items.compactMap(NightscoutDocument.init)
   }
 
-  /// Nil when there is a document by now.
+  /// Nil if a document exists meanwhile.
   func create(
     _ change: RecordChange, identifier: String, beside others: [NightscoutDocument],
     _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
-    // The server takes two events of one type and time for one where the other has no key.
+    // Without a key on one of them, the server treats two events of one type and time as the same.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })
@@ -112,7 +112,8 @@ extension NightscoutRemote {
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
-    // A POST replaces the valid document that it meets, unless it states a mark that differs: then it only creates.
+    // A POST replaces an existing valid document, unless it states another mark of change; with such a mark it only
+    // creates.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     if NightscoutAnswer.isStored(answer) {
@@ -121,9 +122,9 @@ extension NightscoutRemote {
     }
     switch NightscoutAnswer.status(answer) {
     case 400, 422:
-      let words = await session.words(answer)
+      let words = await session.message(in: answer)
       return words.contains("cannot be modified") ? nil : .refused(reason: words)
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
   }
 }

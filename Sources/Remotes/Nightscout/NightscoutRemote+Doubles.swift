@@ -4,15 +4,15 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Treatments that are twice under one key. A site looks for a key and stores the document in two steps, so that two
-/// stores which import the same file and upload at the same moment leave two documents of one record: a dose counts
+/// Removes doubles: two treatments with one key. A site looks up a key and stores the document in two separate steps.
+/// So two stores that upload the same import at the same moment create two documents of one record, and its dose counts
 /// twice.
 extension NightscoutRemote {
-  /// Documents of one key that are removed one after the other.
+  /// The maximum number of documents of one key that are removed in sequence.
   private static let maxDoubles = 10
 
-  /// Removes the doubles among valid treatments, where that is this run's task: of the nodes that wrote them the one with
-  /// the largest id does it, since two that did it at a time would remove them all.
+  /// Removes doubles among valid treatments, if it is this run's turn. Of the nodes that wrote them, the one with the
+  /// largest id does it, since two nodes at the same time would remove all.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
   ) async throws(ServiceError) {
@@ -30,8 +30,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Deletes what is left of a record under the key of a document that was deleted: of two documents of a key a deletion
-  /// reaches one, and the other would go on acting. What another node brought back meanwhile stays.
+  /// Deletes the remaining documents of a key after a deletion. A deletion affects only one of two documents, and the
+  /// other would stay active. A document that another node restored meanwhile is kept.
   ///
   /// - Parameter time: the server's clock before the deletion.
   func removeLiveDoubles(
@@ -46,20 +46,20 @@ extension NightscoutRemote {
     }
   }
 
-  /// Puts a live document in the place of the deleted one that answers for it, and deletes it like any other, which leaves
-  /// one tombstone. False where the role may not.
+  /// Removes the deleted document that hides a live one, then deletes the live one normally, so that one tombstone
+  /// remains. False if the role does not permit it.
   @discardableResult
   private func removeLiveDouble(_ live: NightscoutDocument) async throws(ServiceError) -> Bool {
     guard try await removeOne(live.identifier) else { return false }
-    try await blank(live)
-    try await hide(live.identifier)
+    try await clear(live)
+    try await softDelete(live.identifier)
     return true
   }
 
-  /// Leaves the newest of the documents of a key. Whatever is written under the key goes into one of them, which is the one
-  /// that a deletion takes, too: so what was edited there is written into the one that is left.
+  /// Keeps one document of a key, with the newest content. Both edits and deletions affect only one document of a key,
+  /// so the newest content is written into the remaining one.
   private func removeDoubles(of identifier: String) async throws(ServiceError) {
-    // A list may show one document twice, and another run may have been here.
+    // A list may contain a document twice, and another run may have removed the doubles already.
     let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])
     guard doubles.count > 1,
       let newest = doubles.max(by: { ($0.modified ?? 0) < ($1.modified ?? 0) })
@@ -81,13 +81,13 @@ extension NightscoutRemote {
       .PATCH, Self.path(.treatments, "/\(NightscoutDocument.escaped(identifier))"), body: .object(members))
     switch NightscoutAnswer.status(answer) {
     case 200, 403, 404, 410: return
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
   }
 
-  /// Removes the deleted one of two documents of a key, which answers for the valid one, so that nobody can write it. As
-  /// with valid doubles one node alone does it: the one that wrote the valid one last.
-  func uncover(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
+  /// Removes the deleted document of two with one key, since it hides the valid one from writes. As with valid doubles,
+  /// only one node does it: the last writer of the valid one.
+  func removeDeletedDouble(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
     let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first
     guard let valid, NightscoutWriter(valid.own)?.node == writer.node else { return }
     _ = try await removeOne(identifier)
@@ -99,22 +99,22 @@ extension NightscoutRemote {
         == NightscoutTreatment.records(other, zone).map(\.remote)
   }
 
-  /// Removes one of several documents, without a tombstone: that would delete those that are left, too. False where the
-  /// role may not.
+  /// Removes one of several documents without a tombstone, which would also delete the remaining ones. False if the
+  /// role does not permit it.
   private func removeOne(_ identifier: String) async throws(ServiceError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)?permanent=true"))
     switch NightscoutAnswer.status(answer) {
     case 200, 404, 410: return true
-    // A role that may not delete leaves them to another node.
+    // Without the right to delete, another node must do it.
     case 403: return false
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
   }
 }
 
 extension NightscoutDocument {
-  /// Whether the server stored it behind another one.
+  /// Whether the server stored it later than another one.
   fileprivate func isLater(than other: NightscoutDocument) -> Bool {
     (modified ?? 0) > (other.modified ?? 0)
   }

@@ -4,12 +4,12 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Moving what a change of zone placed elsewhere. The server lets nobody change the time of a document, so that it is
-/// removed, and sent again as a new one.
+/// Moves documents whose time changed with a zone. The server forbids changing the time of a document, so it is removed
+/// and sent again as a new one.
 extension NightscoutRemote: MovingService {
   var moving: (any MovingService)? { self }
 
-  /// Keys in one request: the path stays below what proxies take.
+  /// The maximum number of keys in one request: the path must stay below the limits of proxies.
   private static let maxKeys = 50
 
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
@@ -20,7 +20,7 @@ extension NightscoutRemote: MovingService {
       let page = try await list(
         Self.path(.entries), [("identifier$in", some.joined(separator: "|"))], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) {
-        // Documents that share a time are some milliseconds apart.
+        // Documents with the same time are moved apart by some milliseconds.
         guard let date = document["date"]?.integer else { continue }
         found[document.identifier, default: []].append(Int64((Double(date) / 1000).rounded(.down)))
       }
@@ -43,22 +43,22 @@ extension NightscoutRemote: MovingService {
 
   private static let maxMoves = 3
 
-  /// Where a record stands.
+  /// The documents of a record.
   private struct Standing {
-    /// The document in which it goes on.
+    /// The current document.
     let document: NightscoutDocument
-    /// Older ones in which it stands, too: two stores of different zones moved it at a time.
+    /// Older documents of the record: two stores with different zones moved it at the same time.
     var doubles: [NightscoutDocument] = []
   }
 
-  /// Looks for every valid document of the record, since a pull may have brought the new one of a move that was
-  /// interrupted before it removed the old one: then no revision leads there, and a dose would act twice. What such moves
-  /// left is removed first, whatever comes of this one. Nil where the record stands nowhere.
+  /// Finds every valid document of the record. A pull may have returned the new document of a move that was interrupted
+  /// before it removed the old one. Then no revision leads to the old one, and a dose would count twice. Leftovers of
+  /// such moves are removed first, whatever happens to this one. Nil if the record has no document.
   private func standing(_ change: RecordChange) async throws(ServiceError) -> Standing? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }
     guard let document = open.first ?? found.first else {
-      // Another program's document under its own id.
+      // The document of another program, with that program's id.
       let path = change.base.map { NightscoutRevision($0, guid: change.guid).path }
       guard let path, case .document(let document) = try await find(.treatments, path), !document.isMoved,
         !document.isWithdrawn
@@ -66,25 +66,25 @@ extension NightscoutRemote: MovingService {
       return Standing(document: document)
     }
     for left in found where left.isMoved && left.identifier != document.identifier && isOurs(left, change) {
-      try await retire(left)
+      try await clearAndDelete(left)
     }
     if let target = document.own?["moved"]?.text,
       case .deleted = try await find(.treatments, NightscoutDocument.escaped(target))
     {
-      // Others deleted or hid it where it went.
-      if isOurs(document, change) { try await retire(document) }
+      // The record was deleted or withdrawn in the document to which it moved.
+      if isOurs(document, change) { try await clearAndDelete(document) }
       return nil
     }
     return Standing(
       document: document, doubles: open.dropFirst().filter { $0.identifier != document.identifier })
   }
 
-  /// Whether a document is this program's and holds nothing but the record.
+  /// Whether a document is glucoport's and contains only this record.
   func isOurs(_ document: NightscoutDocument, _ change: RecordChange) -> Bool {
     document["app"]?.text == NightscoutDocument.app && isOnly(change.guid, in: document)
   }
 
-  /// The valid documents in which a record was written, those of interrupted moves and removals, too, the newest first.
+  /// The valid documents that contain a record, newest first, including those of interrupted moves and removals.
   func documents(of guid: String) async throws(ServiceError) -> [NightscoutDocument] {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
@@ -92,14 +92,14 @@ extension NightscoutRemote: MovingService {
       .sorted { ($0.modified ?? 0, $0.identifier) > ($1.modified ?? 0, $1.identifier) }
   }
 
-  /// Nil when somebody changed the document meanwhile.
+  /// Nil if the document was changed meanwhile.
   private func move(
     _ change: RecordChange, from standing: Standing, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let document = standing.document
-    // A store that deleted the record looks only for what moves left.
+    // For a record deleted in the store, only leftovers of moves are removed.
     if change.state.isDeleted {
-      if document.isMoved, isOurs(document, change) { try await retire(document) }
+      if document.isMoved, isOurs(document, change) { try await clearAndDelete(document) }
       return conflict(with: change)
     }
     let mine =
@@ -116,20 +116,20 @@ extension NightscoutRemote: MovingService {
     if stands == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
       return .accepted(revision: mine.revision)
     }
-    // What is refused is not marked as moved before.
+    // A refused change must not be marked as moved.
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
     return try await move(change, document, isOnly: isOnly(change.guid, in: document), writer)
   }
 
-  /// Removes a document whose record stands in another one. It says so first, so that no store takes it for a deletion.
-  /// False when somebody changed it meanwhile.
+  /// Removes a document whose record is in another one. It first marks the document as moved, so that no store takes it
+  /// for a deletion. False if it was changed meanwhile.
   private func leave(
     _ document: NightscoutDocument, for other: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {
     guard case .object(var own)? = document.own else { return true }
     own["moved"] = .text(other.identifier)
     switch try await patch(document, [NightscoutDocument.ownName: .object(own)], writer) {
-    case .done: try await retire(document)
+    case .done: try await clearAndDelete(document)
     case .changed: return false
     case .refused: break
     }

@@ -4,14 +4,14 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sending readings: what the site holds already is found by time, since API v1 takes two entries of one type and time for
-/// one, and would write a reading over what another program or meter left there.
+/// Sends readings. Existing entries are found by time, since API v1 treats two entries of one type and time as the
+/// same. It would overwrite an entry of another program or meter.
 extension NightscoutRemote {
-  /// Of a batch with more readings than these, the new ones go up at once through API v1.
+  /// Above this number of readings, the new ones of a batch are sent at once by API v1.
   private static let maxSingles = 20
-  /// Entries in one request of API v1, which stores them one after the other.
+  /// The maximum number of entries in one request of API v1, which stores them one after the other.
   static let maxInBulk = 1000
-  /// Pages of entries that are read for one request.
+  /// The maximum number of pages of entries read for one request.
   private static let maxPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
 
@@ -36,7 +36,7 @@ extension NightscoutRemote {
         if let item = entries.settle(item, &answer) { missing.append(item) }
       }
     }
-    // A single one costs a request either way.
+    // For a single reading the number of requests is the same either way.
     let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
     try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
@@ -60,8 +60,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// The entries of a type in the seconds of readings, which are sorted by time. Stretches of a page and more without any of
-  /// these seconds are left out.
+  /// The entries of a type in the seconds of readings, which are sorted by time. Intervals of a page or more without
+  /// these seconds are skipped.
   private func entries(
     of type: String, at items: [NightscoutPushedReading]
   ) async throws(ServiceError) -> NightscoutEntries {
@@ -70,10 +70,11 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxPages {
       let page = try await list(
         Self.path(.entries),
-        // One condition for each field: of several the site takes the last one alone.
+        // One condition for each field: of several the site applies only the last.
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
-      // From the last time on once more: more than one may be there. A thousand cannot, since ours move aside.
+      // The next page begins at the last time again, since several entries may share it. A full page cannot, since our
+      // entries avoid each other's times.
       let end = page.items.last?["date"]?.integer ?? start
       guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
         return entries
@@ -83,8 +84,8 @@ extension NightscoutRemote {
     throw session.violation("it returned an impossible number of entries for one period")
   }
 
-  /// One document by API v3. A PUT under a mark that no document has creates it and does nothing else: a POST would bring
-  /// back what was deleted, and both would replace what is there.
+  /// Sends one document by API v3. A PUT with an unknown mark of change only creates a document. A POST would restore a
+  /// deleted one, and without the mark both would replace an existing one.
   private func pushAlone(
     _ item: NightscoutPushedReading, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
@@ -98,21 +99,21 @@ extension NightscoutRemote {
     }
     switch NightscoutAnswer.status(reply) {
     case 400:
-      let words = await session.words(reply)
+      let words = await session.message(in: reply)
       if words.contains("cannot be modified") {
         answer.known += 1
       } else {
         answer.refused.append(RefusedItem(item: item.place, reason: words))
       }
     case 410, 422: answer.known += 1
-    default: throw await session.problem(reply, isWrite: true)
+    default: throw await session.serviceError(for: reply, isWrite: true)
     }
   }
 
   private func pushInBulk(
     _ items: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    // API v1 sets no marks of change and keeps the ones that it gets; with them the history shows what went up.
+    // API v1 adds no marks of change but keeps given ones. With them the history shows these documents.
     let stored = try await session.now() + 1000
     let documents = items.enumerated().map { index, item in
       let mark = JSONValue.number(Double(stored + Int64(index)))
@@ -121,16 +122,16 @@ extension NightscoutRemote {
     }
     let reply = try await session.send(.POST, Self.bulkPath, body: .list(documents))
     guard let new = NightscoutAnswer.new(reply, of: items.map(\.identifier)) else {
-      throw await session.problem(reply, isWrite: true)
+      throw await session.serviceError(for: reply, isWrite: true)
     }
-    // The rest fell on what is there, which a deleted entry can be, too.
+    // The other documents already existed, possibly as deleted entries.
     let count = items.filter { new.contains($0.identifier) }.count
     answer.stored += count
     answer.known += items.count - count
   }
 }
 
-/// A reading on its way to a site.
+/// A reading to send to a site.
 struct NightscoutPushedReading {
   let place: Int
   let reading: Reading
@@ -138,7 +139,7 @@ struct NightscoutPushedReading {
   let identity: ReadingIdentity
   let identifier: String
   let time: Int64
-  /// Milliseconds by which its entry is moved, beside those that are there.
+  /// The number of milliseconds by which its entry is moved away from existing ones.
   var shift: Int64 = 0
 
   init(_ reading: Reading, _ device: Device, at place: Int) {
@@ -155,13 +156,13 @@ struct NightscoutPushedReading {
   }
 }
 
-/// What a site holds of one type of entries in some stretches of time.
+/// A site's entries of one type in some intervals of time.
 struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
-  /// Readings of other programs, by their second.
+  /// Readings of other programs by their second.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
-  /// Their identities: an import of the site's export has the same.
+  /// Their identities, which are those of an import of the site's export.
   private var foreignIdentities: Set<ReadingIdentity> = []
 
   mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {
@@ -174,7 +175,7 @@ struct NightscoutEntries {
     foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
   }
 
-  /// Counts a reading that is there; returns one that is not, with its own time.
+  /// Counts a known reading; returns a new one with a free time.
   mutating func settle(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {
@@ -202,6 +203,6 @@ struct NightscoutEntries {
 }
 
 extension NightscoutDocument {
-  /// Whether it is an entry that glucoport made of a reading.
+  /// Whether glucoport made the entry from a reading.
   var holdsOwnReading: Bool { own?["position_kind"] != nil }
 }

@@ -4,10 +4,18 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sending records: each document is read first, since API v1 leaves no trace of its edits, a POST brings back what was
-/// deleted, and a DELETE looks at nothing; then it is written under its exact mark of change.
+/// Sends records. Each document is read first, since API v1 leaves no trace of edits, a POST restores deleted
+/// documents, and a DELETE checks nothing. It is then written with its exact mark of change.
+///
+/// The verbs for ending a document are:
+/// - `clear`: empties the members that still act or that people read.
+/// - `softDelete`: marks a document as deleted, with a tombstone in the history.
+/// - `clearAndDelete`: both, for a document already marked as deleted, moved or withdrawn.
+/// - `removeOne`: removes one of two documents of a key, without a tombstone.
+/// - `removeDeletedDouble`: removes the deleted one of two documents of a key.
+/// - `deleteWithdrawn`: turns a withdrawn document into a deleted one.
 extension NightscoutRemote {
-  /// A document that changes between reading and writing it is read again so often.
+  /// The number of attempts for a document that changes between reading and writing it.
   private static let maxAttempts = 3
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
@@ -18,7 +26,7 @@ extension NightscoutRemote {
         guid: change.guid, node: change.node, version: change.version, base: change.base,
         state: zone.placed(change.state, of: change.guid))
     }
-    // One after the other: two requests for one document at a time make two documents of it.
+    // Sequentially: two concurrent requests for one document would create two.
     for change in changes {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
@@ -48,15 +56,15 @@ extension NightscoutRemote {
     throw .serverFailure("\(hostName): a treatment changes too fast to be written")
   }
 
-  // MARK: A document that is there
+  // MARK: An existing document
 
-  /// Nil when somebody changed the document meanwhile.
+  /// Nil if the document was changed meanwhile.
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
-    // A removal that was interrupted: behind it the record is brought back, or buried.
+    // Finishes an interrupted removal. The next attempt then restores the record or deletes it.
     if document.isWithdrawn {
-      try await retire(document)
+      try await clearAndDelete(document)
       return nil
     }
     let identifier = document.identifier
@@ -64,16 +72,16 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // Where the move was another one, what it made is the remote side of a conflict, and is never beside this one's.
+      // If it was another move, its result becomes the remote side of a conflict, so that both never exist together.
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
-    // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that was
-    // interrupted goes on below.
+    // The same change, whose answer was lost, was accepted, whatever was written since. An interrupted move continues
+    // below.
     if holds(document, change), document.own?["moved"] == nil {
-      // Another node may have brought the record back meanwhile.
+      // Another node may have restored the record meanwhile.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
-      if change.state.isDeleted, isStillDeleted, isOnly { try await retire(document) }
+      if change.state.isDeleted, isStillDeleted, isOnly { try await clearAndDelete(document) }
       return .accepted(revision: revision)
     }
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
@@ -91,29 +99,29 @@ extension NightscoutRemote {
     }
     let isRemoved = change.state.isDeleted && isOnly
     var members = changed(change, mine, document, parts, writer, at: try await session.now())
-    if isRemoved { members.merge(NightscoutTreatment.blank(document)) { own, _ in own } }
+    if isRemoved { members.merge(NightscoutTreatment.cleared(document)) { own, _ in own } }
     switch try await patch(document, members, writer) {
     case .done:
-      if isRemoved { try await remove(document) }
+      if isRemoved { try await softDelete(document) }
       return .accepted(revision: revision)
     case .changed: return nil
     case .refused(let reason): return .refused(reason: reason)
     }
   }
 
-  /// Whether a document holds nothing but this record.
+  /// Whether a document contains only this record.
   func isOnly(_ guid: String, in document: NightscoutDocument) -> Bool {
     !NightscoutTreatment.records(document, zone).contains { $0.guid != guid && !$0.state.isDeleted }
       && reading(document, of: .treatments) == nil
   }
 
-  /// Whether both states have the same time, which the server lets nobody change in a document.
+  /// Whether both states have the same time, which the server does not permit to change.
   private func isInPlace(_ state: RecordState, _ other: RecordState) -> Bool {
     NightscoutTreatment.milliseconds(state) == NightscoutTreatment.milliseconds(other)
       && NightscoutTreatment.minutes(state) == NightscoutTreatment.minutes(other)
   }
 
-  /// The members that change, with our own.
+  /// The members to change, including ours.
   private func changed(
     _ change: RecordChange, _ mine: NightscoutRecord, _ document: NightscoutDocument,
     _ parts: [NightscoutPart],
@@ -141,27 +149,27 @@ extension NightscoutRemote {
     return members
   }
 
-  /// Takes a document out of what the site shows by API v3. To all else there, be it API v1 or what computes the insulin
-  /// that still acts, a deleted document is one like any other: so it has to be blank by then.
-  private func remove(_ document: NightscoutDocument) async throws(ServiceError) {
+  /// Soft-deletes a document that was cleared before. API v1, and the computation of active insulin, still treat a
+  /// deleted document as valid.
+  private func softDelete(_ document: NightscoutDocument) async throws(ServiceError) {
     let before = try await session.now()
-    try await hide(document.identifier)
+    try await softDelete(document.identifier)
     try await removeLiveDoubles(of: document, deletedAfter: before)
   }
 
-  /// Deletes the document of a key softly, so that the history shows it as deleted.
-  func hide(_ identifier: String) async throws(ServiceError) {
+  /// Soft-deletes the document of a key, so that the history shows it as deleted.
+  func softDelete(_ identifier: String) async throws(ServiceError) {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
     switch NightscoutAnswer.status(answer) {
     case 200, 404, 410: return
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
   }
 
   // MARK: Moving in time
 
-  /// What a document says that is being moved: its own records are hidden by then.
+  /// The record in a document that is being moved, where the mark of the move hides our records.
   func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
     guard case .object(var members) = document.members, case .object(var own)? = document.own else {
       return nil
@@ -173,7 +181,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Puts the record into another document, and deletes the one at the old time.
+  /// Creates a new document of the record, and deletes the one at the old time.
   func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -184,7 +192,7 @@ extension NightscoutRemote {
       )
     }
     let key = movedKey(change)
-    // It was moved by us to this very time, and by others from there.
+    // This program had moved it to the same time before, and others moved it away.
     let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)
@@ -195,15 +203,15 @@ extension NightscoutRemote {
     }
     let verdict: RecordVerdict? =
       if case .document(let there) = try await find(.treatments, target), holds(there, change) {
-        // An earlier attempt, whose answer was lost, came as far as this.
+        // An earlier attempt whose answer was lost has created it.
         .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
       } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
-    if case .accepted? = verdict { try await retire(document) }
+    if case .accepted? = verdict { try await clearAndDelete(document) }
     return verdict
   }
 
-  /// The end of a move that was interrupted when its new document was there already: that document; nil where there is
-  /// no such move.
+  /// Completes a move that was interrupted after its new document was created, and returns that document; nil if there
+  /// is no such move.
   func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
   ) async throws(ServiceError) -> NightscoutDocument? {
@@ -211,14 +219,14 @@ extension NightscoutRemote {
       case .document(let there) = try await find(.treatments, NightscoutDocument.escaped(target)),
       there.own?["moved"] == nil, holds(there, change) || holds(there, change.guid)
     else { return nil }
-    try await retire(document)
+    try await clearAndDelete(document)
     return there
   }
 
-  /// Removes a document whose own member says already that its record is deleted, or was moved out of it.
-  func retire(_ document: NightscoutDocument) async throws(ServiceError) {
-    try await blank(document)
-    try await remove(document)
+  /// Clears and soft-deletes a document whose own member already states that its record is deleted, moved or withdrawn.
+  func clearAndDelete(_ document: NightscoutDocument) async throws(ServiceError) {
+    try await clear(document)
+    try await softDelete(document)
   }
 
   func movedKey(_ change: RecordChange) -> String {
@@ -228,7 +236,7 @@ extension NightscoutRemote {
     ])
   }
 
-  /// The document in which the record goes on, where this change or another one moved it in time.
+  /// The document that now contains the record, if this or another change moved it in time.
   func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
     if let document = try await live(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),
@@ -237,7 +245,7 @@ extension NightscoutRemote {
     return document
   }
 
-  /// A document that holds a record that is not deleted.
+  /// A document with this record that is not deleted.
   func live(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]

@@ -4,15 +4,16 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removing what is withdrawn: whoever else reads the site knows nothing of withdrawals.
+/// Removes withdrawn items from the site: other readers of the site do not know withdrawals.
 extension NightscoutRemote: RemovalService {
   private static let maxRemovals = 3
-  /// Documents through which the way of one record is followed.
+  /// The maximum number of documents through which a record is followed.
   private static let maxWithdrawnKeys = 10
 
   var removal: (any RemovalService)? { self }
 
-  /// Without tombstones, which would keep the readings away when they count again. Entries of other programs are theirs.
+  /// Removes entries without tombstones, which would block the readings when they count again. Entries of other
+  /// programs are kept.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
     for reading in batch.readings {
       let identity = ReadingIdentity(reading, batch.devices[Int(reading.device.number)])
@@ -21,14 +22,14 @@ extension NightscoutRemote: RemovalService {
       switch NightscoutAnswer.status(answer) {
       case 200, 404, 410: break
       case 403: return false
-      default: throw await session.problem(answer, isWrite: true)
+      default: throw await session.serviceError(for: answer, isWrite: true)
       }
     }
     return true
   }
 
-  /// Each document says first that its record is withdrawn, and is deleted like any other behind that: other stores keep
-  /// the record, and hide it by the withdrawal itself. What an interrupted move left goes, too.
+  /// Marks each document as withdrawn, then deletes it normally. Other stores keep the record, and the withdrawal
+  /// itself hides it. Leftovers of interrupted moves are removed as well.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let writer = NightscoutWriter(run)
@@ -42,7 +43,7 @@ extension NightscoutRemote: RemovalService {
     throw .serverFailure("\(hostName): a treatment changes too fast to be removed")
   }
 
-  /// False when somebody changed the document meanwhile.
+  /// False if the document was changed meanwhile.
   private func withdraw(
     _ document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {
@@ -56,14 +57,14 @@ extension NightscoutRemote: RemovalService {
       case .refused: return true
       }
     }
-    try await retire(document)
+    try await clearAndDelete(document)
     return true
   }
 
-  /// The key of the deleted document in which a record was withdrawn, from that of a document which it was in once; nil
-  /// where it was deleted otherwise.
+  /// The key of the deleted document in which a record was withdrawn; nil if it was deleted otherwise. The search
+  /// starts at an earlier document of the record.
   ///
-  /// A site answers 410 for a deleted document, unless the asker wants no `isValid` of it.
+  /// A site answers 410 for a deleted document, unless the request's fields exclude `isValid`.
   func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
     var path = path
     for _ in 0..<Self.maxWithdrawnKeys {
@@ -78,20 +79,20 @@ extension NightscoutRemote: RemovalService {
         guard let target = document.own?["moved"]?.text else { return nil }
         path = NightscoutDocument.escaped(target)
       case 404 where isOwn, 410 where isOwn: return nil
-      default: throw await session.problem(answer)
+      default: throw await session.serviceError(for: answer)
       }
     }
     return nil
   }
 
-  /// Turns a withdrawn document into a deleted one, so that other stores delete the record, too.
-  func bury(
+  /// Turns a withdrawn document into a deleted one, so that other stores delete the record as well.
+  func deleteWithdrawn(
     _ change: RecordChange, identifier: String, _ writer: NightscoutWriter
   ) async throws(ServiceError) {
     if case .accepted? = try await create(
       change, identifier: identifier, beside: neighbours(of: change), writer)
     {
-      try await hide(identifier)
+      try await softDelete(identifier)
     }
   }
 }

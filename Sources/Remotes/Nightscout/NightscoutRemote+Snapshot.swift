@@ -3,14 +3,14 @@
 import Logbook
 import Nightscout
 
-/// Comparing a store with a site, which has no digests: every valid document is read once, in the order of its event.
+/// Compares a store with a site, which has no digests: every valid document is read once, in the order of events.
 extension NightscoutRemote: SnapshotService {
   func snapshot(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
     guard var walk = NightscoutWalk(snapshotAfter: cursor) else { throw .positionUnknown }
     let documents = try await next(&walk, limit: limit)
-    // Nobody's: what this very store wrote is part of it.
+    // Written by no run, so that this store's own documents are included.
     var page = NightscoutPage(writer: NightscoutWriter(RunStamp(node: "", number: 0, id: "")))
     for document in documents {
       let contents = document.contents(of: walk.collection, zone)
@@ -26,10 +26,10 @@ extension NightscoutRemote: SnapshotService {
 }
 
 extension NightscoutWalk {
-  /// The collection and where its next page begins.
+  /// The collection and the position of the next page.
   fileprivate var snapshotCursor: String { "\(collection.rawValue) \(position)" }
 
-  /// The walk that goes on there; nil for what is no such place.
+  /// The walk that continues there; nil for an invalid position.
   fileprivate init?(snapshotAfter cursor: String?) {
     guard let cursor else {
       self = .everything(of: .entries)

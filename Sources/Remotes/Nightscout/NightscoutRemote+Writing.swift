@@ -4,22 +4,22 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Changing members of a treatment. A running site computes insulin and carbs on board from a memory of its own, which each
-/// write changes too: what is written decides whether a dose still acts there.
+/// Changes members of a treatment. A running site computes insulin and carbs on board from data in its memory, which
+/// each write also changes. So the form of a write decides whether a dose still acts there.
 extension NightscoutRemote {
-  /// What came of writing a document.
+  /// The result of writing a document.
   enum Written {
     case done
-    /// Somebody else changed it since it was read.
+    /// It was changed since it was read.
     case changed
     case refused(String)
   }
 
-  /// Changes members of a document unless somebody else did since it was read.
+  /// Changes members of a document, unless it was changed since it was read.
   ///
-  /// A site keeps a document that API v3 patched as the patch left it. Without `mills` the dose in it stops acting until the
-  /// site restarts. A document of API v1, which has no identifier, would stay twice in that memory after two patches, so
-  /// that it is replaced as a whole.
+  /// In its memory a site keeps exactly the members of a patch by API v3. Without `mills` among them, the dose stops
+  /// acting until the site restarts. A document of API v1 has no identifier, and two patches would leave it twice in
+  /// that memory, so it is replaced as a whole.
   func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {
@@ -30,12 +30,12 @@ extension NightscoutRemote {
     }
     var members = members.merging(Self.instant(of: document)) { own, _ in own }
     var headers: HTTPHeaders = [:]
-    // The header is exact to the second, and compared with the event's time where the document has no mark: so a
-    // request that arrives late does not hit what was written since.
+    // The header has a precision of a second, and is compared with the event's time if the document has no mark. It
+    // protects later writes from a delayed request.
     if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
       headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
     }
-    // A mark in the body, which nobody may change, is compared as it is.
+    // A mark in the body is compared exactly, since it must not change.
     if let modified = document.modified { members["srvModified"] = .number(Double(modified)) }
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(
@@ -44,35 +44,35 @@ extension NightscoutRemote {
     case 200: return .done
     case 404, 412: return .changed
     case 410:
-      try await uncover(document.identifier, writer)
+      try await removeDeletedDouble(document.identifier, writer)
       return .changed
     case 400, 422:
-      let words = await session.words(answer)
+      let words = await session.message(in: answer)
       return words.contains("srvModified") ? .changed : .refused(words)
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
   }
 
-  /// Takes away from a document what acts and what people read.
-  func blank(_ document: NightscoutDocument) async throws(ServiceError) {
-    let blank = NightscoutTreatment.blank(document)
-    guard !blank.isEmpty else { return }
+  /// Empties the members of a document that still act or that people read.
+  func clear(_ document: NightscoutDocument) async throws(ServiceError) {
+    let cleared = NightscoutTreatment.cleared(document)
+    guard !cleared.isEmpty else { return }
     switch try await stored(document) {
     case .gone: return
     case .unkeyed(let raw):
-      // Whatever others changed since, it acts no longer.
-      if case .refused(let reason) = try await put(raw, blank) { throw .refused("\(hostName): \(reason)") }
+      // It must stop acting, whatever was changed meanwhile.
+      if case .refused(let reason) = try await put(raw, cleared) { throw .refused("\(hostName): \(reason)") }
     case .keyed:
       let path = NightscoutDocument.escaped(document.identifier)
-      let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(blank))
+      let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(cleared))
       switch NightscoutAnswer.status(answer) {
       case 200, 404, 410: return
-      default: throw await session.problem(answer, isWrite: true)
+      default: throw await session.serviceError(for: answer, isWrite: true)
       }
     }
   }
 
-  /// The instant at which a document acts, as the memory of a site needs it.
+  /// The instant at which a document acts, in the form that a site's memory needs.
   static func instant(of document: NightscoutDocument) -> [String: JSONValue] {
     document.treatmentInstant.map { ["mills": .number(Double($0.milliseconds))] } ?? [:]
   }
@@ -83,11 +83,11 @@ extension NightscoutRemote {
 extension NightscoutRemote {
   private static let treatmentsPath = "/api/v1/treatments"
 
-  /// How the database keeps a document.
+  /// How a document is stored in the database.
   private enum Stored {
-    /// Under an identifier, by which API v3 and the memory of a site know it.
+    /// With an identifier, which API v3 and the memory of a site use.
     case keyed
-    /// Under the key of the database only: the document as API v1 shows it.
+    /// With only the database's key: the document as API v1 returns it.
     case unkeyed(NightscoutRawTreatment)
     case gone
   }
@@ -100,16 +100,16 @@ extension NightscoutRemote {
     }
   }
 
-  /// The treatment of a key of the database as API v1 shows it; nil where there is none.
+  /// The treatment with this database key as API v1 returns it; nil if there is none.
   private func raw(_ key: String) async throws(ServiceError) -> NightscoutRawTreatment? {
     let answer = try await session.send(.GET, "\(Self.treatmentsPath).json?find%5B_id%5D=\(key)&count=2")
     guard answer.status == 200, let items = NightscoutAnswer.value(answer)?.items else {
-      throw await session.problem(answer)
+      throw await session.serviceError(for: answer)
     }
     return items.lazy.compactMap(NightscoutRawTreatment.init).first { $0.key == key }
   }
 
-  /// Replaces a document of API v1, which was read immediately before, unless it is not what the change is made on.
+  /// Replaces a document of API v1, which was read immediately before, unless it differs from the base of the change.
   private func replace(
     _ document: NightscoutDocument, _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -117,8 +117,8 @@ extension NightscoutRemote {
     return try await put(raw, members)
   }
 
-  /// Puts the whole document by its key, and reads it back. The request checks nothing: it overwrites what others write in
-  /// the moment after the document was read, and restores what they delete in it.
+  /// Writes the whole document by its key, and reads it back. The request has no precondition: writes and deletions by
+  /// others since the document was read are overwritten.
   private func put(
     _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -126,7 +126,7 @@ extension NightscoutRemote {
       return .refused("the role of the access token lacks \(Self.updateRight); add it to the role")
     }
     if let refusal = raw.refusal(of: members) { return .refused(refusal) }
-    // Without a mark of change no other store would see in the history what is older than two days.
+    // Without a mark of change, the history of other stores would miss documents older than two days.
     let mark = ["srvModified": JSONValue.number(Double(try await session.now()))]
     let sent = raw.replacing(members.merging(mark) { $1 })
     let answer = try await session.send(.PUT, Self.treatmentsPath, body: sent.members)
@@ -134,21 +134,21 @@ extension NightscoutRemote {
     case 200:
       guard NightscoutAnswer.value(answer)?["_id"]?.text == raw.key else { throw session.unknownAnswer }
     case 404: return .refused("the site takes no edits through API v1: its plugin careportal is not enabled")
-    default: throw await session.problem(answer, isWrite: true)
+    default: throw await session.serviceError(for: answer, isWrite: true)
     }
-    // What another program made of it meanwhile decides as any other edit.
+    // Changes of another program in the meantime count like any other edit.
     return try await self.raw(raw.key)?.agrees(with: sent) == true ? .done : .changed
   }
 
   private static let updateRight = "api:treatments:update"
 }
 
-/// A treatment as API v1 shows and takes it: with the key of the database, and without what API v3 makes up.
+/// A treatment in the form of API v1: with the database's key, and without the members that API v3 generates.
 struct NightscoutRawTreatment {
   let key: String
   let members: JSONValue
 
-  /// Whether a text may be a key of the database.
+  /// Whether a text may be a database key.
   static func isKey(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { byte in
@@ -156,7 +156,7 @@ struct NightscoutRawTreatment {
       }
   }
 
-  /// Nil for what has no such key.
+  /// Nil without such a key.
   init?(_ members: JSONValue) {
     guard let key = members["_id"]?.text, Self.isKey(key) else { return nil }
     (self.key, self.members) = (key, members)
@@ -164,16 +164,16 @@ struct NightscoutRawTreatment {
 
   var hasIdentifier: Bool { members["identifier"].map { !$0.isEmpty } ?? false }
 
-  /// Whether a document that API v3 showed is this very state.
+  /// Whether it is the same state as a document returned by API v3.
   func isState(of document: NightscoutDocument) -> Bool {
     if let modified = members["srvModified"], modified != document["srvModified"] { return false }
     return Self.agree(members, document.members)
   }
 
-  /// Whether a write left this, apart from what the server itself changes.
+  /// Whether a write had this result, except for members that the server changes.
   func agrees(with other: NightscoutRawTreatment) -> Bool { Self.agree(members, other.members) }
 
-  /// Why API v1 would not keep the treatment as it is while these members change; nil where it would.
+  /// Why API v1 would change the treatment when these members are written; nil if it would not.
   func refusal(of changes: [String: JSONValue]) -> String? {
     if ["isReadOnly", "readOnly", "readonly"].contains(where: { members[$0] == .flag(true) }) {
       return "the treatment is read-only"
@@ -186,12 +186,12 @@ struct NightscoutRawTreatment {
     return splits && !carbs.isNothing ? "the site would drop the carbohydrates of this treatment" : nil
   }
 
-  /// The treatment with other members. An empty one is left out: API v1 would take some for 0.
+  /// The treatment with other members. Empty members are left out, since API v1 would read some as 0.
   func replacing(_ changes: [String: JSONValue]) -> NightscoutRawTreatment {
     guard case .object(var all) = members else { return self }
     all.merge(changes) { $1 }
     for (name, value) in all where value == .null { all[name] = nil }
-    // API v1 takes the offset from the time, and keeps the time in UTC.
+    // API v1 derives the offset from the time, and stores the time in UTC.
     if let minutes = members["utcOffset"]?.integer, minutes != 0, abs(minutes) < 1440, let instant {
       all["created_at"] = .text(NightscoutTime.localText(instant, minutes: minutes))
     }
@@ -200,7 +200,7 @@ struct NightscoutRawTreatment {
 
   private var instant: Int64? { members["created_at"]?.instant?.milliseconds }
 
-  /// What the server writes, or shows in one API only.
+  /// Members that the server writes, or that only one API returns.
   private static let volatile: Set<String> = [
     "_id", "identifier", "srvModified", "srvCreated", "modifiedBy", "subject", "created_at",
   ]
@@ -212,7 +212,7 @@ struct NightscoutRawTreatment {
       && names.allSatisfy { isSame(left[$0] ?? .null, right[$0] ?? .null) }
   }
 
-  /// API v1 keeps no empty amounts, and makes numbers of texts.
+  /// Whether API v1 treats both as equal: it drops empty amounts and converts texts to numbers.
   private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
     if one == other || (one.isNothing && other.isNothing) { return true }
     guard let left = one.jsonNumber, let right = other.jsonNumber else { return false }

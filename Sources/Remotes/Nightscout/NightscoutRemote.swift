@@ -6,20 +6,20 @@ import LogbookAPI
 import NIOHTTP1
 import Nightscout
 
-/// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 where many readings go up at once. What it
-/// promises and what it cannot is reported in glucoport-nightscout(7).
+/// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 for many readings at once. Its guarantees and
+/// limitations are documented in glucoport-nightscout(7).
 struct NightscoutRemote: RemoteKind {
   static let id = "nightscout"
   static let title = "Nightscout site"
   static let takesAttachments = false
 
-  /// The most documents that a site gives at once, unless it is set lower there.
+  /// The maximum number of documents in one answer, unless the site's limit is lower.
   static let maxDocuments = 1000
-  /// What is asked for where it is.
+  /// The number to request from a site with a lower limit.
   private static let fewDocuments = 100
 
-  /// A record is a few separate requests, and is acknowledged by itself: what was answered stays answered, whatever
-  /// becomes of the next one.
+  /// Each record takes several requests and is acknowledged individually: an acknowledged record stays so, whatever
+  /// happens to the next one.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
   var snapshots: (any SnapshotService)? { self }
@@ -44,10 +44,10 @@ struct NightscoutRemote: RemoteKind {
     return remote
   }
 
-  /// No address says that a site is one.
+  /// No address shows by itself that it is a site.
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
-  /// A site has no id, and holds one person's data: it is known by its address.
+  /// A site has no id and holds one person's data, so its address identifies it.
   func logbook() async throws(ServiceError) -> RemoteLogbook {
     let rights = try await session.rights()
     if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
@@ -55,7 +55,7 @@ struct NightscoutRemote: RemoteKind {
         "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); add them to the role, separated by blanks"
       )
     }
-    // Whether it is a site and lets this login read is seen where the first page is asked for.
+    // The first page shows whether it is a site and whether this login can read it.
     _ = try await search(.treatments, [("limit", "1")])
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
     return RemoteLogbook(
@@ -81,7 +81,7 @@ struct NightscoutRemote: RemoteKind {
     return digests
   }
 
-  /// The reading that a document of a collection holds.
+  /// The reading in a document of a collection.
   func reading(_ document: NightscoutDocument, of collection: NightscoutCollection) -> (Reading, Device)? {
     document.contents(of: collection, zone).reading
   }
@@ -90,7 +90,7 @@ struct NightscoutRemote: RemoteKind {
 // MARK: - Requests
 
 extension NightscoutRemote {
-  /// What a document's path answers.
+  /// The result of looking up a document.
   enum Found {
     case document(NightscoutDocument)
     case deleted
@@ -101,7 +101,7 @@ extension NightscoutRemote {
     "/api/v3/\(collection.rawValue)\(rest)"
   }
 
-  /// The document under a key, which is given as a path holds it.
+  /// The document with a key in escaped form.
   func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
@@ -113,30 +113,31 @@ extension NightscoutRemote {
       }
       return document.isDeleted ? .deleted : .document(document)
     case 410 where isOwn:
-      // Of two documents with one key a deleted one can answer for a valid one, which only a search shows.
+      // Of two documents with one key, a deleted one can be returned instead of a valid one. Only a search shows the
+      // valid one.
       let identifier = path.removingPercentEncoding ?? path
       return try await search(collection, [("identifier", identifier), ("limit", "1")])
         .first.map(Found.document) ?? .deleted
     case 404 where isOwn: return .absent
-    default: throw await session.problem(answer)
+    default: throw await session.serviceError(for: answer)
     }
   }
 
-  /// Valid documents by a query.
+  /// The valid documents of a query.
   func search(
     _ collection: NightscoutCollection, _ query: [(name: String, value: String)]
   ) async throws(ServiceError) -> [NightscoutDocument] {
     try await documents(Self.path(collection), query)
   }
 
-  /// The documents of a list. Those without a key that a path could hold are left out, but counted for paging.
+  /// The documents of a list. Those without a usable key are left out, but count for paging.
   func documents(
     _ path: String, _ query: [(name: String, value: String)]
   ) async throws(ServiceError) -> [NightscoutDocument] {
     try await list(path, query).compactMap(NightscoutDocument.init)
   }
 
-  /// A list of at most so many documents, or of fewer where the site gives no more at once.
+  /// A list of at most `limit` documents, or of fewer if the site's limit is lower.
   func list(
     _ path: String, _ query: [(name: String, value: String)], limit: Int
   ) async throws(ServiceError) -> (items: [JSONValue], limit: Int) {
@@ -161,7 +162,7 @@ extension NightscoutRemote {
 
   private func items(_ answer: ExchangeAnswer) async throws(ServiceError) -> [JSONValue] {
     guard answer.status == 200, let items = NightscoutAnswer.value(answer)?["result"]?.items else {
-      throw await session.problem(answer)
+      throw await session.serviceError(for: answer)
     }
     return items
   }

@@ -3,22 +3,22 @@
 import Logbook
 import Nightscout
 
-/// The mark of one state of a record: a digest of the content, since edits through API v1 leave every mark of the server
-/// as it was; and the document's key where that is not the record's id.
+/// Identifies one state of a record by a digest of its content, since edits by API v1 change no mark of the server. It
+/// also has the document's key if that differs from the record's id.
 struct NightscoutRevision: Hashable, Sendable {
   private static let tombstone = "deleted"
 
   /// The digest of the content, or the word for a tombstone.
   let mark: String
-  /// The document's key, as a path holds it.
+  /// The document's key in escaped form.
   let path: String
 
-  /// The mark of a state in the document with this key.
+  /// The revision of a state in the document with this key.
   init(_ state: RecordState, identifier: String) {
     self.init(state, path: NightscoutDocument.escaped(identifier))
   }
 
-  /// The mark of a state in the document with this key, as a path holds it.
+  /// The revision of a state in the document with this key in escaped form.
   init(_ state: RecordState, path: String) {
     var state = state
     state.editedAt = nil
@@ -26,7 +26,7 @@ struct NightscoutRevision: Hashable, Sendable {
     self.path = path
   }
 
-  /// The mark that a revision of this record states.
+  /// Parses a revision of this record.
   init(_ text: String, guid: String) {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     mark = String(parts[0])
@@ -35,6 +35,6 @@ struct NightscoutRevision: Hashable, Sendable {
 
   var isDeleted: Bool { mark == Self.tombstone }
 
-  /// The revision as the store keeps it.
+  /// The revision's text for the store.
   func text(guid: String) -> String { path == guid ? mark : "\(mark).\(path)" }
 }

@@ -2,11 +2,11 @@
 
 import Nightscout
 
-/// What a login may do, in the notation of Apache Shiro.
+/// The permissions of a login, in the notation of Apache Shiro.
 struct NightscoutRights: Hashable, Sendable {
   private let permissions: [[[Substring]]]
 
-  /// Nil for what is no list of lists of rights.
+  /// Nil for anything other than a list of lists of rights.
   init?(_ groups: JSONValue?) {
     guard let groups = groups?.items else { return nil }
     permissions = groups.flatMap { $0.items?.compactMap(\.text) ?? [] }.map { text in
@@ -14,7 +14,7 @@ struct NightscoutRights: Hashable, Sendable {
     }
   }
 
-  /// Whether one of the rights covers this one, such as `api:entries:create`.
+  /// Whether the rights include this one, such as `api:entries:create`.
   func covers(_ right: String) -> Bool {
     let parts = right.split(separator: ":")
     return permissions.contains { permission in
@@ -24,14 +24,14 @@ struct NightscoutRights: Hashable, Sendable {
     }
   }
 
-  /// What an upload needs, each by its own, as the page of a site takes them.
+  /// The rights that an upload needs, each in the form for a site's page of roles.
   static let needed =
     ["create", "read", "update"].map { "api:entries:\($0)" }
     + ["create", "read", "update", "delete"].map { "api:treatments:\($0)" }
 
-  /// What of that is missing.
+  /// The needed rights that are missing.
   var missing: [String] { Self.needed.filter { !covers($0) } }
 
-  /// Whether it covers what sending anything needs.
+  /// Whether it permits sending anything at all.
   var maySend: Bool { covers("api:entries:create") && covers("api:treatments:create") }
 }

@@ -5,13 +5,13 @@ import LogbookAPI
 import NIOHTTP1
 import Nightscout
 
-/// Requests to one site. The access token is sent in the one request that turns it into a JWT, and the JWT in all
-/// others; it ends with the run.
+/// Requests to one site. A single request sends the access token to get a JWT. All others send the JWT, which is
+/// discarded after the run.
 actor NightscoutSession {
   private struct Login {
     var token: String
     var rights: NightscoutRights?
-    /// The server's clock in milliseconds, cut to seconds, at `at`.
+    /// The server's clock in milliseconds, truncated to seconds, at `at`.
     var issued: Int64
     var at: ContinuousClock.Instant
   }
@@ -27,17 +27,17 @@ actor NightscoutSession {
     self.token = token
   }
 
-  /// What the login may do; nil where the site does not say.
+  /// The permissions of the login; nil if the site does not state them.
   func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
-  /// The server's clock in milliseconds, never ahead of it: what is pulled is in its time, and no other clock counts.
+  /// The server's clock in milliseconds, never later than the true one: all times of a pull are of this clock.
   func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))
   }
 
-  /// Sends a request. A JWT that is no longer good is renewed once: each further attempt would make the site answer
-  /// everybody at this address later.
+  /// Sends a request. An expired JWT is renewed once: after further attempts the site would delay its answers to
+  /// everyone at this address.
   func send(
     _ method: HTTPMethod = .GET, _ path: String, body: JSONValue? = nil, headers: HTTPHeaders = [:]
   ) async throws(ServiceError) -> ExchangeAnswer {
@@ -48,19 +48,19 @@ actor NightscoutSession {
     return try await exchange.send(request(method, path, bytes, headers, try await current()))
   }
 
-  /// What an answer means that is no success.
-  func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> ServiceError {
+  /// The error for an answer without success.
+  func serviceError(for answer: ExchangeAnswer, isWrite: Bool = false) -> ServiceError {
     switch answer.status {
     case 200..<300: unknownAnswer
     case 403 where isWrite && NightscoutAnswer.status(answer) != nil: lackOfRight(answer)
     case 400, 422: refusal(answer, isWrite: isWrite)
-    default: exchange.problem(answer, words: words(answer))
+    default: exchange.serviceError(for: answer, words: message(in: answer))
     }
   }
 
-  /// A login that may send, but not this, is refused this item alone: what else is pending goes up.
+  /// If the login may send other items, only this item is refused, and the remaining ones are sent.
   private func lackOfRight(_ answer: ExchangeAnswer) -> ServiceError {
-    let words = words(answer)
+    let words = message(in: answer)
     let right = words.split(separator: " ").last.map(String.init) ?? ""
     guard let rights = login?.rights, rights.maySend, NightscoutRights.needed.contains(right),
       !rights.covers(right)
@@ -68,26 +68,28 @@ actor NightscoutSession {
     return .refused("\(exchange.address.host): \(words); add it to the role of the access token")
   }
 
-  /// Only what refuses a write refuses an item: a query that the site does not take, and a page of a proxy, say nothing
-  /// of what is to be sent.
+  /// Only the refusal of a write refuses an item. A rejected query, or a page of a proxy, is unrelated to the items to
+  /// send.
   private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> ServiceError {
-    let words = words(answer)
-    guard NightscoutAnswer.status(answer) != nil else { return exchange.problem(answer, words: words) }
+    let words = message(in: answer)
+    guard NightscoutAnswer.status(answer) != nil else {
+      return exchange.serviceError(for: answer, words: words)
+    }
     if isWrite { return .refused("\(exchange.address.host): \(words)") }
     return violation("it refuses the request\(words.isEmpty ? "" : ": \(words)")")
   }
 
-  /// The site's own words, without a secret; empty without any.
-  func words(_ answer: ExchangeAnswer) -> String {
+  /// The site's message without a secret; may be empty.
+  func message(in answer: ExchangeAnswer) -> String {
     guard let message = NightscoutAnswer.value(answer)?["message"]?.text else { return "" }
     let words = login.map { message.replacing($0.token, with: "…") } ?? message
-    return exchange.quoted(words)
+    return exchange.sanitised(words)
   }
 
-  /// A breach of the protocol.
+  /// A violation of the protocol.
   nonisolated func violation(_ reason: String) -> ServiceError { exchange.violation(reason) }
 
-  /// What answers is no site, or something in front of one. Nothing that was asked of it counts as done.
+  /// The answer is not from a site, but possibly from a proxy. The request does not count as done.
   nonisolated var unknownAnswer: ServiceError {
     violation(
       "its answer is not Nightscout's; check the address with its path, and any login page or proxy in front of the site"
@@ -113,7 +115,7 @@ extension NightscoutSession {
       ExchangeRequest(
         path: Self.tokenPath + secret,
         headers: ["Accept": "application/json", "Cache-Control": "no-cache"]))
-    guard answer.status == 200 else { throw exchange.problem(answer) }
+    guard answer.status == 200 else { throw exchange.serviceError(for: answer) }
     guard let value = NightscoutAnswer.value(answer), let jwt = value["token"]?.text, Self.isVisible(jwt)
     else {
       throw unknownAnswer
@@ -127,8 +129,8 @@ extension NightscoutSession {
       at: ContinuousClock.now)
   }
 
-  /// The token as Admin tools show it, also where `token=` was copied with it. Nothing else is sent: a secret that opens
-  /// everything does not belong into a path.
+  /// The token in the form of Admin tools, also if it was copied with `token=`. Nothing else is sent: a site's secret
+  /// must not be in a path.
   private static func accessToken(_ text: String) -> String? {
     let text = text.hasPrefix("token=") ? String(text.dropFirst("token=".count)) : text
     let end = text.utf8.suffix(17)
@@ -155,10 +157,9 @@ extension NightscoutSession {
   }
 }
 
-/// Answers of Nightscout as values, and what distinguishes them from those of whatever is in front of a site: a status
-/// says nothing by itself.
+/// Parses answers of Nightscout, and distinguishes them from those of proxies, for which a status proves nothing.
 enum NightscoutAnswer {
-  /// The body; nil for what is no JSON.
+  /// The body; nil if it is not JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
     do throws(JSONError) {
       return try JSONValue.read(answer.body)
@@ -167,8 +168,8 @@ enum NightscoutAnswer {
     }
   }
 
-  /// The status of an answer of API v3 about a document, which its body repeats; nil where it does not. A missing
-  /// document is reported without words, and a path that is no address of API v3 with some.
+  /// The status in an answer of API v3 about a document; nil if its body does not repeat the status. A missing document
+  /// has no message, while an invalid path of API v3 has one.
   static func status(_ answer: ExchangeAnswer) -> Int? {
     guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
       answer.status != 404 || value["message"] == nil
@@ -176,14 +177,14 @@ enum NightscoutAnswer {
     return answer.status
   }
 
-  /// Whether API v3 says that it holds the document that was posted, be it new or there before.
+  /// Whether API v3 states that it has stored the posted document, new or existing.
   static func isStored(_ answer: ExchangeAnswer) -> Bool {
     guard answer.status == 200 || answer.status == 201 else { return false }
     return value(answer)?["identifier"]?.text?.isEmpty == false
   }
 
-  /// Which of the documents of a bulk API v1 stored as new ones: it answers with a row for each, and only those bear an
-  /// `_id`. Nil where a document has no row.
+  /// The new documents of a bulk request. API v1 answers with a row for each, and only new ones have an `_id`. Nil if a
+  /// document has no row.
   static func new(_ answer: ExchangeAnswer, of identifiers: [String]) -> Set<String>? {
     guard answer.status == 200 else { return nil }
     var (answered, new): (Set<String>, Set<String>) = ([], [])

@@ -3,22 +3,22 @@
 import Logbook
 import Nightscout
 
-/// A way through documents in rising order of one member, page by page, which loses none where several share a value:
-/// of a full page those with its largest value are left for the next one.
+/// Walks through documents in ascending order of one member, page by page. To lose none with equal values, documents
+/// with the largest value of a full page are left for the next page.
 struct NightscoutWalk: Codable, Hashable, Sendable {
-  /// What is walked along.
+  /// The order of the walk.
   enum Order: String, Codable, Sendable {
-    /// The server's marks of change, tombstones included.
+    /// By the server's marks of change, including tombstones.
     case history
-    /// The time of the event; valid documents only.
+    /// By the time of the event; valid documents only.
     case event
   }
 
   let collection: NightscoutCollection
   let order: Order
-  /// The value behind which the next page begins.
+  /// The value after which the next page begins.
   var position: String
-  /// Nothing is left.
+  /// Whether the walk is complete.
   var isAtEnd = false
 
   /// Every valid document of a collection.
@@ -26,24 +26,24 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
     events(of: collection, from: NightscoutTime.minMilliseconds)
   }
 
-  /// The valid documents whose time is later.
+  /// The valid documents with a later time.
   static func events(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .event,
       position: collection == .entries ? String(time) : NightscoutTime.utcText(time))
   }
 
-  /// What was stored later.
+  /// Documents stored later.
   static func history(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .history, position: String(max(time, NightscoutTime.minMilliseconds)))
   }
 
-  /// The member whose values rise.
+  /// The member with ascending values.
   var member: String { order == .history ? "srvModified" : collection.timeName }
 
-  /// The documents of a page that are taken, and whether all of them share one value, so that the page says nothing of
-  /// how many more there are.
+  /// The documents to use from a page, and whether all of them have the same value. In that case there may be more than
+  /// the page shows.
   mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
     guard page.count >= limit, let last = page.last.map(value) else {
       isAtEnd = page.count < limit
@@ -73,11 +73,11 @@ extension NightscoutRemote {
 
   /// The next documents of a walk.
   ///
-  /// - Parameter run: along the times of events, what this run wrote is left out.
+  /// - Parameter run: in the order of events, documents of this run are left out.
   func next(
     _ walk: inout NightscoutWalk, limit: Int, without run: String? = nil
   ) async throws(ServiceError) -> [NightscoutDocument] {
-    // One document says nothing of ties.
+    // A page of one document cannot show ties.
     let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
       switch walk.order {
@@ -97,8 +97,8 @@ extension NightscoutRemote {
     run.map { [("\(NightscoutDocument.ownName).run$ne", $0)] } ?? []
   }
 
-  /// All documents of one value, which may be more than a page. The history has no second page of it; the search has,
-  /// without tombstones.
+  /// All documents with one value, which may exceed a page. The history has no second page for a value; the search has,
+  /// but without tombstones.
   private func tied(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
     var all: [JSONValue] = []
     for _ in 0..<Self.maxTiedPages {

@@ -8,22 +8,22 @@ import Logbook
   import Musl
 #endif
 
-/// A file that the setting of a remote names: with a token, a private key, or certificates. Named pipes and devices are
-/// refused, which could make a run wait for ever.
+/// A file in the settings of a remote: a token, a private key, or certificates. Named pipes and devices are refused,
+/// since they could block a run endlessly.
 enum RemoteFile {
-  /// Bundles of all authorities of a system have about 230 kB.
+  /// The maximum size. The bundle of all authorities of a system has about 230 kB.
   private static let maxPublicBytes = 4 << 20
 
-  /// The bytes of a token or a key: a file of the own user that nobody else may read.
+  /// The bytes of a token or a key: a file of the current user that no other user can read.
   ///
-  /// - Parameter name: what the file is, for messages.
+  /// - Parameter name: the kind of file, for messages.
   static func secret(_ path: String, as name: String) throws(Failure) -> [UInt8] {
     try read(path, name, isSecret: true, maxBytes: TokenSource.maxBytes)
   }
 
-  /// The bytes of certificates, which may belong to anyone.
+  /// The bytes of certificates, which may be readable by all.
   ///
-  /// - Parameter name: what the file is, for messages.
+  /// - Parameter name: the kind of file, for messages.
   static func open(_ path: String, as name: String) throws(Failure) -> [UInt8] {
     try read(path, name, isSecret: false, maxBytes: maxPublicBytes)
   }
@@ -31,7 +31,7 @@ enum RemoteFile {
   private static func read(
     _ path: String, _ name: String, isSecret: Bool, maxBytes: Int
   ) throws(Failure) -> [UInt8] {
-    // Without waiting for the writer of a named pipe, which is refused below.
+    // Non-blocking, so that opening a named pipe does not wait for its writer; it is refused below.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(name, path, errno) }
     defer { close(descriptor) }
@@ -48,7 +48,7 @@ enum RemoteFile {
     throw Failure(.configuration, "\(path): the \(name) has more than \(maxBytes) bytes")
   }
 
-  /// The descriptor, not the path, is asked, so that nobody can exchange the file in between.
+  /// Checks the descriptor rather than the path, so that the file cannot be replaced in between.
   private static func check(
     _ descriptor: Int32, _ path: String, _ name: String, isSecret: Bool
   ) throws(Failure) {

@@ -2,17 +2,17 @@
 
 package import Logbook
 
-/// The secret of a login, which shows itself in no message, log or dump.
+/// The secret of a login. It appears in no message, log or dump.
 package struct Token: Sendable {
   static let longestLength = 4096
 
-  /// The secret. Only requests may carry it.
+  /// The secret. Only requests may contain it.
   let text: String
 
-  /// The secret in the first line of what its source gave.
+  /// Reads the secret from the first line of its source.
   ///
-  /// - Parameter origin: where it comes from, for the message.
-  /// - Throws: `Failure` of category `configuration` for what can be no token; its message repeats none of it.
+  /// - Parameter origin: the source, for the message.
+  /// - Throws: `Failure` of category `configuration` for an impossible token; its message contains no part of it.
   package init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     let end = line.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? line.startIndex
@@ -31,23 +31,23 @@ package struct Token: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// By which a later run knows the same secret again. Its 16 bits are far too few to find the secret by, also a short
-  /// one that a person chose.
+  /// Lets a later run recognise the same secret. Its 16 bits are far too few to derive the secret, even a short one
+  /// that a person chose.
   ///
-  /// - Parameter salt: what keeps the marks of equal secrets of two stores apart.
+  /// - Parameter salt: makes the marks of equal secrets in two stores differ.
   package func mark(salt: String) -> String {
     String(Digest.uuid(of: ["token", salt, text]).prefix(4))
   }
 
-  /// The text without this secret, whoever wrote it there.
+  /// The text without this secret.
   func redacted(_ text: String) -> String { text.replacing(self.text, with: "…") }
 }
 
 extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Not the secret.
+  /// Excludes the secret.
   package var description: String { "token" }
-  /// Not the secret.
+  /// Excludes the secret.
   package var debugDescription: String { description }
-  /// Without the secret, for what prints values by their members.
+  /// Excludes the secret from dumps, which print members.
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import Subprocess
 
-/// The command that prints a token, run by the shell without input; its standard error is the program's own.
+/// A command that prints a token. The shell runs it without input; its standard error is the program's own.
 ///
 /// The child stays in the program's process group, so that a password prompt may use the terminal and Ctrl-C ends both.
 enum TokenCommand {
@@ -11,7 +11,7 @@ enum TokenCommand {
     let result = await withTaskGroup(of: Result<[UInt8], Failure>.self) { group in
       group.addTask { await output(of: command) }
       group.addTask { await failure(after: limit) }
-      // The one that is late is cancelled, which kills the command, and takes its exit.
+      // The slower task is cancelled. Cancelling kills the command and collects its exit status.
       defer { group.cancelAll() }
       return await group.next() ?? .failure(late)
     }
@@ -20,7 +20,7 @@ enum TokenCommand {
 
   private static func output(of command: String) async -> Result<[UInt8], Failure> {
     do {
-      // The system's shell, whatever the variable PATH finds first.
+      // The system's shell, independent of the variable PATH.
       let shell = try await Executable.name("sh").resolveExecutablePath(in: .custom(["PATH": "/bin"]))
       let result = try await Subprocess.run(
         .path(shell), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
@@ -50,11 +50,11 @@ enum TokenCommand {
   private static let late = Failure(
     .temporary, "the token command took too long and was stopped; does it wait for input?")
 
-  /// The run was interrupted, or the command ended first and nobody asks for this.
+  /// The run was interrupted, or the command ended first and this result is unused.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
-  /// The deadline. It comes late while other work blocks the threads that all tasks share. A timer elsewhere would not
-  /// help: whoever asked for the token continues on the same threads. In the program nothing blocks them.
+  /// The time limit. It is late while other work blocks the threads that all tasks share. A timer elsewhere would not
+  /// help, since the caller continues on the same threads. In the program nothing blocks them.
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)

@@ -3,14 +3,14 @@
 package import Logbook
 
 extension TokenSource {
-  /// The most bytes that a file or a command may give.
+  /// The maximum output of a file or a command in bytes.
   static let maxBytes = 16 << 10
 
   /// Reads the token.
   ///
-  /// - Parameter limit: how long a command may take.
-  /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others may read and for a
-  ///   command that fails, `temporary` for one that takes too long, `configuration` for what is no token.
+  /// - Parameter limit: the time limit of a command.
+  /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others can read and for a
+  /// command that fails. `temporary` after the time limit, `configuration` for an invalid token.
   package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
