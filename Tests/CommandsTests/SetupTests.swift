@@ -26,7 +26,10 @@ import Testing
     let notifying = PackagedUserUnits.files.filter {
       $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
     }
-    #expect(notifying.map(\.name) == ["glucoport-backup.service", "glucoport-check.service", "glucoport-meter.service"])
+    #expect(
+      notifying.map(\.name) == [
+        "glucoport-backup.service", "glucoport-check.service", "glucoport-meter.service",
+      ])
     // A meter that is there and cannot be read (69) is a failure.
     let meter = PackagedUserUnits.files.first { $0.name == "glucoport-meter.service" }
     #expect(meter?.text.contains("\nSuccessExitStatus=75\n") == true)
