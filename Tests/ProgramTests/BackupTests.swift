@@ -53,10 +53,10 @@ struct BackupTests {
     #expect(object["sha256"] as? String == sum.output.split(separator: " ").first.map(String.init))
     #expect(try mode(program.path("a.db")) == 0o600)
     #expect(try await readings(program, program.path("a.db")) == 300)
-    #expect(try bytes(backUp(program, "b.db")) == first)
+    #expect(try await bytes(backUp(program, "b.db")) == first)
     // Another content is another file; the order in which it came, or that others look, is not.
     _ = try await program.run("add", "45g", "--quiet")
-    #expect(try bytes(backUp(program, "c.db")) != first)
+    #expect(try await bytes(backUp(program, "c.db")) != first)
     let again = try await program.shell(
       "for f in a.db b.db; do glucoport doctor --store \"$PWD/$f\" >/dev/null; done; cmp a.db b.db")
     #expect(again.status == 0)
@@ -143,7 +143,7 @@ struct BackupTests {
       if FileManager.default.fileExists(atPath: target) {
         #expect(try bytes(target) == bytes(program.path("whole.db")), "seed \(seed), round \(round)")
       } else {
-        #expect(try bytes(backUp(program, "killed-\(round).db")) == bytes(program.path("whole.db")))
+        #expect(try await bytes(backUp(program, "killed-\(round).db")) == bytes(program.path("whole.db")))
       }
       #expect(!FileManager.default.fileExists(atPath: target + ".part"))
     }
@@ -185,7 +185,7 @@ struct BackupTests {
 
   @Test func whatIsNoBackupIsRefusedAndNothingChanges() async throws {
     let program = try await program()
-    let before = try bytes(backUp(program, "a.db"))
+    let before = try await bytes(backUp(program, "a.db"))
     let damaged = try program.write(
       before.prefix(40_000) + [UInt8](repeating: 7, count: 9000), to: "damaged.db")
     let newer = try await program.shell("cp a.db newer.db && sqlite3 newer.db 'PRAGMA user_version = 99'")
@@ -197,7 +197,7 @@ struct BackupTests {
       let outcome = try await program.run("restore", file, "--yes")
       #expect(outcome.status == status, "\(file): \(outcome.status) \(outcome.errors)")
     }
-    #expect(try bytes(backUp(program, "b.db")) == before)
+    #expect(try await bytes(backUp(program, "b.db")) == before)
     #expect(!FileManager.default.fileExists(atPath: program.store + ".before-restore"))
   }
 
