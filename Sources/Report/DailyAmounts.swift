@@ -80,6 +80,8 @@ package struct DailyAmounts: Sendable {
   mutating func withholdSums(on doubtful: DoubtfulDays) {
     insulin.withholdSum(on: doubtful.bolus.union(doubtful.basal))
     bolus.withholdSum(on: doubtful.bolus)
+    // Premixed insulin is compared with the boluses.
+    mixed.withholdSum(on: doubtful.bolus)
     basal.withholdSum(on: doubtful.basal)
     carbohydrates.withholdSum(on: doubtful.food)
   }

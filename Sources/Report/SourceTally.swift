@@ -14,6 +14,8 @@ struct SourceEntry: Sendable {
   let shown: Int64
   /// Whether another source states it, too.
   var isMatched = false
+  /// Whether a person chose another source in its place.
+  var isDecided = false
   /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never add up.
   var isRate = false
   /// Whether it lies outside of the period, and only decides about the days in it.
@@ -28,12 +30,18 @@ struct SourceEntry: Sendable {
 /// a day and a month that holds it agree. Entries pass through in the order of time; memory grows with the number of days.
 struct SourceTally: Sendable {
   private struct Day: Sendable {
+    /// All of it.
     var total = 0.0
+    /// The part of which no other source has the same.
+    var unmatched = 0.0
+    /// The items of this part.
     var items = 0
-    var matched = 0
+    /// The basal rates among these.
     var rates = 0
     /// Whether any of it is in the period.
     var isShown = false
+    /// Whether a person chose another source for any of it.
+    var isDecided = false
   }
 
   private struct Amount: Sendable {
@@ -104,9 +112,12 @@ struct SourceTally: Sendable {
     advance(to: entry.day)
     var day = days[source][entry.day] ?? Day()
     day.total += entry.amount
-    day.items += 1
-    if entry.isMatched { day.matched += 1 }
-    if entry.isRate { day.rates += 1 }
+    if !entry.isMatched {
+      day.unmatched += entry.amount
+      day.items += 1
+      if entry.isRate { day.rates += 1 }
+    }
+    if entry.isDecided { day.isDecided = true }
     if !entry.isContext {
       day.isShown = true
       totals[source].total += entry.amount
@@ -231,30 +242,27 @@ extension SourceTally {
     }
   }
 
-  /// Decides whether two sources seem to state the same on a day on which both have any.
+  /// Decides whether two sources seem to state the same on a day on which both have something that the other has not. That is
+  /// compared, and not all that they have: days before a clock went wrong say nothing of those after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
     guard let own = days[pair.first][day], let other = days[pair.second][day],
-      own.isShown || other.isShown
+      own.isShown || other.isShown, !own.isDecided, !other.isDecided, own.items > 0, other.items > 0
     else { return }
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
-    let common = around.filter { days[pair.first][$0] != nil && days[pair.second][$0] != nil }
-    guard common.count >= Self.minDays else { return }
-    func sum(_ source: Int) -> Day {
-      common.reduce(into: Day()) { sum, day in
-        guard let own = days[source][day] else { return }
-        sum.total += own.total
-        sum.items += own.items
-        sum.matched += own.matched
-        sum.rates += own.rates
-      }
+    let common = around.compactMap { day -> (own: Day, other: Day)? in
+      guard let own = days[pair.first][day], let other = days[pair.second][day], own.items > 0,
+        other.items > 0
+      else { return nil }
+      return (own, other)
     }
-    let (mine, theirs) = (sum(pair.first), sum(pair.second))
-    let isClose = abs(mine.total - theirs.total) < 0.25 * max(mine.total, theirs.total)
-    let items = min(mine.items, theirs.items)
-    guard isClose, min(mine.matched, theirs.matched) * 2 < items,
-      mine.rates < mine.items || theirs.rates < theirs.items
-    else { return }
-    let shift = constantShift(pair, on: around, of: items)
+    guard common.count >= Self.minDays else { return }
+    let (mine, theirs) = (sum(common.map(\.own)), sum(common.map(\.other)))
+    // Days alike one by one, or all of them together, where a dose after midnight is on another day.
+    let isDoubtful =
+      isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
+      || isAlike(mine, theirs)
+    guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
+    let shift = constantShift(pair, on: around, of: min(mine.items, theirs.items))
     // Two meters of one person have as many readings each, but not the same values at a constant distance.
     if kind == .smbg, shift == nil { return }
     var doubt = doubts[pair] ?? Doubt()
@@ -263,6 +271,21 @@ extension SourceTally {
     doubt.second += other.total
     if let shift { doubt.shifts[shift, default: 0] += 1 }
     doubts[pair] = doubt
+  }
+
+  private func sum(_ days: [Day]) -> Day {
+    days.reduce(into: Day()) { sum, day in
+      sum.total += day.total
+      sum.unmatched += day.unmatched
+      sum.items += day.items
+      sum.rates += day.rates
+    }
+  }
+
+  /// Whether what each has for itself comes to nearly the same, and to more than what a person overlooks in a sum.
+  private func isAlike(_ own: Day, _ other: Day) -> Bool {
+    abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
+      && min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
   }
 }
 

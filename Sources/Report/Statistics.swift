@@ -231,16 +231,18 @@ extension Statistics {
   private mutating func addToSource(
     _ item: CountableItem, _ fields: RecordFields?, _ verdict: CountVerdict, isContext: Bool = false
   ) {
-    let isMatched: Bool
+    var (isMatched, isDecided) = (false, false)
     switch verdict {
     case .counts(let others): isMatched = !others.isEmpty
     case .repeats: isMatched = true
-    case .notChosen, .sensorValue: return
+    // What a person left out on some days is evidence about the others.
+    case .notChosen: isDecided = true
+    case .sensorValue: return
     }
     func entry(_ amount: Double, _ key: Int64?) -> SourceEntry {
       SourceEntry(
         source: item.source, amount: amount, key: key, shown: item.shown, isMatched: isMatched,
-        isContext: isContext)
+        isDecided: isDecided, isContext: isContext)
     }
     func key(_ amount: Double) -> Int64 { Int64((amount * 10_000).rounded()) }
     if item.kind == .insulin, let fields {

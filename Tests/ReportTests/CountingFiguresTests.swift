@@ -20,6 +20,13 @@ struct CountingFiguresTests {
     var subtype = "rapid"
     /// Hours of a basal rate of this many units an hour.
     var rateHours: Double?
+    var isAutomatic = false
+
+    func with(subtype: String) -> Entry {
+      var entry = self
+      entry.subtype = subtype
+      return entry
+    }
 
     var fields: RecordFields {
       if let rateHours {
@@ -27,9 +34,10 @@ struct CountingFiguresTests {
           "rate": .number(amount), "minutes": .number(rateHours * 60), "subtype": .text("basal"),
         ])
       }
-      return kind == .insulin
-        ? RecordFields(["units": .number(amount), "subtype": .text(subtype)])
-        : RecordFields(["carbs": .number(amount)])
+      guard kind == .insulin else { return RecordFields(["carbs": .number(amount)]) }
+      var fields = RecordFields(["units": .number(amount), "subtype": .text(subtype)])
+      if isAutomatic { fields["automatic"] = .flag(true) }
+      return fields
     }
     var time: DeviceTime { DeviceTime(seconds: CountingFiguresTests.start + seconds) }
     var placement: Placement { Placement(utcOffset: 0, source: .stated) }
@@ -310,6 +318,64 @@ struct CountingFiguresTests {
     // A day with both decides only about the four weeks around it.
     let rare = Self.doses(Self.phone, days: 40, later: 400).filter { $0.seconds / 86400 % 15 == 0 }
     #expect(Self.result(own + rare).doubts.isEmpty)
+  }
+
+  @Test func daysBeforeAClockWentWrongDoNotHideThoseAfter() {
+    let own = Self.doses(Self.diary, days: 21)
+    let copies = Self.doses(Self.phone, days: 15) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
+    let result = Self.result(own + copies, by: .day)
+    #expect(result.doubts.map(\.days) == [6] && result.total.amounts.bolus.sum == nil)
+    #expect(result.groups.map { $0.amounts.bolus.sum == nil } == (0..<21).map { $0 >= 15 })
+    // The other way round: one dose a day, and then all of them.
+    let few = Self.doses(Self.phone, days: 15, later: 300).enumerated().filter { $0.offset % 4 == 0 }
+    let late = few.map(\.element) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
+    #expect(Self.result(own + late).doubts.map(\.days) == [6])
+    // A dose here and there that the other lacks is no sign, nor is a small part of all.
+    let some = Self.doses(Self.phone, days: 21).filter { $0.seconds / 86400 % 9 != 0 }
+    #expect(Self.result(own + some).doubts.isEmpty)
+    func small(_ source: CountingSource, at seconds: Int64) -> [Entry] {
+      (0..<21).map {
+        Entry(kind: .insulin, amount: 0.2, seconds: $0 * 86400 + seconds, source: source)
+      }
+    }
+    let both = own + Self.doses(Self.phone, days: 21) + small(Self.diary, at: 30_000)
+    #expect(Self.result(both + small(Self.phone, at: 31_000)).doubts.isEmpty)
+  }
+
+  @Test func dosesThatAreNeverComparedAreASignBesideThoseThatMatch() {
+    // An algorithm's doses by two routes: they never count once.
+    func automatic(_ source: CountingSource) -> [Entry] {
+      (0..<25).map {
+        var entry = Entry(
+          kind: .insulin, amount: 1, seconds: $0 / 5 * 86400 + $0 % 5 * 600 + 50_000, source: source)
+        entry.isAutomatic = true
+        return entry
+      }
+    }
+    let typed = Self.doses(Self.diary) + Self.doses(Self.phone, later: 20)
+    #expect(Self.result(typed).doubts.isEmpty)
+    let all = Self.result(typed + automatic(Self.diary) + automatic(Self.phone))
+    #expect(all.doubts.map(\.days) == [5] && all.total.amounts.insulin.sum == nil)
+    #expect(Self.result(typed + automatic(Self.diary)).total.amounts.insulin.sum == 180)
+  }
+
+  @Test func anAnswerForSomeDaysLeavesTheOthersWithoutASum() {
+    let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
+    let until = DeviceTime(seconds: Self.start + 3 * 86400)
+    let rules = CountingRules([
+      CountDecision(.range(.insulin, since: nil, until: until), .only, source: "mysugr")
+    ])
+    let result = Self.result(entries, by: .day, rules: rules)
+    #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, nil, nil])
+    #expect(result.doubts.map(\.days) == [2])
+    #expect(result.sources.bolus.map(\.total) == [155, 155])
+  }
+
+  @Test func premixedInsulinHasNoSumEither() {
+    let own = Self.doses(Self.diary).map { $0.with(subtype: "mix") }
+    let result = Self.result(own + Self.doses(Self.phone, later: 400).map { $0.with(subtype: "mix") })
+    #expect(result.total.amounts.mixed.sum == nil && result.total.amounts.insulin.sum == nil)
+    #expect(Self.result(own).total.amounts.mixed.sum == 155)
   }
 
   @Test func equalAmountsEachDayAreNoDayApart() throws {
