@@ -133,6 +133,23 @@ import Testing
     #expect(try ScratchFile(body(["a1", "a1"])).readings().readings.count == 2)
   }
 
+  @Test func aMemberThatNamesPersonsIsAskedForInEveryFormatOfObjects() throws {
+    func entries(_ member: String, _ people: [String]) -> String {
+      "["
+        + people.enumerated().map { index, person in
+          #"{"_id":"\#(index)","type":"sgv","sgv":\#(110 + index),"date":\#(1_777_600_000_000 + index * 300_000),"device":"d","\#(member)":"\#(person)"}"#
+        }.joined(separator: ",") + "]"
+    }
+    for member in ["patient", "user_id", "subject", "owner"] {
+      let file = try ScratchFile(entries(member, ["anna", "ben", "anna"]))
+      #expect(try file.refusal()?.contains("--where \(member)=2") == true, "\(member)")
+      let one = try file.readings { $0.rows = [RowFilter(column: member, value: "ben")] }
+      #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [111])
+      #expect(try ScratchFile(entries(member, ["anna", "anna"])).readings().readings.count == 2)
+    }
+    #expect(try ScratchFile(entries("app", ["x", "y"])).readings().readings.count == 2)
+  }
+
   @Test func anIdThatIsANumberIsNoPlaceInTheOrder() throws {
     func body(_ patient: String, _ day: Int) -> String {
       let measurement =

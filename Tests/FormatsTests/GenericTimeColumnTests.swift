@@ -179,8 +179,14 @@ import Testing
   /// Now is November 2026.
   @Test func datesThatMayBeginWithTheYearAreAskedFor() throws {
     let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
-    #expect(try file.refusal()?.contains("may begin with a year of two digits") == true)
+    #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
+    // Of any age: no one day of several years, which may be in the future.
+    for (first, days) in [("20/05", 21...24), ("26/05", 14...25), ("26-05", 29...31)] {
+      let dates = days.map { "\(first)\(first.contains("/") ? "/" : "-")\($0) 07:00,101\n" }.joined()
+      let file = try ScratchFile("time,glucose (mg/dL)\n" + dates)
+      #expect(try file.refusal()?.contains("four digits") == true, "\(dates)")
+    }
     // The turn of a year has two.
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }
@@ -192,8 +198,48 @@ import Testing
     table("26/10/01", "31/10/01"),
     // Three numbers in front are days, and four digits are a year.
     table("24/10/05", "25/10/05", "26/10/05"), table("26/10/2001", "26/11/2001"),
+    // A birthday, and a month of days.
+    table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
   func otherDatesHaveTheYearLast(_ text: String) throws {
+    #expect(try ScratchFile(text).refusal() == nil, "\(text)")
+  }
+
+  // MARK: Zones beside the times
+
+  @Test(arguments: [
+    "time (EST),glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
+    "time_utc+2,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
+    "time GMT+8,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
+    "Timestamp (America/New_York),glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
+    "time,local_offset,glucose (mg/dL)\n2026-05-01T08:00:00,UTC+2,101\n2026-05-09T08:10:00,UTC-4,104\n",
+    "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n",
+    "time,utcoffset_seconds,glucose (mg/dL)\n2026-05-01T08:00:00,7200,101\n",
+    "time,UTC offset (h),glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
+  ])
+  func aZoneThatIsNotReadIsAskedFor(_ text: String) throws {
+    let file = try ScratchFile(text)
+    #expect(try file.refusal()?.contains("--timezone") == true, "\(text)")
+    #expect(
+      try file.refusal {
+        $0.zoneIsGiven = true
+      } == nil, "\(text)")
+  }
+
+  @Test func offsetsWithAColonAreUsedUnderAnyName() throws {
+    let text =
+      "time,Zeitzone,glucose (mg/dL)\n2026-05-01T08:00:00,+02:00,101\n2026-05-09T08:10:00,-04:00,104\n"
+    #expect(try ScratchFile(text).readings().readings.map(\.placement.utcOffset) == [7200, -14_400])
+  }
+
+  @Test(arguments: [
+    "time,calibration offset,glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
+    "time,Est. value,glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
+    "time,Delta,glucose (mg/dL)\n2026-05-01T08:00:00,-15,101\n",
+    "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,0,101\n",
+    "Date-Time (local),glucose (mg/dL)\n2026-05-01T08:00:00,101\n",
+  ])
+  func whatOnlyLooksLikeAZoneIsNone(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 }

@@ -83,6 +83,17 @@ extension GenericFinding {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }
+    for place in [GenericRole.time, .date, .clock].map({ columns[$0] })
+    where place >= 0 && Self.namesZone(header.names[place]) {
+      return GenericProblem(
+        "the name of the column \(quoted([place])) states a time zone, which is not read; "
+          + "give the zone of the times with --timezone")
+    }
+    for place in header.names.indices where !columns.isUsed(place) && holdsUnreadOffsets(place) {
+      return GenericProblem(
+        "the column \(quoted([place])) seems to hold offsets of the times, which are not read; "
+          + "give the zone of the times with --timezone, or name the column with --map offset=COLUMN")
+    }
     for place in header.names.indices where !columns.isUsed(place) && header.words[place].role == .offset {
       guard let name = header.cells(place).first(where: Self.isZoneName) else { continue }
       return GenericProblem(
@@ -96,6 +107,49 @@ extension GenericFinding {
   private static func isZoneName(_ cell: String) -> Bool {
     zoneAbbreviations.contains(cell) || zoneAreas.contains { cell.hasPrefix($0) }
   }
+
+  /// Whether the name of a column of times says a zone other than UTC: `time (EST)`, `time_utc+2`.
+  private static func namesZone(_ name: String) -> Bool {
+    if zoneAreas.contains(where: name.contains) { return true }
+    let words = name.split { !$0.isLetter && !$0.isNumber && $0 != "+" && $0 != "-" }.map(String.init)
+    return words.contains { word in
+      let area = word.prefix { $0.isLetter }
+      guard ["utc", "gmt"].contains(area.lowercased()) else { return zoneAbbreviations.contains(word) }
+      return word.count > area.count
+    }
+  }
+
+  /// Whether the cells of a column are offsets: texts such as `UTC+2`, or numbers where the name says so.
+  private func holdsUnreadOffsets(_ place: Int) -> Bool {
+    let (cells, words) = (header.cells(place), header.words[place])
+    guard !cells.isEmpty else { return false }
+    if cells.allSatisfy(Self.isNamedOffset) { return true }
+    let isNamed =
+      !words.words.isDisjoint(with: Self.offsetWords) && !words.mentionsGlucose
+      && !words.words.contains { $0.hasPrefix("calib") || $0.hasPrefix("kalib") }
+    let numbers = cells.compactMap { cell in cell.withField { $0.trimmed.number() } }
+    return isNamed && numbers.count == cells.count && numbers.contains { $0 != 0 }
+      && numbers.allSatisfy { number in
+        let size = abs(number)
+        return size <= 14
+          || [(15.0, 840.0), (900.0, 50_400.0)].contains {
+            size <= $0.1 && size.remainder(dividingBy: $0.0) == 0
+          }
+      }
+  }
+
+  /// `UTC+2`, `GMT-04:00`.
+  private static func isNamedOffset(_ cell: String) -> Bool {
+    let cell = cell.trimmingPrefix { $0 == " " }
+    guard ["UTC", "GMT"].contains(String(cell.prefix(3)).uppercased()) else { return false }
+    let rest = cell.dropFirst(3).drop { $0 == " " }
+    return (rest.first == "+" || rest.first == "-") && rest.dropFirst().first?.isNumber == true
+  }
+
+  private static let offsetWords: Set<String> = [
+    "offset", "utcoffset", "tz", "tzoffset", "timezone", "zeitzone", "zeitverschiebung", "décalage",
+    "decalage", "gmt", "utc", "fuseau", "huso", "fuso",
+  ]
 
   private static let zoneAreas = [
     "Africa/", "America/", "Antarctica/", "Arctic/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",

@@ -268,6 +268,9 @@ extension GenericFinding {
       default: columns[role] = place
       }
     }
+    if columns[.offset] < 0, !mapped.contains(GenericRole.offset.name), let place = placeOfOffsets {
+      columns[.offset] = place
+    }
     guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
     if let place = placeOfKindWords { columns[.kind] = place }
   }
@@ -280,6 +283,15 @@ extension GenericFinding {
     // The offset of a calibration is a number of its own, and mostly 0.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
+  }
+
+  /// A column, whatever its name, of which each cell is an offset of a time with a colon, as in `+02:00`.
+  private var placeOfOffsets: Int? {
+    header.names.indices.first { place in
+      let cells = columns.isUsed(place) ? [] : header.cells(place)
+      return !cells.isEmpty
+        && cells.allSatisfy { $0.contains(":") && $0.withField { $0.trimmed.utcOffset } != nil }
+    }
   }
 
   /// A column, whatever its name, of which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.

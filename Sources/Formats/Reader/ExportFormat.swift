@@ -94,8 +94,6 @@ protocol ExportFormat: SendableMetatype {
   /// A text that is once in each export of a format that names its person; nil for other formats. Where it is twice, the input
   /// may hold the exports of two people.
   var joinMark: String? { get }
-  /// The member of JSON objects that names the account whose they are, where bodies of several may be in one input.
-  static var personMember: String? { get }
   /// What is wrong with an input that was read to its end and gave nothing that a person asked for.
   var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds, where the input says so.
@@ -114,7 +112,6 @@ extension ExportFormat {
   static var picksRows: Bool { false }
   static func personRow(_ row: Row) -> PersonRow { .other }
   var joinMark: String? { nil }
-  static var personMember: String? { nil }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
   var hasSeenEnough: Bool { false }

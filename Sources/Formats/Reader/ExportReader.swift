@@ -203,15 +203,16 @@ public struct ExportReader {
     if let mark = found.parser.joinMark {
       let count = filters.count
       let people = JoinedPeople(type, &filters)
-      return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
+      if try filters.count < count || input.isLive || input.repeats(mark) { return people }
     }
     switch layout {
     case .table(let delimiter):
       return PersonColumn(found.parser, delimiter, input.head, options, &filters)
     case .objects(let columns):
-      guard let member = type.personMember, input.head.names(member) else { return nil }
-      layout = .objects(columns: columns + [member])
-      return PersonColumn(member: member, at: columns.count, &filters)
+      guard !type.picksRows, let member = input.head.personMember else { return nil }
+      let place = columns.firstIndex(of: member)
+      if place == nil { layout = .objects(columns: columns + [member]) }
+      return PersonColumn(member: member, at: place ?? columns.count, &filters)
     case .lines, .elements: return nil
     }
   }

@@ -53,7 +53,7 @@ struct PersonColumn: PeopleFilter {
   }
 
   /// Whether a column is of persons. Formats number their rows in columns named like `SID`.
-  private static func namesPersons(_ name: String) -> Bool {
+  static func namesPersons(_ name: String) -> Bool {
     let words = HeaderWords(name)
     return words.isPerson && !["sid", "uid", "pid"].contains(words.name)
   }
@@ -76,5 +76,18 @@ struct PersonColumn: PeopleFilter {
     if let place, row[place].folded != folded { return row[place].trimmed.text }
     if let found = row.fields.firstIndex(where: { $0.folded == folded }) { place = found }
     return nil
+  }
+}
+
+extension InputHead {
+  /// The member by which the first JSON objects say whose each is; nil without one. A member of an object in them, such as the
+  /// maker of a device, is of that object.
+  var personMember: String? {
+    let members = Set(objects.flatMap(\.keys)).filter { !$0.contains(".") && PersonColumn.namesPersons($0) }
+    // Of several, the one that most objects have.
+    return members.max { left, right in
+      let counts = [left, right].map { member in objects.count { $0[member]?.isEmpty == false } }
+      return counts[0] != counts[1] ? counts[0] < counts[1] : left > right
+    }
   }
 }

@@ -12,7 +12,6 @@ struct TidepoolFormat: ExportFormat {
   static let summary =
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
   static var emptyList: Void? { () }
-  static let personMember: String? = "_userId"
 
   /// Places in `names`.
   enum Name {

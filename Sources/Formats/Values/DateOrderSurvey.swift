@@ -22,9 +22,21 @@ struct DateOrderSurvey {
   private var hasRows = false
   /// Whether some date is another one in the other order.
   private var orderMatters = false
+  /// Nil once they cannot begin with the year.
+  private var shortYears: ShortYears? = ShortYears()
   /// Nil once a date cannot begin with its year.
   private var yearFirst: YearFirst? = YearFirst()
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
+
+  /// The numbers of dates with two-digit years. Where the first is always the same and the last runs through several, as in
+  /// `26/05/14`, `26/05/15`, `26/05/16`, the last is the day: nobody measures on one day of each year.
+  private struct ShortYears {
+    var first: Set<Int> = []
+    var second: Set<Int> = []
+    var last: Set<Int> = []
+
+    var beginWithYear: Bool { first.count == 1 && second.count <= 2 && last.count > 2 }
+  }
 
   /// Dates such as `26/10/01`, which may be in 2026 or in 2001.
   private struct YearFirst {
@@ -90,6 +102,7 @@ struct DateOrderSurvey {
     if time.separator == UInt8(ascii: ".") { hasDots = true }
     if time.hasHalfDay { hasHalfDay = true }
     if yearFirst != nil { noteYearFirst(time) }
+    if shortYears != nil { noteShortYear(time) }
     // A number over 12 settles the order; from there on only a contradiction matters.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
@@ -111,15 +124,27 @@ struct DateOrderSurvey {
     yearFirst = found.years.count > 2 ? nil : found
   }
 
-  /// - Throws: `Failure` of category `badInput` for dates that are old with the year last and recent with the year first.
+  private mutating func noteShortYear(_ time: OpenTime) {
+    var found = shortYears ?? ShortYears()
+    found.first.insert(time.first)
+    found.second.insert(time.second)
+    found.last.insert(time.year)
+    shortYears = time.hasShortYear && found.first.count == 1 && found.second.count <= 2 ? found : nil
+  }
+
+  /// - Throws: `Failure` of category `badInput` for dates that are old with the year last and recent with the year first, or
+  ///   of one day in several years.
   func refuseYearFirst() throws {
-    guard let latest, let yearFirst, yearFirst.newest > latest - Self.oldSeconds / 2,
-      yearFirst.newestOther < latest - Self.oldSeconds
-    else { return }
+    var begins = shortYears?.beginWithYear == true
+    if let latest, let yearFirst {
+      let isRecent = yearFirst.newest > latest - Self.oldSeconds / 2
+      begins = begins || isRecent && yearFirst.newestOther < latest - Self.oldSeconds
+    }
+    guard begins else { return }
     throw Failure(
       .badInput,
-      "the dates may begin with a year of two digits: then they are recent, else more than ten years old. "
-        + "Export them with four digits of the year, or use --date-order if the year comes last")
+      "the dates seem to begin with a year of two digits. Export them with four digits of the year, or use "
+        + "--date-order if the year comes last")
   }
 
   /// The time at which the export says that it was made, written as the rows are.
