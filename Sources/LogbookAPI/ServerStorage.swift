@@ -22,7 +22,7 @@ package protocol LoginDirectory: Sendable {
   /// Replaces the token of a login.
   ///
   /// - Parameter graceSeconds: the time for which the replaced token stays valid. It also limits the time of tokens
-  /// that were replaced earlier.
+  ///   that were replaced earlier.
   /// - Throws: `Failure`: `missingInput` without a login of this name.
   func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws
   /// Removes a login. Its token is invalid from the next request on.

@@ -33,7 +33,7 @@ extension ServerTLS {
   /// The TLS context for the current content of the files.
   ///
   /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that others can
-  /// read.
+  ///   read.
   func context() throws(Failure) -> NIOSSLContext {
     try checkKeyFile()
     do {

@@ -26,7 +26,7 @@ package struct SystemSocket: Hashable, Sendable {
   ///
   /// - Parameter environment: returns the value of an environment variable.
   /// - Throws: `Failure` of category `configuration` for a descriptor that is not a listening stream socket, or for a
-  /// wrong number of them.
+  ///   wrong number of them.
   package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
     guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
     else { return [] }

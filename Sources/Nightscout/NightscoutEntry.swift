@@ -33,7 +33,7 @@ package enum NightscoutEntry {
   ///
   /// - Parameters:
   /// - shift: milliseconds by which it is moved if another entry of the type has its time: API v1 treats both as the
-  /// same.
+  ///   same.
   ///   - writer: nil for a document of an export, which no run sends.
   package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?

@@ -22,7 +22,7 @@ package struct NightscoutUnits: Sendable {
 
   /// - Parameters:
   /// - given: the unit that a person stated. It may be meant only for treatments, whose values may have no unit, while
-  /// entries are in mg/dL.
+  ///   entries are in mg/dL.
   ///   - values: the first values of the input without a unit.
   package init(given: GlucoseUnit?, values: [Double]) {
     hasMilligrams = values.contains { $0 > Self.surelyMilligrams }

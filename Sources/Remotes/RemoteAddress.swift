@@ -26,7 +26,7 @@ package struct RemoteAddress: Hashable, Sendable {
   /// Parses an address.
   ///
   /// - Parameter allowsPlainHTTP: whether `http` is permitted to another machine, although anyone on the network path
-  /// can read it.
+  ///   can read it.
   /// - Throws: `Failure` of category `configuration`. Its message does not quote a text that may contain a secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),

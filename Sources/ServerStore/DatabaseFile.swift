@@ -20,7 +20,7 @@ struct DatabaseFile: Sendable {
   /// Opens or creates the file.
   ///
   /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer file or an SQLite
-  /// library that is too old.
+  ///   library that is too old.
   init(path: String, name: String, schema: FileSchema) throws {
     self.name = name
     let configuration = try Configuration.ofFile(

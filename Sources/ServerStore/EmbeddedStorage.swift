@@ -19,7 +19,7 @@ package final class EmbeddedStorage: ServerStorage {
   ///
   /// - Parameter quota: the limits of one logbook.
   /// - Throws: `Failure`: `temporary` if another server uses the folder, `cannotCreate`, `permission`, `badInput`,
-  /// `configuration` for the files of a newer program.
+  ///   `configuration` for the files of a newer program.
   package init(folder path: String, quota: LogbookQuota = LogbookQuota()) throws {
     folder = try DataFolder(path)
     lock = try folder.lock()

@@ -115,7 +115,7 @@ extension LogbookFile {
   /// Throws if a table exceeds its quota, so that the transaction is rolled back.
   ///
   /// - Parameter last: the number of the last change. Each row has a different number, so rows are only counted if this
-  /// exceeds the quota.
+  ///   exceeds the quota.
   private static func check(_ max: Int64, _ table: String, last: Int64, _ database: Database) throws {
     guard last > max, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > max else {
       return

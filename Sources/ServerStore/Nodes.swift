@@ -15,8 +15,8 @@ struct Nodes {
   /// The node of a run that an earlier request has recorded; nil for an unknown run. Writes nothing.
   ///
   /// - Parameter hidesOwn: whether the node's own changes are hidden from it. Then the first request of a run must know
-  /// all of them. Otherwise a copy of the node's store made some, or an answer was lost, and the node needs another id
-  /// to see them.
+  ///   all of them. Otherwise a copy of the node's store made some, or an answer was lost, and the node needs another
+  ///   id to see them.
   /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }

@@ -13,7 +13,7 @@ package enum SignalFlag {
   /// Makes SIGINT and SIGTERM raise the flag instead of ending the process.
   ///
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use false while
-  /// a session with a meter must be ended properly.
+  ///   a session with a meter must be ended properly.
   package static func watch(endsOnSecond: Bool = false) {
     _ = raised.load(ordering: .relaxed)
     var unblocked = sigset_t()

@@ -9,8 +9,8 @@ public struct USBBus {
   /// The bus of this machine.
   ///
   /// - Parameter isInterrupted: polled while an exchange waits, for example `SignalFlag.isRaised`. When it becomes
-  /// true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session then have one second
-  /// in total.
+  ///   true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session then have one
+  ///   second in total.
   public init(isInterrupted: @escaping () -> Bool = { false }) { self.isInterrupted = isInterrupted }
 
   /// The version of the libusb library that this process uses, such as `1.0.26`.
@@ -41,7 +41,7 @@ public struct USBBus {
   /// The kernel's driver is detached only from the interfaces that the link needs.
   ///
   /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` if the device has disappeared or
-  /// is in use, `.protocolViolation` if the device has no such interface.
+  ///   is in use, `.protocolViolation` if the device has no such interface.
   public func open(_ device: PluggedDevice, _ link: MeterLink) throws -> any OpenTransport {
     let watch = Watch(isInterrupted: isInterrupted)
     if case .terminal(let settings) = link {

@@ -122,7 +122,7 @@ package final class DatabaseFile {
   ///   - first: a line before all rows.
   ///   - tables: names and columns from `columns(of:)`.
   /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and errors of
-  /// the sink. Pieces written before are then useless.
+  ///   the sink. Pieces written before are then useless.
   package func write(
     _ tables: [Table], first: String, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {

@@ -10,7 +10,7 @@ package enum CertificateFiles {
   /// - Parameter now: UTC seconds.
   /// - Returns: the time at which it expires, in UTC seconds.
   /// - Throws: `Failure`: `missingInput` and `permission` for unreadable files, `permission` for a key that others can
-  /// read. `configuration` for files that do not match, and for an expired certificate.
+  ///   read. `configuration` for files that do not match, and for an expired certificate.
   @discardableResult
   package static func check(_ client: ClientCertificate, at now: Int64) throws(Failure) -> Int64 {
     var tls = TLSConfiguration.makeClientConfiguration()
@@ -29,7 +29,7 @@ package enum CertificateFiles {
   /// Checks whether a file with the certificates of authorities can be used.
   ///
   /// - Throws: `Failure`: `missingInput` and `permission` for an unreadable file, `configuration` for a file without
-  /// certificates.
+  ///   certificates.
   package static func check(authorities path: String) throws(Failure) { _ = try authorities(path) }
 
   static func authorities(_ path: String) throws(Failure) -> [NIOSSLCertificate] {

@@ -11,7 +11,7 @@ enum RetryAfter {
   /// The seconds to wait; nil for an invalid value.
   ///
   /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
-  /// clock.
+  ///   clock.
   static func seconds(_ value: String?, date: String?) -> Int? {
     guard let value else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) }

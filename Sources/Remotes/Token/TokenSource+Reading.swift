@@ -10,7 +10,7 @@ extension TokenSource {
   ///
   /// - Parameter limit: the time limit of a command.
   /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others can read and for a
-  /// command that fails. `temporary` after the time limit, `configuration` for an invalid token.
+  ///   command that fails. `temporary` after the time limit, `configuration` for an invalid token.
   package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
