@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the attachments of a run are: a failing content is left aside, and the next one goes on.
+/// The progress of a run's attachments. A failing content is left for another run, and the next one continues.
 struct AttachmentLane {
-  /// Breaks in a row, without a part that went through, after which the remote counts as out of reach.
+  /// The number of consecutive interruptions without a transferred part after which the remote counts as unreachable.
   static let maxBreaks = 6
-  /// Contents at which the server may fail before it counts as failing.
+  /// The number of contents for which the server may fail before the server counts as failing.
   static let maxFailing = 3
-  /// Answers to parts of one content that bring it no further.
+  /// The maximum number of answers for one content without progress.
   static let maxStalls = 8
 
-  /// A part that goes on but is smaller, though more was asked for, counts as an answer that brings a content no further:
-  /// with ranges of one byte, 25 MiB would take weeks.
+  /// A smaller part counts as no progress if more was requested and it is not the last: with ranges of one byte, 25 MiB
+  /// would take weeks.
   static let minPartBytes = 4096
 
-  /// Contents that are left for another run, by their digests.
+  /// The digests of contents left for another run.
   private(set) var setAside: Set<String> = []
   private(set) var partSize: PartSize
-  /// Pending readings that this run does not send.
+  /// The number of pending readings that this run does not send.
   var readingsLeft: Int?
   private var sending: (digest: String, offset: Int64)?
   private var breaks = 0
@@ -25,26 +25,26 @@ struct AttachmentLane {
 
   init(_ partSize: PartSize) { self.partSize = partSize }
 
-  /// Whether so many of the bytes of a part are worth another request.
+  /// Whether this number of received bytes counts as progress.
   static func isProgress(_ bytes: Int64, of requested: Int, isLast: Bool) -> Bool {
     bytes > 0 && (isLast || bytes >= min(Int64(requested), Int64(minPartBytes)))
   }
 
-  /// Where the remote's content ends; nil where it has to be asked.
+  /// The end of the remote's part of a content; nil if it must be requested.
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }
 
-  /// The remote's content ends there.
+  /// Records the end of the remote's part of a content.
   mutating func note(_ digest: String, endsAt offset: Int64) { sending = (digest, offset) }
 
-  /// A part went through.
+  /// Records a transferred part.
   mutating func succeed() {
     breaks = 0
     partSize.succeed()
   }
 
-  /// The exchange was interrupted: what arrived is not known.
+  /// Records an interruption, after which the end of the remote's part is unknown.
   ///
-  /// - Returns: whether to try again at once.
+  /// - Returns: whether to retry immediately.
   mutating func breakOff() -> Bool {
     sending = nil
     breaks += 1
@@ -52,30 +52,29 @@ struct AttachmentLane {
     return breaks < Self.maxBreaks
   }
 
-  /// A part was too large.
+  /// Records that a part was too large.
   ///
-  /// - Returns: whether a smaller one can be tried.
+  /// - Returns: whether a smaller part is possible.
   mutating func halve() -> Bool { partSize.halve() }
 
-  /// An answer brought a content no further.
+  /// Records an answer without progress.
   ///
-  /// - Parameter weight: how much of the patience it takes.
-  /// - Returns: whether to go on with it.
+  /// - Parameter weight: the number of answers that it counts as.
+  /// - Returns: whether to continue with the content.
   mutating func stall(_ digest: String, weight: Int = 1) -> Bool {
     sending = nil
     stalls[digest, default: 0] += weight
     return stalls[digest, default: 0] < Self.maxStalls
   }
 
-  /// Leaves a content for another run.
   mutating func leave(_ digest: String) {
     setAside.insert(digest)
     sending = nil
   }
 
-  /// Leaves a content at which the server failed.
+  /// Leaves a content for which the server failed.
   ///
-  /// - Returns: whether others are worth a try.
+  /// - Returns: whether to try other contents.
   mutating func fail(_ digest: String) -> Bool {
     leave(digest)
     failing += 1

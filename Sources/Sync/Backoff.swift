@@ -2,25 +2,26 @@
 
 package import Logbook
 
-/// When the next attempt is due after failures that pass: later with each one, never all nodes at once.
+/// The time of the next attempt after temporary failures. It increases with each failure, and is random so that nodes
+/// differ.
 package struct Backoff: Hashable, Sendable {
-  /// The first wait in seconds.
+  /// The first delay in seconds.
   package static let firstSeconds = 30
-  /// The longest wait in seconds: six hours. It bounds `Retry-After`, too.
+  /// The maximum delay in seconds: six hours. It also limits `Retry-After`.
   package static let longestSeconds = ServiceError.maxRetryAfterSeconds
 
-  /// Failures in a row.
+  /// The number of consecutive failures.
   package private(set) var failures: Int
-  /// When the next attempt is due, in UTC seconds of this host; nil for at once.
+  /// The time of the next attempt in UTC seconds of this host; nil for immediately.
   package private(set) var nextAttempt: Int64?
 
-  /// What the store keeps.
+  /// Restores the state from the store.
   package init(failures: Int = 0, nextAttempt: Int64? = nil) {
     self.failures = failures
     self.nextAttempt = nextAttempt
   }
 
-  /// How long to wait. An attempt further ahead than the longest wait is due: the clock was set back meanwhile.
+  /// The remaining delay. A next attempt further ahead than the maximum delay is due: the clock was set back meanwhile.
   package func secondsToWait(now: Int64) -> Int64 {
     guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else {
       return 0
@@ -28,9 +29,9 @@ package struct Backoff: Hashable, Sendable {
     return nextAttempt - now
   }
 
-  /// After a failure: one that passes puts the next attempt off, any other needs a person anyway.
+  /// Records a failure. A temporary one delays the next attempt; any other needs a person anyway.
   ///
-  /// - Parameter jitter: from 0 up to, not including, 1, drawn for each failure.
+  /// - Parameter jitter: a random number from 0 up to, not including, 1, drawn for each failure.
   package mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)

@@ -3,10 +3,10 @@
 package import Logbook
 package import LogbookStore
 
-/// Agreeing with a remote on the base zone without sending anything: what `remote set` does, and a run that only fetches.
+/// Agrees with a remote on the base zone without sending anything, for `remote set` and for a run that only fetches.
 package enum BaseZone {
-  /// The record with which the remote's logbook states its base zone; nil where it has none, or the remote returns no
-  /// single records. Then the first upload agrees on it.
+  /// The record with the base zone of the remote's logbook; nil if there is none or the remote has no requests for
+  /// single records. Then the first upload agrees on the zone.
   package static func fetch(
     from remote: any LogbookService, _ run: RunStamp
   ) async throws(ServiceError) -> RemoteRecord? {
@@ -15,9 +15,9 @@ package enum BaseZone {
     return page.records.first { $0.guid == LogbookZones.baseGuid }
   }
 
-  /// The failure of a run that waits for a person.
+  /// The failure of a run that needs a person's decision.
   ///
-  /// - Parameter command: to which `--zone` is to be added.
+  /// - Parameter command: the command to which `--zone` must be added.
   static func undecided(
     _ mine: RecordState, _ theirs: RecordState, at remoteName: String, command: String
   ) -> Failure {
@@ -30,16 +30,16 @@ package enum BaseZone {
 }
 
 extension Store {
-  /// Takes over what the remote's logbook says of the base zone, as far as it goes before what this store says.
+  /// Adopts the base zone of the remote's logbook if it takes precedence over that of this store.
   ///
-  /// - Throws: `Failure` of category `configuration` where people gave both and there is no choice; nothing changes then.
+  /// - Throws: `Failure` of category `configuration` if people set both and there is no choice; nothing changes then.
   package func joinBaseZone(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws {
     _ = try sync { try $0.join(theirs, choice, at: remoteName, command: command, now: now) }
   }
 
-  /// Refuses where `joinBaseZone` would, and changes nothing.
+  /// Throws in the same cases as `joinBaseZone`, and changes nothing.
   package func checkBaseZone(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String
   ) throws {
@@ -51,11 +51,11 @@ extension Store {
 }
 
 extension SyncTransaction {
-  /// Settles what the remote says of the base zone, as long as this store has not agreed on one with it. What goes before
-  /// the remote's zone is pending then, made on it.
+  /// Agrees on the base zone, unless this store has already agreed on one with the remote. If this store's zone takes
+  /// precedence, it becomes pending, based on the remote's state.
   ///
-  /// - Returns: what was done; nil where the record is none of the base zone, or both agreed before.
-  /// - Throws: `Failure` of category `configuration` where people gave both and there is no choice.
+  /// - Returns: the action; nil for another record, or if both had agreed before.
+  /// - Throws: `Failure` of category `configuration` if people set both and there is no choice.
   func join(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws -> RecordAction? {
@@ -77,8 +77,8 @@ extension SyncTransaction {
     return action
   }
 
-  /// Takes the remote's base zone, since a person chose it. What this store placed by its own stays as it is: that zone was
-  /// given for it.
+  /// Adopts the remote's base zone by a person's choice. Existing items keep this store's zone, since a person set it
+  /// for them.
   func yield(_ mine: RecordState, to theirs: RemoteRecord, at now: Int64) throws -> RecordAction {
     if let name = mine.zoneName { try stateOwnBase(name, at: now) }
     return .adopt(theirs)

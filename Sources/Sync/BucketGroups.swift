@@ -2,18 +2,18 @@
 
 import LogbookAPI
 
-/// Buckets in groups, of which one request each asks for the items: as many as one answer holds.
+/// Divides buckets into groups. One request for each group asks for its items, at most as many as one answer holds.
 struct BucketGroups {
   let groups: [[Int]]
 
   /// - Parameters:
-  ///   - counts: how many items the remote has in each bucket; of an empty one there is nothing to ask for.
-  ///   - maxItems: the most items of a group, unless one bucket alone has more.
-  ///   - maxBuckets: the most buckets of a group.
+  ///   - counts: the remote's number of items in each bucket. Empty buckets are left out.
+  ///   - maxItems: the maximum number of items of a group, unless a single bucket has more.
+  ///   - maxBuckets: the maximum number of buckets of a group.
   init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = WireProtocol.maxBuckets) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
-      // A remote may report any number.
+      // Limited, since a remote may report any number.
       let count = min(counts[bucket], maxItems)
       if !group.isEmpty, items + count > maxItems || group.count == maxBuckets {
         groups.append(group)

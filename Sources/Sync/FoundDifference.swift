@@ -4,61 +4,60 @@ package import Logbook
 
 /// One item in which a store and its remote differ.
 package struct FoundDifference: Hashable, Sendable {
-  /// How they differ.
+  /// The kind of difference.
   package enum Kind: String, CaseIterable, Hashable, Sendable {
-    /// The remote was said to have it, and does not.
+    /// The remote lacks it, although it was sent before.
     case missingThere = "missing-there"
-    /// The remote has it, and the store does not.
+    /// The store lacks it.
     case missingHere = "missing-here"
-    /// The remote has other content than both agreed on.
+    /// The remote's content differs from the content that both agreed on.
     case different
-    /// Another program changed the content here, and left the version as it was.
+    /// Another program changed the content here without raising the version.
     case altered
   }
 
-  /// What differs. Nothing of its content is reported.
+  /// The item. Its content is not reported.
   package enum Item: Hashable, Sendable {
-    /// A reading, by what it measures, its device and its shown time.
+    /// A reading by kind, device and shown time.
     case reading(ReadingKind, Device, DeviceTime)
-    /// A record, by what it is about, its id and its shown time.
+    /// A record by kind, id and shown time.
     case record(RecordKind, guid: String, DeviceTime)
   }
 
-  /// How they differ.
+  /// The kind of difference.
   package let kind: Kind
-  /// What differs.
+  /// The item that differs.
   package let item: Item
 }
 
-/// What a comparison found, and what was done about it.
+/// The result of a comparison, and of fixing it.
 package struct VerifySummary: Hashable, Sendable {
-  /// The most differences that are reported one by one.
+  /// The maximum number of listed differences.
   package static let maxListed = 200
 
   /// The first differences.
   package internal(set) var listed: [FoundDifference] = []
-  /// Readings that differ, by how they do.
+  /// The number of differing readings by kind of difference.
   package internal(set) var readings: [FoundDifference.Kind: Int] = [:]
-  /// Records that differ, by how they do.
+  /// The number of differing records by kind of difference.
   package internal(set) var records: [FoundDifference.Kind: Int] = [:]
-  /// Readings and records that others changed since the last pull, which are no difference.
+  /// The number of items that others changed since the last pull. They are not differences.
   package internal(set) var notPulled = 0
-  /// Readings that are to be sent again.
+  /// The number of readings that will be sent again.
   package internal(set) var requeuedReadings = 0
-  /// Records that are to be sent again.
+  /// The number of records that will be sent again.
   package internal(set) var requeuedRecords = 0
-  /// Readings that were fetched.
+  /// The number of fetched readings.
   package internal(set) var fetchedReadings = 0
-  /// Records that were fetched.
+  /// The number of fetched records.
   package internal(set) var fetchedRecords = 0
 
-  /// Differences that `fix` could do nothing about: what is edited or in conflict here, or changed meanwhile.
+  /// The number of differences that `fix` could not resolve: items edited or conflicted here, or changed meanwhile.
   package internal(set) var unfixed = 0
 
-  /// Nothing yet.
   package init() {}
 
-  /// How many items differ.
+  /// The number of differing items.
   package var differences: Int { readings.values.reduce(0, +) + records.values.reduce(0, +) }
 
   mutating func note(_ difference: FoundDifference) {

@@ -2,20 +2,20 @@
 
 package import Logbook
 
-/// What comes of two sides of one record.
+/// The result of merging two sides of a record.
 package enum Merge: Hashable, Sendable {
-  /// Both say the same, or only the remote changed: the remote's state is the record's.
+  /// The remote's state: both are equal, or only the remote changed.
   case takesRemote
-  /// Only this side changed, or both changed different things: this state is to be sent, made on the remote's.
+  /// A state to send, based on the remote's: only this side changed, or both changed different fields.
   case yields(RecordState)
-  /// Both changed the same thing, or one deleted what the other edited.
+  /// Both changed the same field, or one deleted what the other edited.
   case conflict
 
-  /// Merges the two sides, field by field, against the state that both agreed on last.
+  /// Merges the two sides field by field, relative to the last state that both agreed on.
   ///
   /// - Parameters:
-  ///   - base: the last state that both sides agreed on; nil when there is none that the remote knows.
-  ///   - isImportedOnly: whether only imports wrote the local side. A tombstone wins over such content.
+  ///   - base: the last state that both sides agreed on; nil if there is none that the remote knows.
+  ///   - isImportedOnly: whether only imports wrote the local side. A tombstone takes precedence over such content.
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {
@@ -28,7 +28,7 @@ package enum Merge: Hashable, Sendable {
     }
   }
 
-  /// The merge of what people edit. Where a record came from is never in conflict: the side that knows it tells the other.
+  /// Merges the editable parts. Provenance never conflicts: the side that knows it passes it on.
   private static func ofContents(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
@@ -41,15 +41,15 @@ package enum Merge: Hashable, Sendable {
     }
     if local.agrees(with: base) { return .takesRemote }
     if remote.agrees(with: base) { return .yields(local) }
-    // Deleting is never merged with an edit: only a person knows which one was meant.
+    // A deletion is never merged with an edit: only a person can decide.
     if local.isDeleted || remote.isDeleted { return .conflict }
-    // A base zone is one statement: who confirms the zone that the system gave says no less than who names another.
+    // The base zone is a single statement: confirming the system's zone weighs the same as setting another one.
     if local.kind == .zone, base.fields["origin"] != nil { return .conflict }
     guard let merged = fieldwise(local, remote, base) else { return .conflict }
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }
 
-  /// Withdrawals always merge, so that every store hides the same, and so do decisions on what counts.
+  /// Withdrawals always merge, so that every store hides the same items; so do decisions on what counts.
   private static func merged(
     statements local: RecordState, _ remote: RecordState, _ base: RecordState?
   ) -> Merge {
@@ -77,21 +77,21 @@ package enum Merge: Hashable, Sendable {
       let time = choose(Moment(local), Moment(remote), Moment(base))
     else { return nil }
     merged.entryGuid = entry
-    // The side that set the time also knows how its offset was found.
+    // The side that set the time also determines the source of its offset.
     let source = time == Moment(local) ? local : remote
     (merged.deviceTime, merged.placement) = (source.deviceTime, source.placement)
     merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged
   }
 
-  /// The side that changed; nil when both did, in different ways. The inner optional is the value itself.
+  /// The value of the side that changed; nil if both changed it differently. The inner optional is the value itself.
   private static func choose<Value: Equatable>(_ local: Value, _ remote: Value, _ base: Value) -> Value? {
     if local == remote || remote == base { return local }
     return local == base ? remote : nil
   }
 }
 
-/// The time of a record as people edit it.
+/// The parts of a record's time that people edit.
 private struct Moment: Equatable {
   let seconds: Int64
   let offset: Int32?

@@ -2,17 +2,17 @@
 
 import LogbookStore
 
-/// How far a run is with removing and moving documents.
+/// The progress of removing and moving documents in a run.
 struct MoveProgress {
-  /// How many more it removes.
+  /// The remaining number of removals in this run.
   var removalsLeft: Int
-  /// How many more it moves.
+  /// The remaining number of moves in this run.
   var left: Int
-  /// Whether the moves lead to later instants, so that it begins with the last ones; nil before the first.
+  /// Whether the moves lead to later instants, so that the last items are moved first; nil before the first move.
   var isLater: Bool?
-  /// The last reading that it looked at.
+  /// The last reading examined.
   var lastReading: ReadingKey?
-  /// The last record that it looked at.
+  /// The last record examined.
   var lastRecord = ""
 
   init(left: Int, removalsLeft: Int) { (self.left, self.removalsLeft) = (left, removalsLeft) }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many bytes of a content go into one request: less on a link that breaks before they are through, more on one
-/// that holds.
+/// The size of the next part of a content: smaller on a connection that is interrupted before a part is transferred,
+/// larger on a stable one.
 package struct PartSize: Hashable, Sendable {
-  /// Below this size the headers weigh as much as the content.
+  /// Below this size the headers would be as large as the content.
   package static let minBytes = 16 << 10
-  /// The largest part.
+  /// The maximum size of a part.
   package static let maxBytes = 1 << 20
-  /// Parts in a row that go through before the next ones are larger.
+  /// The number of consecutive transferred parts after which the size grows.
   package static let steadyParts = 8
 
   /// The size of the next part.
   package private(set) var current: Int
   private let maxBytes: Int
-  /// Parts that went through since the last break, or since the size grew.
+  /// The number of parts transferred since the last interruption or growth.
   private var parts = 0
 
-  /// Starts between the two.
+  /// Starts between the minimum and the maximum.
   ///
-  /// - Parameter maxBytes: a smaller limit, for a remote that takes no more.
+  /// - Parameter maxBytes: a smaller limit of the remote.
   package init(maxBytes: Int = Self.maxBytes) {
     self.maxBytes = min(max(1, maxBytes), Self.maxBytes)
     current = min(self.maxBytes, Self.maxBytes / 4)
   }
 
-  /// After a part went through.
+  /// Records a transferred part.
   package mutating func succeed() {
     parts += 1
     guard parts >= Self.steadyParts else { return }
@@ -32,15 +32,15 @@ package struct PartSize: Hashable, Sendable {
     current = min(maxBytes, current * 2)
   }
 
-  /// After the connection broke. Where several parts went through before, their size is not what broke it.
+  /// Records an interruption. If several parts were transferred before, their size was not the cause.
   package mutating func breakOff() {
     if parts < 2 { halve() }
     parts = 0
   }
 
-  /// After a part was too large.
+  /// Records that a part was too large.
   ///
-  /// - Returns: false when it was of the least size.
+  /// - Returns: false if it had the minimum size.
   @discardableResult
   package mutating func halve() -> Bool {
     guard current > Self.minBytes else { return false }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long what others changed is left where it is while nobody asks for it.
+/// The minimum time between two fetches of changes, unless a person asks for them.
 package struct PullInterval: Hashable, Sendable {
-  /// The least time between two fetches.
+  /// The minimum time in seconds.
   package let seconds: Int
 
-  /// An interval of so many seconds; with 0 every run fetches.
+  /// - Parameter seconds: with 0 every run fetches.
   package init(seconds: Int) { self.seconds = seconds }
 
-  /// Whether it is time to fetch again. A last time that lies ahead was reported by a clock that was set back since.
+  /// Whether a fetch is due. A last time in the future comes from a clock that was set back since.
   ///
   /// - Parameters:
-  ///   - last: when everything was last fetched, in UTC seconds of this host; nil for never.
+  ///   - last: the time of the last complete fetch, in UTC seconds of this host; nil for never.
   ///   - now: this host's clock in UTC seconds.
   package func isOver(since last: Int64?, now: Int64) -> Bool {
     guard let last, last <= now else { return true }

@@ -2,27 +2,27 @@
 
 import Logbook
 
-/// How far the pages of one run have come. A remote that never comes to an end, by mistake or on purpose, is found here
-/// for all kinds of remotes: the client believes nothing that a cursor says.
+/// The progress of a run's pages. It detects a remote without an end, by mistake or on purpose, for all kinds of
+/// remotes: the client trusts no cursor.
 struct PullProgress {
-  /// The most pages of one run; a page holds up to 10,000 items. The next run continues.
+  /// The maximum number of pages of one run. A page holds up to 10,000 items, and the next run continues.
   static let maxPages = 10_000
-  /// Pages in a row without an item. A glucoport server passes over 50,000 of the node's own changes with each.
+  /// The maximum number of consecutive empty pages. A glucoport server skips 50,000 changes of the node itself with each.
   static let maxEmptyPages = 1000
 
   private(set) var pages = 0
   private var emptyPages = 0
-  /// Hashes of the cursors that were met, each with the download that it belongs to: a cursor may be long.
+  /// Hashes of the cursors so far, each with its download, since a cursor may be long.
   private var cursors: Set<Int> = []
 
-  /// Whether the run fetched as many pages as one may.
+  /// Whether the run fetched the maximum number of pages.
   var isExhausted: Bool { pages >= Self.maxPages }
 
-  /// What is wrong with a page before it is applied; nil where it leads on.
+  /// The fault of a page that is not applied yet; nil if there is none.
   ///
   /// - Parameters:
-  ///   - cursor: the one that it was requested with.
-  ///   - id: distinguishes the lists of which a run reads pages.
+  ///   - cursor: the cursor with which it was requested.
+  ///   - id: distinguishes the lists whose pages a run reads.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {
@@ -34,14 +34,14 @@ struct PullProgress {
     return nil
   }
 
-  /// Counts a page that was applied.
+  /// Counts an applied page.
   mutating func note(_ page: ChangePage, in id: Int64) {
     pages += 1
     emptyPages = page.isEmpty ? emptyPages + 1 : 0
     if page.hasMore { cursors.insert(Self.hash(page.cursor, id)) }
   }
 
-  /// Everything is fetched from the start again, where the same cursors come again.
+  /// Restarts for another fetch of everything, in which the same cursors may occur again.
   mutating func startOver() { (emptyPages, cursors) = (0, []) }
 
   private static func hash(_ cursor: String, _ id: Int64) -> Int {
@@ -53,6 +53,6 @@ struct PullProgress {
 }
 
 extension ChangePage {
-  /// Whether it brings nothing at all.
+  /// Whether it has no items.
   fileprivate var isEmpty: Bool { readings.readings.isEmpty && records.isEmpty && notTaken.isEmpty }
 }

@@ -3,33 +3,33 @@
 package import Logbook
 package import LogbookStore
 
-/// What the store does with the answer to a change, or with a record that a page brings. A plain value: the session
-/// carries it out in the transaction in which the record was read.
+/// The store's reaction to the answer to a change, or to a record on a page. It is a plain value: the session performs
+/// it in the transaction in which the record was read.
 package enum RecordAction: Hashable, Sendable {
-  /// Nothing is to be done.
+  /// Do nothing.
   case leave
-  /// The remote holds the version that was sent.
+  /// Mark the version that was sent as held by the remote.
   case acknowledge(revision: String)
-  /// The sent version is answered, the record was edited meanwhile: it is sent again as it is by then.
+  /// Discard the sent version, which was answered. The record was edited meanwhile, and its current state will be sent.
   case forgetSent
-  /// The remote's state becomes the record's, and nothing is pending.
+  /// Replace the record by the remote's state, with nothing pending.
   case adopt(RemoteRecord)
-  /// The merged state stays pending, made on the remote's.
+  /// Keep the merged state pending, based on the remote's.
   case merge(RecordState, onto: RemoteRecord)
-  /// Both sides are kept until a person decides.
+  /// Keep both sides until a person decides.
   case markConflicted(RemoteRecord)
-  /// The remote's words are kept, and the version is not sent again.
+  /// Keep the remote's message, and do not send the version again.
   case quarantine(reason: String)
-  /// The record was edited while the page was on its way: the page is not applied.
+  /// Do not apply the page, since the record was edited while the page was in transfer.
   case rollBack
 }
 
-/// The rules by which records and the remote's answers meet.
+/// The rules for records and the remote's answers.
 package enum RecordRules {
-  /// After the answer to a change that was sent.
+  /// The action for the answer to a change.
   package static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
     guard let sentVersion = record.sentVersion else { return .leave }
-    // What is decided of the sent version says nothing of a later one, but that the remote has it.
+    // The answer concerns only the sent version; a later version is still unsent.
     let isCurrent = record.version == sentVersion
     switch verdict {
     case .accepted(let revision): return .acknowledge(revision: revision)
@@ -58,8 +58,8 @@ package enum RecordRules {
     }
   }
 
-  /// Where two logbooks meet, a base zone that a person gave goes before that of a system; of two systems the remote's
-  /// holds. Of two that people gave only a person knows which one is right.
+  /// The rule for the base zones of two logbooks. A zone that a person set takes precedence over that of a system; of
+  /// two systems' zones the remote's is used. If people set both, a person must decide.
   static func join(_ mine: RecordState, _ remote: RemoteRecord) -> RecordAction {
     let given = FieldValue.text(LogbookZones.Origin.given.rawValue)
     if mine.fields["zone"] == remote.state.fields["zone"], !remote.state.isDeleted {
@@ -71,15 +71,15 @@ package enum RecordRules {
       ? .merge(mine, onto: remote) : .markConflicted(remote)
   }
 
-  /// For a record that a page brings.
+  /// The action for a record on a page.
   ///
   /// - Parameters:
-  ///   - record: the record as it is in the store in this transaction; nil when it is not there.
+  ///   - record: the record in the store in this transaction; nil if it is missing.
   ///   - isHeldBack: whether it cannot be sent in this run.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
-    // No logbook is without its base zone: whoever joins sends one over a tombstone.
+    // Every logbook has a base zone: a joining store sends one over a tombstone.
     let isBaseZone = incoming.guid == LogbookZones.baseGuid
     if isBaseZone, incoming.state.isDeleted, record?.isUnjoinedBase ?? true { return .leave }
     guard let record else { return .adopt(incoming) }
@@ -94,26 +94,26 @@ package enum RecordRules {
       return .adopt(incoming)
     }
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
-    // What merges needs no person: when the record is sent, the remote answers with this state, and they are merged.
+    // A mergeable record needs no person: when it is sent, the remote returns this state, and both are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
-  /// Sends the base zone of this store again where another program deleted the remote's, or where a store that joined
-  /// behind such a deletion sent that of its system. Nil where the remote's is taken like any other record.
+  /// Sends this store's base zone again if another program deleted the remote's. Also if a store that joined after such
+  /// a deletion sent its system's zone. Nil if the remote's zone is treated like any other record.
   private static func restoredBase(
     _ record: SyncRecord, _ incoming: RemoteRecord, isHeldBack: Bool
   ) -> RecordAction? {
     guard case .merge = join(record.state, incoming), !record.state.isDeleted else { return nil }
     if record.isConflicted { return .leave }
     guard record.isPending else {
-      // The version is as it was, since nobody edited it here: with the same time, the remote would take what is sent for a
-      // repetition of what it has accepted. A second towards 1970 never leaves the calendar.
+      // The version is unchanged, since there was no edit here. With the same time of edit, the remote would take it
+      // for a repetition of the accepted change. A difference of one second towards 1970 is always a valid time.
       var restored = record.state
       let edited = restored.editedAt ?? 0
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1
       return .merge(restored, onto: incoming)
     }
-    // The remote's answer to it brings both together.
+    // The remote's answer will merge both.
     return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }
 

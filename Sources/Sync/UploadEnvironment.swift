@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a run takes from its host.
+/// The services of the host for a run.
 package struct UploadEnvironment: Sendable {
   /// The host's clock in UTC seconds.
   package var now: @Sendable () -> Int64
@@ -8,12 +8,11 @@ package struct UploadEnvironment: Sendable {
   package var makeID: @Sendable () -> String
   /// A random number from 0 up to, not including, 1.
   package var jitter: @Sendable () -> Double
-  /// Whether the time that the run was given is over.
+  /// Whether the run's time limit has passed.
   package var isOutOfTime: @Sendable () -> Bool
-  /// Whether as many bytes went over the wire as the run may send and fetch.
+  /// Whether the run has transferred its maximum number of bytes.
   package var isOutOfBytes: @Sendable () -> Bool
 
-  /// A host with these ways.
   package init(
     now: @escaping @Sendable () -> Int64, makeID: @escaping @Sendable () -> String,
     jitter: @escaping @Sendable () -> Double, isOutOfTime: @escaping @Sendable () -> Bool = { false },

@@ -3,12 +3,12 @@
 import Logbook
 import LogbookStore
 
-/// Decides what a run does next from the result of its last step. A plain value, so that every path can be tested
-/// without a store or a remote.
+/// Determines the next step of a run from the result of the last one. It is a plain value, so that every path can be
+/// tested without a store or a remote.
 package struct UploadPlan: Sendable {
-  /// How often a pull may be rolled back by edits before the run ends: a busy editor never keeps it running.
+  /// The maximum number of rollbacks of a pull by edits in a run, so that frequent edits cannot prolong it endlessly.
   package static let maxRollbacks = 5
-  /// Items that are set aside before the remote itself counts as failing.
+  /// The number of skipped items after which the remote itself counts as failing.
   package static let maxSetAside = 3
   static let maxRenewals = 2
   static let maxVerifications = 2
@@ -23,10 +23,9 @@ package struct UploadPlan: Sendable {
   private var setAside = 0
   private var renewals = 0
   private var verifications = 0
-  /// Why another run is needed, unless something worse happens.
+  /// Why another run is needed, if the run does not fail.
   private var leftWork: String?
 
-  /// A plan whose first step is `begin`.
   package init(_ options: UploadOptions) {
     self.options = options
     sending = options.pushes ? .allowed : .notRequested
@@ -35,16 +34,16 @@ package struct UploadPlan: Sendable {
     changes = BatchSize(largest: options.maxChanges)
   }
 
-  /// The step to do.
+  /// The current step.
   package var current: UploadStep {
     switch state {
     case .beginning: .begin
     case .pushing(.readings, _): .pushReadings(limit: readings.current)
     case .pushing(.records(let phase), _): .pushRecords(phase, limit: records.current)
-    case .passing(_, .setAside, _): .setAside
-    case .passing(_, .quarantine(let reason), _): .quarantine(reason: reason)
+    case .skipping(_, .setAside, _): .setAside
+    case .skipping(_, .quarantine(let reason), _): .quarantine(reason: reason)
     case .pulling: .pull(limit: changes.current)
-    case .moving: .moveDocuments
+    case .moving: .alignSite
     case .transferring(.upload): .pushAttachments
     case .transferring(.download): .fetchAttachments
     case .requeueing: .requeueMissing
@@ -53,12 +52,13 @@ package struct UploadPlan: Sendable {
     }
   }
 
-  /// Whether records can be sent at all in this run. Those that cannot never hold a pull back.
+  /// Whether records can be sent in this run. Records that cannot be sent never delay a pull.
   package var canPushRecords: Bool { sending == .allowed }
 
-  /// Goes on to the next step.
+  /// Continues after an event.
   ///
-  /// - Throws: `UploadPlanError` for an event that the current step cannot have; builds with assertions stop at once.
+  /// - Throws: `UploadPlanError` for an event that is impossible in the current step; builds with assertions stop
+  ///   immediately.
   package mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
     guard let next = state(after: event) else {
       let error = UploadPlanError(step: current, event: event)
@@ -68,12 +68,13 @@ package struct UploadPlan: Sendable {
     state = next
   }
 
-  /// Remembers that something is left for another run.
+  /// Records that work remains for another run.
   package mutating func leaveWork(_ reason: String) { leftWork = reason }
 
-  /// Ends the run before its next step, as when its time is over.
+  /// Ends the run before its next step, for example after its time limit.
   ///
-  /// - Parameter isInterrupting: whether the same reason ended the last request, which is then no failure of the remote.
+  /// - Parameter isInterrupting: whether the same reason ended the last request, which is then not a failure of the
+  ///   remote.
   package mutating func stop(_ reason: String, isInterrupting: Bool = false) {
     switch state {
     case .ended(.failed(.unavailable)) where isInterrupting: break
@@ -87,15 +88,15 @@ package struct UploadPlan: Sendable {
 // MARK: - Transitions
 
 extension UploadPlan {
-  /// The state behind an event; nil for one that cannot follow the current step. Each combination is listed, so that
-  /// the compiler asks about those of a further state or event.
+  /// The state after an event; nil for an event that is impossible in the current step. All combinations are listed, so
+  /// that the compiler requires those of a new state or event.
   mutating func state(after event: UploadEvent) -> UploadState? {
     switch (state, event) {
     case (.beginning, .done), (.renewing, .done): return firstPush
-    // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be
-    // determined without a position that both know, so what comes from the start comes to an id that wrote nothing.
+    // The remote hides a node's own writes from it. Without a position that both know, a copy of this store may have
+    // written with the same id. So a fetch from the start needs a new id without writes.
     case (.requeueing, .done): return .renewing
-    case (.passing(let batch, _, let next), .done): return .pushing(batch, then: next)
+    case (.skipping(let batch, _, let next), .done): return .pushing(batch, then: next)
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
     case (.pulling, _): return afterPull(event)
     case (.moving, .done): return .moving
@@ -105,7 +106,7 @@ extension UploadPlan {
     case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
     case (.beginning, .exhausted), (.beginning, .overtaken), (.beginning, .rolledBack),
       (.renewing, .exhausted), (.renewing, .overtaken), (.renewing, .rolledBack), (.renewing, .failed),
-      (.passing, .exhausted), (.passing, .overtaken), (.passing, .rolledBack), (.passing, .failed),
+      (.skipping, .exhausted), (.skipping, .overtaken), (.skipping, .rolledBack), (.skipping, .failed),
       (.requeueing, .exhausted), (.requeueing, .overtaken), (.requeueing, .rolledBack), (.moving, .overtaken),
       (.moving, .rolledBack), (.ended, _):
       return nil
@@ -116,12 +117,12 @@ extension UploadPlan {
 
   private var firstPull: UploadState { options.pulls ? .pulling : firstMove }
 
-  /// Behind the pull, which may bring a change of zone; what others and this store made is in step by then.
+  /// Follows the pull, which may change the zone. By then this store is up to date.
   private var firstMove: UploadState {
     options.movesDocuments && canPushRecords ? .moving : firstAttachment
   }
 
-  /// Attachments come last, so that they delay nothing.
+  /// Attachments are last, so that they delay nothing.
   private var firstAttachment: UploadState { canPushRecords ? .transferring(.upload) : firstFetch }
 
   private var firstFetch: UploadState { options.pulls ? .transferring(.download) : ending }
@@ -170,10 +171,10 @@ extension UploadPlan {
       changes.succeed()
       return .pulling
     case .exhausted: return firstMove
-    // By what was made here, when a content that a person asked for was next in the queue.
+    // Items were made here while a content that a person asked for was next in the queue.
     case .overtaken: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
-    // A page of one item that fails still cannot be passed over: nobody knows what is on it.
+    // A failing page of one item cannot be skipped, since its content is unknown.
     case .failed(.tooLarge, _) where changes.halve(sent: changes.current): return .pulling
     case .failed(let error, _): return afterFailure(error)
     }
@@ -184,7 +185,7 @@ extension UploadPlan {
     guard rollbacks < Self.maxRollbacks else {
       return .ended(.workLeft("records are edited faster than they can be synced; the next run continues"))
     }
-    // A page that does not follow what the store holds is rolled back in a run that sends nothing, too.
+    // A page that does not follow the store's position is rolled back even in a run that only fetches.
     return canPushRecords ? .pushing(.records(.entries), then: .pull) : .pulling
   }
 
@@ -206,7 +207,7 @@ extension UploadPlan {
 // MARK: - Failures
 
 extension UploadPlan {
-  /// What follows a failure that is not due to the items of a batch.
+  /// The state after a failure that was not caused by the items of a batch.
   private mutating func afterFailure(_ error: ServiceError) -> UploadState {
     switch error {
     case .nodeReused where renewals < Self.maxRenewals:
@@ -222,7 +223,7 @@ extension UploadPlan {
     }
   }
 
-  /// A request that fails for what is in it is halved, down to the item at which it fails.
+  /// Halves a batch after a failure caused by its content, down to the failing item.
   private mutating func afterRefusal(
     _ error: ServiceError, of batch: UploadBatch, items: Int, then next: AfterPush
   ) -> UploadState {
@@ -234,12 +235,12 @@ extension UploadPlan {
       }
     if isHalved { return .pushing(batch, then: next) }
     switch error {
-    case .tooLarge: return .passing(batch, .quarantine(reason: "larger than the remote accepts"), then: next)
-    case .refused(let reason): return .passing(batch, .quarantine(reason: reason), then: next)
+    case .tooLarge: return .skipping(batch, .quarantine(reason: "larger than the remote accepts"), then: next)
+    case .refused(let reason): return .skipping(batch, .quarantine(reason: reason), then: next)
     default:
       setAside += 1
       leftWork = "the remote failed for some items; the next run sends them again"
-      return setAside < Self.maxSetAside ? .passing(batch, .setAside, then: next) : .ended(.failed(error))
+      return setAside < Self.maxSetAside ? .skipping(batch, .setAside, then: next) : .ended(.failed(error))
     }
   }
 }

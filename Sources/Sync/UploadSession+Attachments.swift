@@ -6,7 +6,8 @@ import LogbookStore
 // MARK: - Sending
 
 extension UploadSession {
-  /// Sends the next part of the next content, or asks how much of it is there. What was made meanwhile goes first.
+  /// Sends the next part of the next content, or asks how much of it the remote holds. New readings and records are
+  /// sent first.
   func pushAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else {
       summary.keptAttachments = try store.sync { try $0.contentsToSend() }
@@ -22,7 +23,7 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(.wrongDigest):
-      // Something may have been lost on the way; twice is no accident.
+      // Data may have been lost in transfer; a second time is not an accident.
       if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
       return try refuse(content.digest, "the content that arrived on the remote does not match its SHA-256")
     case .success(.full(let reason)): return try refuse(content.digest, reason)
@@ -43,7 +44,7 @@ extension UploadSession {
     var part: (offset: Int64, bytes: [UInt8])?
   }
 
-  /// What to send next; nil where something else goes first.
+  /// The next content to send; nil if something else must be sent first.
   private func nextToSend(_ store: SyncTransaction) throws -> NextContent? {
     if try isOvertaken(store) { return nil }
     guard let content = try store.nextContentToSend(besides: attachments.setAside) else {
@@ -56,14 +57,14 @@ extension UploadSession {
     return NextContent(content: content, part: part)
   }
 
-  /// Whether readings or records were made that this run can send.
+  /// Whether there are new readings or records that this run can send.
   private func isOvertaken(_ store: SyncTransaction) throws -> Bool {
     guard plan.canPushRecords else { return false }
     if try store.hasPendingRecords(heldBack: heldBack) { return true }
     let pending = try store.unrefusedPendingReadings()
     defer { attachments.readingsLeft = pending }
     guard pending > attachments.readingsLeft ?? (summary.setAside > 0 ? pending : 0) else { return false }
-    // They may be before those that were sent.
+    // They may precede those that were sent.
     lastReading = nil
     return true
   }
@@ -73,7 +74,7 @@ extension UploadSession {
     let run = run
     let answer = await ask { () async throws(ServiceError) in try await remote.held(content.digest, run) }
     switch answer {
-    // A question has no size.
+    // A question has no size to reduce.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(let held): return try note(held, of: content, isSent: false)
@@ -90,7 +91,7 @@ extension UploadSession {
       }
       if isSent { summary.pushedAttachments += 1 }
     } else {
-      // What was begun there with another size is replaced by the first part.
+      // A part with another size on the remote is replaced by the first part.
       attachments.note(content.digest, endsAt: held.size == content.size ? held.bytes : 0)
     }
     return .done
@@ -116,10 +117,10 @@ extension UploadSession {
 // MARK: - Fetching
 
 extension UploadSession {
-  /// How long after a remote did not have a content it is asked for it again: another node is still sending it.
+  /// The delay before a content that the remote lacks is requested again: another node is still sending it.
   static let absentSeconds: Int64 = SyncTransaction.maxPostponementSeconds
 
-  /// Fetches the next part of the content that is wanted first.
+  /// Fetches the next part of the most urgent content.
   func fetchAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else { return .exhausted }
     let (now, run) = (environment.now(), run)
@@ -186,7 +187,8 @@ extension UploadSession {
 // MARK: - Failures of both ways
 
 extension UploadSession {
-  /// What fails at one content leaves it aside; after an interruption it continues from what the remote has by then.
+  /// Leaves a content for which a request fails. After an interruption, the transfer continues from the remote's
+  /// current part.
   private func afterFailure(_ error: ServiceError, at digest: String) -> UploadEvent {
     switch error {
     case .unavailable where attachments.breakOff(): return .done

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Does one request for the first of the queue of downloads. Everything that is fetched comes through here.
+  /// Performs one request for the first download in the queue. All fetches go through this function.
   func download(_ limit: Int) async throws -> UploadEvent {
     lastSent = .nothing
     if pullProgress.isExhausted {
@@ -19,7 +19,7 @@ extension UploadSession {
       }
       return .some(try store.nextDownload(except: done))
     }
-    // An edit was made since the last push: what is known here goes up first.
+    // An edit was made since the last push: local changes are sent first.
     guard let choice else { return .rolledBack }
     guard let download = choice else { return .exhausted }
     switch download.subject {
@@ -40,7 +40,7 @@ extension UploadSession {
     return try await fetchChanges(download, after: cursor, limit)
   }
 
-  /// A remote that gives parts is asked for the urgent ones first; of any other, everything comes in its order.
+  /// Requests urgent parts first, if the remote supports parts; else everything is fetched in order.
   private func fetchFromStart(_ limit: Int, _ download: Download) async throws -> UploadEvent {
     guard remote.parts != nil else { return try await fetchChanges(download, after: nil, limit) }
     switch await ask({ () async throws(ServiceError) in try await remote.logbook() }) {
@@ -64,7 +64,7 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return .failed(error, items: 0)
     case .success(nil):
-      // Off the queue with the end of the run, which writes anyway.
+      // Removed from the queue at the end of the run, which writes to the store anyway.
       doneDownloads.insert(download.id)
       finishedDownloads.insert(download.id)
       hasFetchedChanges = true
@@ -72,10 +72,10 @@ extension UploadSession {
     case .success(let page?):
       if let fault = pullProgress.fault(of: page, after: cursor, in: download.id) { return violation(fault) }
       let applied = try apply(page) { store in
-        // Another process cannot have pulled meanwhile, a restore can have.
+        // No other process can have pulled meanwhile, but a restore can have changed the cursor.
         guard try store.cursor() == cursor else { return false }
         try store.setCursor(page.cursor)
-        // A page in the middle lies before positions that this store has seen.
+        // An intermediate page is older than positions that this store has seen.
         if !page.hasMore {
           try store.setLastSeenPosition(page.cursor)
           try store.finish(download)
@@ -127,7 +127,7 @@ extension UploadSession {
     .failed(.protocolViolation("\(remoteName): \(reason)"), items: 0)
   }
 
-  /// A content that a person asked for comes before the others of its lane.
+  /// Fetches a content that a person asked for before other contents.
   private func fetchAwaited(_ download: Download) async throws -> UploadEvent {
     let event = try await fetchAttachments()
     guard event == .exhausted else { return event }

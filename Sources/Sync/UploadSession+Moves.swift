@@ -3,21 +3,21 @@
 import Logbook
 import LogbookStore
 
-/// Behind the pull, removing documents of what is hidden here, and moving documents on a remote that knows only instants,
-/// after a change of zone. The server lets nobody change the time of a document: it is removed and sent again. What was
-/// begun is kept in the store before, so that a run that dies in between leaves nothing behind that the next one would
-/// not finish.
+/// Removes documents of hidden items, and after a change of zone moves documents on a remote that stores only instants.
+/// Both follow the pull. The server forbids changing the time of a document, so a move removes the document and sends
+/// it again. Each move is first recorded in the store, so that the next run completes it if this one dies.
 extension UploadSession {
-  /// Readings in one step. Each is a request of its own, and the rest of them are few.
+  /// The number of readings in one step. Each takes one request.
   private static let maxMoved = 100
-  /// The requests of a record: its documents are looked for, its document is marked, written anew, made blank and deleted.
+  /// The number of requests for a record: find its documents, mark its document, create the new one, clear and delete
+  /// the old one.
   static let requestsOfRecord = 8
 
-  func moveDocuments() async throws -> UploadEvent {
+  func alignSite() async throws -> UploadEvent {
     guard let moving = remote.moving, let removal = remote.removal else { return .exhausted }
     lastSent = .nothing
     if let event = try await removeHidden(removal) { return event }
-    // The count is shown before the work, and while it goes on.
+    // The counts are shown before and during the work.
     let counts = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (counts.readings, counts.records)
     guard moves.left > 0 else { return leaveMoves() }
@@ -25,7 +25,7 @@ extension UploadSession {
     return try await moveRecord()
   }
 
-  /// The next run goes on.
+  /// Leaves the remaining moves for the next run.
   private func leaveMoves() -> UploadEvent {
     if summary.readingsToMove + summary.recordsToMove > 0 { plan.leaveWork(Self.isLeft) }
     return .exhausted
@@ -35,7 +35,7 @@ extension UploadSession {
 
   // MARK: Readings
 
-  /// Nil where none are left.
+  /// Nil if there are none left.
   private func moveReadings(
     _ moving: any MovingService, _ removal: any RemovalService
   ) async throws -> UploadEvent? {
@@ -64,7 +64,7 @@ extension UploadSession {
     }
   }
 
-  /// Removes what stands elsewhere, and sends it and what is missing since an earlier run.
+  /// Removes misplaced documents, then sends these readings and those missing since an earlier run.
   private func move(
     _ batch: MoveBatch, from instants: [[Int64]], _ removal: any RemovalService
   ) async throws -> UploadEvent {
@@ -132,7 +132,7 @@ extension UploadSession {
       return (found, try store.timezone(of: found.map { [$0.guid] } ?? []))
     }
     guard let record = found else { return .exhausted }
-    // The instant of the request is the one that is compared when it is answered.
+    // The answer is compared with the instant in the request, so the zone must be the same.
     place(by: zone)
     guard let moving = remote.moving else { return .exhausted }
     let (change, run) = (record.whole(from: run.node), run)
@@ -147,13 +147,13 @@ extension UploadSession {
       moves.left -= Self.requestsOfRecord
       switch verdict {
       case _ where record.state.isDeleted: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // Only what interrupted moves left is removed until it is sent, or a person decided.
+      // Until a pending record is sent or a conflict is resolved, only leftovers of interrupted moves are removed.
       case _ where record.isPending || record.isConflicted: break
       case .accepted(let revision):
         try store.sync { try $0.endMove(of: record, revision: revision) }
         if revision != record.revision { summary.movedRecords += 1 }
       case .refused: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // The pull brings what others made of it, and the next run moves that.
+      // The pull will fetch the changes of others, and the next run moves the result.
       case .conflict(_, let state, _):
         if state.isDeleted {
           try store.sync { try $0.endMove(of: record, revision: nil) }
@@ -166,34 +166,33 @@ extension UploadSession {
   }
 }
 
-/// Readings whose documents are to be moved, as one step takes them.
+/// Readings whose documents must be moved, for one step.
 struct MoveBatch {
-  /// The readings, as they are placed here.
+  /// The readings with their current offsets.
   let readings: ReadingBatch
-  /// Their keys.
   let keys: [ReadingKey]
-  /// Those that the remote gets even where it has no document.
+  /// The keys of readings to send even if the remote has no document of them.
   private let owed: Set<ReadingKey>
 
   init(_ found: PendingMoves) {
     (readings, keys, owed) = (found.readings.batch, found.readings.keys, found.owed)
   }
 
-  /// What is done with each, by its place.
+  /// The actions, by indices of readings.
   struct Step: Hashable {
-    /// Nothing is left to do.
+    /// The move is complete.
     var done: [Int] = []
-    /// Of those the ones that the remote has.
+    /// Of these, the readings that the remote has.
     var there: [Int] = []
-    /// A document stands elsewhere, or the reading is there twice.
+    /// The document is at another time, or there are two.
     var toRemove: [Int] = []
-    /// It is nowhere, once the document is removed.
+    /// There is no document after the removal.
     var toSend: [Int] = []
 
-    /// Those whose document changes.
+    /// The readings whose documents change.
     var toChange: [Int] { Set(toRemove + toSend).sorted() }
 
-    /// The step with the changes of these places alone.
+    /// The step with only the changes of these readings.
     func changing(_ places: Set<Int>) -> Step {
       var step = self
       step.toRemove.removeAll { !places.contains($0) }
@@ -202,12 +201,12 @@ struct MoveBatch {
     }
   }
 
-  /// - Parameter instants: where each reading stands on the remote.
+  /// - Parameter instants: the instants of each reading's documents on the remote.
   func step(_ instants: [[Int64]]) -> Step {
     Self.step(readings: readings.readings, isOwed: { owed.contains(keys[$0]) }, instants: instants)
   }
 
-  /// - Parameter isOwed: whether the remote gets the reading of this place even where it has no document.
+  /// - Parameter isOwed: whether to send the reading even if the remote has no document of it.
   static func step(readings: [Reading], isOwed: (Int) -> Bool, instants: [[Int64]]) -> Step {
     var step = Step()
     for (place, reading) in readings.enumerated() {
@@ -218,12 +217,12 @@ struct MoveBatch {
         step.done.append(place)
         step.there.append(place)
       case 0 where isOwed(place): step.toSend.append(place)
-      // Somebody deleted it there, or another program's document holds it.
+      // It was deleted on the remote, or is in another program's document.
       case 0: step.done.append(place)
       case 1:
         step.toRemove.append(place)
         step.toSend.append(place)
-      // A removal takes one of them, nobody knows which: the next run looks again.
+      // A removal deletes one of them, and it is unknown which, so the next run checks again.
       default: step.toRemove.append(place)
       }
     }
@@ -240,7 +239,7 @@ struct MoveBatch {
 }
 
 extension SyncRecord {
-  /// The record as it is, for a remote that has it. It is no edit, and nothing of it is pending.
+  /// The unchanged record as a change, for a remote that has it. It is not an edit, and nothing becomes pending.
   func whole(from node: String) -> RecordChange {
     RecordChange(guid: guid, node: node, version: version, base: revision, state: state)
   }

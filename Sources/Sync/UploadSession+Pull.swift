@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Whether a record cannot be sent in this run, so that it does not hold a page back.
+  /// Whether a record cannot be sent in this run. Such a record does not roll a page back.
   private var heldBackRule: (SyncTransaction, String) throws -> Bool {
     let (heldBack, canPush, removes) = (heldBack, plan.canPushRecords, remote.removal != nil)
     return { store, guid in
@@ -15,21 +15,21 @@ extension UploadSession {
 
   /// Applies a page in one transaction, or not at all.
   ///
-  /// - Parameter keepPlace: keeps where the next page begins, in that transaction; false for a page that does not follow
-  ///   what the store holds.
-  /// - Returns: false when a record of the page was edited here meanwhile, or the page does not follow.
+  /// - Parameter keepPlace: stores the position of the next page in the same transaction; returns false for a page that
+  ///   does not follow the store's position.
+  /// - Returns: false if the page does not follow, or if one of its records was edited here meanwhile.
   func apply(_ whole: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest, disputed, conflicted) = (summary, pulledIngest, disputed, pulledConflicts)
     let options = plan.options
     do {
       try store.sync { store in
-        guard try keepPlace(store) else { throw PageRolledBack() }
+        guard try keepPlace(store) else { throw PageNotApplied() }
         var page = whole
         try PullGate.filter(&page) { try store.record($0)?.state }
         let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
-          // A run that sends agreed on the base zone before; one that only fetches does here.
+          // A run that sends has already agreed on the base zone; a run that only fetches does so here.
           if options.joinsZones,
             let action = try store.join(
               incoming, options.zoneChoice, at: name, command: Self.command, now: now)
@@ -42,7 +42,7 @@ extension UploadSession {
             for: incoming, on: record,
             isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
           let action = try store.placed(ruled, on: record)
-          if action == .rollBack { throw PageRolledBack() }
+          if action == .rollBack { throw PageNotApplied() }
           try store.apply(action, on: record, incoming: incoming)
           if case .markConflicted = action, record?.isConflicted != true { conflicted.insert(incoming.guid) }
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
@@ -66,7 +66,7 @@ extension UploadSession {
           summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count
         }
       }
-    } catch is PageRolledBack {
+    } catch is PageNotApplied {
       self.summary.rollbacks += 1
       return false
     }
@@ -78,15 +78,15 @@ extension UploadSession {
   }
 }
 
-/// A record of the page was edited here while the page was on its way.
-private struct PageRolledBack: Error {}
+/// The page does not follow the store's position, or one of its records was edited meanwhile.
+private struct PageNotApplied: Error {}
 
 extension SyncTransaction {
-  /// What is done where the rules put a record into an entry: where it cannot be, both sides are kept until a person
+  /// Checks an action that assigns a record to an entry. If that is impossible, both sides are kept until a person
   /// decides.
   ///
-  /// - Parameter record: nil for a record that is not here yet, whose place counts all the same: of a circle that two others
-  ///   made, a third node sees both pieces for the first time.
+  /// - Parameter record: nil for a record that is new here. Its entry matters as well: a third node may be the first to
+  ///   see both halves of a circle that two others made.
   func placed(_ action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
     switch action {
     case .adopt(let remote) where try forbidsPlace(of: remote, over: record):
@@ -97,9 +97,9 @@ extension SyncTransaction {
     }
   }
 
-  /// Carries out what the rules decided for a record, in the transaction in which it was read.
+  /// Performs an action in the transaction in which the record was read.
   ///
-  /// - Parameter incoming: with a page, the record that it brings.
+  /// - Parameter incoming: the record on the page, if there is one.
   func apply(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
     switch action {
     case .leave, .rollBack: break
@@ -113,7 +113,7 @@ extension SyncTransaction {
     case .merge(let state, let remote):
       guard let record else { return }
       try merge(state, onto: remote, over: record)
-      // What a page brings is of a record that was not pending.
+      // A record on a page was not pending.
       if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }

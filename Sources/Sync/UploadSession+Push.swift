@@ -4,11 +4,11 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// No remote that works refuses so few bytes for their number.
+  /// No working remote refuses a request of at most this size as too large.
   static let fewBytes = 16 * 1024
 
-  /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
-  /// an import may have filled meanwhile.
+  /// Sends the next pending readings, and marks exactly the acknowledged ones: an import may meanwhile have added
+  /// others to the same range.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
     let (after, began) = (lastReading, environment.now())
     let leavesOutWithdrawn = remote.removal != nil
@@ -23,7 +23,7 @@ extension UploadSession {
     let answer = await ask { () async throws(ServiceError) in try await remote.store(pending.batch, run) }
     switch answer {
     case .failure(let error):
-      // A single reading is never too large: then the remote, or what is in front of it, takes nothing at all.
+      // A single reading is never too large: in that case the remote or a proxy accepts nothing at all.
       let isAtFault = error != .tooLarge || pending.keys.count > 1
       return .failed(error, items: isAtFault ? pending.keys.count : 0)
     case .success(let answer):
@@ -45,10 +45,10 @@ extension UploadSession {
     }
   }
 
-  /// Removes the next items from the remote that are hidden here. It comes behind the pull: another store may have shown
-  /// them again. Nil where there are none.
+  /// Removes the next hidden items from the remote. This follows the pull, since another store may have restored them.
+  /// Nil if there are none.
   func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
-    // The count is shown before the work, and while it goes on.
+    // The counts are shown before and during the work.
     if !hasCountedRemovals { try countRemovals() }
     guard moves.removalsLeft > 0 else {
       if summary.readingsToRemove + summary.recordsToRemove > 0 { plan.leaveWork(Self.removalsAreLeft) }
@@ -61,17 +61,17 @@ extension UploadSession {
   private static let removalsAreLeft =
     "some hidden items are still to be removed from the site; the next run continues"
 
-  /// Where records came from that are in documents of other programs.
+  /// The provenance of records in documents of other programs.
   private static let foreignFormat = "nightscout"
 
-  /// Counts what is hidden here and still on the remote.
+  /// Counts the hidden items that are still on the remote.
   func countRemovals() throws {
     let counts = try store.siteRemovals()
     (summary.readingsToRemove, summary.recordsToRemove) = (counts.readings, counts.records)
     hasCountedRemovals = true
   }
 
-  /// The readings are not there from then on, so that they go up again when they are shown.
+  /// Removes readings and marks them as missing on the remote, so that they are sent again when they are restored.
   private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
     let limit = min(moves.removalsLeft, Self.maxRemoved)
@@ -100,10 +100,10 @@ extension UploadSession {
     }
   }
 
-  /// Each is a separate request.
+  /// Each takes one request.
   private static let maxRemoved = 50
 
-  /// Sends the next records that are pending. What is sent of each is written into the store before.
+  /// Sends the next pending records. Each sent state is first written into the store.
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
     let removal = remote.removal
@@ -137,7 +137,7 @@ extension UploadSession {
     let (change, run) = (record.whole(from: run.node), run)
     let answer = await ask { () async throws(ServiceError) in try await removal.remove(change, run) }
     switch answer {
-    // What the login may not do holds nothing else up.
+    // A missing right does not delay anything else.
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
       plan.leaveWork("hidden records are still shown there: \(reason)")
@@ -146,7 +146,7 @@ extension UploadSession {
     case .success:
       try store.sync { try $0.noteRemoved(record.guid) }
       moves.removalsLeft -= Self.requestsOfRecord
-      // A treatment of another program stays.
+      // A treatment of another program is not removed.
       if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }
       summary.recordsToRemove = max(0, summary.recordsToRemove - 1)
       return .done
@@ -158,7 +158,7 @@ extension UploadSession {
     summary = try store.sync { store in
       var summary = before
       for (sent, verdict) in zip(records, answer.verdicts) {
-        // As it is by now: an edit may have come while the request was on its way.
+        // Reads the current record: it may have been edited while the request was in progress.
         guard let record = try store.record(sent.guid) else { continue }
         let action = try store.placed(RecordRules.action(for: verdict, on: record), on: record)
         try store.apply(action, on: record)
@@ -171,7 +171,7 @@ extension UploadSession {
     note(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
-        // An edit made meanwhile is another version, whose attempts are counted separately.
+        // An edit made meanwhile is another version with a separate count of attempts.
         attempts[sent.guid] = nil
         continue
       }
@@ -204,7 +204,7 @@ extension UploadSession {
     return .done
   }
 
-  /// Keeps the only item of the last request with the remote's words.
+  /// Keeps the remote's message for the only item of the last request.
   func quarantine(_ reason: String) throws -> UploadEvent {
     let now = environment.now()
     switch lastSent {
@@ -227,7 +227,7 @@ extension UploadSession {
 }
 
 extension UploadSummary {
-  /// Counts what came of an answer.
+  /// Counts the action for an answer.
   fileprivate mutating func note(_ action: RecordAction) {
     switch action {
     case .acknowledge: pushedRecords += 1

@@ -4,11 +4,11 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// What a person types who decides.
+  /// The command for a person's decision.
   static let command = "glucoport upload"
 
-  /// Agrees with the remote on the base zone before anything else is sent. The record that states it is sent on the
-  /// condition that the remote has none; else the remote answers with its own.
+  /// Agrees with the remote on the base zone before anything else is sent. The zone record is sent on condition that
+  /// the remote has none; else the remote returns its own.
   func joinZones() async throws -> UploadEvent {
     let node = run.node
     let change = try store.sync { store -> RecordChange? in
@@ -20,7 +20,7 @@ extension UploadSession {
     }
     guard let change else { return .done }
     switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
-    // What this login may not write, the pull brings. Only what a person wants to keep cannot be kept so.
+    // A read-only login gets the zone by the pull. Only the choice to keep this store's zone is impossible with it.
     case .failure(.readOnly):
       try store.sync { try $0.holdBackBaseZone() }
       return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done
@@ -33,7 +33,7 @@ extension UploadSession {
     }
   }
 
-  /// Settles what the remote answered; returns its base zone where a person has to decide.
+  /// Applies the remote's answer; returns its base zone if a person must decide.
   private func settle(_ answer: RecordAnswer) throws -> RecordState? {
     let (choice, now) = (plan.options.zoneChoice, environment.now())
     let theirs = try store.sync { store -> RecordState? in
@@ -61,7 +61,7 @@ extension UploadSession {
 
   private func apply(_ action: RecordAction, on record: SyncRecord, _ store: SyncTransaction) throws {
     try store.apply(action, on: record)
-    // What is made on the remote's state goes up, and the base zone of a store counts as sent until it is joined.
+    // A state based on the remote's must be sent, while the base zone of a store counts as sent until it has joined.
     if case .merge = action { _ = try store.requeue(record: record.guid) }
   }
 }

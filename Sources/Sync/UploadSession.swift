@@ -3,54 +3,54 @@
 package import Logbook
 package import LogbookStore
 
-/// One run of `upload` between a store and a remote: carries out the steps that a plan decides on.
+/// One run of `upload` between a store and a remote. Performs the steps that a plan determines.
 ///
-/// Between two steps, and at any request, the process may die: the next run goes on from what the store holds.
+/// The process may die between two steps and during any request: the next run continues from the store's state.
 package final class UploadSession {
-  /// What was done so far.
+  /// The results so far.
   package internal(set) var summary = UploadSummary()
 
   let store: Store
   private(set) var remote: any LogbookService
-  /// The zone by which the remote places what states no offset; nil before the first step.
+  /// The zone that the remote uses for items without an offset; nil before the first step.
   private var zone: LogbookZone?
   let remoteName: String
   let environment: UploadEnvironment
   var plan: UploadPlan
   var run = RunStamp(node: "", number: 0, id: "")
-  /// The readings up to this one were looked at in this run.
+  /// The last reading examined in this run.
   var lastReading: ReadingKey?
-  /// Whether the login may remove what is withdrawn, as far as the remote has shown.
+  /// Whether the login may remove withdrawn readings, as far as known from the remote's answers.
   var mayRemove = true
-  /// The same for records.
+  /// Like `mayRemove`, for records.
   var mayRemoveRecords = true
-  /// Whether the documents to be removed were counted in this run.
+  /// Whether the documents to remove were counted in this run.
   var hasCountedRemovals = false
-  /// How far the moves of documents are.
+  /// The progress of moving documents.
   var moves: MoveProgress
   /// Records that cannot be sent in this run.
   var heldBack: Set<String> = []
-  /// How often each record was sent in this run without becoming synced.
+  /// The number of times that each record was sent in this run without becoming synced.
   var attempts: [String: Int] = [:]
-  /// What the last request held.
+  /// The content of the last request.
   var lastSent = LastSent.nothing
-  /// Downloads that this run does not look at again.
+  /// Downloads that are complete for this run.
   var doneDownloads: Set<Int64> = []
-  /// Of those, the ones that leave the queue when the run ends.
+  /// Of these, the downloads to remove from the queue at the end of the run.
   var finishedDownloads: Set<Int64> = []
-  /// How many pages were fetched, and whether they lead anywhere.
+  /// The progress of pages.
   var pullProgress = PullProgress()
-  /// Whether everything that others changed was fetched.
+  /// Whether all changes of others were fetched.
   var hasFetchedChanges = false
-  /// Whether the remote was asked for anything.
+  /// Whether any request was made.
   private var hasAsked = false
-  /// How far the attachments are.
+  /// The progress of attachments.
   var attachments: AttachmentLane
-  /// Readings for whose moment another program's document has another value, as far as this run met them.
+  /// Readings for which another program's document has another value at the same time, as far as found in this run.
   var disputed: Set<ReadingKey> = []
-  /// Records that this run's pages brought into conflict.
+  /// Records that became conflicted by this run's pages.
   var pulledConflicts: Set<String> = []
-  /// The ingest to which pulled readings belong; nil before the first that was not here yet.
+  /// The ingest of pulled readings; nil before the first new one.
   var pulledIngest: Int64?
 
   enum LastSent {
@@ -67,15 +67,15 @@ package final class UploadSession {
     }
   }
 
-  /// How often one record is sent in a run: others, or a busy editor, may change it each time.
+  /// The maximum number of times that one record is sent in a run, since it may be changed each time.
   static let maxAttempts = 5
 
-  /// Readings of the last ninety days go before the others when everything is fetched: people look at these.
+  /// When everything is fetched, readings of the last ninety days come first: people look at these.
   static let recentSeconds: Int64 = 90 * 86400
 
-  /// A run with a store opened as `sync`.
+  /// A run with a store that is opened as `sync`.
   ///
-  /// - Parameter remoteName: the source that the ingest of pulled readings names.
+  /// - Parameter remoteName: the source name in the ingest of pulled readings.
   package init(
     _ store: Store, _ remote: any LogbookService, named remoteName: String, _ options: UploadOptions,
     _ environment: UploadEnvironment
@@ -93,13 +93,12 @@ package final class UploadSession {
     attachments = AttachmentLane(PartSize(maxBytes: options.maxPartBytes))
   }
 
-  /// The step that comes next.
   package var nextStep: UploadStep { plan.current }
 
-  /// Runs to the end.
+  /// Performs all steps.
   ///
   /// - Parameter progress: called after each step.
-  /// - Throws: `Failure` when the store fails; a failing remote is an ending.
+  /// - Throws: `Failure` if the store fails; a failure of the remote is an ending.
   package func run(_ progress: (UploadSummary) -> Void = { _ in }) async throws -> UploadEnding {
     while true {
       if let ending = try await step() { return ending }
@@ -107,7 +106,7 @@ package final class UploadSession {
     }
   }
 
-  /// Does the next step; returns the ending after the last.
+  /// Performs the next step; returns the ending after the last one.
   package func step() async throws -> UploadEnding? {
     if environment.isOutOfTime() {
       plan.stop("--max-time reached; the next run continues", isInterrupting: true)
@@ -121,7 +120,7 @@ package final class UploadSession {
     case .setAside: try plan.note(setAside())
     case .quarantine(let reason): try plan.note(try quarantine(reason))
     case .pull(let limit): try plan.note(try await download(limit))
-    case .moveDocuments: try plan.note(try await moveDocuments())
+    case .alignSite: try plan.note(try await alignSite())
     case .pushAttachments: try plan.note(try await pushAttachments())
     case .fetchAttachments: try plan.note(try await fetchAttachments())
     case .requeueMissing: try plan.note(try await requeueMissing())
@@ -132,20 +131,20 @@ package final class UploadSession {
     return nil
   }
 
-  /// What another process changed, or the last page brought, holds for what is sent from then on.
+  /// Applies a change of zone by another process or by the last page to everything sent from now on.
   private func renewZone() throws {
     guard remote.moving != nil else { return }
     place(by: try store.timezone())
   }
 
-  /// What is sent from now on is placed by this zone: that of the transaction which says what is sent, since a change of
-  /// zone behind it queues what was sent to be moved.
+  /// Uses this zone for everything sent from now on. It must be read in the transaction that selects the items: a later
+  /// change of zone queues sent items for a move.
   func place(by now: LogbookZone) {
     guard remote.moving != nil, now != zone else { return }
     (zone, remote) = (now, remote.placing(in: now))
   }
 
-  /// Makes a request; what failed of it becomes the event.
+  /// Makes a request, and returns its error as a value.
   func ask<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
@@ -182,9 +181,9 @@ extension UploadSession {
     return .done
   }
 
-  /// Finds out which readings a remote lacks that lost its newest part, and queues them and all records again. What
-  /// it gives is then pulled from the start. Nothing is replaced here before that: a record that is queued is never
-  /// overwritten by a pull.
+  /// Finds the readings missing on a remote that lost its newest part, and queues them and all records again. The
+  /// remote's state is then pulled from the start. Nothing is replaced before, since a pull never overwrites a queued
+  /// record.
   private func requeueMissing() async throws -> UploadEvent {
     run.lastSeenPosition = nil
     let answer = await ask { () async throws(ServiceError) in try await remote.readingDigests(run) }
@@ -209,9 +208,9 @@ extension UploadSession {
     }
   }
 
-  /// Keeps how the run ended.
+  /// Stores how the run ended.
   ///
-  /// - Returns: the ending; where the remote asks to wait, with the time until the next attempt.
+  /// - Returns: the ending; if the remote asks to wait, with the time until the next attempt.
   private func finish(_ ending: UploadEnding) throws -> UploadEnding {
     let (now, jitter) = (environment.now(), environment.jitter())
     let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)

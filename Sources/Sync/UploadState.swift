@@ -2,15 +2,15 @@
 
 import LogbookStore
 
-/// What a run is doing, with all that decides what comes next, apart from sizes and counts.
+/// The state of a run, with everything that determines the next step except sizes and counts.
 enum UploadState: Hashable, Sendable {
   case beginning
-  /// Sending what is pending, and what follows when nothing is left of it.
+  /// Sending pending items, and the state after the last one.
   case pushing(UploadBatch, then: AfterPush)
-  /// Passing over the single item that failed; the same kind of batch goes on behind it.
-  case passing(UploadBatch, PassedItem, then: AfterPush)
+  /// Skipping the single item that failed. Sending the same kind of batch then continues after it.
+  case skipping(UploadBatch, SkippedItem, then: AfterPush)
   case pulling
-  /// Removing what is hidden, and moving what a change of zone placed elsewhere.
+  /// Removing hidden items, and moving items after a change of zone.
   case moving
   case transferring(TransferDirection)
   case requeueing
@@ -18,26 +18,26 @@ enum UploadState: Hashable, Sendable {
   case ended(UploadEnding)
 }
 
-/// What a request of a push holds.
+/// The content of a push request.
 enum UploadBatch: Hashable, Sendable {
   case readings
   case records(PushPhase)
 }
 
-/// What happens to an item at which the remote fails.
-enum PassedItem: Hashable, Sendable {
+/// The treatment of an item for which the remote fails.
+enum SkippedItem: Hashable, Sendable {
   case setAside
   case quarantine(reason: String)
 }
 
-/// What follows when everything pending is sent.
+/// The state after all pending items are sent.
 enum AfterPush: Hashable, Sendable {
   case pull
-  /// The attachments go on that gave way to the push.
+  /// The transfer of attachments that the push interrupted.
   case transfer(TransferDirection)
 }
 
-/// Which way the contents of attachments go.
+/// The direction of attachments' contents.
 enum TransferDirection: Hashable, Sendable {
   case upload
   case download
@@ -48,17 +48,17 @@ enum UploadSending: Hashable, Sendable {
   case allowed
   /// The run only fetches.
   case notRequested
-  /// The remote said that the login may only read.
+  /// The remote reported that the login is read-only.
   case refused
 }
 
-/// An event that the step before it cannot have: a bug in glucoport, and no `Failure`.
+/// An event that is impossible in its step: a bug in glucoport, not a `Failure`.
 package struct UploadPlanError: Error, Hashable, CustomStringConvertible {
-  /// The step that was done.
+  /// The step.
   package var step: UploadStep
-  /// What is said to have come of it.
+  /// The reported event.
   package var event: UploadEvent
 
-  /// For the person who reports it.
+  /// For a bug report.
   package var description: String { "the upload step \(step) ended with \(event)" }
 }

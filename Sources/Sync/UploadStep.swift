@@ -3,55 +3,54 @@
 package import Logbook
 package import LogbookStore
 
-/// One thing that a run does next: at most one request, between transactions of the store.
+/// One step of a run: at most one request, between transactions of the store.
 package enum UploadStep: Hashable, Sendable {
   /// Writes a raised run number and an id into the store.
   case begin
-  /// Sends the next readings that are pending.
+  /// Sends the next pending readings.
   case pushReadings(limit: Int)
-  /// Sends the next records that are pending.
+  /// Sends the next pending records.
   case pushRecords(PushPhase, limit: Int)
-  /// Leaves the item that the last request held for another run.
+  /// Leaves the item of the last request for another run.
   case setAside
-  /// Keeps the item that the last request held, with the remote's words, and does not send it again.
+  /// Stores the remote's message for the item of the last request, and does not send it again.
   case quarantine(reason: String)
-  /// Fetches and applies what comes next in the queue of downloads.
+  /// Fetches and applies the next download in the queue.
   case pull(limit: Int)
-  /// Removes the next documents on the remote whose items are hidden here, then moves those whose items a change of zone
-  /// placed elsewhere.
-  case moveDocuments
-  /// Sends the next part of the content of an attachment, or asks how much of it is there.
+  /// Removes the next documents of items that are hidden here, then moves those whose offset a change of zone changed.
+  case alignSite
+  /// Sends the next part of an attachment's content, or asks how much of it the remote holds.
   case pushAttachments
-  /// Fetches the next part of the content of an attachment.
+  /// Fetches the next part of an attachment's content.
   case fetchAttachments
-  /// Finds out what a remote that lost its newest part lacks, and queues it again.
+  /// Finds the items missing on a remote that lost its newest part, and queues them again.
   case requeueMissing
-  /// Gets a new node id, since another store has the present one.
+  /// Gets a new node id, since another store uses the current one.
   case renewNode
-  /// Nothing is left to do, or nothing can be done.
+  /// The run is complete, or cannot continue.
   case finish(UploadEnding)
 }
 
-/// What came of a step.
+/// The result of a step.
 package enum UploadEvent: Hashable, Sendable {
-  /// The step was done; for a push or pull: there may be more of the kind.
+  /// The step was done; after a push or pull, there may be more.
   case done
   /// There was nothing to send, or no page left.
   case exhausted
-  /// Before a part of an attachment's content, something was found to send that goes first.
+  /// Before a part of an attachment's content, there were items to send first.
   case overtaken
-  /// A record was edited while its page was on the way: nothing of the page was applied.
+  /// A record of the page was edited during the transfer: nothing of the page was applied.
   case rolledBack
-  /// The request failed. `items` is how many were in it to which the failure may be due.
+  /// The request failed. `items` is the number of its items that may be the cause.
   case failed(ServiceError, items: Int)
 }
 
-/// How a run ends.
+/// The ending of a run.
 package enum UploadEnding: Hashable, Sendable {
-  /// Everything that could be done is done.
+  /// Everything possible was done.
   case complete
-  /// Something is left that another run can do.
+  /// Work remains for another run.
   case workLeft(String)
-  /// The remote failed in a way that passes, and asks, perhaps, to wait.
+  /// The remote failed temporarily, and may have asked to wait.
   case failed(ServiceError)
 }

@@ -1,68 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a run did.
+/// The results of a run.
 package struct UploadSummary: Hashable, Sendable {
-  /// Readings that the remote did not have.
+  /// Readings that were new on the remote.
   package var pushedReadings = 0
-  /// Readings that it had.
+  /// Readings that the remote already had.
   package var knownReadings = 0
-  /// Of those, the ones that it has with another value.
+  /// Of these, the readings with another value on the remote.
   package var differingReadings = 0
-  /// Readings for whose moment another program's document on the remote has another value; both are kept.
+  /// Readings for which another program's document has another value at the same time; both are kept.
   package var disputedReadings = 0
-  /// Changes of records that it accepted.
+  /// Changes of records that the remote accepted.
   package var pushedRecords = 0
-  /// Readings that came from others.
+  /// Readings received from others.
   package var pulledReadings = 0
-  /// Records that others changed.
+  /// Records changed by others.
   package var pulledRecords = 0
-  /// Items of the remote that were not taken, by the reason.
+  /// Rejected items of the remote by reason.
   package var notTaken: [String: Int] = [:]
-  /// Contents of attachments that the remote has whole since this run.
+  /// Attachments that became complete on the remote in this run.
   package var pushedAttachments = 0
-  /// The bytes of contents that it took in this run, those of contents that are not whole with them.
+  /// The bytes of contents sent in this run, including incomplete contents.
   package var pushedAttachmentBytes: Int64 = 0
-  /// Contents of attachments that are here whole since this run.
+  /// Attachments that became complete here in this run.
   package var pulledAttachments = 0
-  /// The bytes of contents that came in this run.
+  /// The bytes of contents received in this run.
   package var pulledAttachmentBytes: Int64 = 0
-  /// Contents of attachments that stay here, since the remote takes none at all.
+  /// Attachments that stay here, since the remote stores none.
   package var keptAttachments = 0
-  /// Contents of attachments that a record names and that the remote did not have, in this run or when it was asked last.
+  /// Attachments of records that the remote lacked, in this run or at the last request.
   package var absentAttachments = 0
-  /// Contents of attachments that the remote gave damaged, and that were dropped.
+  /// Attachments that the remote returned damaged, and that were discarded.
   package var damagedAttachments = 0
-  /// Records in which edits from here and there were merged.
+  /// Records with merged edits of both sides.
   package var merged = 0
   /// Conflicts that this run found.
   package var conflicts = 0
-  /// Readings, records, contents of attachments and downloads that the remote refused permanently, or gave damaged.
+  /// Items and downloads that the remote refused permanently or returned damaged.
   package var refused = 0
-  /// Downloads that are not tried any more, contents of attachments with them: a part of `refused`.
+  /// Downloads that are no longer tried, including attachments: a part of `refused`.
   package var refusedDownloads = 0
-  /// Readings, records and contents of attachments that were left for another run.
+  /// Items left for another run.
   package var setAside = 0
-  /// Readings that were queued again, since the remote lacks them.
+  /// Readings queued again, since the remote lacks them.
   package var requeued = 0
-  /// Documents of readings that were moved, since a change of zone gave them another instant.
+  /// Documents of readings that were moved after a change of zone.
   package var movedReadings = 0
   /// Documents of records that were moved.
   package var movedRecords = 0
-  /// Readings whose documents are to be moved still.
+  /// Readings whose documents remain to be moved.
   package var readingsToMove = 0
-  /// Records whose documents are to be moved still.
+  /// Records whose documents remain to be moved.
   package var recordsToMove = 0
   /// Readings whose documents were removed, since they are hidden here.
   package var removedReadings = 0
   /// Records whose documents were removed.
   package var removedRecords = 0
-  /// Readings whose documents are to be removed still.
+  /// Readings whose documents remain to be removed.
   package var readingsToRemove = 0
-  /// Records whose documents are to be removed still.
+  /// Records whose documents remain to be removed.
   package var recordsToRemove = 0
-  /// Pages that were not applied, since a record on them was edited meanwhile.
+  /// Pages that were not applied, since one of their records was edited meanwhile.
   package var rollbacks = 0
 
-  /// Nothing yet.
   package init() {}
 }

@@ -4,14 +4,14 @@ import Logbook
 import LogbookStore
 
 extension VerifySession {
-  /// Makes up for the differences as far as this side can: queues again what the remote lacks and what was
-  /// altered here, and takes what is missing here or different, by the rules of a pull. What is edited here is never replaced.
+  /// Fixes the differences as far as possible here. Queues items that the remote lacks or that were altered here, and
+  /// stores missing or different items by the rules of a pull. Local edits are never replaced.
   ///
-  /// Each transaction holds a batch, so that imports and edits go on meanwhile. A crash between two leaves the rest to
-  /// the next comparison.
+  /// Each transaction holds a batch, so that imports and edits can continue meanwhile. After a crash, the next
+  /// comparison finds the rest.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
-  /// - Throws: `Failure` when the store fails.
+  /// - Throws: `Failure` if the store fails.
   package func fix(at now: Int64) throws {
     for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
       let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
@@ -31,7 +31,7 @@ extension VerifySession {
       note(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
-    // Contents have no digests there by which to compare them: each is asked for once, and sent where it is missing.
+    // Contents have no digests on the remote: each is requested once, and sent if it is missing.
     try store.requeueContents()
   }
 
@@ -39,7 +39,7 @@ extension VerifySession {
     if isRequeued { summary.requeuedRecords += 1 } else { summary.unfixed += 1 }
   }
 
-  /// How many of the readings that were missing here still are, under their identities and those of documents.
+  /// The number of readings missing here that still are, by their identities and those of documents.
   private func countStillMissing() throws -> Int {
     guard !missingHere.isEmpty else { return 0 }
     let buckets = Set(missingHere.keys.map(IdentityDigests.bucket))
@@ -78,7 +78,7 @@ extension VerifySession {
 
   private func take(_ incoming: RemoteRecord) throws {
     let (fetched, requeued) = try store.sync { store in
-      // As it is by now: an edit may have come since the comparison.
+      // Reads the current record: it may have been edited since the comparison.
       let record = try store.record(incoming.guid)
       if let record, RecordRules.isSentAgain(record, against: incoming.state) {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)

@@ -3,16 +3,16 @@
 import Logbook
 import LogbookStore
 
-/// The comparison with a remote that has no digests.
+/// The comparison with a remote without digests.
 extension VerifySession {
-  /// Compares the store with all that a remote holds. A reading is there under its own identity, or under that of
-  /// another program's document that is known to hold it. A record that is deleted here is there no more.
+  /// Compares the store with all items of a remote. A reading is present with its own identity, or with that of another
+  /// program's document that is known to hold it. A deleted record has no document.
   func compareAll(_ snapshots: any SnapshotService) async throws {
     let all = Set(0..<IdentityDigests.bucketCount)
     var held = try store.compare {
       (readings: try $0.heldReadings(in: all), records: try $0.heldRecords(in: all))
     }
-    // A site shows none of these.
+    // A site has no documents of hidden records.
     let hidden = try store.compare { try $0.hiddenRecords() }
     var found: Set<ReadingKey> = []
     var records: [String: RemoteRecord] = [:]

@@ -3,18 +3,17 @@
 package import Logbook
 package import LogbookStore
 
-/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ; all items
-/// where the remote has no digests. What is pending to be sent, and what others changed since the last pull, is no
-/// difference.
+/// Compares a store with its remote: first digests over buckets, then the items of differing buckets. Without digests,
+/// it compares all items. Pending items, and changes of others since the last pull, are not differences.
 ///
-/// It asks under the last run of the store, so that nothing is written, here or there, before `fix`.
+/// Its requests use the store's last run, so that nothing is written on either side before `fix`.
 package final class VerifySession {
-  /// What was found and done so far.
+  /// The results so far.
   package internal(set) var summary = VerifySummary()
 
-  /// Receives how many of the readings of differing buckets the remote has sent, and how many there are.
+  /// Receives the number of fetched readings of differing buckets, and their total.
   package var onProgress: ((_ done: Int, _ total: Int) -> Void)?
-  /// How many readings of the store are compared at one time.
+  /// The maximum number of the store's readings that are compared at a time.
   var maxHeld = 200_000
 
   let store: Store
@@ -24,18 +23,18 @@ package final class VerifySession {
   var run = RunStamp(node: "", number: 0, id: "")
   /// Readings that the remote lacks.
   var missingThere: [HeldReading] = []
-  /// Readings that the store lacks, by their identities, each with its device.
+  /// Readings that the store lacks, by identity, each with its device.
   var missingHere: [[UInt8]: FoundReading] = [:]
   /// Records that the remote lacks.
   var recordsMissingThere: [SyncRecord] = []
   /// Records that the store lacks.
   var recordsMissingHere: [String: RemoteRecord] = [:]
-  /// Records of which the remote has other content.
+  /// Records with other content on the remote.
   var recordsDiffering: [String: RemoteRecord] = [:]
   /// Records that another program changed here without raising their version.
   var recordsAltered: [SyncRecord] = []
 
-  /// The most items of one request.
+  /// The maximum number of items in one request.
   static let maxItems = 10_000
 
   /// What the store is compared with.
@@ -44,19 +43,19 @@ package final class VerifySession {
     case snapshot(any SnapshotService)
   }
 
-  /// A reading that the remote has.
+  /// A reading on the remote.
   struct FoundReading {
     let reading: Reading
     let device: Device
-    /// Whether a document of another program holds it.
+    /// Whether it is in a document of another program.
     var isForeign = false
   }
 
-  /// A comparison; nil for a remote that gives neither digests nor all that it holds.
+  /// Nil for a remote with neither digests nor snapshots.
   ///
   /// - Parameters:
-  ///   - store: opened as `sync` where differences are fixed, under the lock of uploads.
-  ///   - remoteName: the source that the ingest of fetched readings names.
+  ///   - store: opened as `sync` and with the lock of uploads, if differences are fixed.
+  ///   - remoteName: the source name in the ingest of fetched readings.
   package init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
     if let digests = remote.digests {
       basis = .digests(digests)
@@ -84,7 +83,7 @@ package final class VerifySession {
     run.mayRepair = false
     switch basis {
     case .digests(let digests):
-      // A remote that was restored from a backup does not know the position. What it lacks is what is asked for.
+      // A remote that was restored from a backup does not know the position, and the comparison finds what it lacks.
       run.lastSeenPosition = nil
       try await compareReadings(digests)
       try await compareRecords(digests)
@@ -92,7 +91,8 @@ package final class VerifySession {
     }
     try await leaveOutUnpulled()
     recordsAltered = try store.compare { try $0.alteredRecords() }
-    // Each record is one difference. What is altered is sent, so that the remote's other content becomes a conflict.
+    // Each record counts as one difference. An altered record is sent, so that other content on the remote becomes a
+    // conflict.
     for record in recordsAltered { recordsDiffering[record.guid] = nil }
     reportDifferences()
   }
@@ -106,7 +106,7 @@ extension VerifySession {
     let theirs = try await remote.readingDigests(run)
     let buckets = known.differing(from: theirs)
     let total = buckets.reduce(0) { $0 + min(theirs.counts[$1], Int(Int32.max)) }
-    // Where all of two million differ, those of one portion take 60 MB, and those of all ten times as much.
+    // If all of two million readings differ, one portion takes 60 MB, while all at once would take ten times as much.
     let portions = BucketGroups(
       buckets, counts: zip(mine.counts, theirs.counts).map(max), maxItems: maxHeld,
       maxBuckets: IdentityDigests.bucketCount)
@@ -124,7 +124,7 @@ extension VerifySession {
     missingThere.sort { $0.deviceTime.seconds < $1.deviceTime.seconds }
   }
 
-  /// Takes what both sides have out of what the store holds in some buckets.
+  /// Removes the readings that both sides have from those of the store in some buckets.
   private func compare(_ batch: ReadingBatch, with held: inout [[UInt8]: HeldReading], _ buckets: Set<Int>) {
     for reading in batch.readings {
       let device = batch.devices[Int(reading.device.number)]
@@ -135,12 +135,12 @@ extension VerifySession {
     }
   }
 
-  /// Notes a reading that the store lacks, unless no pull takes it.
+  /// Records a reading that the store lacks, unless a pull would reject it.
   func note(missing found: FoundReading, _ identity: [UInt8]) {
     if PullGate.fault(of: found.reading) == nil { missingHere[identity] = found }
   }
 
-  /// The readings in these buckets, in as many requests as it takes.
+  /// The readings in these buckets, in one or more requests.
   private func readings(
     in buckets: [Int], _ digests: any DigestService
   ) async throws(ServiceError) -> ReadingBatch {
@@ -183,7 +183,7 @@ extension VerifySession {
 
   func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
     guard buckets.contains(IdentityDigests.bucket(ofRecord: incoming.guid)) else { return }
-    // What no pull takes is no difference.
+    // An item that a pull would reject is not a difference.
     guard PullGate.fault(of: incoming.state, known: record?.state) == nil else { return }
     guard let record else {
       recordsMissingHere[incoming.guid] = incoming
@@ -193,8 +193,8 @@ extension VerifySession {
     recordsDiffering[incoming.guid] = incoming
   }
 
-  /// Takes out what is pending to be fetched or was left out, and what others changed since the last pull, which the
-  /// next upload fetches anyway. What this node wrote itself is not among the changes, and stays a difference.
+  /// Removes differences that the next upload fetches anyway: queued or left-out downloads, and changes of others since
+  /// the last pull. This node's own writes are not among those changes, and stay differences.
   private func leaveOutUnpulled() async throws {
     let found = unpulledCount
     guard found > 0 else { return }
@@ -218,19 +218,19 @@ extension VerifySession {
     summary.notPulled = found - unpulledCount
   }
 
-  /// Whether a record that was deleted there is still compared.
+  /// Whether records deleted on the remote are still compared.
   var keepsTombstones: Bool {
     if case .digests = basis { true } else { false }
   }
 
-  /// Differences that others may have made since the last pull.
+  /// The number of differences that others may have made since the last pull.
   private var unpulledCount: Int {
     (keepsTombstones ? 0 : recordsMissingThere.count) + missingHere.count + recordsMissingHere.count
       + recordsDiffering.count
   }
 
-  /// A page of changes; nil, too, of a remote that was restored from a backup and does not know the cursor: then nobody
-  /// can know what is new, so that all of it is reported.
+  /// A page of changes. Also nil for a remote that was restored from a backup and does not know the cursor: then it is
+  /// unknown what is new, and everything is reported.
   private func changes(after cursor: String) async throws(ServiceError) -> ChangePage? {
     do throws(ServiceError) {
       return try await remote.changes(after: cursor, limit: Self.maxItems, run)

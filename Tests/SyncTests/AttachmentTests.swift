@@ -45,7 +45,7 @@ import Testing
     await node.remote.requests.map { String($0.split(separator: " ")[0]) }
   }
 
-  @Test func aContentGoesUpInPartsAndComesDownWhole() async throws {
+  @Test func aContentIsSentInPartsAndFetchedCompletely() async throws {
     try attach()
     let sent = try await upload(scene.a)
     #expect(sent.ending == .complete)
@@ -59,7 +59,7 @@ import Testing
     #expect(try read(scene.b, there) == bytes)
   }
 
-  @Test func whatIsThereCostsNoRequest() async throws {
+  @Test func knownContentsNeedNoRequest() async throws {
     try attach()
     try await scene.upload(scene.a, scene.b)
     for node in [scene.a, scene.b] {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func equalContentIsSentOnceWhoeverAttachedIt() async throws {
+  @Test func equalContentIsSentOnceForAllAttachments() async throws {
     try attach()
     try attach(as: 2)
     let first = try await upload(scene.a)
@@ -81,7 +81,7 @@ import Testing
     #expect(try scene.b.attachments().allSatisfy { $0.isWhole && $0.isUploaded })
   }
 
-  @Test func anInterruptedContentGoesOnFromWhatTheServerHolds() async throws {
+  @Test func anInterruptedContentContinuesAfterTheServersPart() async throws {
     try attach()
     try scene.a.beginUpload { $0.maxPartBytes = 100 }
     for _ in 0..<100 {
@@ -95,7 +95,7 @@ import Testing
     #expect(await requests(scene.a).filter { $0 != "changes" } == ["held", "append", "append"])
   }
 
-  @Test func aLinkThatDropsIsPickedUpInTheSameRun() async throws {
+  @Test func anInterruptedConnectionIsResumedInTheSameRun() async throws {
     try attach()
     await scene.a.remote.script(nil, nil, nil, nil)
     for _ in 0..<3 { await scene.a.remote.script(.unavailable("dropped"), nil, nil) }
@@ -103,8 +103,7 @@ import Testing
     #expect(ending == .complete && summary.pushedAttachments == 1)
   }
 
-  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerSendsNothingTwiceIntoTheContent(behind: Int) async throws
-  {
+  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerDuplicatesNoPartOfTheContent(behind: Int) async throws {
     try attach()
     await scene.a.remote.loseAnswer(behind: 2 + behind)
     let (ending, _) = try await upload(scene.a)
@@ -123,7 +122,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aNoteMadeDuringALongTransferDoesNotWaitForIt() async throws {
+  @Test func aNoteMadeDuringALongTransferIsSentBeforeItsEnd() async throws {
     try attach()
     let node = scene.a
     await node.remote.interrupt(
@@ -140,7 +139,7 @@ import Testing
       ])
   }
 
-  @Test func aRefusedContentIsKeptAsideAndOthersGoOn() async throws {
+  @Test func aRefusedContentIsQuarantinedAndOthersContinue() async throws {
     try attach()
     try attach([1, 2, 3], as: 2)
     await scene.a.remote.refuseContents { $0.size == 400 ? "too heavy" : nil }
@@ -156,7 +155,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aContentAtWhichTheServerFailsIsLeftForAnotherRun() async throws {
+  @Test func aContentForWhichTheServerFailsIsLeftForAnotherRun() async throws {
     try attach()
     try attach([1, 2, 3], as: 2)
     await scene.a.remote.script(nil, nil, nil, .serverFailure("500"))
@@ -169,14 +168,14 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aServerThatFailsAtEveryContentEndsTheRun() async throws {
+  @Test func aServerThatFailsForEveryContentEndsTheRun() async throws {
     for number in 1...5 { try attach([UInt8(number)], as: number) }
     await scene.a.remote.script(nil, nil)
     for _ in 0..<10 { await scene.a.remote.script(.serverFailure("500")) }
     #expect(try await upload(scene.a).ending == .failed(.serverFailure("500")))
   }
 
-  @Test func aDamagedContentIsDroppedToldAndFetchedAgainOnCommand() async throws {
+  @Test func aDamagedContentIsDiscardedReportedAndFetchedAgainOnCommand() async throws {
     try attach()
     try await upload(scene.a)
     await scene.b.remote.damageContents(0xEE)
@@ -191,7 +190,7 @@ import Testing
     #expect(try await upload(scene.b).summary.pulledAttachments == 1)
   }
 
-  @Test func aContentThatTheServerDoesNotHaveYetIsAskedForLater() async throws {
+  @Test func aContentThatTheServerLacksIsRequestedLater() async throws {
     try attach()
     try scene.a.beginUpload(UploadOptions())
     while await !requests(scene.a).contains("held") { try await scene.a.stepUpload() }
@@ -202,10 +201,10 @@ import Testing
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     await scene.b.remote.forgetRequests()
     scene.b.clock -= 86_400 - 60
-    // It is not asked for again so soon, and is missing all the same.
+    // It is not requested again so soon, and still counts as missing.
     #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
-    // But at once where a person says so, once in each run.
+    // On a person's command it is requested immediately, once in each run.
     await scene.b.remote.forgetRequests()
     #expect(try await upload(scene.b) { $0.asksForAbsent = true }.summary.absentAttachments == 1)
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
@@ -215,7 +214,7 @@ import Testing
     #expect(try scene.b.sync().attachmentBacklog().absent == 0)
   }
 
-  @Test func aContentThatIsLargerThanTheStoreTakesIsNotFetched() async throws {
+  @Test func aContentAboveTheLimitOfTheStoreIsNotFetched() async throws {
     try attach()
     try await upload(scene.a)
     try scene.b.sync().setAttachmentLimit(399)
@@ -232,7 +231,7 @@ import Testing
     #expect(pulled.summary.pulledAttachments == 1 && pulled.summary.pushedAttachments == 0)
   }
 
-  @Test func aServerPutBackGetsWhatItLost() async throws {
+  @Test func aRestoredServerGetsItsLostContents() async throws {
     try await scene.server.takeBackup()
     try attach()
     try await upload(scene.a)
@@ -252,7 +251,7 @@ import Testing
     #expect(await requests(scene.a) == ["changes", "held"], "what it has is not sent again")
   }
 
-  @Test func aRemoteWithoutFilesKeepsThemHereAndSaysHowMany() async throws {
+  @Test func contentsStayHereAndAreCountedIfTheRemoteStoresNone() async throws {
     try attach()
     let session = UploadSession(
       try scene.a.sync(), ChosenPorts(scene.a.remote), named: "plain", UploadOptions(),

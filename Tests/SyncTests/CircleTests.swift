@@ -8,13 +8,13 @@ import Testing
 
 @testable import Sync
 
-/// Entries that two people put into each other, as a third store meets them.
+/// Entries that two people put into each other, and how a third store handles them.
 @Suite(.timeLimit(.minutes(10))) struct CircleTests {
   private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }
   }
 
-  /// The live records of a node that are nested deeper than one level, or in a circle.
+  /// The live records of a node that are nested more than one level deep, or in a circle.
   private func misplaced(_ node: SimulatedNode) throws -> [String] {
     let records = try node.records().filter { !$0.value.state.isDeleted }
     return records.values.filter { record in
@@ -23,7 +23,7 @@ import Testing
     }.map(\.guid)
   }
 
-  /// Two entries that the server has within each other, and that no third node has seen.
+  /// Two entries on the server that contain each other, and that no third node has seen.
   private func circle() async throws -> (scene: Scene, x: String, y: String) {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
@@ -45,17 +45,17 @@ import Testing
     #expect(try third.resolver().conflicts().map(\.guid) == [y], "that of X came first")
     let kept = try third.record(y)
     #expect(kept.state.entryGuid == nil && !kept.isPending && kept.state.fields["a"] == .text("1"))
-    // Nothing goes up that nobody decided, and deleting one leaves the other.
+    // Undecided changes are not sent, and after a deletion the other entry remains.
     #expect(try await third.upload().summary == UploadSummary())
     try third.delete(x)
     #expect(try !third.record(y).state.isDeleted)
   }
 
-  @Test func whatAnotherNodeDecidesEndsTheConflictOfTheThird() async throws {
+  @Test func aDecisionOfAnotherNodeEndsTheConflictOfTheThird() async throws {
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
-    // X stands for itself again, so that Y can be where its author put it.
+    // X becomes a separate entry again, so that Y can be in its author's entry.
     try scene.b.resolve(x, .mine)
     try await scene.upload(scene.b, third, scene.a)
     for node in [scene.a, scene.b, third] {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [Resolution.mine, .theirs])
-  func theThirdNodeDecidesLikeAnyOther(_ resolution: Resolution) async throws {
+  func theThirdNodeCanDecideLikeAnyOther(_ resolution: Resolution) async throws {
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
@@ -81,8 +81,8 @@ import Testing
     #expect(try third.resolver().conflicts().isEmpty)
   }
 
-  /// The piece of an entry arrives before the entry, which others put into a third one.
-  @Test(arguments: [1, 2, 1000]) func whatWouldBeNestedTooDeepIsAConflictForWhoSeesItFirst(page: Int)
+  /// A piece of an entry arrives before the entry, which others put into a third one.
+  @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstNodeThatSeesIt(page: Int)
     async throws
   {
     let scene = try await Scene()
@@ -97,14 +97,14 @@ import Testing
     #expect(try third.resolver().conflicts().count == 1)
   }
 
-  /// What the changes of a page are in between is no conflict.
-  @Test(arguments: [1, 1000]) func aMoveThatOnlyLooksLikeACircleOnItsWayIsNone(page: Int) async throws {
+  /// Intermediate states within a page are not conflicts.
+  @Test(arguments: [1, 1000]) func aMoveWithOnlyATemporaryCircleIsNotAConflict(page: Int) async throws {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
     let child = try scene.a.add(["a": "child"], to: x)
     try await scene.upload(scene.a, scene.b)
     await scene.b.remote.setPage(page)
-    // The child leaves X before X goes into Y, and is edited once more behind that.
+    // The child leaves X before X moves into Y, and is edited again afterwards.
     try move(child, into: nil, scene.a)
     try await scene.upload(scene.a)
     try move(x, into: y, scene.a)
@@ -117,8 +117,8 @@ import Testing
     #expect(try scene.b.record(x).state.entryGuid == y && scene.b.record(child).state.entryGuid == nil)
   }
 
-  /// Nobody edited it here, so that a later decision there needs nobody here.
-  @Test(arguments: [true, false]) func aLaterStateThatCanBeEndsTheConflict(isDeleted: Bool) async throws {
+  /// It was not edited here, so a later decision elsewhere needs no action here.
+  @Test(arguments: [true, false]) func aLaterValidStateEndsTheConflict(isDeleted: Bool) async throws {
     let (scene, _, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
@@ -126,7 +126,7 @@ import Testing
     if isDeleted { try scene.b.delete(y) } else { try move(y, into: nil, scene.b) }
     try await scene.upload(scene.b, third)
     #expect(try !third.record(y).isConflicted && third.record(y).state.isDeleted == isDeleted)
-    // What is edited here is nobody else's to decide.
+    // An edit here can only be resolved here.
     let fourth = try await circle()
     let other = try await fourth.scene.another(seed: 9)
     try await fourth.scene.upload(other)
@@ -137,9 +137,9 @@ import Testing
     #expect(try other.record(fourth.y).isConflicted && other.text(fourth.y, "a") == "mine")
   }
 
-  /// Three stores move what they like, in any order of syncs and of the pieces.
+  /// Three stores move records at random, in any order of syncs and of the pieces.
   @Test(arguments: Seeds.first(12))
-  func noOrderOfPiecesNestsAnywhereAndDecisionsEndIt(_ seed: UInt64) async throws {
+  func noOrderOfPiecesNestsRecordsAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let scene = try await Scene()
     let guids = try (0..<4).map { _ in try scene.a.add(["a": "1"]) }
@@ -158,12 +158,12 @@ import Testing
         do {
           try move(guid, into: Bool.random(using: &random) ? entry : nil, node)
         } catch let failure as Failure where [.usage, .missingInput].contains(failure.category) {
-          // The command line does not allow it here.
+          // The command line does not permit it here.
         }
       }
       for node in nodes { #expect(try misplaced(node).isEmpty, "seed \(seed)") }
     }
-    // One person after the other decides, and everybody syncs.
+    // One person after the other decides, and every node syncs.
     for round in 0..<12 {
       for node in nodes { try await scene.upload(node) }
       for node in nodes { #expect(try misplaced(node).isEmpty, "seed \(seed)") }

@@ -12,11 +12,11 @@ import Testing
   enum Local: CaseIterable { case edit, delete, resolve }
   enum Remote: CaseIterable { case editsSameField, editsOtherField, editsEqually, delete, none }
 
-  /// A record that is deleted there is in no conflict that could be resolved.
+  /// Excludes resolving a record that is deleted on the remote, since it has no resolvable conflict.
   static let pairs = Local.allCases.flatMap { local in Remote.allCases.map { (local, $0) } }
     .filter { $0 != (.resolve, .delete) }
 
-  /// An equal base: the node had pulled what the other did before its own change. An older one: it had not.
+  /// Equal base: the node had pulled the other's change before its own change. Older base: it had not.
   @Test(arguments: pairs)
   func anEqualBaseIsNeverAConflict(local: Local, remote: Remote) async throws {
     let scene = try await Scene()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Remote.allCases)
-  func aDeletionOnAnOlderBaseMeetsOnlyADeletionSilently(remote: Remote) async throws {
+  func aDeletionOnAnOlderBaseConflictsWithAnythingButADeletion(remote: Remote) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try perform(remote, on: scene.b, guid)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// While a person decided, the remote went on.
+  /// The remote changed the record again while a person decided.
   @Test(arguments: Remote.allCases)
   func aResolutionOnAnOlderBaseIsAnEditLikeAnyOther(remote: Remote) async throws {
     let scene = try await Scene()

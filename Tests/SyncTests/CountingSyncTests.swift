@@ -8,11 +8,11 @@ import Testing
 
 @testable import Sync
 
-/// Stores that share a logbook count alike, whatever each of them imported and in which order they uploaded.
+/// Stores that share a logbook count alike, whatever each of them imported, and in whatever order they uploaded.
 @Suite struct CountingSyncTests {
   private static let placement = Placement(utcOffset: 3600, source: .stated)
 
-  /// Doses and meals of three days, or the same as a phone passes them on.
+  /// Doses and meals of three days, or the same items forwarded by a phone.
   private func input(_ seed: UInt64, cuts: Bool = false) -> IngestBatch {
     var random = SeededGenerator(seed: seed)
     var batch = IngestBatch()
@@ -32,7 +32,7 @@ import Testing
     return batch
   }
 
-  /// A sensor, or a phone that passes its values on as finger sticks.
+  /// A sensor, or a phone that forwards its values as finger sticks.
   private func glucose(_ kind: ReadingKind) -> IngestBatch {
     var batch = IngestBatch()
     batch.devices = [
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// What counts of each day, and what is left out for which.
+  /// The counted items of each day, and the omitted ones with the item that replaces them.
   private func counting(_ node: SimulatedNode) throws -> [String: Int] {
     var lines: [String: Int] = [:]
     try node.sync().forEachCounted(ItemFilter()) { _, item, verdict in
@@ -72,7 +72,7 @@ import Testing
     return lines
   }
 
-  @Test func theOrderOfUploadsChangesNoTotal() async throws {
+  @Test func theOrderOfUploadsDoesNotAffectTotals() async throws {
     var expected: [String: Int] = [:]
     for order in ["aba", "bab", "aab", "bba"] {
       let scene = try await Scene()
@@ -91,7 +91,7 @@ import Testing
       #expect(found.contains { $0.key.hasSuffix("as mysugr") && $0.key.hasPrefix("insulin") })
       #expect(found.filter { $0.key.hasPrefix("smbg") }.reduce(0) { $0 + $1.value } == 40)
       #expect(!found.contains { $0.key.hasPrefix("smbg") && $0.key.hasSuffix("counts") })
-      // A decision of one store holds in the other.
+      // A decision of one store applies in the other.
       let editor = CountEditor(try scene.a.editing(), at: 9)
       #expect(try editor.decide(CountDecision(.sources("apple-health", "mysugr"), .both)))
       try await scene.upload(scene.a, scene.b)

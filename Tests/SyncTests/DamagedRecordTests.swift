@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// A store in which a text that sync keeps of one record is damaged: that record waits for a person, and no other.
+/// A store with a damaged text of sync in one record: only that record needs a person.
 @Suite struct DamagedRecordTests {
-  /// A conflict, and a change that was lost on its way, with this column of its record damaged.
+  /// A conflict, and a change that was lost in transfer, with this column of its record damaged.
   private func damaged(_ column: String) async throws -> (scene: Scene, guid: String) {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["sent", "base", "conflict"])
-  func allOtherRecordsGoUp(_ column: String) async throws {
+  func allOtherRecordsAreSent(_ column: String) async throws {
     let (scene, guid) = try await damaged(column)
     let others = try [scene.a.add(["a": "2"]), scene.a.add(["a": "3"])]
     let child = try scene.a.add(["a": "4"], to: others[0])
@@ -83,8 +83,8 @@ import Testing
     #expect(!record.isQuarantined && record.isConflicted == (column == "conflict"))
   }
 
-  /// Before the next upload, what is known of the conflict is said where somebody asks for it.
-  @Test func theListOfConflictsNamesTheRecordWhoseOtherSideIsDamaged() async throws {
+  /// Before the next upload, the known part of the conflict is shown on request.
+  @Test func theListOfConflictsNamesTheRecordWithADamagedRemoteSide() async throws {
     let (scene, guid) = try await damaged("conflict")
     let failure = #expect(throws: Failure.self) { try scene.a.resolver().conflicts() }
     #expect(failure?.category == .badInput && failure?.message.contains(guid) == true)
@@ -92,7 +92,7 @@ import Testing
     #expect(try scene.a.resolver().conflicts().isEmpty)
   }
 
-  /// The base of a record that is in step: what others change is taken, and nothing is reported.
+  /// The base of an up-to-date record: changes of others are stored, and nothing is reported.
   @Test func aDamagedBaseOfASyncedRecordIsReplacedByAPull() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Sync
 
-/// Deletions that the person takes back who made them.
+/// Deletions that the same person undoes.
 @Suite(.timeLimit(.minutes(5)))
 struct DeletionUndoTests {
   @Test(arguments: [false, true])
-  func aDeletionThatIsUndoneComesBackOnEveryStore(_ isSynced: Bool) async throws {
+  func anUndoneDeletionRestoresTheRecordOnEveryStore(_ isSynced: Bool) async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["text": "soup"])
     try await scene.upload(scene.a, scene.b)
@@ -34,8 +34,8 @@ struct DeletionUndoTests {
     }
   }
 
-  /// Somebody else decided meanwhile: a person sees both sides.
-  @Test func whatAnotherStoreEditedMeanwhileIsAConflict() async throws {
+  /// Another person decided meanwhile, so a person must see both sides.
+  @Test func undoingADeletionConflictsWithAnEditOfAnotherStore() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["text": "soup"])
     try await scene.upload(scene.a, scene.b)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// A real logbook of which the core and parts are used, and what it was asked.
+/// A real logbook with its core and parts, which records the requests.
 private actor PartsRemote: LogbookService, PartService {
   nonisolated var parts: (any PartService)? { self }
 
@@ -21,7 +21,7 @@ private actor PartsRemote: LogbookService, PartService {
   init(_ service: any LogbookService) { self.service = service }
 
   func refuseRecords() { refusesRecords = true }
-  /// Lets the next requests for parts fail.
+  /// Makes the next requests for parts fail.
   func fail(_ count: Int) { failures = count }
   func forget() { requests = [] }
 
@@ -85,7 +85,7 @@ private actor PartsRemote: LogbookService, PartService {
   }
 }
 
-/// What is fetched when, with real stores and a real storage.
+/// The order of fetches, with real stores and a real storage.
 @Suite final class DownloadTests {
   private static let now: Int64 = 1_795_219_200
   private static let day: Int64 = 86400
@@ -111,7 +111,7 @@ private actor PartsRemote: LogbookService, PartService {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A leftover folder among temporary ones is harmless.
     }
   }
 
@@ -127,7 +127,7 @@ private actor PartsRemote: LogbookService, PartService {
     return store
   }
 
-  /// Readings of a day this many days ago, and a note.
+  /// Readings of days this many days ago, and a note.
   private func fill(_ name: String, days: [Int64], perDay: Int64 = 3) async throws {
     let sync = try await store(name)
     let importer = try Store(path: sync.path, role: .importer)
@@ -191,13 +191,13 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests == ["changes"])
   }
 
-  @Test func aRunThatEndsInTheHistoryGoesOnThereAndMissesNothing() async throws {
+  @Test func aRunThatEndsInTheHistoryIsContinuedThereWithoutGaps() async throws {
     try await fill("a", days: [300, 200, 100, 150], perDay: 10)
     let b = try await store("b")
     // begin, three empty pushes, logbook, changes, records, recent, and the first page of the history.
     try await upload(b, steps: 9)
     #expect(try held(b) == 10)
-    // What is old and comes meanwhile is not behind the place at which the history goes on, but in the changes.
+    // Old readings added meanwhile are in the changes, not after the current position in the history.
     try await fill("c", days: [250], perDay: 4)
     let (ending, _) = try await upload(b)
     #expect(ending == .complete)
@@ -205,7 +205,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests.filter { $0 == "history" }.count <= 4)
   }
 
-  @Test func historyOnDemandComesWithTheDemand() async throws {
+  @Test func historyOnDemandIsFetchedOnlyOnRequest() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     try Store(path: b.path, role: .editor).setFetchesHistoryOnDemand(true)
@@ -213,7 +213,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try held(b) == 3)
     try await fill("c", days: [310])
     try await upload(b)
-    // What others add is no history, however old it is.
+    // Additions of others are changes, not history, whatever their age.
     #expect(try held(b) == 6)
     try await upload(b) { $0.fetchesHistory = true }
     #expect(try held(b) == 9)
@@ -232,7 +232,7 @@ private actor PartsRemote: LogbookService, PartService {
 
   // MARK: - Single ones
 
-  @Test func whatAPersonWaitsForIsFetchedFirst() async throws {
+  @Test func requestedRecordsAreFetchedFirst() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try Store(path: b.path, role: .editor).queueDownload(.logbook, .waiting, at: 1)
@@ -241,7 +241,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.remote()?.logbookName == "anna")
   }
 
-  @Test func aCancelledDownloadIsNotAskedFor() async throws {
+  @Test func aCancelledDownloadIsNotRequested() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try await upload(b)
@@ -253,7 +253,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests == ["changes"])
   }
 
-  @Test func aRefusedDownloadIsKeptWithItsWordsAndHoldsNothingUp() async throws {
+  @Test func aRefusedDownloadIsKeptWithItsMessageAndDelaysNothing() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     await remote.refuseRecords()
@@ -265,7 +265,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.downloads().map(\.refusal) == ["no such record"])
   }
 
-  @Test func aFetchThatFailsGoesOnWithTheNextRun() async throws {
+  @Test func aFailedFetchIsRepeatedByTheNextRun() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     await remote.fail(1)
@@ -278,7 +278,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.remote()?.lastPull == Self.now)
   }
 
-  @Test func anEditMadeMeanwhileGoesUpBeforeTheNextFetch() async throws {
+  @Test func anEditMadeMeanwhileIsSentBeforeTheNextFetch() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try await upload(b)
@@ -287,7 +287,7 @@ private actor PartsRemote: LogbookService, PartService {
     let run = UploadSession(
       b, remote, named: "x", UploadOptions(),
       UploadEnvironment(now: { Self.now }, makeID: { UUID().uuidString.lowercased() }, jitter: { 0 }))
-    // begin, and three pushes of nothing.
+    // begin, and three empty pushes.
     for _ in 0..<4 { _ = try await run.step() }
     _ = try RecordEditor(Store(path: b.path, role: .editor), at: 4).edit(guid) {
       $0.fields["text"] = .text("edited")
@@ -299,7 +299,7 @@ private actor PartsRemote: LogbookService, PartService {
 
   // MARK: - How often
 
-  @Test func whatIsNotDueIsNotFetched() async throws {
+  @Test func changesThatAreNotDueAreNotFetched() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     let (ending, _) = try await upload(b) { $0.areChangesDue = false }

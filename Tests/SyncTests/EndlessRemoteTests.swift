@@ -9,9 +9,9 @@ import Testing
 
 @testable import Sync
 
-/// A remote whose answers lead nowhere: every run ends, by progress and not by a clock.
+/// A remote with endless answers: every run ends because of missing progress, not because of a time limit.
 @Suite(.timeLimit(.minutes(5))) struct EndlessRemoteTests {
-  /// Uploads to a remote of the test's own, which counts its requests.
+  /// Uploads to a remote of the test, which counts its requests.
   private func upload(
     _ node: SimulatedNode, _ remote: EndlessRemote
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [[], [1]])
-  func aPageThatGoesOnWhereItBeganBreaksTheProtocol(_ readings: [Int64]) async throws {
+  func aPageWithTheCursorOfItsRequestViolatesTheProtocol(_ readings: [Int64]) async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { cursor, _ in Self.page(cursor ?? "0.start", readings: readings) }
     let (ending, _) = try await upload(scene.b, remote)
@@ -50,7 +50,7 @@ import Testing
     #expect(remote.requestCount <= 3)
   }
 
-  @Test func cursorsThatGoRoundBreakTheProtocol() async throws {
+  @Test func circularCursorsViolateTheProtocol() async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { cursor, count in Self.page("\(count % 5).round", readings: [Int64(count)]) }
     let (ending, summary) = try await upload(scene.b, remote)
@@ -61,7 +61,7 @@ import Testing
     #expect(remote.requestCount <= 8 && summary.pulledReadings >= 4, "what came before stays")
   }
 
-  @Test func emptyPagesWithEverNewCursorsBreakTheProtocol() async throws {
+  @Test func endlessEmptyPagesWithNewCursorsViolateTheProtocol() async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { _, count in Self.page("\(count).new") }
     let (ending, _) = try await upload(scene.b, remote)
@@ -73,7 +73,7 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxEmptyPages + 3)
   }
 
-  /// Whether they grow the store or not: the next run goes on from there.
+  /// Even if the pages grow the store; the next run continues after them.
   @Test(arguments: [true, false]) func oneRunFetchesABoundedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {
@@ -96,7 +96,7 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxPages + 3)
   }
 
-  @Test func theSameCursorInAnotherListOrAfterAnotherStartIsNoCircle() {
+  @Test func theSameCursorInAnotherListOrAfterARestartIsNotACircle() {
     var progress = PullProgress()
     progress.note(Self.page("1"), in: 1)
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 1) != nil)
@@ -121,7 +121,7 @@ import Testing
       return
     }
     #expect(sending.partCount <= AttachmentLane.maxStalls)
-    // By the usual way the next run sends the rest.
+    // With the normal service the next run sends the rest.
     #expect(try await scene.a.upload().ending == .complete)
     let fetching = ByteWise(try #require(server.attachments))
     let (fetched, summary) = try await upload(scene.b, EndlessRemote(behind: server, fetching))
@@ -134,7 +134,7 @@ import Testing
     #expect(try scene.b.attachments().allSatisfy(\.isWhole))
   }
 
-  @Test func smallPartsAreNoProgressUnlessTheyAreTheLast() {
+  @Test func smallPartsAreNotProgressUnlessTheyAreTheLast() {
     #expect(!AttachmentLane.isProgress(1, of: 1 << 20, isLast: false))
     #expect(AttachmentLane.isProgress(1, of: 1 << 20, isLast: true))
     #expect(AttachmentLane.isProgress(1, of: 1, isLast: false))
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// A service with pages of changes, or with parts of contents, of the test's own.
+/// A service of the test with pages of changes, or with parts of contents.
 private final class EndlessRemote: LogbookService {
   typealias Page = @Sendable (_ cursor: String?, _ count: Int) -> ChangePage?
 
@@ -188,7 +188,7 @@ private final class EndlessRemote: LogbookService {
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests { IdentityDigests() }
 }
 
-/// Contents that move by one byte with each request, both ways.
+/// Contents that are transferred one byte per request in both directions.
 private final class ByteWise: AttachmentService {
   private let service: any AttachmentService
   private let count = Mutex(0)

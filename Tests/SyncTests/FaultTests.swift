@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Whatever fails, at any moment: the next run completes the work, and nothing is lost or doubled.
+/// After any failure at any moment the next run completes the work, and nothing is lost or duplicated.
 @Suite struct FaultTests {
   enum Failing: CaseIterable { case lostRequest, lostAnswer, server, busy }
 
@@ -51,7 +51,7 @@ import Testing
   }
 }
 
-/// One round of work in two stores, and what has to come of it.
+/// Work in two stores, and its expected result.
 private final class Work {
   private let scene: Scene
   private let shared: String
@@ -64,7 +64,7 @@ private final class Work {
     records = [shared]
   }
 
-  /// Readings, an entry with a child, and edits of different fields here and there.
+  /// Readings, an entry with a child, and edits of different fields in both stores.
   func prepare(round: Int) async throws {
     let place = Int64(round) * 10
     try scene.a.importReadings(place..<place + 3)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Sync
 
-/// Copies, restores, deletions that others do not know of.
+/// Copies, restores, and deletions that others do not know.
 @Suite struct HistoryTests {
-  @Test func deletedStaysDeletedAtAnyAgeOfTheOtherSide() async throws {
+  @Test func aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherSide() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.delete(guid)
@@ -21,7 +21,7 @@ import Testing
     #expect(try scene.a.record(guid).state.fields == RecordFields())
   }
 
-  @Test func whatIsAddedToADeletedEntryIsKeptAndMakesTheEntryAConflict() async throws {
+  @Test func anAdditionToADeletedEntryIsKeptAndMakesTheEntryAConflict() async throws {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
     let child = try scene.b.add(["a": "child"], to: entry)
@@ -34,7 +34,7 @@ import Testing
     #expect(try !scene.b.record(entry).state.isDeleted)
   }
 
-  @Test func aCopiedStoreTakesANodeOfItsOwnAndNothingIsLost() async throws {
+  @Test func aCopiedStoreGetsANewNodeIdAndNothingIsLost() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let copy = try await scene.copy(of: scene.a)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func aRestoredServerGetsBackWhatItLacks() async throws {
+  @Test func aRestoredServerGetsItsMissingItems() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try await scene.server.takeBackup()
@@ -63,7 +63,7 @@ import Testing
     try await scene.upload(scene.b, scene.a)
     #expect(try await scene.server.everything().readings == 20)
     #expect(try await scene.held(later) != nil)
-    // The server does not know the revision that the edit led to, so there is no base, and a person decides.
+    // The server does not know the revision of the edit, so there is no base, and a person must decide.
     #expect(try scene.a.text(guid, "a") == "behind the backup" && scene.a.record(guid).isConflicted)
     try scene.a.resolve(guid, .mine)
     try await scene.upload(scene.a)
@@ -85,8 +85,8 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// Neither learns that the other has its id: the restored server has forgotten the runs of the one, and the
-  /// position of the other.
+  /// Neither notices that the other has its id: the restored server has lost the runs of the one, and the position of
+  /// the other.
   @Test func aCopiedStoreMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()
@@ -106,7 +106,7 @@ import Testing
     #expect(try await scene.server.everything().readings == 8)
   }
 
-  @Test func anotherLogbookUnderAKnownAddressIsRefused() async throws {
+  @Test func anotherLogbookAtAKnownAddressIsRefused() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -130,7 +130,7 @@ import Testing
     #expect(await scene.a.remote.requests.filter { $0.hasPrefix("changes") }.count <= 3)
   }
 
-  @Test func ownWritesNeverHideWhatOthersWroteBefore() async throws {
+  @Test func ownWritesNeverHideEarlierWritesOfOthers() async throws {
     let scene = try await Scene()
     let theirs = try scene.b.add(["a": "theirs"])
     try await scene.b.upload { $0.pulls = false }
@@ -140,7 +140,7 @@ import Testing
     #expect(try scene.a.records()[theirs] != nil)
   }
 
-  @Test func aFailureThatPassesIsKeptInTheStoreAndASuccessForgetsIt() async throws {
+  @Test func aTemporaryFailureIsStoredAndASuccessRemovesIt() async throws {
     let scene = try await Scene()
     await scene.a.remote.script(.busy("wait", retryAfterSeconds: 600))
     try await scene.upload(scene.a)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// What happens while a request is on its way.
+/// Events while a request is in progress.
 @Suite struct InFlightTests {
   @Test func anEditDuringTheSendStaysPending() async throws {
     let scene = try await Scene()
@@ -82,7 +82,7 @@ import Testing
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.a.stepUntil { if case .pushReadings = $0 { true } else { false } }
-    // An import fills the very range that is on its way.
+    // An import adds readings in the same range while it is being sent.
     await scene.a.remote.interrupt(Meanwhile { try scene.a.importReadings(-5..<15) })
     try await scene.a.stepUpload()
     #expect(try scene.a.pendingReadings() == 10)

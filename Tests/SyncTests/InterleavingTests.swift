@@ -7,11 +7,11 @@ import Testing
 
 @testable import Sync
 
-/// Two people edit one record and sync, in every order in which their steps can fall.
+/// Two people edit one record and sync, in every order of their steps.
 @Suite struct InterleavingTests {
   enum Step: CaseIterable { case edit, push, pull }
 
-  /// Which of the two does the next step, for every way to mix three steps with three.
+  /// The person who performs each next step, for every way to interleave three steps with three.
   static let orders: [[Bool]] = (0..<64).filter { $0.nonzeroBitCount == 3 }.map { bits in
     (0..<6).map { bits >> $0 & 1 == 1 }
   }
@@ -41,7 +41,7 @@ import Testing
       try (try scene.a.record(guid).isConflicted ? scene.a : scene.b).resolve(guid, .mine)
       try await scene.upload(scene.a, scene.b, scene.a)
     } else if isSameField {
-      // Without a conflict, who wrote last had seen what the other wrote.
+      // Without a conflict, the last writer had seen the other's change.
       let (first, last) = (try #require(order.firstIndex(of: order[0])), order[0] ? "theirs" : "mine")
       #expect(first == 0 && order.prefix(3).allSatisfy { $0 == order[0] })
       #expect(try scene.a.text(guid, "a") == last)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// Requests that the server carried out without the client knowing.
+/// Requests that the server performed but whose answers were lost.
 @Suite struct LostAnswerTests {
-  @Test func aLostAnswerIsNoConflictWithOneself() async throws {
+  @Test func aLostAnswerCausesNoConflict() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -20,8 +20,8 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("mine, later"))
   }
 
-  /// Others wrote since, on top of the change whose answer was lost.
-  @Test func aLostAnswerIsNoConflictWithOneselfEvenWhenOthersWroteSince() async throws {
+  /// Others have written since, based on the change whose answer was lost.
+  @Test func aLostAnswerCausesNoConflictEvenAfterLaterWritesOfOthers() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -42,7 +42,7 @@ import Testing
     let sent = try #require(try scene.a.record(guid).sent)
     #expect(first == [sent.json])
     try scene.a.edit(guid, "a", "second")
-    // The node takes a new id first, since it does not know all that it wrote.
+    // The node first gets a new id, since it does not know everything that it wrote.
     try scene.a.beginUpload(UploadOptions())
     for _ in 0..<20 where try scene.a.record(guid).sent == sent { try await scene.a.stepUpload() }
     #expect(await scene.a.remote.lastChanges == first)
@@ -54,8 +54,8 @@ import Testing
     #expect(try RecordChange(json: second).state.fields["a"] == .text("second"))
   }
 
-  /// What is repeated is the text that the store holds, and no other encoding of what it says.
-  @Test func theTextThatWasSentIsRepeatedAsItStands() async throws {
+  /// The stored text itself is repeated, not another encoding of its content.
+  @Test func theSentTextIsRepeatedUnchanged() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await loseAnswerToRecords(scene)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// What two stores made without knowing of each other, and meets on the server.
+/// Records that two stores made independently, on the same server.
 @Suite struct MeetingTests {
   @Test func recordsMadeInTwoStoresAreTwoRecords() async throws {
     let scene = try await Scene()
@@ -27,7 +27,7 @@ import Testing
     #expect(try scene.b.records().values.map(\.isPending) == [false])
   }
 
-  /// No state is known that both agreed on, so it is unknown which of the two came later.
+  /// There is no state that both agreed on, so it is unknown which content is later.
   @Test func oneRowWithTwoContentsInTwoStoresIsAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
@@ -40,8 +40,8 @@ import Testing
     #expect(try scene.a.record(conflict.guid).state.fields["carbs"] == .number(45))
   }
 
-  /// One store knew the row before it went offline; in the other it was made and deleted meanwhile.
-  @Test func whatWasDeletedElsewhereDoesNotComeBackWithALateImport() async throws {
+  /// One store knew the row before it went offline; in the other the row was meanwhile created and deleted.
+  @Test func aLateImportDoesNotRestoreARecordDeletedElsewhere() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try scene.b.importDiary(carbs: 30, generatedAt: 5)
@@ -56,7 +56,7 @@ import Testing
     #expect(try scene.a.record(guid).state.isDeleted && scene.b.record(guid).state.isDeleted)
   }
 
-  @Test func whatWasDeletedElsewhereComesBackOnlyByAPersonWhenItWasEditedHere() async throws {
+  @Test func onlyAPersonRestoresARecordDeletedElsewhereAndEditedHere() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] { try node.importDiary(carbs: 30, generatedAt: 5) }
     let guid = try #require(try scene.b.records().keys.first)
@@ -73,8 +73,8 @@ import Testing
     #expect(try scene.b.text(guid, "text") == "by hand")
   }
 
-  /// As by a server that trims or rounds what it is sent: the guid alone says which record it is.
-  @Test func whatIsRewrittenThereComesBackIntoTheSameRecordAndIsNotSentAgain() async throws {
+  /// For example by a server that trims or rounds content: only the guid identifies the record.
+  @Test func contentRewrittenByTheRemoteIsStoredInTheSameRecordAndNotSentAgain() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "  walk ", "b": "1"])
     try await scene.a.upload { $0.pulls = false }
@@ -90,8 +90,8 @@ import Testing
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  /// Every status of a record is a field of it: one that no schema knows waits, merges and arrives like the others.
-  @Test func aStatusThatNobodyThoughtOfNeedsNeitherTableNorColumn() async throws {
+  /// Every status of a record is one of its fields: an unknown one is queued, merged and transferred like others.
+  @Test func anUnknownStatusNeedsNeitherTableNorColumn() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     _ = try scene.a.editor().edit(guid) { $0.fields["seen-by-a-nurse"] = .flag(true) }
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func countersOfStoresMeanNothingToOthers() async throws {
+  @Test func countersOfStoresHaveNoMeaningForOthers() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "0"])
     for round in 1...5 { try scene.a.edit(guid, "a", "\(round)") }
@@ -119,8 +119,8 @@ import Testing
     #expect(try scene.a.record(guid).version == 6 && scene.a.record(guid).versionSynced == 6)
   }
 
-  /// What a node knows about its own sync is its own.
-  @Test func nothingOfTheStateOfSyncIsSent() async throws {
+  /// A node's information about its sync is private.
+  @Test func theStateOfSyncIsNotSent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -135,8 +135,8 @@ import Testing
       state.keys.allSatisfy { !$0.contains("sync") && !$0.contains("version") && !$0.contains("conflict") })
   }
 
-  /// One host lives in 1990, the other in 2106.
-  @Test func wrongClocksDecideNothing() async throws {
+  /// The clock of one host shows 1990, that of the other 2106.
+  @Test func wrongClocksHaveNoEffectOnTheResult() async throws {
     let scene = try await Scene()
     (scene.a.clock, scene.b.clock) = (4_290_000_000, 640_000_000)
     let guid = try await scene.sharedNote()
@@ -151,7 +151,7 @@ import Testing
     #expect(try scene.b.record(guid).isConflicted && scene.b.text(guid, "a") == "theirs")
   }
 
-  @Test func nodesThatSyncInTurnGoQuiet() async throws {
+  @Test func nodesThatSyncInTurnStopSendingChanges() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.importReadings(0..<5)

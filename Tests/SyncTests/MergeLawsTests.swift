@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-/// What comes of two sides, held against the definition field by field, and what has to hold whichever side is which.
+/// Merges compared with the definition field by field, and rules that hold for either order of sides.
 @Suite struct MergeLawsTests {
   private static let names = ["a", "b", "c"]
 
@@ -19,7 +19,7 @@ import Testing
     return state
   }
 
-  /// The parts of a state that are edited apart.
+  /// The separately edited parts of a state.
   private static func parts(_ state: RecordState) -> [String: String] {
     var parts: [String: String] = [:]
     for (name, value) in state.fields.values { parts["field " + name] = "\(value)" }
@@ -28,7 +28,7 @@ import Testing
     return parts
   }
 
-  /// The merged parts; nil where both sides changed one in different ways.
+  /// The merged parts; nil if both sides changed one differently.
   private static func merged(
     _ local: [String: String], _ remote: [String: String], _ base: [String: String]
   ) -> [String: String]? {
@@ -84,12 +84,12 @@ import Testing
     }
   }
 
-  @Test func whatWasMergedOnceIsTakenByTheOtherSide() {
+  @Test func theOtherSideAdoptsAMerge() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       let (local, remote, base) = (Self.state(&random), Self.state(&random), Self.state(&random))
       guard case .yields(let state) = Merge.of(local: local, remote: remote, base: base) else { continue }
-      // The node of the remote's state meets the merge made on it.
+      // The node with the remote's state receives the merge based on it.
       #expect(Merge.of(local: remote, remote: state, base: remote) == .takesRemote, "seed \(seed)")
       #expect(Merge.of(local: state, remote: state, base: base) == .takesRemote, "seed \(seed)")
     }
@@ -120,7 +120,7 @@ import Testing
     all.filter { _ in random.next() % 3 > 0 }
   }
 
-  /// What either side showed again is shown on both, and nothing else; no person is asked.
+  /// Everything restored on either side is restored on both, and nothing else; no person is asked.
   @Test func withdrawalsNeverNeedADecision() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func aWithdrawalThatIsGoneIsDecidedLikeAnyDeletion() {
+  @Test func aDeletedWithdrawalIsDecidedLikeAnyDeletion() {
     let (base, edited) = (
       Self.withdrawal([1, 2], isHidden: true, ""), Self.withdrawal([1], isHidden: true, "")
     )
@@ -177,7 +177,7 @@ import Testing
 
   // MARK: The base zone
 
-  @Test func aBaseZoneIsOneStatement() {
+  @Test func aBaseZoneIsASingleStatement() {
     func zone(_ name: String, _ origin: String?) -> RecordState {
       var state = note(["zone": .text(name)])
       state.kind = .zone
@@ -189,7 +189,7 @@ import Testing
     #expect(Merge.of(local: confirmed, remote: other, base: base) == .conflict)
     #expect(Merge.of(local: confirmed, remote: base, base: base) == .yields(confirmed))
     #expect(Merge.of(local: base, remote: other, base: base) == .takesRemote)
-    // A period is a record like any other.
+    // A period is merged like other records.
     var (longer, moved) = (zone("Europe/Madrid", nil), zone("Asia/Tokyo", nil))
     longer.fields["until"] = .text("2026-05-01T00:00:00")
     moved.fields["until"] = nil
@@ -199,7 +199,7 @@ import Testing
   }
 }
 
-/// How many items a request holds.
+/// The number of items in a request.
 @Suite struct BatchSizeTests {
   @Test func failuresHalveASizeDownToOneItem() {
     var size = BatchSize(largest: 1000)
@@ -219,13 +219,13 @@ import Testing
     #expect(sizes == [2, 4, 8, 10, 10, 10] && size.largest == 10)
   }
 
-  /// A batch may hold fewer items than its size: half of those that were sent go next.
-  @Test func whatWasSentIsHalvedAndNotTheSize() {
+  /// A batch may hold fewer items than its size: half the number of sent items is next.
+  @Test func theNumberOfSentItemsIsHalvedAndNotTheSize() {
     var size = BatchSize(largest: 1000)
     #expect(size.halve(sent: 5) && size.current == 2)
   }
 
-  @Test(arguments: [0, -7, 1]) func aRequestHoldsOneItemAtLeast(_ largest: Int) {
+  @Test(arguments: [0, -7, 1]) func aRequestHasAtLeastOneItem(_ largest: Int) {
     var size = BatchSize(largest: largest)
     #expect(size.current == 1)
     size.succeed()
@@ -233,7 +233,7 @@ import Testing
   }
 }
 
-/// When the next attempt is due, by the error and the clock.
+/// The time of the next attempt by error and clock.
 @Suite struct BackoffLawsTests {
   private static let passing: [ServiceError] = [
     .busy("", retryAfterSeconds: nil), .busy("", retryAfterSeconds: 100), .unavailable(""),
@@ -245,7 +245,7 @@ import Testing
     .protocolViolation(""), .purged,
   ]
 
-  @Test func onlyWhatPassesPutsTheNextAttemptOff() {
+  @Test func onlyTemporaryFailuresDelayTheNextAttempt() {
     for error in Self.passing {
       var backoff = Backoff()
       backoff.note(error, now: 1000, jitter: 0.5)
@@ -258,7 +258,7 @@ import Testing
     }
   }
 
-  @Test func aWaitLiesBetweenHalfAndAllOfItsBound() {
+  @Test func aDelayIsBetweenHalfAndAllOfItsBound() {
     var backoff = Backoff()
     for failure in 0..<20 {
       var (soon, late) = (backoff, backoff)
@@ -271,7 +271,7 @@ import Testing
     }
   }
 
-  @Test func aWaitEndsOnItsSecond() {
+  @Test func aDelayEndsAtItsSecond() {
     let backoff = Backoff(failures: 1, nextAttempt: 500)
     #expect([498, 499, 500, 501].map { backoff.secondsToWait(now: $0) } == [2, 1, 0, 0])
     #expect(backoff.secondsToWait(now: 500 - Int64(Backoff.longestSeconds)) == Int64(Backoff.longestSeconds))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MergeTests {
   private let base = note(["text": .text("run"), "minutes": .number(30)])
 
-  @Test func timesOfEditsDecideNothingAndTheLaterOneIsKept() {
+  @Test func timesOfEditsDoNotDecideAndTheLaterOneIsKept() {
     var (local, remote) = (note(["text": .text("a"), "n": .number(1)]), note(["text": .text("b")]))
     let base = note(["text": .text("a")])
     for (mine, theirs) in [(5, 9), (9, 5)] as [(Int64, Int64)] {
@@ -32,7 +32,7 @@ import Testing
     #expect(Merge.of(local: side, remote: side, base: nil) == .takesRemote)
   }
 
-  @Test func aDerivedOffsetIsNoDifferenceAndAStatedOneIs() {
+  @Test func onlyAStatedOffsetIsADifference() {
     var remote = base
     remote.placement = Placement(utcOffset: -18000, source: .zoneOverlap)
     #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
@@ -54,7 +54,7 @@ import Testing
     #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
   }
 
-  @Test func theSameEditOnBothSidesIsNoConflict() {
+  @Test func theSameEditOnBothSidesIsNotAConflict() {
     let local = note(["text": .text("walk"), "minutes": .number(30)])
     let remote = note(["text": .text("walk"), "minutes": .number(45)])
     #expect(Merge.of(local: local, remote: remote, base: base) == .takesRemote)
@@ -86,7 +86,7 @@ import Testing
     #expect(Merge.of(local: edited, remote: base, base: base) == .yields(edited))
   }
 
-  @Test func deletingAgainstAnEditIsAConflictBothWays() {
+  @Test func aDeletionAndAnEditConflictInEitherOrder() {
     let edited = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: tombstone, remote: edited, base: base) == .conflict)
     #expect(Merge.of(local: edited, remote: tombstone, base: base) == .conflict)
@@ -96,12 +96,12 @@ import Testing
     #expect(Merge.of(local: tombstone, remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test func deletingAgainstNothingIsTaken() {
+  @Test func aDeletionWithoutAnotherChangeIsAdopted() {
     #expect(Merge.of(local: tombstone, remote: base, base: base) == .yields(tombstone))
     #expect(Merge.of(local: base, remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test func withoutABaseOnlyEqualContentAndImportsGiveWay() {
+  @Test func withoutABaseOnlyEqualContentAndImportsYield() {
     let other = note(["text": .text("swim")])
     #expect(Merge.of(local: base, remote: other, base: nil) == .conflict)
     #expect(Merge.of(local: base, remote: other, base: nil, isImportedOnly: true) == .conflict)

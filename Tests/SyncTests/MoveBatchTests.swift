@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-/// What a step of a move does with a reading follows from where the remote has it.
+/// The action of a move for a reading depends on its instants on the remote.
 @Suite struct MoveBatchTests {
   private static func reading(_ place: Int64) -> Reading {
     Reading(
@@ -15,7 +15,7 @@ import Testing
       line: 1)
   }
 
-  @Test func onlyWhatStandsElsewhereIsRemovedAndNothingIsSentTwice() {
+  @Test func onlyMisplacedReadingsAreRemovedAndNoneIsSentTwice() {
     let readings = (0..<5).map { Self.reading(10_000 + Int64($0)) }
     let step = MoveBatch.step(
       readings: readings, isOwed: { $0 == 4 },

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// Batches of which not everything goes through.
+/// Batches that are only partly accepted.
 @Suite struct PartialTests {
-  @Test func aConflictHoldsUpNothingElse() async throws {
+  @Test func aConflictDelaysNothingElse() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.edit(guid, "a", "theirs")
@@ -22,7 +22,7 @@ import Testing
     #expect(try await scene.server.everything().records.count == 500)
   }
 
-  @Test func quarantineIsVisibleAndNeverInTheWay() async throws {
+  @Test func quarantineIsVisibleAndDelaysNothing() async throws {
     let scene = try await Scene()
     await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
     let bad = try scene.a.add(["a": "bad"])
@@ -43,7 +43,7 @@ import Testing
     #expect(try !scene.a.record(bad).isPending && !scene.a.record(child).isPending)
   }
 
-  @Test func manyEditsGoUpInFewRequestsAndEachRecordOnce() async throws {
+  @Test func manyEditsAreSentInFewRequestsAndEachRecordOnce() async throws {
     let scene = try await Scene()
     let guids = try (0..<25).map { try scene.a.add(["a": "\($0)"]) }
     for round in 0..<50 { try scene.a.edit(guids[0], "a", "round \(round)") }
@@ -56,7 +56,7 @@ import Testing
     #expect(try await scene.held(guids[0])?.fields["a"] == .text("round 49"))
   }
 
-  @Test func whatOthersMakeOfARefusedRecordIsKeptBesideItAndHoldsNothingBack() async throws {
+  @Test func changesOfOthersToARefusedRecordAreKeptAsItsRemoteSideAndDelayNothing() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
@@ -84,7 +84,7 @@ import Testing
     #expect(try scene.b.text(guid, "a") == "1" && scene.b.record(short).state.isDeleted)
   }
 
-  @Test func aBatchClearsExactlyWhatItHeld() async throws {
+  @Test func aBatchClearsExactlyItsItems() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<25)
     for number in 0..<25 { _ = try scene.a.add(["a": "\(number)"]) }
@@ -107,8 +107,8 @@ import Testing
       ])
   }
 
-  /// Seven accepted, two merged and sent again, one refused permanently.
-  @Test func ofABatchOnlyWhatWasAcknowledgedAdvances() async throws {
+  /// Seven are accepted, two merged and sent again, one is refused permanently.
+  @Test func onlyAcknowledgedItemsOfABatchAdvance() async throws {
     let scene = try await Scene()
     let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }
     try await scene.upload(scene.a, scene.b)
@@ -127,7 +127,7 @@ import Testing
     #expect(try await scene.held(guids[8])?.fields["a"] == .text("mine"))
   }
 
-  @Test func aRefusedReadingIsKeptWithItsReasonAndNeverInTheWay() async throws {
+  @Test func aRefusedReadingIsKeptWithItsReasonAndDelaysNothing() async throws {
     let scene = try await Scene()
     let bad: Int64 = 1_700_000_000 + 300 * 2
     await scene.a.remote.refuseReadings { $0.position == bad ? "too odd" : nil }
@@ -150,7 +150,7 @@ import Testing
     #expect(await scene.a.remote.requests == ["changes 1000"])
   }
 
-  @Test func childrenComeBehindTheirEntry() async throws {
+  @Test func childrenAreSentAfterTheirEntry() async throws {
     let scene = try await Scene()
     for _ in 0..<3 {
       let entry = try scene.a.add(["a": "entry"])
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: [ServiceError.tooLarge, .serverFailure("500")])
-  func aFailingBatchIsHalvedAndEverythingGoesUp(error: ServiceError) async throws {
+  func aFailingBatchIsHalvedAndEverythingIsSent(error: ServiceError) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<8)
     await scene.a.remote.script(error, error)
@@ -172,13 +172,13 @@ import Testing
     #expect(await scene.a.remote.requests.prefix(3) == ["readings 8", "readings 4", "readings 2"])
   }
 
-  /// A proxy that is set up wrongly answers so, and nothing of it is the items' fault.
+  /// A misconfigured proxy answers like this, and the items are not the cause.
   @Test(arguments: [true, false])
-  func aRemoteThatTakesNotEvenTheSmallestRequestQuarantinesNothing(sendsRecords: Bool) async throws {
+  func aRemoteThatRefusesEvenTheSmallestRequestQuarantinesNothing(sendsRecords: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
     let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []
-    // From all in one request down to a single item.
+    // From all items in one request down to a single one.
     for _ in 0..<(sendsRecords ? 4 : 6) { await scene.a.remote.script(.tooLarge) }
     let (ending, summary) = try await scene.a.upload()
     #expect(ending == .failed(.tooLarge) && summary.refused == 0)
@@ -188,7 +188,7 @@ import Testing
     #expect(held.readings == (sendsRecords ? 0 : 40) && held.records.count == guids.count)
   }
 
-  @Test func aRecordThatIsLargerThanTheRemoteTakesIsKeptAside() async throws {
+  @Test func aRecordAboveTheLimitOfTheRemoteIsQuarantined() async throws {
     let scene = try await Scene()
     let large = try scene.a.add(["a": String(repeating: "large ", count: 4000)])
     await scene.a.remote.script(.tooLarge)
@@ -196,7 +196,7 @@ import Testing
     #expect(try scene.a.record(large).isQuarantined)
   }
 
-  @Test func whatIsPendingNeverExpires() async throws {
+  @Test func pendingItemsNeverExpire() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3)
     let guid = try scene.a.add(["a": "old"])
@@ -228,7 +228,7 @@ import Testing
     #expect(try !scene.a.record(mine).isPending && scene.b.records()[mine] == nil)
   }
 
-  @Test func aLoginForReadingOnlyPullsAndKeepsWhatIsPending() async throws {
+  @Test func aReadOnlyLoginPullsAndKeepsPendingItems() async throws {
     let scene = try await Scene()
     let mine = try scene.a.add(["a": "mine"])
     let theirs = try scene.b.add(["a": "theirs"])

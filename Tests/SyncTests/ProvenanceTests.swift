@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Where a record came from travels with it, and no edit, merge or conflict changes it.
+/// The provenance of a record is transferred with it, and no edit, merge or conflict changes it.
 @Suite struct ProvenanceTests {
   private static let diary = Provenance(format: "test", source: "Anna’s phone")
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
@@ -19,7 +19,7 @@ import Testing
 
   // MARK: Merging
 
-  @Test func itIsNeverInConflict() {
+  @Test func provenanceIsNeverInConflict() {
     let base = note(["text": .text("a")])
     let (local, remote) = (known(base), known(base, .typed))
     #expect(Merge.of(local: local, remote: remote, base: base) == .takesRemote)
@@ -27,16 +27,16 @@ import Testing
     #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
   }
 
-  @Test func whoKnowsItTellsTheRemote() {
+  @Test func theSideThatKnowsTheProvenanceSendsIt() {
     let base = note(["text": .text("a")])
     #expect(Merge.of(local: known(base), remote: base, base: base) == .yields(known(base)))
     let remote = note(["text": .text("b")])
     #expect(Merge.of(local: known(base), remote: remote, base: base) == .yields(known(remote)))
-    // A tombstone needs to know nothing.
+    // A tombstone needs no provenance.
     #expect(Merge.of(local: known(base), remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test(arguments: [true, false]) func aMergeKnowsWhatEitherSideKnows(_ isLocalKnown: Bool) {
+  @Test(arguments: [true, false]) func aMergeHasTheProvenanceOfEitherSide(_ isLocalKnown: Bool) {
     let base = note(["a": .number(1), "b": .number(1)])
     let local = known(note(["a": .number(2), "b": .number(1)]), isLocalKnown ? Self.diary : nil)
     let remote = known(note(["a": .number(1), "b": .number(2)]), isLocalKnown ? nil : Self.diary)
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: Over a real server
 
-  /// A row of a diary, stored before anybody noted where records come from.
+  /// A row of a diary, stored before records had a provenance.
   private func importUnknown(_ node: SimulatedNode) throws {
     try node.importDiary(carbs: 30, generatedAt: 1) {
       $0.guid = Self.guid
@@ -60,7 +60,7 @@ import Testing
     try node.importDiary(carbs: 30, generatedAt: 1) { $0.source = source }
   }
 
-  @Test func itGoesFromStoreToStore() async throws {
+  @Test func provenanceIsTransferredBetweenStores() async throws {
     let scene = try await Scene()
     try importKnown(scene.a)
     let typed = try scene.a.add(["a": "1"])
@@ -70,7 +70,7 @@ import Testing
       #expect(try node.record(typed).state.provenance == .typed)
     }
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
-    // An edit and a deletion of another store keep it.
+    // An edit and a deletion in another store keep it.
     try scene.b.edit(Self.guid, "text", "soup")
     try scene.b.delete(typed)
     try await scene.upload(scene.b, scene.a)
@@ -80,7 +80,9 @@ import Testing
     #expect(try await scene.held(typed)?.provenance == .typed)
   }
 
-  @Test(arguments: ["mine", "theirs", "both"]) func aConflictKeepsIt(_ resolution: String) async throws {
+  @Test(arguments: ["mine", "theirs", "both"]) func aConflictKeepsTheProvenance(_ resolution: String)
+    async throws
+  {
     let scene = try await Scene()
     try importKnown(scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -102,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func whatOneStoreLearnsAllLearn() async throws {
+  @Test func allStoresLearnAProvenanceFromOne() async throws {
     let scene = try await Scene()
     try importUnknown(scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -114,7 +116,7 @@ import Testing
     #expect(try scene.a.record(Self.guid).isSettled && scene.b.record(Self.guid).isSettled)
   }
 
-  @Test(arguments: [true, false]) func anEditMeanwhileLosesNothing(_ isSameField: Bool) async throws {
+  @Test(arguments: [true, false]) func anEditMeanwhileIsNotLost(_ isSameField: Bool) async throws {
     let scene = try await Scene()
     try importUnknown(scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -131,8 +133,8 @@ import Testing
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
   }
 
-  /// Both imported the row, one of them before records knew it, and meet on a server that has the other's.
-  @Test(arguments: [true, false]) func storesThatMeetAgreeOnTheKnownOne(_ isFirstKnown: Bool) async throws {
+  /// Both imported the row, one of them without provenance, and use a server that has the other's version.
+  @Test(arguments: [true, false]) func storesAgreeOnTheKnownProvenance(_ isFirstKnown: Bool) async throws {
     let scene = try await Scene()
     try isFirstKnown ? importKnown(scene.a) : importUnknown(scene.a)
     try isFirstKnown ? importUnknown(scene.b) : importKnown(scene.b)
@@ -145,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Provenance(format: "other", source: "x")])
-  func aServerKeepsTheFirstOneWhateverAnotherProgramSends(_ sent: Provenance?) async throws {
+  func aServerKeepsTheFirstProvenance(_ sent: Provenance?) async throws {
     let scene = try await Scene()
     try importKnown(scene.a)
     try await scene.upload(scene.a)
@@ -156,7 +158,7 @@ import Testing
     let run = RunStamp(node: Digest.uuid(of: ["node"]), number: 1, id: Digest.uuid(of: ["run"]))
     let change = RecordChange(guid: Self.guid, node: run.node, version: 1, base: held.revision, state: state)
     for _ in 0..<2 {
-      // A repeated request gets the same answer, although the stored state is not what was sent.
+      // A repeated request gets the same answer, although the stored state differs from the sent one.
       let answer = try await scene.server.connection()().apply([change], run)
       guard case .accepted? = answer.verdicts.first else { throw Unexpected() }
     }
@@ -176,7 +178,7 @@ import Testing
       .filter { $0.state.kind.details?.isListed == true }.map(\.state.provenance)
   }
 
-  @Test func aSiteKeepsItBesideWhatOtherProgramsRead() async throws {
+  @Test func aSiteKeepsTheProvenanceInOurMember() async throws {
     let scene = try SiteScene()
     var record = ImportedRecord(
       kind: .food, at: DeviceTime(seconds: SiteScene.start),
@@ -188,13 +190,13 @@ import Testing
     try await scene.upload("b")
     let origin = Provenance(format: "test", source: "a < \"b\" & c")
     #expect(try provenances(scene, "a") == [origin] && provenances(scene, "b") == [origin])
-    // An edit on the site is one of the same record.
+    // An edit on the site edits the same record.
     let document = try #require(scene.site.documents("treatments").first { $0["carbs"] != nil })
     #expect(document["enteredBy"]?.text == "glucoport")
     #expect(try await scene.upload("b").summary == UploadSummary())
   }
 
-  @Test func aTreatmentOfAnotherProgramNamesWhoEnteredIt() async throws {
+  @Test func aTreatmentOfAnotherProgramHasItsEnteredByAsProvenance() async throws {
     let scene = try SiteScene()
     let phone = scene.site.actAsPhoneApp()
     for (place, name) in ["Loop &lt;3", "", "openaps://phone"].enumerated() {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// What a pull brings, and what it leaves behind.
+/// The results of a pull.
 @Suite struct PullTests {
-  @Test func ofAThousandRecordsTheOneThatChangedIsTheOnlyBodySentAndFetched() async throws {
+  @Test func onlyTheChangedRecordOfAThousandIsTransferred() async throws {
     let scene = try await Scene()
     let guids = try (0..<1000).map { try scene.a.add(["a": "\($0)"]) }
     try await scene.upload(scene.a, scene.b)
@@ -19,7 +19,7 @@ import Testing
     let sent = try await scene.a.upload()
     #expect(sent.ending == .complete && sent.summary.pushedRecords == 1)
     #expect(await scene.a.remote.requests == ["records 1", "changes 1000"])
-    // What the next run of the other node is given, asked for as that run does.
+    // The page that the next run of the other node will request.
     let (cursor, run) = try scene.b.sync().sync { (try $0.cursor(), try $0.currentRun()) }
     let page = try #require(
       try await scene.server.connection()().changes(after: cursor, limit: 1000, run))
@@ -36,7 +36,7 @@ import Testing
     try node.sync().overview(ingests: 9).ingests.map { "\($0.format) \($0.new)" }
   }
 
-  @Test func aPullOfRecordsAloneIsNoImport() async throws {
+  @Test func aPullOfOnlyRecordsIsNotAnImport() async throws {
     let scene = try await Scene()
     for round in 0..<4 {
       _ = try scene.a.add(["a": "\(round)"])
@@ -45,7 +45,7 @@ import Testing
     #expect(try scene.b.records().count == 4 && imports(scene.b) == [])
   }
 
-  @Test func aPullOfReadingsThatAreHereIsNoImport() async throws {
+  @Test func aPullOfKnownReadingsIsNotAnImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3)
     try await scene.upload(scene.a, scene.b)
@@ -55,7 +55,7 @@ import Testing
       #expect(try await scene.b.upload().summary.pulledReadings == 0)
     }
     #expect(try imports(scene.b) == ["glucoport 3"])
-    // The first that is new begins one, and the run goes on in it.
+    // The first new reading begins an import, which the run continues.
     try scene.a.importReadings(0..<8)
     try await scene.upload(scene.a)
     try scene.b.sync().sync { try $0.setCursor(nil) }
@@ -64,7 +64,7 @@ import Testing
     #expect(try imports(scene.b) == ["glucoport 5", "glucoport 3"])
   }
 
-  @Test func anotherValueOfAReadingThatIsHereIsListedUnderItsPull() async throws {
+  @Test func anotherValueOfAKnownReadingIsListedWithItsPull() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3, value: 120)
     try scene.b.importReadings(0..<3)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Readings that several programs put on one person's site.
+/// Readings that several programs upload to one person's site.
 @Suite(.timeLimit(.minutes(10))) struct SameReadingTests {
   private let scene: SiteScene
 
@@ -22,7 +22,7 @@ import Testing
     return (keys.count, Set(held.values.filter { !$0.isUploaded }.map(\.key)).count)
   }
 
-  /// Whether store and site agree, as a comparison finds out.
+  /// Whether a comparison finds no difference between store and site.
   private func agrees(_ store: String) async throws -> Bool {
     let theirs = try await scene.remote().readingDigests(
       try scene.store(store).compare { try $0.currentRun() })
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func whatAnotherUploaderPutThereIsNotDoubled(_ unit: GlucoseUnit) async throws {
+  func readingsOfAnotherUploaderAreNotDuplicated(_ unit: GlucoseUnit) async throws {
     let values = Self.values(800)
     scene.addEntries(values)
     // In mmol/L a device shows one decimal.
@@ -50,7 +50,7 @@ import Testing
     #expect(second.summary.pulledReadings == 0 && second.summary.knownReadings == 0)
   }
 
-  @Test func oneOfAnotherValueIsKeptBesideIt() async throws {
+  @Test func aReadingWithAnotherValueIsKeptAsWell() async throws {
     scene.addEntries(Self.values(60))
     var own = Self.values(60).map(Double.init)
     for place in stride(from: 0, to: 60, by: 6) { own[place] += 3 }
@@ -63,11 +63,11 @@ import Testing
     #expect(try await agrees("a"))
   }
 
-  @Test func whatAnotherPutsThereLaterIsNotPulledAsASecondOne() async throws {
+  @Test func aReadingUploadedLaterByAnotherProgramIsNotPulledAgain() async throws {
     let values = Self.values(100)
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init)))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
-    // Within the last two days, where the next run looks for what API v1 wrote.
+    // In the last two days, where the next run searches for writes of API v1.
     let recent = SiteScene.clock / 1000 - 86_400
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init), from: recent))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
@@ -87,8 +87,8 @@ import Testing
     #expect(try await scene.upload("a").summary.pulledReadings == 0)
   }
 
-  /// It is sent no more, and counts as uploaded.
-  @Test func aPullFindsWhatIsStillPending() async throws {
+  /// It is no longer sent, and counts as uploaded.
+  @Test func aPullMatchesPendingReadings() async throws {
     scene.addEntries(Self.values(30))
     try scene.ingest("a", SiteScene.sensor(Self.values(30).map(Double.init)))
     let summary = try await scene.upload("a") { $0.pushes = false }.summary
@@ -109,8 +109,8 @@ import Testing
     #expect(summary.pushedReadings == 2 && summary.pulledReadings == 2 && summary.disputedReadings == 0)
   }
 
-  /// A meter counts its readings, so that their places do not depend on times.
-  @Test func ticksAreFoundByTheirTimes() async throws {
+  /// A meter counts its readings, so that their positions do not depend on times.
+  @Test func readingsWithTicksAreMatchedByTheirTimes() async throws {
     scene.addEntries(Self.values(50))
     let own = SiteScene.sensor(Self.values(50).map(Double.init)).enumerated().map { place, reading in
       Reading(
@@ -122,7 +122,7 @@ import Testing
     #expect(try readings("a") == (50, 0))
   }
 
-  @Test func whatIsSentAgainIsLookedForAnew() async throws {
+  @Test func requeuedReadingsAreMatchedAgain() async throws {
     scene.addEntries(Self.values(20))
     try scene.ingest("a", SiteScene.sensor(Self.values(20).map(Double.init)))
     _ = try await scene.upload("a")
@@ -141,7 +141,7 @@ import Testing
     #expect(try await agrees("a"))
   }
 
-  @Test func aNewRemoteKnowsNothingOfTheOldOnesDocuments() async throws {
+  @Test func matchesOfAnOldRemoteDoNotApplyToANewOne() async throws {
     scene.addEntries(Self.values(20))
     try scene.ingest("a", SiteScene.sensor(Self.values(20).map(Double.init)))
     _ = try await scene.upload("a")
@@ -172,7 +172,7 @@ import Testing
     #expect(own.isSame(as: .value(Quantity(theirs, .milligramsPerDecilitre))) == isSame)
   }
 
-  @Test func lowAndHighAreWhatProgramsOfNightscoutWriteForThem() {
+  @Test func lowAndHighMatchTheValuesOfNightscoutsPrograms() {
     let low = Measurement.low(below: 40, .milligramsPerDecilitre)
     let high = Measurement.high(above: nil, .millimolesPerLitre)
     func shown(_ number: Double) -> Measurement { .value(Quantity(number, .milligramsPerDecilitre)) }

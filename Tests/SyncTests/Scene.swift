@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Two nodes and a server for the time of a test: real stores, real storage, no network between.
+/// Two nodes and a server during a test: real stores, real storage, without a network.
 final class Scene {
   let server: SimulatedServer
   let a: SimulatedNode
@@ -44,11 +44,11 @@ final class Scene {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A leftover folder among temporary ones is harmless.
     }
   }
 
-  /// A record that both nodes and the server have, with the texts `a` and `b`.
+  /// A record of both nodes and the server with the texts `a` and `b`.
   func sharedNote() async throws -> String {
     let guid = try a.add(["a": "1", "b": "1"])
     try await upload(a, b)
@@ -123,7 +123,7 @@ extension SimulatedNode {
     try ingest(batch, generatedAt: nil)
   }
 
-  /// An export of a diary with one row, which has an id there.
+  /// An export of a diary with one row, which has an id in the export.
   func importDiary(
     carbs: Double, generatedAt: Int64, _ change: (inout ImportedRecord) -> Void = { _ in }
   ) throws {
@@ -159,9 +159,9 @@ extension SimulatedNode {
 }
 
 extension Scene {
-  /// Another installation with the files of this one, as a copy program finds them.
+  /// Another installation with a copy of this one's files.
   ///
-  /// - Parameter number: tells several copies apart.
+  /// - Parameter number: distinguishes several copies.
   func copy(of node: SimulatedNode, number: UInt64 = 0) async throws -> SimulatedNode {
     let path = node.path + "-copy" + (number == 0 ? "" : "\(number)")
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: node.path + suffix) {

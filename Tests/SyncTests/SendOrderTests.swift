@@ -9,9 +9,9 @@ import Testing
 
 @testable import Sync
 
-/// What waits is a set and no list: the order in which it goes up decides nothing.
+/// Pending items are a set, not a list: the order of sending has no effect.
 @Suite struct SendOrderTests {
-  /// What a server and both nodes hold behind everything.
+  /// The final state of a server and both nodes.
   private struct Outcome: Equatable {
     var accepted = 0
     var server: [String: RecordState] = [:]
@@ -24,7 +24,7 @@ import Testing
     "\(entry)000000\(child)-0000-4000-8000-000000000000"
   }
 
-  /// Entries with children: as they were made, edited, moved, and deleted with all that belongs to them.
+  /// Entries with children: as created, edited, moved, and deleted with their children.
   private static func fill(_ node: SimulatedNode) throws {
     let editor = try node.editor()
     for entry in 1...5 {
@@ -43,7 +43,7 @@ import Testing
     try node.delete(guid(1, 2))
   }
 
-  /// - Parameter order: puts the changes into the order in which each goes up in its own request.
+  /// - Parameter order: sorts the changes into the order in which each is sent by a separate request.
   private func outcome(_ order: ([RecordChange]) -> [RecordChange]) async throws -> Outcome {
     let scene = try await Scene()
     try Self.fill(scene.a)
@@ -60,7 +60,7 @@ import Testing
       let verdict = try await scene.a.remote.apply([change], run).verdicts.first
       if case .accepted? = verdict { outcome.accepted += 1 }
     }
-    // Finds everything there, and takes the answers.
+    // Finds all changes on the server, and receives the answers.
     try await scene.upload(scene.a, scene.b)
     for record in try await scene.server.everything().records { outcome.server[record.guid] = record.state }
     for node in [scene.a, scene.b] {
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func anyOrderOfSendingGivesTheSameServerAndTheSameNodes(seed: UInt64) async throws {
+  func anyOrderOfSendingHasTheSameResult(seed: UInt64) async throws {
     let ordered = try await outcome { changes in
       changes.filter { $0.state.entryGuid == nil } + changes.filter { $0.state.entryGuid != nil }
     }
@@ -84,7 +84,7 @@ import Testing
     #expect(shuffled == ordered, "seed \(seed)")
   }
 
-  @Test func recordsGoUpInTheOrderInWhichTheyWereFirstEdited() async throws {
+  @Test func recordsAreSentInTheOrderOfTheirFirstEdit() async throws {
     let scene = try await Scene()
     let guids = ["9", "1", "5", "0", "7"].map { "\($0)0000000-0000-4000-8000-000000000000" }
     for guid in guids {
@@ -93,7 +93,7 @@ import Testing
         fields: RecordFields(["a": .text(guid)]))
       _ = try scene.a.editor().add(draft, guid: guid)
     }
-    // A later edit of what is pending keeps its place.
+    // A later edit of a pending record keeps its position.
     try scene.a.edit(guids[1], "a", "later")
     let child = try scene.a.add(["a": "child"], to: guids[0])
     let order = try scene.a.sync().sync { store in
@@ -105,7 +105,7 @@ import Testing
     try await scene.upload(scene.a)
     let held = try await scene.server.everything().records.map(\.guid)
     #expect(Set(held).isSuperset(of: guids + [child]))
-    // What is edited again after it went up is the last.
+    // A record edited again after it was sent is last.
     try scene.a.edit(guids[0], "a", "again")
     try scene.a.edit(guids[3], "a", "again")
     try scene.a.edit(guids[2], "a", "again")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// Two people who settle one conflict, and entries that would belong to each other.
+/// Two people resolve one conflict, and entries that would contain each other.
 @Suite struct SettlementTests {
-  /// An entry that one node deleted and to which the other had added a record: both nodes have the conflict.
+  /// An entry that one node deleted while the other added a record to it: both nodes have the conflict.
   private func orphaned() async throws -> (scene: Scene, entry: String, child: String) {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
@@ -22,7 +22,7 @@ import Testing
     return (scene, entry, child)
   }
 
-  @Test(arguments: [true, false]) func oppositeSettlementsAreAConflictAgain(restoresFirst: Bool) async throws
+  @Test(arguments: [true, false]) func oppositeResolutionsAreAnotherConflict(restoresFirst: Bool) async throws
   {
     let (scene, entry, child) = try await orphaned()
     let (first, second) = restoresFirst ? (scene.a, scene.b) : (scene.b, scene.a)
@@ -33,7 +33,7 @@ import Testing
     #expect(try second.record(entry).state.isDeleted == restoresFirst)
     #expect(try second.resolver().conflicts().map(\.guid) == [entry])
     #expect(try first.record(child).state.isDeleted)
-    // The person who came second decides with what both did in view.
+    // The second person decides with both actions in view.
     try second.resolve(entry, .theirs)
     try await scene.upload(second, first, second)
     for node in [first, second] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Resolution.mine, .theirs]) func equalSettlementsAgree(_ resolution: Resolution)
+  @Test(arguments: [Resolution.mine, .theirs]) func equalResolutionsAgree(_ resolution: Resolution)
     async throws
   {
     let (scene, entry, child) = try await orphaned()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Resolution.mine, .theirs]) func oneSettlementNeedsNoOther(_ resolution: Resolution)
+  @Test(arguments: [Resolution.mine, .theirs]) func oneResolutionIsSufficient(_ resolution: Resolution)
     async throws
   {
     let (scene, entry, child) = try await orphaned()
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// The entry was edited and got a record there, and was deleted here: one conflict, counted and settled once.
+  /// The entry was edited and got a record on the remote, and was deleted here: one conflict, counted and resolved once.
   @Test(arguments: [Resolution.mine, .theirs])
   func anEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
     let scene = try await Scene()
@@ -96,7 +96,7 @@ import Testing
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }
   }
 
-  @Test func entriesThatWouldBelongToEachOtherAreAConflict() async throws {
+  @Test func entriesThatWouldContainEachOtherAreAConflict() async throws {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
     try move(x, into: y, scene.a)
@@ -105,12 +105,12 @@ import Testing
     #expect(try scene.a.resolver().conflicts().map(\.guid) == [y])
     #expect(try scene.b.resolver().conflicts().map(\.guid) == [x])
     #expect(try scene.a.record(y).state.entryGuid == nil && scene.b.record(x).state.entryGuid == nil)
-    // Deleting one leaves the other.
+    // After a deletion the other entry remains.
     try scene.a.delete(x)
     #expect(try !scene.a.record(y).state.isDeleted)
   }
 
-  @Test func theSideThatClosesTheCircleIsRefusedUntilThereIsNone() async throws {
+  @Test func theResolutionThatClosesTheCircleIsRefusedUntilItIsOpen() async throws {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
     try move(x, into: y, scene.a)
@@ -120,7 +120,7 @@ import Testing
     #expect(try scene.a.record(y).isConflicted)
     try scene.a.resolve(y, .mine)
     try await scene.upload(scene.a, scene.b)
-    // Nobody edited it there, and nothing stands in its way any more.
+    // It was not edited there, and nothing prevents it any more.
     #expect(try !scene.b.record(x).isConflicted)
     try await scene.upload(scene.b, scene.a)
     for node in [scene.a, scene.b] {
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func aMoveDeeperThanTheCommandLineAllowsIsAConflict() async throws {
+  @Test func aMoveDeeperThanTheCommandLinePermitsIsAConflict() async throws {
     let scene = try await Scene()
     let (top, middle, low) = (
       try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()
@@ -141,7 +141,7 @@ import Testing
     #expect(try scene.b.resolver().conflicts().map(\.guid) == [middle])
   }
 
-  @Test func aMoveToAnotherEntryIsNoConflict() async throws {
+  @Test func aMoveToAnotherEntryIsNotAConflict() async throws {
     let scene = try await Scene()
     let (one, other) = (try await scene.sharedNote(), try await scene.sharedNote())
     let child = try scene.a.add(["a": "child"], to: one)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// A change of zone moves what stands on a site, which knows only instants.
+/// A change of zone moves documents of a site, which knows only instants.
 @Suite(.timeLimit(.minutes(20))) struct SiteMoveTests {
   private static let values = (0..<250).map { (place: Int) -> Double in Double(70 + place * 7 % 200) }
 
@@ -33,17 +33,17 @@ import Testing
     #expect(run.summary.readingsToMove == 0 && run.summary.pushedReadings == 0)
     #expect(scene.ownEntries().values.flatMap(\.self).min() == SiteScene.start - 32_400)
     try scene.expectInPlace("a")
-    // One document of the dose acts.
+    // Only one document of the dose is active.
     #expect(scene.validTreatments.compactMap { $0["insulin"]?.number } == [4])
     scene.link.reset()
     #expect(try await scene.upload("a").ending == .complete)
     #expect(scene.link.calls.allSatisfy { $0.hasPrefix("GET ") }, "\(scene.link.calls)")
   }
 
-  @Test func eachFindsItsPlaceFreeInEitherDirection() async throws {
+  @Test func eachMoveFindsItsNewTimeFreeInEitherDirection() async throws {
     // Several batches.
     let scene = try await Self.scene(readings: Self.values.count)
-    // By whole steps of the sensor, so that each moves to where another one stood.
+    // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another one.
     for zone in ["Europe/Madrid", "America/New_York", "UTC"] {
       try scene.setZone("a", zone)
       try await scene.finish("a")
@@ -72,11 +72,11 @@ import Testing
     #expect(try scene.setZone("a", "Asia/Tokyo").toMove.readings == 0)
     try await scene.finish("a")
     try scene.expectInPlace("a")
-    // Twice there would be another key.
+    // A duplicate would have another key.
     #expect(scene.ownEntries().count == 4)
   }
 
-  @Test func anotherStoreMovesWhatItSentByTheZoneThatItPulls() async throws {
+  @Test func anotherStoreMovesItsDocumentsByThePulledZone() async throws {
     let scene = try await Self.scene()
     try await scene.finish("b")
     let device = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
@@ -84,7 +84,7 @@ import Testing
     try await scene.finish("b")
     try scene.setZone("a", "Asia/Tokyo")
     try await scene.finish("a")
-    // What the other store moved already is looked up and left alone.
+    // Documents already moved by the other store are looked up and left unchanged.
     scene.link.reset()
     let summary = try await scene.upload("b").summary
     #expect(summary.movedReadings == 2)
@@ -94,7 +94,7 @@ import Testing
     try scene.expectInPlace("b")
   }
 
-  @Test func whatSomebodyDeletedThereStaysDeleted() async throws {
+  @Test func aDocumentDeletedOnTheSiteStaysDeleted() async throws {
     let scene = try await Self.scene()
     let gone = try #require(scene.site.documents("entries").first)
     #expect(scene.site.actAsPhoneApp().deleteEntry(gone["_id"]?.text ?? ""))
@@ -104,7 +104,7 @@ import Testing
     #expect(try scene.store("a").siteMoves().readings == 0)
   }
 
-  @Test func otherProgramsEntriesStayWhereTheyAre() async throws {
+  @Test func entriesOfOtherProgramsAreNotMoved() async throws {
     let scene = try SiteScene()
     scene.addEntries([100, 110, 120])
     try scene.ingest("a", SiteScene.derived([100, 110, 120, 130]))
@@ -117,7 +117,7 @@ import Testing
     #expect(scene.ownEntries().values.map(\.self) == [[SiteScene.start + 900 - 32_400]])
   }
 
-  @Test func oneRunMovesABoundedNumberAndTheNextGoesOn() async throws {
+  @Test func oneRunMovesALimitedNumberAndTheNextContinues() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     let first = try await scene.upload("a") { $0.maxMoves = 12 }
@@ -131,7 +131,7 @@ import Testing
     try scene.expectInPlace("a")
   }
 
-  @Test func aRoleThatMayNotDeleteLeavesReadingsWhereTheyAre() async throws {
+  @Test func aRoleWithoutTheRightToDeleteDoesNotMoveReadings() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     scene.setRights(entries: "create,read,update")
@@ -148,7 +148,7 @@ import Testing
     try scene.expectInPlace("a")
   }
 
-  @Test func aReadingIsRefusedThatMovesToATimeThatTheSiteRefuses() async throws {
+  @Test func aMoveToATimeThatTheSiteRefusesIsRefused() async throws {
     let scene = try SiteScene()
     // The last hours of 1999 in Tokyo's time.
     let second: Int64 = 946_684_800 + 3600
@@ -178,7 +178,7 @@ import Testing
     #expect(scene.ownEntries().count == 30)
   }
 
-  @Test func aRecordThatIsEditedMeanwhileIsSentAndMoved() async throws {
+  @Test func aRecordEditedMeanwhileIsSentAndMoved() async throws {
     let scene = try await Self.scene(readings: 1)
     let guid = try #require(scene.records("a").first?.guid)
     try scene.setZone("a", "Asia/Tokyo")
@@ -191,9 +191,9 @@ import Testing
 
   // MARK: Killed
 
-  /// Zones are changed before the upload that is killed, and once more behind it.
+  /// Zones are changed before the upload that is killed, and once more after it.
   @Test(arguments: [nil, "America/New_York", "UTC"])
-  func anUploadThatIsKilledAtAnyRequestLosesAndDoublesNothing(_ next: String?) async throws {
+  func anUploadKilledAtAnyRequestLosesAndDuplicatesNothing(_ next: String?) async throws {
     let prepared = try await Self.scene(readings: 6)
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
@@ -241,17 +241,17 @@ import Testing
     }
   }
 
-  /// The store whose move is killed never comes back: another one that pulled the zone ends the move.
-  @Test func aDoseStandsOnceWhereverAMoveIsKilledForGood() async throws {
+  /// The store whose move is killed never runs again: another one that pulled the zone completes the move.
+  @Test func aDoseExistsOnceWhereverAMoveIsKilledPermanently() async throws {
     let prepared = try await Self.scene(readings: 1)
     try await prepared.finish("b")
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    // It begins where the document is marked as moved.
+    // It begins with the mark of the move in the document.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
     for place in first + 1...whole.link.count {
-      // Behind it the zone changes, the dose is edited, deleted or hidden, or nothing happens.
+      // Afterwards the zone changes, the dose is edited, deleted or hidden, or nothing happens.
       for next in 0..<5 {
         let scene = try SiteScene(copying: prepared)
         scene.link.reset { $0 < place ? .carried : .lost }
@@ -278,8 +278,8 @@ import Testing
     }
   }
 
-  /// The first upload is killed, when nobody knows which readings arrived, and the zone changes behind it.
-  @Test func aChangeOfZoneBehindAnUploadThatWasKilledDoublesNothing() async throws {
+  /// The first upload is killed while it is unknown which readings arrived, and then the zone changes.
+  @Test func aChangeOfZoneAfterAKilledUploadDuplicatesNothing() async throws {
     for readings in [6, 30] {
       func fresh() throws -> SiteScene {
         let scene = try SiteScene()
@@ -308,7 +308,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...12)
-  func anySequenceOfZonesImportsAndUploadsEndsInPlace(seed: UInt64) async throws {
+  func anySequenceOfZonesImportsAndUploadsEndsWithCorrectTimes(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let scene = try SiteScene()
     let zones = ["UTC", "Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
@@ -336,7 +336,7 @@ import Testing
         try await scene.upload(Bool.random(using: &random) ? "a" : "b") { $0.joinsZones = true }
         scene.link.reset()
       }
-      // What two stores write within a second, a pull may bring hours later.
+      // Writes of two stores within a second may be pulled hours later.
       scene.site.moveClock(by: 10_000)
     }
     for name in ["a", "b", "a", "b", "a"] {

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Hidden records on a site that knows no withdrawals: their treatments are made blank and deleted, no store deletes the
-/// record, and showing it again brings the treatment back.
+/// Hidden records on a site that does not know withdrawals. Their treatments are cleared and deleted, no store deletes
+/// the record, and restoring it creates the treatment again.
 @Suite(.timeLimit(.minutes(20))) struct SiteRemovalTests {
   /// In the two days that each upload reads again.
   private static let recent = SiteScene.clock / 1000 - 3600
@@ -28,12 +28,12 @@ import Testing
     scene.validTreatments.compactMap { $0["insulin"]?.number }
   }
 
-  /// The record as a store has it, tombstones, too.
+  /// The record in a store, possibly a tombstone.
   private static func state(_ scene: SiteScene, _ name: String, _ guid: String) throws -> SyncRecord? {
     try scene.store(name).sync { try $0.record(guid) }
   }
 
-  @Test func aHiddenRecordIsBlankAndDeletedThereAndComesBackWhenItIsShown() async throws {
+  @Test func aHiddenRecordIsClearedAndDeletedOnTheSiteAndRestoredWithIt() async throws {
     let (scene, dose) = try await Self.scene()
     #expect(scene.site.insulinOnBoard > 1)
     try scene.setHidden("a", dose, true)
@@ -59,7 +59,7 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  @Test func aRecordThatIsHiddenBeforeItIsSentNeverGetsThere() async throws {
+  @Test func aRecordHiddenBeforeItIsSentIsNeverSent() async throws {
     let scene = try SiteScene()
     let dose = try scene.addDose("a", 4)
     try scene.setHidden("a", dose, true)
@@ -83,7 +83,7 @@ import Testing
     #expect(try scene.b.sync().overview(ingests: 0).withdrawnRecords == 1)
   }
 
-  @Test func aTreatmentOfAnotherProgramStays() async throws {
+  @Test func aTreatmentOfAnotherProgramIsNotRemoved() async throws {
     let scene = try SiteScene()
     scene.addTreatments(1)
     try await scene.finish("a")
@@ -95,8 +95,8 @@ import Testing
     #expect(try scene.records("a").first?.isWithdrawn == true)
   }
 
-  /// An undone import hides what it wrote; other content means that somebody edited it.
-  @Test func anEditFromAnotherStoreShowsItAgainEverywhere() async throws {
+  /// An undone import hides its records; a record with other content was edited by a person.
+  @Test func anEditFromAnotherStoreRestoresTheRecordEverywhere() async throws {
     let scene = try SiteScene()
     let meal = ImportedRecord(
       kind: .food, at: DeviceTime(seconds: Self.recent), placement: Placement(utcOffset: 0, source: .zone),
@@ -107,7 +107,7 @@ import Testing
     _ = try scene.editing("a").undo(1, group: UUID().uuidString.lowercased(), at: 5000)
     try await scene.finish("a")
     #expect(scene.ownTreatments().isEmpty)
-    // Made before the other store heard of the withdrawal.
+    // Made before the other store received the withdrawal.
     _ = try scene.editor("b").edit(guid) { $0.fields["carbs"] = .number(50) }
     for name in ["b", "a", "b"] { try await scene.finish(name) }
     for name in ["a", "b"] {
@@ -128,7 +128,7 @@ import Testing
     #expect(Self.doses(scene) == [])
   }
 
-  @Test func aHiddenRecordThatAZoneMovedComesBackAtItsNewTime() async throws {
+  @Test func aHiddenRecordMovedByAZoneIsRestoredAtItsNewTime() async throws {
     let (scene, dose) = try await Self.scene()
     try scene.setHidden("a", dose, true)
     try await scene.finish("a")
@@ -141,8 +141,8 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  /// An undo of a large import takes several runs, of which each says what it removed and what is left.
-  @Test func removalsAreCountedAndBounded() async throws {
+  /// An undo of a large import takes several runs, each of which reports what it removed and what remains.
+  @Test func removalsAreCountedAndLimited() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
     _ = try await scene.upload("a")
@@ -167,7 +167,7 @@ import Testing
     #expect(summary.removedRecords == 1 && summary.recordsToRemove == 0)
   }
 
-  @Test func verifyMissesNoHiddenRecord() async throws {
+  @Test func verifyDoesNotReportHiddenRecordsAsMissing() async throws {
     let (scene, dose) = try await Self.scene()
     try scene.setHidden("a", dose, true)
     try await scene.finish("a")
@@ -176,9 +176,9 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  /// A run that hides, and one that shows again.
+  /// A run that hides, and one that restores.
   @Test(arguments: [true, false])
-  func anUploadThatIsKilledAtAnyRequestEndsAsOneThatIsNot(_ hides: Bool) async throws {
+  func aKilledUploadIsCompletedByTheNextOne(_ hides: Bool) async throws {
     let (prepared, dose) = try await Self.scene()
     try prepared.setHidden("a", dose, true)
     if !hides {
@@ -199,7 +199,7 @@ import Testing
         _ = try await scene.upload("a")
         scene.close("a")
         scene.link.reset()
-        // The other store looks while the work is half done.
+        // The other store pulls while the work is incomplete.
         for name in ["b", "c", "b", "c"] { try await scene.finish(name) }
         let comment: Comment = "killed at \(place), \(isAnswered)"
         for name in ["b", "c"] {

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Sync
 
-/// Items whose times the zones of the logbook place, and where they stand on the site.
+/// Items whose offsets depend on the zones of the logbook, and their times on the site.
 extension SiteScene {
-  /// Sensor values, one every five minutes, of a source that states no offset.
+  /// Sensor values, one every five minutes, of a source without offsets.
   static func derived(_ values: [Double], from second: Int64 = start) -> [Reading] {
     values.enumerated().map { place, value in
       Reading(
@@ -20,7 +20,7 @@ extension SiteScene {
     }
   }
 
-  /// Adds a dose whose time the zones place.
+  /// Adds a dose whose offset depends on the zones.
   @discardableResult
   func addDose(_ name: String, _ units: Double, at second: Int64 = start) throws -> String {
     let guid = Digest.uuid(of: ["dose", name, String(second), String(units)])
@@ -45,7 +45,7 @@ extension SiteScene {
     return readings
   }
 
-  /// The records of a store that people see, hidden ones, too.
+  /// The records of a store for people, including hidden ones.
   func records(_ name: String) throws -> [StoredRecord] {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
@@ -59,8 +59,8 @@ extension SiteScene {
     try WithdrawalEditor(editing(name), at: Self.clock / 1000).set(record, isHidden: isHidden, reason: "")
   }
 
-  /// The requests of a run at which it is killed: each third one, and the last ones, where records are moved; every one
-  /// with `GLUCOPORT_EACH_REQUEST`.
+  /// The requests at which a run is killed: every third one, and the last ones, which move records. With
+  /// `GLUCOPORT_EACH_REQUEST`, every request.
   static func places(of count: Int) -> [Int] {
     let isWhole = ProcessInfo.processInfo.environment["GLUCOPORT_EACH_REQUEST"] != nil
     return (1...max(1, count)).filter { isWhole || $0 % 3 == 1 || $0 > count - 5 }
@@ -74,7 +74,7 @@ extension SiteScene {
     Issue.record("it does not end")
   }
 
-  /// Our valid entries, the seconds of each by its key.
+  /// Our valid entries: the seconds of each by its key.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
@@ -83,7 +83,7 @@ extension SiteScene {
     return found
   }
 
-  /// Our valid treatments in which a dose or a meal stands, the seconds of each by the record's id.
+  /// Our valid treatments with a dose or a meal: the seconds of each by the record's id.
   func ownTreatments() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for document in validTreatments
@@ -99,7 +99,7 @@ extension SiteScene {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// Every shown item of a store stands once on the site, at the store's instant, and nothing else of ours does.
+  /// Expects every visible item of a store once on the site at the store's instant, and no other document of ours.
   func expectInPlace(_ name: String, _ comment: Comment = "") throws {
     let entries = try readings(name).filter { !$0.isWithdrawn }.map { ($0.identity.uuid, [$0.utc]) }
     let (entriesHere, entriesThere) = (Dictionary(entries) { $0 + $1 }, ownEntries())

@@ -10,9 +10,9 @@ import TestServers
 
 @testable import Sync
 
-/// Stores of one person and a Nightscout site that other programs write to, without a wire.
+/// Stores of one person and a Nightscout site to which other programs write, without a network.
 final class SiteScene {
-  /// The first moment at which something was measured, long before the site's clock.
+  /// The time of the first measurement, long before the site's clock.
   static let start: Int64 = 1_700_000_000
   static let clock: Int64 = 1_790_000_000_000
   static let meter = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
@@ -24,7 +24,7 @@ final class SiteScene {
   private var stores: [String: Store] = [:]
   private var runs = 0
 
-  /// A copy of a scene, which takes a fraction of the time that the uploads took.
+  /// A copy of a scene, which is much faster than repeating the uploads.
   init(copying other: SiteScene) throws {
     folder = try Self.makeFolder()
     site = NightscoutStandIn(copying: other.site)
@@ -46,14 +46,14 @@ final class SiteScene {
   init() throws {
     folder = try Self.makeFolder()
     site = NightscoutStandIn(withoutWireAt: Self.clock)
-    // The remote measures how long a run takes by the machine's clock.
+    // The remote measures the duration of a run by the machine's clock.
     site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
     link = SiteLink(site)
     token = site.addSubject("anna", roles: ["uploader"])
     setRights()
   }
 
-  /// Gives the role of the login these rights, as the site's administrator does.
+  /// Sets the rights of the login's role, like the site's administrator.
   func setRights(entries: String = "create,read,update,delete") {
     site.setRole("uploader", ["api:entries:\(entries)", "api:treatments:create,read,update,delete"])
   }
@@ -62,7 +62,7 @@ final class SiteScene {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A leftover folder among temporary ones is harmless.
     }
   }
 
@@ -70,7 +70,7 @@ final class SiteScene {
 
   private func path(_ name: String) -> String { folder.appending(path: "\(name).db").path }
 
-  /// A store that is connected to the site, as an upload opens it.
+  /// A store that is connected to the site and opened for an upload.
   func store(_ name: String) throws -> Store {
     if let store = stores[name] { return store }
     _ = try Store.openOrCreate(path: path(name), role: .importer, zone: LogbookZone(name: "UTC"))
@@ -83,7 +83,7 @@ final class SiteScene {
     return store
   }
 
-  /// Copies the file of a store as a process that is killed then leaves it.
+  /// Copies the file of a store in the state in which a killed process leaves it.
   func copying(_ name: String, to other: String) -> @Sendable () throws -> Void {
     let (from, to) = (path(name), path(other))
     return {
@@ -93,7 +93,7 @@ final class SiteScene {
     }
   }
 
-  /// Gives a store another zone, as another process does during an upload.
+  /// Changes the zone of a store, like another process during an upload.
   func settingZone(_ name: String, _ zone: String, at second: Int64) -> @Sendable () throws -> Void {
     let path = path(name)
     return {
@@ -120,7 +120,7 @@ final class SiteScene {
     }
   }
 
-  /// The store as commands open it that hide and show.
+  /// The store opened for commands that hide and restore.
   func editing(_ name: String) throws -> Store { try Store(path: path(name), role: .editor) }
 
   func editor(_ name: String) throws -> RecordEditor {
@@ -130,7 +130,7 @@ final class SiteScene {
 
   // MARK: Uploads
 
-  /// The site as its own process reaches it, with its own login.
+  /// The site for a separate process with a separate login.
   func remote() throws -> any LogbookService {
     let login = RemoteLogin(
       address: try RemoteAddress("http://localhost", allowsPlainHTTP: false),
@@ -194,7 +194,7 @@ final class SiteScene {
     return counts
   }
 
-  /// How many valid treatments are on the site.
+  /// The number of valid treatments on the site.
   var treatments: Int { site.documents("treatments").count { $0["isValid"] != false } }
 }
 
@@ -213,14 +213,14 @@ extension SiteScene {
   }
 }
 
-/// The way to a site, on which a request goes wrong where a test says so.
+/// The connection to a site, with faults that a test chooses.
 final class SiteLink: HTTPTransport {
-  /// What becomes of a request.
+  /// The result of a request.
   enum Outcome: Sendable {
     case carried
     case lost
     case answerLost
-    /// Only so many bytes of its answer arrive.
+    /// Only this number of bytes of its answer arrives.
     case cut(Int)
   }
 
@@ -236,12 +236,12 @@ final class SiteLink: HTTPTransport {
 
   init(_ site: NightscoutStandIn) { wire = SiteWire(site: site) }
 
-  /// Requests so far.
+  /// The number of requests so far.
   var count: Int { state.withLock { $0.count } }
   /// Their methods and paths.
   var calls: [String] { state.withLock { $0.calls } }
 
-  /// How many bytes their answers had, of those that were carried.
+  /// The sizes of the answers to successful requests in bytes.
   var sizes: [Int] { state.withLock { $0.sizes } }
 
   func reset(_ outcome: @escaping @Sendable (_ number: Int) -> Outcome = { _ in .carried }) {

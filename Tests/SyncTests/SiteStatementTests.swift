@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// What other programs have on a site is an import of the site's: an undo of an import of this store leaves it visible,
-/// whichever came first.
+/// Items of other programs on a site count as an import of the site: an undo of this store's import leaves them
+/// visible, in either order.
 @Suite(.timeLimit(.minutes(10))) struct SiteStatementTests {
   private static let values = (0..<40).map { 70 + Int64($0 * 7 % 200) }
   private let scene: SiteScene
@@ -24,7 +24,7 @@ import Testing
     _ = try scene.editing(name).undo(number, group: group, at: now)
   }
 
-  /// The values of the readings that a store shows, in order.
+  /// The values of the visible readings of a store, in order.
   private func shown(_ name: String) throws -> [Double] {
     try scene.readings(name).filter { !$0.isWithdrawn }.compactMap { $0.measurement.quantity?.number }
       .sorted()
@@ -32,20 +32,20 @@ import Testing
 
   private var theirs: [Double] { Self.values.map(Double.init).sorted() }
 
-  /// The store has forty of theirs, and five that nobody else has.
+  /// The store has forty readings of the site, and five others.
   private func importOwn(_ name: String, from second: Int64 = SiteScene.start) throws {
     let values = (Self.values + [201, 202, 203, 204, 205]).map(Double.init)
     try scene.ingest(name, SiteScene.sensor(values, from: second))
   }
 
-  @Test func anUndoBeforeTheFirstDownloadLeavesWhatTheSiteStates() async throws {
+  @Test func anUndoBeforeTheFirstDownloadKeepsTheSitesReadings() async throws {
     try importOwn("a")
     try undo("a")
     #expect(try shown("a").isEmpty)
     let summary = try await scene.upload("a").summary
     #expect(summary.pulledReadings == Self.values.count)
     #expect(try shown("a") == theirs)
-    // It stays so, and nothing of it goes up.
+    // It stays so, and none of it is sent.
     for _ in 0..<2 { #expect(try await scene.upload("a").summary.pulledReadings == 0) }
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
@@ -53,7 +53,7 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  @Test func anUndoAfterTheDownloadLeavesWhatTheSiteStates() async throws {
+  @Test func anUndoAfterTheDownloadKeepsTheSitesReadings() async throws {
     try importOwn("a")
     _ = try await scene.upload("a")
     try undo("a")
@@ -62,9 +62,9 @@ import Testing
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
   }
 
-  /// An import of an export of the site has the identities of its documents.
+  /// An import of an export of the site has the identities of the site's documents.
   @Test(arguments: [false, true])
-  func anUndoOfTheSitesOwnExportLeavesWhatTheSiteStates(_ isUndoneFirst: Bool) async throws {
+  func anUndoOfTheSitesExportKeepsTheSitesReadings(_ isUndoneFirst: Bool) async throws {
     let run = RunStamp(node: "n", number: 1, id: "r")
     let snapshots = try #require(try scene.remote().snapshots)
     let readings = try await snapshots.snapshot(after: nil, limit: 1000, run).readings
@@ -77,8 +77,8 @@ import Testing
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
   }
 
-  /// The store that undoes it has not seen the site, and the other one has.
-  @Test func anUndoOfAnotherStoreLeavesWhatTheSiteStates() async throws {
+  /// The undoing store has not seen the site; the other one has.
+  @Test func anUndoOfAnotherStoreKeepsTheSitesReadings() async throws {
     try importOwn("a")
     _ = try await scene.upload("a")
     let copied = scene.copying("a", to: "b")
@@ -89,8 +89,8 @@ import Testing
     for name in ["a", "b"] { #expect(try shown(name) == theirs, "\(name)") }
   }
 
-  /// What others add with an old time is seen by no upload.
-  @Test func verifyShowsWhatTheSiteStates() async throws {
+  /// No upload notices additions of others with an old time.
+  @Test func verifyRestoresTheSitesReadings() async throws {
     _ = try await scene.upload("a")
     let early = SiteScene.start - 90_000
     try importOwn("a", from: early)
@@ -108,7 +108,7 @@ import Testing
     #expect(again.summary.differences == 0)
   }
 
-  @Test func whatAPersonHidesStaysHidden() async throws {
+  @Test func readingsHiddenByAPersonStayHidden() async throws {
     try importOwn("a")
     let reading = try #require(scene.readings("a").first)
     try WithdrawalEditor(scene.editing("a"), at: 5000).set(reading, isHidden: true, reason: "")

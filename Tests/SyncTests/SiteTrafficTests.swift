@@ -9,14 +9,14 @@ import Testing
 
 @testable import Sync
 
-/// How many requests a site costs, undisturbed and where they go wrong.
+/// The number of requests to a site, with and without faults.
 @Suite(.timeLimit(.minutes(20))) struct SiteTrafficTests {
-  /// A sensor's readings, of which every other one is on the site already, and records.
+  /// A sensor's readings, half of which are on the site already, and records.
   private static func fill(_ scene: SiteScene, readings: Int, theirs: Int, records: Int, treatments: Int)
     throws
   {
     let values = (0..<readings).map { 70 + $0 * 7 % 200 }
-    // Theirs begin before ours, and end in the middle of them.
+    // Theirs begin before ours and end in the middle of them.
     scene.addEntries(
       (0..<theirs).map { Int64(70 + ($0 + theirs / 2 * 199) * 7 % 200) },
       from: SiteScene.start - Int64(theirs / 2) * 300)
@@ -41,11 +41,11 @@ import Testing
     #expect(scene.treatments == records + treatments)
   }
 
-  /// The sizes of a first upload, a fiftieth of those that are promised: `GLUCOPORT_SITE_READINGS=100000` has them whole.
+  /// The sizes of a first upload: 1/50 of the documented ones. `GLUCOPORT_SITE_READINGS=100000` uses these.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_READINGS"].flatMap(Int.init) ?? 2000
 
-  @Test func aFirstUploadTakesARequestForEach200NewReadingsAndEach1000ThatAreThere() async throws {
+  @Test func aFirstUploadTakesARequestForEach200NewReadingsAndEach1000KnownOnes() async throws {
     let scene = try SiteScene()
     let (readings, theirs) = (Self.readings, Self.readings / 2)
     let (records, treatments) = (readings / 100, readings / 50)
@@ -55,7 +55,7 @@ import Testing
     #expect(first.ending == .complete)
     #expect(first.summary.pushedReadings == readings - theirs / 2)
     #expect(first.summary.pulledReadings == theirs / 2)
-    // A record is looked for by its key and by its time, and made.
+    // A record is searched by key and by time, then created.
     let forReadings = scene.link.count - records * 3
     let budget = (readings - theirs / 2) / 200 + (theirs + treatments) / 1000 + 4
     #expect(forReadings <= budget, "\(forReadings) of \(budget)")
@@ -70,7 +70,7 @@ import Testing
     #expect(third.summary.pushedReadings == 1 && scene.link.count <= 3, "\(scene.link.calls)")
   }
 
-  @Test func theFewNewReadingsAmongManyGoUpAtOnce() async throws {
+  @Test func aFewNewReadingsAmongManyAreSentTogether() async throws {
     let scene = try SiteScene()
     let values = (0..<900).map { Int64(70 + $0 % 200) }
     scene.addEntries(values.enumerated().map { $0 % 100 == 0 ? $1 + 20 : $1 })
@@ -97,7 +97,7 @@ import Testing
       treatments: small.treatments)
   }
 
-  /// The requests of an upload that nothing disturbs.
+  /// The number of requests of an upload without faults.
   private static func undisturbed() async throws -> Int {
     let scene = try scene()
     #expect(try await scene.upload("a").ending == .complete)
@@ -113,9 +113,9 @@ import Testing
     Issue.record("it does not end")
   }
 
-  /// What another process finds is what was committed when the request was on its way.
+  /// Another process finds the state that was committed when the request was in progress.
   @Test(arguments: [SiteLink.Outcome.lost, .answerLost])
-  func killedAtAnyRequestTheNextRunsEndWithNothingTwice(_ outcome: SiteLink.Outcome) async throws {
+  func runsAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
     let count = try await Self.undisturbed()
     for place in 1...count {
       let scene = try Self.scene()
@@ -136,14 +136,14 @@ import Testing
     }
   }
 
-  /// The bytes between two cuts of an answer: `GLUCOPORT_SITE_CUTS=1` cuts at each of them.
+  /// The number of bytes between two truncations of an answer: `GLUCOPORT_SITE_CUTS=1` truncates at each byte.
   private static let cutStep =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_CUTS"].flatMap(Int.init) ?? 211
 
   /// A store with a few items of each kind, so that every answer is small.
   private static let few = (readings: 3, theirs: 2, records: 1, treatments: 1)
 
-  @Test func anAnswerThatIsCutIsNoAnswer() async throws {
+  @Test func aTruncatedAnswerIsNotAccepted() async throws {
     func fewItems() throws -> SiteScene {
       let scene = try SiteScene()
       try Self.fill(
@@ -156,7 +156,7 @@ import Testing
     let sizes = whole.link.sizes
     try #require(sizes.count > 8 && sizes.allSatisfy { $0 > 0 })
     for (place, size) in sizes.enumerated() {
-      // The first and the last bytes always; an answer without its last one is none.
+      // Always includes the first and the last bytes; an answer without its last byte is incomplete.
       let places = Set(stride(from: place % Self.cutStep, to: size, by: Self.cutStep)).union([0, 1, size - 1])
       for bytes in places {
         let scene = try fewItems()
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...12)
-  func aSiteThatLosesSixRequestsOfAHundredIsReached(_ seed: UInt64) async throws {
+  func anUploadSucceedsIfSixOfAHundredRequestsAreLost(_ seed: UInt64) async throws {
     let count = try await Self.undisturbed()
     let scene = try Self.scene()
     scene.link.reset { number in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Comparing a store with a Nightscout site, which has no digests, and making up for what differs.
+/// Comparing a store with a Nightscout site, which has no digests, and fixing differences.
 @Suite(.timeLimit(.minutes(10))) struct SiteVerifyTests {
   private let scene: SiteScene
 
@@ -35,11 +35,11 @@ import Testing
   /// Every sixth has another value than theirs.
   private static func ours(_ place: Int) -> Int64 { theirs(place) + (place % 6 == 0 ? 5 : 0) }
 
-  /// A store and a site with readings of both, of which some agree and some differ, and with records of both.
+  /// A store and a site with readings and records of both, some of which differ.
   private func fill() async throws -> [String] {
     scene.addEntries((0..<60).map(Self.theirs))
     scene.addTreatments(5)
-    // The last thirty are on the site nowhere.
+    // The last thirty are not on the site.
     try scene.ingest("a", SiteScene.sensor((0..<90).map { Double(Self.ours($0)) }))
     let guids = [
       try add(.insulin, ["subtype": .text("rapid"), "units": .number(2.5)], at: SiteScene.start + 60),
@@ -64,19 +64,19 @@ import Testing
     #expect(try await verify("b") == VerifySummary())
   }
 
-  @Test func whatIsPendingIsNoDifference() async throws {
+  @Test func pendingItemsAreNotDifferences() async throws {
     _ = try await fill()
     try scene.ingest("a", SiteScene.sensor([99, 98], from: SiteScene.start + 90_000))
     _ = try add(.food, ["carbs": .number(7)], at: SiteScene.start + 90_000)
     #expect(try await verify() == VerifySummary())
   }
 
-  @Test func readingsThatAreGoneThereAreSentAgain() async throws {
+  @Test func readingsMissingOnTheSiteAreSentAgain() async throws {
     _ = try await fill()
     let phone = scene.site.actAsPhoneApp()
     let entries = scene.site.documents("entries")
     let own = entries.filter { $0["glucoport"] != nil }.prefix(3)
-    // Of these the store knows that another program's entry holds its reading.
+    // For these the store knows that another program's entry holds its reading.
     let same = entries.filter { $0["glucoport"] == nil && $0["sgv"] == 77 }
     try #require(own.count == 3 && same.count == 1)
     for entry in own + same { #expect(phone.deleteEntry(entry["_id"]?.text ?? "")) }
@@ -87,8 +87,8 @@ import Testing
     #expect(try await verify() == VerifySummary())
   }
 
-  /// An upload looks back two days alone.
-  @Test func whatOthersChangedLongAgoIsFoundAndFetched() async throws {
+  /// An upload reads only the last two days again.
+  @Test func oldChangesOfOthersAreFoundAndFetched() async throws {
     let guids = try await fill()
     let phone = scene.site.actAsPhoneApp()
     scene.addEntries([300, 301, 302], from: SiteScene.start - 90_000)
@@ -116,7 +116,7 @@ import Testing
     #expect(try await scene.upload("a").summary.pushedReadings == 0)
   }
 
-  @Test func whatTheNextUploadFetchesAnywayIsCountedAndNoDifference() async throws {
+  @Test func changesForTheNextUploadAreCountedAndNotDifferences() async throws {
     _ = try await fill()
     let recent = SiteScene.clock / 1000 - 3600
     let dose = try add(.insulin, ["subtype": .text("rapid"), "units": .number(1)], at: recent)
@@ -130,8 +130,8 @@ import Testing
     #expect(try await verify() == VerifySummary())
   }
 
-  /// A record that is edited while the store is compared is pending by then.
-  @Test func whatCannotBeFixedIsCounted() async throws {
+  /// A record edited during the comparison is then pending.
+  @Test func unfixableDifferencesAreCounted() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
@@ -142,8 +142,8 @@ import Testing
     #expect(session.summary.requeuedRecords == 0)
   }
 
-  /// What is missing may be what a site lost that was restored from a backup.
-  @Test func aTreatmentThatIsGoneThereIsMadeAgain() async throws {
+  /// A missing item may have been lost by a site that was restored from a backup.
+  @Test func aTreatmentMissingOnTheSiteIsCreatedAgain() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
     #expect(try await scene.upload("a").summary.pulledRecords == 0)

@@ -5,7 +5,7 @@ import LogbookStore
 
 @testable import Sync
 
-/// A note with these fields, at a fixed time unless said otherwise.
+/// A note with these fields, by default at a fixed time.
 func note(_ fields: [String: FieldValue], at seconds: Int64 = 1000, entry: String? = nil) -> RecordState {
   RecordState(
     kind: .note, entryGuid: entry, deviceTime: DeviceTime(seconds: seconds),

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Sync
 
-/// Any sequence of imports, undos, redos, hides and restores on three stores, with uploads and copies of stores in between,
-/// ends with the same visible data everywhere.
+/// Tests that any sequence of imports, undos, redos, hides and restores on three stores ends with the same visible data
+/// on all. Between these actions, stores are uploaded and copied.
 @Suite(.timeLimit(.minutes(10)))
 struct UndoSequenceTests {
-  /// What places the readings.
+  /// The kind of the readings' positions.
   enum Axis: CaseIterable {
     case fingerStick, sensor, tick
 
@@ -32,7 +32,7 @@ struct UndoSequenceTests {
     }
     try await run.uploadAll(rounds: 4)
     try await run.expectEqual()
-    // Known to all, and then undone, redone and restored by all: the same again.
+    // All know them. After undo, redo and restore on all, the result is the same again.
     let shown = try run.nodes[0].shown()
     for node in run.nodes { try run.expectUndoOfAnUndoIsTheIdentity(node) }
     try await run.uploadAll(rounds: 4)
@@ -75,11 +75,12 @@ struct UndoSequenceTests {
       }
     }
 
-    /// Overlapping files, of which some have only every second place, in one unit or the other.
+    /// Overlapping files, some with only every second reading, in either unit.
     private mutating func importFile(_ node: SimulatedNode) async throws {
       let (first, step) = (Int64(random.next() % 20), Int64(random.next() % 2) + 1)
       let isWrong = random.next() % 3 == 0
-      // Of a sensor's place and of a tick each store keeps the first value that it meets: none meets another first.
+      // For a sensor's position or a tick each store keeps the first value, so no store may import different values in
+      // a different order.
       let isOrdered = axis != .fingerStick
       if isOrdered { try await uploadAll(rounds: 2) }
       try node.importSticks(
@@ -88,7 +89,7 @@ struct UndoSequenceTests {
       if isOrdered { try await uploadAll(rounds: 2) }
     }
 
-    /// Undoes an import and undoes that, if it is not undone.
+    /// Undoes an import and undoes that again, if it is not undone.
     mutating func expectUndoOfAnUndoIsTheIdentity(_ node: SimulatedNode) throws {
       let undone = try node.sync().undoneImports()
       let imports = try node.imports().filter { !undone.contains($0) }
@@ -127,9 +128,9 @@ struct UndoSequenceTests {
         guid: UUID().uuidString.lowercased())
     }
 
-    /// The third store is lost, and a copy of another one takes its place.
+    /// The third store is lost, and replaced by a copy of another one.
     private mutating func replaceByCopy() async throws {
-      // What only the lost store has is lost with it: it is uploaded first.
+      // Its unsent data would be lost as well, so it uploads first.
       try await nodes[2].upload()
       copies += 1
       let source = nodes[Int(random.next() % 2)]
@@ -144,7 +145,7 @@ struct UndoSequenceTests {
     }
 
     func rows() throws -> [Set<String>] {
-      // The third may be another one after a step, which is a copy of one of the others.
+      // The third may have become a copy of one of the others.
       try nodes[..<2].map { Set(try $0.rows()) }
     }
 
@@ -160,7 +161,7 @@ struct UndoSequenceTests {
 }
 
 extension SimulatedNode {
-  /// Undoes an import, or redoes one that is undone.
+  /// Undoes an import, or redoes an undone one.
   fileprivate func toggle(_ ingest: Int64) throws -> UndoCounts {
     try sync().undoneImports().contains(ingest) ? redo(ingest) : undo(ingest)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Records in a store that no remote takes, whatever stored them: each waits for a person, and no other does.
+/// Records that no remote accepts: each needs a person, and delays no others.
 @Suite struct UnsendableRecordTests {
   static let odd: [(fields: String, reason: String)] = [
     (#"{"text":"a\u0000b"}"#, "U+0000"),
@@ -17,7 +17,7 @@ import Testing
     (#"{"nested":{"a":1}}"#, "not an object of numbers"),
   ]
 
-  @Test(arguments: odd.indices) func allOtherRecordsGoUp(_ index: Int) async throws {
+  @Test(arguments: odd.indices) func allOtherRecordsAreSent(_ index: Int) async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "odd"])
     let (fields, reason) = Self.odd[index]

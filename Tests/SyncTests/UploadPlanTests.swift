@@ -42,7 +42,7 @@ import Testing
     #expect(!pullOnly.canPushRecords)
   }
 
-  @Test func aRolledBackPullPushesAndPullsAgain() throws {
+  @Test func aPullThatIsRolledBackPushesAndPullsAgain() throws {
     let plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .rolledBack)
     #expect(plan.current == .pushRecords(.entries, limit: 4))
   }
@@ -81,7 +81,7 @@ import Testing
     #expect(plan.current == .pushReadings(limit: 2))
   }
 
-  @Test func aServerThatFailsAtEveryItemEndsTheRun() throws {
+  @Test func aServerThatFailsForEveryItemEndsTheRun() throws {
     var plan = try plan(after: .done)
     var steps = 0
     while steps < 50 {
@@ -99,7 +99,7 @@ import Testing
     Issue.record("the run never ends")
   }
 
-  @Test func anItemSetAsideLeavesWorkForAnotherRun() throws {
+  @Test func aSkippedItemLeavesWorkForAnotherRun() throws {
     let plan = try plan(
       after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
       .exhausted, .exhausted, .exhausted)
@@ -113,11 +113,11 @@ import Testing
     ServiceError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
     .otherLogbook(id: ""), .protocolViolation(""),
   ])
-  func whatNoRetryMendsEndsTheRun(error: ServiceError) throws {
+  func errorsWithoutARetryEndTheRun(error: ServiceError) throws {
     #expect(try plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
   }
 
-  @Test func aReusedNodeTakesAnotherIDAFewTimesAtMost() throws {
+  @Test func aReusedNodeGetsANewIdALimitedNumberOfTimes() throws {
     var plan = try plan(after: .done)
     for _ in 0..<UploadPlan.maxRenewals {
       try plan.note(.failed(.nodeReused, items: 1))
@@ -129,7 +129,7 @@ import Testing
     #expect(plan.current == .finish(.failed(.nodeReused)))
   }
 
-  @Test func anUnknownPositionIsVerifiedBeforeAnythingElse() throws {
+  @Test func anUnknownPositionIsHandledBeforeAnythingElse() throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .requeueMissing)
     try plan.note(.done)
@@ -138,7 +138,7 @@ import Testing
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
-  @Test func aLoginForReadingOnlyStillPulls() throws {
+  @Test func aReadOnlyLoginStillPulls() throws {
     var plan = try plan(after: .done, .failed(.readOnly, items: 1))
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [UploadStep.pushAttachments, .fetchAttachments])
-  func whatOvertakesAttachmentsIsSentAndTheyGoOn(lane: UploadStep) throws {
+  func newItemsAreSentBeforeAttachmentsContinue(lane: UploadStep) throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
     if lane == .fetchAttachments { try plan.note(.exhausted) }
     for _ in 0..<2 {
@@ -168,13 +168,13 @@ import Testing
     #expect(plan.current == .pull(limit: 16), "under another id everything begins anew")
   }
 
-  @Test func theTimeOfARunEndsItBetweenSteps() throws {
+  @Test func theTimeLimitOfARunEndsItBetweenSteps() throws {
     var plan = try plan(after: .done)
     plan.stop("late")
     #expect(plan.current == .finish(.workLeft("late")))
   }
 
-  @Test func aRequestThatTheTimeOfTheRunInterruptedIsNoFailureOfTheRemote() throws {
+  @Test func aRequestInterruptedByTheTimeLimitIsNotAFailureOfTheRemote() throws {
     var interrupted = try plan(after: .done)
     try interrupted.note(.failed(.unavailable("cut"), items: 1))
     var other = interrupted
@@ -188,27 +188,27 @@ import Testing
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
   }
 
-  @Test func aPageThatDoesNotFollowIsFetchedAgainByARunThatSendsNothing() throws {
+  @Test func aRunThatOnlyFetchesRepeatsAPageThatDoesNotFollow() throws {
     #expect(try plan(pushes: false, after: .done, .rolledBack).current == .pull(limit: 16))
     let readOnly = try plan(after: .done, .failed(.readOnly, items: 1), .rolledBack)
     #expect(readOnly.current == .pull(limit: 16))
   }
 
-  // MARK: - What cannot be
+  // MARK: - Impossible events
 
   private static let failure = UploadEvent.failed(.unavailable(""), items: 1)
 
-  /// Plans by the step that they are at, and the events that cannot follow it.
+  /// Plans by their current step, and the events that are impossible in it.
   private func impossible() throws -> [(plan: UploadPlan, step: UploadStep, events: [UploadEvent])] {
     let refused = UploadEvent.failed(.refused("no"), items: 1)
     let failing = UploadEvent.failed(.serverFailure("500"), items: 1)
     let pulling = try plan(after: .done, .exhausted, .exhausted, .exhausted)
-    func behind(_ plan: UploadPlan, _ events: UploadEvent...) throws -> UploadPlan {
+    func after(_ plan: UploadPlan, _ events: UploadEvent...) throws -> UploadPlan {
       var plan = plan
       for event in events { try plan.note(event) }
       return plan
     }
-    let sending = try behind(pulling, .exhausted)
+    let sending = try after(pulling, .exhausted)
     return [
       (try plan(), .begin, [.exhausted, .overtaken, .rolledBack]),
       (try plan(after: .done), .pushReadings(limit: 8), [.overtaken, .rolledBack]),
@@ -220,23 +220,23 @@ import Testing
       ),
       (pulling, .pull(limit: 16), []),
       (sending, .pushAttachments, [.rolledBack]),
-      (try behind(sending, .exhausted), .fetchAttachments, [.rolledBack]),
+      (try after(sending, .exhausted), .fetchAttachments, [.rolledBack]),
       (
-        try behind(pulling, .failed(.positionUnknown, items: 0)), .requeueMissing,
+        try after(pulling, .failed(.positionUnknown, items: 0)), .requeueMissing,
         [.exhausted, .overtaken, .rolledBack]
       ),
       (
-        try behind(pulling, .failed(.nodeReused, items: 0)), .renewNode,
+        try after(pulling, .failed(.nodeReused, items: 0)), .renewNode,
         [.exhausted, .overtaken, .rolledBack, Self.failure]
       ),
       (
-        try behind(sending, .exhausted, .exhausted), .finish(.complete),
+        try after(sending, .exhausted, .exhausted), .finish(.complete),
         [.done, .exhausted, .overtaken, .rolledBack, Self.failure]
       ),
     ]
   }
 
-  @Test func noStepGoesOnFromAnEventThatItCannotHave() throws {
+  @Test func noStepAcceptsAnImpossibleEvent() throws {
     let events = [UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure]
     for (plan, step, impossible) in try impossible() {
       #expect(plan.current == step)
@@ -257,18 +257,18 @@ import Testing
     return has
   }
 
-  @Test(.enabled(if: hasAssertions)) func assertionsStopAtAnEventThatCannotBe() async {
+  @Test(.enabled(if: hasAssertions)) func assertionsStopAtAnImpossibleEvent() async {
     await #expect(processExitsWith: .failure) {
       var plan = UploadPlan(UploadOptions())
       do {
         try plan.note(.rolledBack)
       } catch {
-        // As builds without assertions do; it would end this process with success.
+        // Builds without assertions throw; that would end this process with success.
       }
     }
   }
 
-  @Test func anEventThatCannotBeIsToldAsABug() {
+  @Test func anImpossibleEventIsReportedAsABug() {
     let error = UploadPlanError(step: .begin, event: .rolledBack)
     #expect("\(error)" == "the upload step begin ended with rolledBack")
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Comparing a store with its remote, and making up for what differs.
+/// Comparing a store with its remote, and fixing differences.
 @Suite(.timeLimit(.minutes(5))) struct VerifyTests {
   private typealias Kind = FoundDifference.Kind
 
@@ -20,7 +20,7 @@ import Testing
     return session.summary
   }
 
-  /// Changes rows by hand, past every rule.
+  /// Changes rows by hand, without the rules of the schema.
   private func damage(_ sql: String, _ scene: Scene) throws {
     try DamagedFile.execute(sql, in: scene.server.logbookFile)
   }
@@ -54,7 +54,7 @@ import Testing
     try await expectNoDifferences(scene.b)
   }
 
-  @Test func readingsThatAreGoneThereAreNamedQueuedAgainAndRestored() async throws {
+  @Test func readingsMissingOnTheServerAreListedQueuedAndSentAgain() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     try await scene.upload(scene.a, scene.b)
@@ -73,12 +73,14 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// However small the portions are in which the buckets are compared.
-  @Test(arguments: [1, 40, 1000]) func portionsFindTheSameAsAll(_ maxHeld: Int) async throws {
+  /// Whatever the size of the portions in which the buckets are compared.
+  @Test(arguments: [1, 40, 1000]) func portionsFindTheSameDifferencesAsOneComparison(_ maxHeld: Int)
+    async throws
+  {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     try await scene.upload(scene.a, scene.b)
-    // Of the store's side, too, and pending ones, which are no difference.
+    // Also in the store, including pending ones, which are not differences.
     scene.b.reopen()
     try DamagedFile.execute(
       "DELETE FROM reading WHERE (position - 1700000000) / 300 IN (20, 120)", in: scene.b.path)
@@ -102,7 +104,7 @@ import Testing
     try await expectNoDifferences(scene.b)
   }
 
-  @Test func recordsThatAreGoneThereAreSentAgainTombstonesToo() async throws {
+  @Test func recordsAndTombstonesMissingOnTheServerAreSentAgain() async throws {
     let scene = try await Scene()
     let (live, dead) = (try await scene.sharedNote(), try await scene.sharedNote())
     try scene.a.delete(dead)
@@ -116,8 +118,8 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// Also what this node wrote itself, which no page of changes gives back to it.
-  @Test func whatIsGoneHereIsFetchedWhoeverWroteIt() async throws {
+  /// Including this node's own writes, which no page of changes returns to it.
+  @Test func itemsMissingHereAreFetchedEvenIfThisNodeWroteThem() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<50)
     let guid = try await scene.sharedNote()
@@ -133,7 +135,7 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  @Test func aRecordThatWasAlteredThereIsNamedAndTaken() async throws {
+  @Test func aRecordAlteredOnTheServerIsListedAndStored() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"9\"')", scene)
@@ -146,8 +148,9 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  /// A program that opens the file and knows no versions: the schema takes such a change of a synced record for a pull.
-  @Test func aRecordThatAnotherProgramChangedHereIsNamedAndSent() async throws {
+  /// By a program that opens the file and does not know versions: for the schema such a change of a synced record is a
+  /// pull.
+  @Test func aRecordChangedHereByAnotherProgramIsListedAndSent() async throws {
     let scene = try await Scene()
     let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())
     scene.a.reopen()
@@ -165,8 +168,8 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// What was changed on both sides is one difference, and the change here is never replaced by a download.
-  @Test func aRecordThatIsChangedOnBothSidesIsSent() async throws {
+  /// A change on both sides is one difference, and a download never replaces the local change.
+  @Test func aRecordChangedOnBothSidesIsSent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     scene.a.reopen()
@@ -178,7 +181,7 @@ import Testing
     #expect(try scene.a.text(guid, "a") == "9" && scene.a.record(guid).isPending)
   }
 
-  @Test func anEditThatComesBetweenIsNeverOverwritten() async throws {
+  @Test func anEditDuringTheComparisonIsNeverOverwritten() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"9\"')", scene)
@@ -192,7 +195,7 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("mine"))
   }
 
-  @Test func aDeletionThatIsUndoneThereIsSentAgain() async throws {
+  @Test func aDeletionUndoneOnTheServerIsSentAgain() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let kept = try #require(try await scene.held(guid)).json
@@ -206,10 +209,10 @@ import Testing
     #expect(try scene.a.record(guid).state.isDeleted)
   }
 
-  @Test func whatWaitsIsNoDifference() async throws {
+  @Test func pendingAndConflictedItemsAreNotDifferences() async throws {
     let scene = try await Scene()
     let guids = [try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()]
-    // One conflicted, one refused, one edited, one never sent, and readings that wait.
+    // One conflicted, one refused, one edited, one never sent, and pending readings.
     try scene.b.edit(guids[0], "a", "theirs")
     try scene.a.edit(guids[0], "a", "mine")
     try scene.a.edit(guids[1], "a", "refused")
@@ -224,8 +227,8 @@ import Testing
     #expect(try scene.a.text(guids[0], "a") == "mine" && scene.a.text(guids[2], "a") == "later")
   }
 
-  /// The answer to a push was lost, so that the server has what is pending here.
-  @Test func whatTheServerHasAlreadyOfWhatWaitsIsNoDifference() async throws {
+  /// The answer to a push was lost, so the server already has pending items.
+  @Test func pendingItemsThatTheServerHasAreNotDifferences() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()
     try scene.a.importReadings(0..<5)
@@ -238,7 +241,7 @@ import Testing
     #expect(try await verify(scene.a) == VerifySummary())
   }
 
-  @Test func whatOthersChangedSinceTheLastPullIsNoDifference() async throws {
+  @Test func changesOfOthersSinceTheLastPullAreNotDifferences() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.edit(guid, "a", "theirs")
@@ -252,7 +255,7 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  @Test func aServerThatWasPutBackIsComparedAll() async throws {
+  @Test func aRestoredServerIsComparedCompletely() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a)
@@ -274,14 +277,14 @@ import Testing
     #expect(await scene.a.remote.requests.isEmpty)
   }
 
-  @Test func manyDifferencesAreFetchedInBoundedRequestsAndCountedBehindTheFirst() async throws {
+  @Test func manyDifferencesAreFetchedInLimitedRequestsAndOnlyTheFirstAreListed() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<12_000)
     try await scene.upload(scene.a)
     let count = 12_000
     try damage("DELETE FROM reading WHERE seq % 2 = 0", scene)
     await scene.a.remote.forgetRequests()
-    // The first answer for buckets is called too large, so that it is asked for in halves.
+    // The first answer for buckets is reported as too large, so it is requested in halves.
     await scene.a.remote.script(nil, .tooLarge)
     let found = try await verify(scene.a, fix: true)
     #expect(found.readings == [.missingThere: count / 2] && found.listed.count == VerifySummary.maxListed)
@@ -294,7 +297,7 @@ import Testing
     #expect(try await scene.server.everything().readings == count)
   }
 
-  @Test func aPurgedLogbookIsRememberedByTheUploadThatHearsIt() async throws {
+  @Test func anUploadStoresThatTheLogbookWasPurged() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     await scene.a.remote.script(.purged)
@@ -305,9 +308,9 @@ import Testing
   }
 }
 
-/// What is done with a record in which the two sides differ.
+/// The action for a record that differs.
 @Suite struct ComparisonRulesTests {
-  @Test func groupsOfBucketsAreBoundedByTheirItemsAndLeaveOutEmptyOnes() {
+  @Test func groupsOfBucketsAreLimitedByTheirItemsAndOmitEmptyOnes() {
     var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
     for (bucket, count) in [1: 4, 2: 4, 3: 9, 4: 50, 5: .max, 6: 1] { counts[bucket] = count }
     let groups = BucketGroups([1, 2, 3, 4, 5, 6, 7, 8], counts: counts, maxItems: 10).groups

@@ -10,13 +10,13 @@ import Testing
 
 @testable import Sync
 
-/// What a comparison weighs on the wire.
+/// The bytes that a comparison transfers.
 @Suite(.timeLimit(.minutes(30))) struct VerifyTrafficTests {
-  /// `GLUCOPORT_VERIFY_READINGS` takes another number, for a measurement.
+  /// `GLUCOPORT_VERIFY_READINGS` sets another number, for a measurement.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_VERIFY_READINGS"].flatMap { Int64($0) } ?? 50_000
 
-  @Test func threeDifferencesCostLittleAmongManyReadings() async throws {
+  @Test func threeDifferencesAmongManyReadingsTransferFewBytes() async throws {
     let scene = try await Scene()
     await scene.a.remote.setPage(10_000)
     for start in stride(from: 0, to: Self.readings, by: 100_000) {
@@ -39,7 +39,7 @@ import Testing
   }
 }
 
-/// Counts what requests and answers would weigh: heads as large as they are in practice, bodies packed.
+/// Counts the sizes of requests and answers: heads of a practical size, and compressed bodies.
 private final class CountingRemote: LogbookService, DigestService {
   var digests: (any DigestService)? { self }
   let remote: FaultyRemote
@@ -47,7 +47,7 @@ private final class CountingRemote: LogbookService, DigestService {
 
   init(remote: FaultyRemote) { self.remote = remote }
 
-  /// A request's head with its token and run, and an answer's.
+  /// The size of a request's head with token and run, and of an answer's head.
   private static let headBytes = 700
 
   private func count(_ body: [UInt8], path: String = "") {

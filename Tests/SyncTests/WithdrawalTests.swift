@@ -9,10 +9,10 @@ import Testing
 
 @testable import Sync
 
-/// Withdrawals travel like records, and every store hides the same.
+/// Withdrawals are transferred like records, and every store hides the same items.
 @Suite(.timeLimit(.minutes(5)))
 struct WithdrawalTests {
-  @Test func anUndoneImportIsHiddenOnTheOtherNodeAndShownAgainExactly() async throws {
+  @Test func anUndoneImportIsHiddenOnTheOtherNodeAndRestoredExactly() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<100)
     try await scene.upload(scene.a, scene.b)
@@ -27,7 +27,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shown() == before && scene.a.shown() == before)
   }
 
-  @Test func aWithdrawalComesBeforeItsReadings() async throws {
+  @Test func aWithdrawalMayArriveBeforeItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
@@ -36,12 +36,12 @@ struct WithdrawalTests {
     #expect(try scene.b.shown() == [])
   }
 
-  @Test func withdrawalsThatWereEditedApartAreNoConflict() async throws {
+  @Test func independentEditsOfAWithdrawalAreNotAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
     try await scene.upload(scene.a, scene.b)
-    // Both take readings out of one withdrawal, each by its own import.
+    // Both remove readings from one withdrawal, each by its own import.
     try scene.a.importReadings(0..<4, digest: "a")
     try scene.b.importReadings(6..<10, digest: "b")
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)
@@ -49,7 +49,7 @@ struct WithdrawalTests {
     #expect(try scene.a.sync().overview(ingests: 0).conflicts == 0)
   }
 
-  @Test func whatTwoStoresUndidApartIsShownWhenOneTakesItBack() async throws {
+  @Test func readingsUndoneByTwoStoresAreRestoredByEither() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] {
       try node.importReadings(0..<10)
@@ -63,9 +63,9 @@ struct WithdrawalTests {
     #expect(try scene.b.sync().overview(ingests: 0).conflicts == 0)
   }
 
-  /// Both stores imported the same; only one takes it back.
+  /// Both stores imported the same file; only one undoes it.
   @Test(arguments: [false, true])
-  func whatAnotherStoresOwnImportBroughtStaysVisible(_ importsFirst: Bool) async throws {
+  func readingsOfAnotherStoresImportStayVisible(_ importsFirst: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10, digest: "a")
     if importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
@@ -74,7 +74,7 @@ struct WithdrawalTests {
     if !importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
     try await scene.upload(scene.b, scene.a, scene.b)
     #expect(try scene.b.shown().count == 4 && scene.a.shown() == scene.b.shown())
-    // Undone there as well, it is hidden everywhere, whoever stored it.
+    // Undone there as well, it is hidden on all stores.
     let own = try #require(try scene.b.imports().last)
     #expect(try scene.b.undo(own).readings == 4)
     try await scene.upload(scene.b, scene.a)
@@ -87,7 +87,7 @@ struct WithdrawalTests {
     }
   }
 
-  @Test func aRecordThatAnotherStoresOwnImportBroughtStaysVisible() async throws {
+  @Test func aRecordOfAnotherStoresImportStaysVisible() async throws {
     let scene = try await Scene()
     for (node, digest) in [(scene.a, "a"), (scene.b, "b")] { try node.importFood(digest: digest) }
     _ = try scene.a.undo(1)
@@ -98,8 +98,8 @@ struct WithdrawalTests {
     #expect(try scene.b.shownRecords() == [] && scene.a.shownRecords() == [])
   }
 
-  /// A copy from before the undo learns of it, and can redo it.
-  @Test func aStoreThatWasRestoredKnowsItsUndoAndCanRedoIt() async throws {
+  /// A copy from before the undo learns of it, and can redo the import.
+  @Test func aRestoredStoreLearnsItsUndoAndCanRedoTheImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.upload(scene.a, scene.b)
@@ -116,8 +116,8 @@ struct WithdrawalTests {
     #expect(try restored.shown().count == 10 && scene.b.shown().count == 10)
   }
 
-  /// What a copy undid may be what another import of this store brought.
-  @Test func whatACopyUndoesStaysVisibleForAnotherImport() async throws {
+  /// Readings undone by a copy may belong to another import of this store.
+  @Test func readingsUndoneByACopyStayVisibleForAnotherImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.upload(scene.a, scene.b)
@@ -128,7 +128,7 @@ struct WithdrawalTests {
     for node in [scene.a, scene.b, copy] { #expect(try node.shown().count == 3) }
   }
 
-  @Test func verifyNeverRevivesWhatIsWithdrawn() async throws {
+  @Test func verifyNeverRestoresWithdrawnItems() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a, scene.b)
@@ -146,8 +146,8 @@ struct WithdrawalTests {
     #expect(try await scene.server.everything().readings == 20)
   }
 
-  /// A node that lost its readings and has not met the withdrawal yet gets both.
-  @Test func verifyFetchesAWithdrawalBeforeItsReadingsComeBack() async throws {
+  /// A node that lost its readings and has not received the withdrawal yet gets both.
+  @Test func verifyFetchesAWithdrawalBeforeItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a, scene.b)
@@ -165,7 +165,7 @@ struct WithdrawalTests {
     }
   }
 
-  @Test func aSiteLosesWhatIsWithdrawnAndGetsItBack() async throws {
+  @Test func withdrawnItemsAreRemovedFromASiteAndRestoredOnIt() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor([100, 110, 120]))
     _ = try await scene.upload("a")
@@ -175,7 +175,7 @@ struct WithdrawalTests {
     _ = try await scene.upload("a")
     #expect(scene.site.documents("entries").isEmpty)
     #expect(try scene.store("a").overview(ingests: 0).pendingReadings == 0)
-    // What is withdrawn before it was sent never gets there.
+    // Items withdrawn before they are sent are never sent.
     try scene.ingest("a", SiteScene.sensor([100, 110, 120, 130]))
     _ = try scene.editing("a").undo(2, group: UUID().uuidString.lowercased(), at: 5000)
     _ = try await scene.upload("a")
@@ -194,7 +194,7 @@ extension SimulatedNode {
 
   func redo(_ ingest: Int64) throws -> UndoCounts { try editing().redo(ingest, at: clock) }
 
-  /// An export of one row with its own id.
+  /// An export of one row with an id.
   func importFood(digest: String) throws {
     var batch = IngestBatch()
     batch.records = [
@@ -220,12 +220,12 @@ extension SimulatedNode {
     return readings
   }
 
-  /// The identities and values of all shown readings.
+  /// The identities and values of all visible readings.
   func shown() throws -> [String] {
     try allReadings().filter { !$0.isWithdrawn }.map { "\($0.identity.text) \($0.measurement)" }.sorted()
   }
 
-  /// The ids of all shown records.
+  /// The ids of all visible records.
   func shownRecords() throws -> [String] {
     try allRecords().filter { !$0.isWithdrawn }.map(\.guid).sorted()
   }
@@ -245,7 +245,7 @@ extension SimulatedNode {
     try sync().ingests(limit: 100).filter { $0.digest != nil }.map(\.id)
   }
 
-  /// What the store keeps of its readings, without what sync writes.
+  /// The store's columns of its readings, without those that sync writes.
   func rows() throws -> [String] {
     try allReadings().map { "\($0.identity.text) \($0.measurement) \($0.ingest) \($0.deviceTime)" }
   }
@@ -254,7 +254,7 @@ extension SimulatedNode {
     try importSticks(places, kind: .cbg, digest: digest)
   }
 
-  /// Readings five minutes apart; of finger sticks another unit makes other identities.
+  /// Readings five minutes apart. For finger sticks another unit makes other identities.
   func importSticks(
     _ places: some Sequence<Int64>, kind: ReadingKind = .smbg, hasTicks: Bool = false, isWrong: Bool = false,
     digest: String

@@ -8,13 +8,13 @@ import Testing
 
 @testable import Sync
 
-/// The base zone where a store meets a logbook without sending anything: a run that only fetches, a login that may only
-/// read, and `remote set`.
+/// The base zone of a store that joins a logbook without sending anything: by a run that only fetches, a read-only
+/// login, or `remote set`.
 @Suite struct ZoneJoinTests {
   private static let tokyo = "Asia/Tokyo"
   private static let madrid = "Europe/Madrid"
 
-  /// A logbook in Madrid with five readings, and a store beside it.
+  /// A logbook in Madrid with five readings, and a separate store.
   private func scene(given zone: String? = nil, system: String? = nil) async throws -> Scene {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
@@ -38,7 +38,7 @@ import Testing
     await node.remote.setWeather(weather)
   }
 
-  @Test func aRunThatOnlyFetchesEndsWhereTwoZonesWereGiven() async throws {
+  @Test func aRunThatOnlyFetchesEndsIfPeopleSetTwoZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     for _ in 0..<2 {
       let failure = await #expect(throws: Failure.self) { try await fetch(scene.b) }
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  @Test func aZoneThatIsKeptWhileFetchingIsSentWithTheNextUpload() async throws {
+  @Test func aZoneKeptWhileFetchingIsSentByTheNextUpload() async throws {
     let scene = try await scene(given: Self.tokyo)
     #expect(try await fetch(scene.b, .mine) == .complete)
     #expect(try scene.b.record(LogbookZones.baseGuid).isPending)
@@ -70,13 +70,13 @@ import Testing
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
-  @Test func equalZonesThatPeopleGaveAreFetchedWithoutAWord() async throws {
+  @Test func equalZonesSetByPeopleAreFetchedSilently() async throws {
     let scene = try await scene()
     #expect(try await fetch(scene.b) == .complete)
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
-  /// As somebody does who tidies up the treatments of a site.
+  /// Like a person who tidies up the treatments of a site.
   private func deleteBaseZone(_ scene: Scene) async throws {
     let base = try #require(
       await scene.server.everything().records.first { $0.guid == LogbookZones.baseGuid })
@@ -93,12 +93,12 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aBaseZoneThatAnotherProgramDeletesIsSentAgain(_ isEdited: Bool) async throws {
+  func aBaseZoneDeletedByAnotherProgramIsSentAgain(_ isEdited: Bool) async throws {
     let scene = try await scene()
     try await scene.b.upload { $0.joinsZones = true }
     try await deleteBaseZone(scene)
     if isEdited { _ = try scene.b.editing().setTimezone(LogbookZone(name: Self.tokyo), at: 5) }
-    // What a pull finds deleted goes up with the next run.
+    // A deletion found by a pull is answered by the next run.
     for node in [scene.b, scene.a, scene.b, scene.a, scene.b] {
       try await node.upload { $0.joinsZones = true }
     }
@@ -110,7 +110,7 @@ import Testing
     #expect(try await scene.held(LogbookZones.baseGuid)?.isDeleted == false)
   }
 
-  @Test func theSystemsZoneOfANewStoreNeverReplacesAGivenOneThatWasDeleted() async throws {
+  @Test func theSystemsZoneOfANewStoreNeverReplacesADeletedZoneSetByAPerson() async throws {
     let scene = try await scene()
     try await deleteBaseZone(scene)
     try scene.b.setSystemZone(Self.tokyo)
@@ -119,8 +119,8 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  /// What a person gives later replaces it.
-  @Test func aGivenZoneReplacesThatOfASystemEverywhere() async throws {
+  /// A zone that a person sets later replaces it.
+  @Test func aZoneSetByAPersonReplacesASystemsZoneEverywhere() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
     try scene.b.setSystemZone(Self.madrid)
@@ -131,7 +131,7 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try node.base() == "Europe/Madrid given") }
   }
 
-  @Test func aGivenZoneStaysWhereTheLogbookHasThatOfASystem() async throws {
+  @Test func aZoneSetByAPersonIsKeptIfTheLogbookHasASystemsZone() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
     try await scene.a.upload { $0.joinsZones = true }
@@ -141,7 +141,7 @@ import Testing
     #expect(try scene.a.base() == "Europe/Madrid given")
   }
 
-  @Test func aLoginForReadingOnlyEndsWhereTwoZonesWereGiven() async throws {
+  @Test func aReadOnlyLoginEndsIfPeopleSetTwoZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     await makeReadOnly(scene.b)
     let failure = await #expect(throws: Failure.self) { try await scene.b.upload { $0.joinsZones = true } }
@@ -152,7 +152,7 @@ import Testing
     #expect(try scene.b.base() == "Asia/Tokyo given")
   }
 
-  @Test func aLoginForReadingOnlyTakesTheZoneThatIsChosenOrGoesBefore() async throws {
+  @Test func aReadOnlyLoginAdoptsTheChosenOrPrecedingZone() async throws {
     for (given, choice) in [(Self.tokyo, ZoneChoice.theirs), (nil, nil)] as [(String?, ZoneChoice?)] {
       let scene = try await scene(given: given, system: given == nil ? Self.tokyo : nil)
       await makeReadOnly(scene.b)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func aSiteIsAskedInTheSameWay() async throws {
+  @Test func aSiteIsJoinedInTheSameWay() async throws {
     let scene = try SiteScene()
     _ = try scene.store("a")
     try await scene.upload("a") { $0.joinsZones = true }
@@ -185,17 +185,17 @@ import Testing
   private static let run = RunStamp(
     node: "11111111-1111-4111-8111-111111111111", number: 1, id: "22222222-2222-4222-8222-222222222222")
 
-  @Test func theRecordOfTheBaseZoneIsFetchedAlone() async throws {
+  @Test func onlyTheRecordOfTheBaseZoneIsFetched() async throws {
     let empty = try await Scene()
     #expect(try await BaseZone.fetch(from: empty.a.remote, Self.run) == nil)
     let scene = try await scene()
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     #expect(record.state.agrees(with: LogbookZones.baseState(try NamedZone(Self.madrid), .given)))
-    // A remote without parts is asked by the first upload.
+    // For a remote without parts, the first upload requests it.
     #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
   }
 
-  @Test func aStoreTakesTheFetchedZoneOrRefusesIt() async throws {
+  @Test func aStoreAdoptsTheFetchedZoneOrRefusesIt() async throws {
     let scene = try await scene(given: Self.tokyo)
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     let store = try scene.b.sync()
@@ -207,20 +207,20 @@ import Testing
     #expect(throws: Failure.self) {
       try store.joinBaseZone(record, nil, at: "remote", command: "set", now: 9)
     }
-    // Another connection reads them anew.
+    // Another connection reads them again.
     _ = try scene.b.importer()
     #expect(try scene.b.records() == before)
     try store.checkBaseZone(record, .theirs, at: "remote", command: "set")
     try store.joinBaseZone(record, .theirs, at: "remote", command: "set", now: 9)
     #expect(try scene.b.base() == "Europe/Madrid given")
-    // What both agreed on is not asked for again.
+    // A zone that both agreed on is not requested again.
     #expect(try await scene.b.upload { $0.joinsZones = true }.ending == .complete)
     #expect(try scene.a.instants() == scene.b.instants())
   }
 }
 
 extension SimulatedNode {
-  /// The base zone, and who said it.
+  /// The base zone and its origin.
   fileprivate func base() throws -> String {
     let zones = try sync().zones()
     return "\(zones.base.name) \(zones.origin.rawValue)"

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Sync
 
-/// The zones of a logbook in several stores: whatever was imported where and by which system, the instants are equal.
+/// The zones of a logbook in several stores: the instants are equal, whatever system imported which data.
 @Suite struct ZoneSyncTests {
   private static let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
 
@@ -27,7 +27,7 @@ import Testing
     #expect(try scene.b.records().values.allSatisfy { !$0.isPending && !$0.isConflicted })
   }
 
-  @Test func theZoneThatAPersonGaveGoesBeforeThatOfASystemOnTheRemote() async throws {
+  @Test func aZoneSetByAPersonTakesPrecedenceOverASystemsZoneOnTheRemote() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone("Asia/Tokyo")
     try scene.a.importReadings(0..<5)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [ZoneChoice.mine, .theirs])
-  func twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
+  func twoZonesSetByPeopleEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     try await scene.a.join()
@@ -59,16 +59,16 @@ import Testing
     let name = choice == .mine ? "Asia/Tokyo" : "Europe/Madrid"
     #expect(try [scene.a, scene.b].map { try $0.zones().base.name } == [name, name])
     #expect(try scene.a.instants() == scene.b.instants())
-    // What was imported under a zone that a person gave stays in it, also where the other one was chosen.
+    // Imports with a zone set by a person keep it, even if the other zone was chosen.
     #expect(try scene.b.offset(at: 7) == "32400")
     #expect(try scene.b.offset(at: 2) == (choice == .mine ? "32400" : "3600"))
     #expect(try scene.b.records().values.allSatisfy { !$0.isPending })
-    // What comes later is in the zone of the logbook.
+    // Later imports are in the zone of the logbook.
     try scene.b.importReadings(10..<12)
     #expect(try scene.b.offset(at: 11) == (choice == .mine ? "32400" : "3600"))
   }
 
-  /// Each input is in one zone, that of the later statement, in every store.
+  /// Each input has one zone, that of the later statement, in every store.
   @Test func manyDevicesThatTwoStoresStateAtOnceEndInOneZone() async throws {
     let scene = try await Scene()
     for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
@@ -88,7 +88,7 @@ import Testing
   @Test func theZoneOfAnUndoneImportEndsOnEveryStore() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo")
-    // The base itself, stated: it stays when the base changes.
+    // The base zone itself as a statement: it stays when the base changes.
     try scene.b.importGiven("Europe/Madrid", devices: 3)
     for node in [scene.a, scene.b, scene.a] { try await node.join() }
     #expect(try scene.b.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == ["3600", "32400"])
@@ -112,14 +112,14 @@ import Testing
     }
   }
 
-  @Test func equalZonesThatPeopleGaveNeedNoPerson() async throws {
+  @Test func equalZonesSetByPeopleNeedNoDecision() async throws {
     let scene = try await Scene()
     try await scene.a.join()
     #expect(try await scene.b.join().ending == .complete)
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  @Test func derivedOffsetsAreNoContent() async throws {
+  @Test func derivedOffsetsAreNotContent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.setSystemZone("Asia/Tokyo")
@@ -134,7 +134,7 @@ import Testing
     #expect(try await scene.held(guid)?.statedOffset == nil)
   }
 
-  @Test func aJourneyStatedHereMovesTheReadingsThere() async throws {
+  @Test func aJourneyStatedInOneStoreMovesReadingsInAnother() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<600)
     try await scene.a.join()
@@ -155,7 +155,7 @@ import Testing
     #expect(try scene.b.instants().filter { $0.hasPrefix("S") } == before.filter { $0.hasPrefix("S") })
   }
 
-  @Test func aSiteCarriesZonesAsTreatmentsWithOurMemberAlone() async throws {
+  @Test func aSiteStoresZonesAsTreatmentsWithOnlyOurMember() async throws {
     let scene = try SiteScene()
     let journey = ZonePeriod(
       guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: SiteScene.start), until: nil,
@@ -174,7 +174,7 @@ import Testing
     #expect(try scene.store("a").zones().periods.isEmpty)
   }
 
-  /// A site knows only instants: what an import with a zone brought is sent, and moved, by that zone.
+  /// A site knows only instants: items of an import with a zone are sent and moved with that zone.
   @Test func aSiteHasTheInstantsOfTheZoneOfAnImport() async throws {
     let scene = try SiteScene()
     let store = try scene.store("a")
@@ -233,7 +233,7 @@ import Testing
       default: try await node.join()
       }
     }
-    // Two people may make one period longer in different ways: that conflict shows what it is about.
+    // Two people may extend one period in different ways, and that conflict shows its subject.
     for node in nodes + nodes + nodes {
       try await node.join()
       for conflict in try node.resolver().conflicts() {
@@ -256,7 +256,7 @@ import Testing
 }
 
 extension SimulatedNode {
-  /// An upload as the program makes it.
+  /// An upload with the program's options.
   @discardableResult
   fileprivate func join() async throws -> (ending: UploadEnding?, summary: UploadSummary) {
     try await upload { $0.joinsZones = true }
@@ -277,7 +277,7 @@ extension SimulatedNode {
     _ = try importer()
   }
 
-  /// Ticks that count seconds, every five minutes over the night in which Madrid shows an hour twice.
+  /// Ticks that count seconds, every five minutes of the night in which Madrid repeats an hour.
   fileprivate func importNight(_ steps: Range<Int64>) throws {
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     try importReadings(
@@ -292,8 +292,8 @@ extension SimulatedNode {
       }, serial: "T", zone: nil)
   }
 
-  /// An input of which a person says the zone. Two such statements of one moment are not made: which one is the later would
-  /// be a matter of the clocks.
+  /// An input whose zone a person states. No two statements are made at the same moment, since their order would depend
+  /// on the clocks.
   fileprivate func importGiven(_ name: String) throws {
     clock += 60
     let readings = (0..<10).map { place in
@@ -305,7 +305,7 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// An input of several devices with a reading each, and of meals, stated at the same moment on each store.
+  /// An input with a reading of each of several devices, and with meals, stated at the same moment in each store.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {
@@ -343,7 +343,7 @@ extension SimulatedNode {
     _ = try importer()
   }
 
-  /// The offset of the reading at a place of `importReadings`.
+  /// The offset of the reading at a position of `importReadings`.
   fileprivate func offset(at place: Int64) throws -> String? {
     try rows(
       "SELECT derived_offset FROM reading WHERE device_time = \(1_700_000_000 + 300 * place)"
