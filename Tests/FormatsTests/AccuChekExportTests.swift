@@ -26,7 +26,7 @@ import Testing
       ])
   }
 
-  @Test func aReadingIsThatOfTheMeterItself() throws {
+  @Test func aReadingHasTheMetersSerialNumber() throws {
     let export = try TextExport(bytes: TextExport.sample("accu-chek-mobile/report-mgdl-de.csv"))
     #expect(export.devices.map(\.vendor) == ["Roche"] && export.devices.map(\.serial) == ["12345678"])
     #expect(export.readings.first?.deviceTime.text == "2026-05-30T22:10:00")
@@ -56,7 +56,7 @@ import Testing
   private static let header =
     #""Date";"Time";"bG (mg/dL)";"Insulin1 (units)";"Insulin2 (units)";"bG Control";"bG Lab (mg/dL)";"Mood";"#
 
-  @Test func onlyItsOwnColumnIsGlucose() throws {
+  @Test func onlyTheGlucoseColumnIsReadAsGlucose() throws {
     let export = try TextExport(bytes: TextExport.sample("accu-chek-360/entries-mgdl.csv"))
     #expect(
       export.readings.map(\.measurement) == [
@@ -82,7 +82,7 @@ import Testing
     #expect(export.decision("date-order") == "month first (inferred)")
   }
 
-  @Test func anUnknownColumnIsNamedAndAnOpenOrderIsAskedFor() throws {
+  @Test func anUnknownColumnIsReportedAndAnOpenDateOrderIsRefused() throws {
     let row = "\n\"05/06/2026\";\"07:15\";\"104\";\"\";\"\";\"\";\"\";\"\";\n"
     let export = try TextExport(Self.header + row) { $0.dateOrder = "dmy" }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-06-05T07:15:00"])
@@ -95,7 +95,7 @@ import Testing
     "Date;Time;bG Lab (mg/dL);Insulin1 (units);Insulin2 (units)\n",
     "Date;bG (mg/dL);Insulin1 (units);Insulin2 (units)\n",
   ])
-  func aTableWithOtherColumnsIsNot(_ header: String) throws {
+  func aTableWithOtherColumnsIsNotRecognised(_ header: String) throws {
     #expect(try !Claims.claims(header, AccuChek360Format.self))
     #expect(try Claims.claims(Self.header + "\n", AccuChek360Format.self))
   }

@@ -16,7 +16,7 @@ import Testing
   private static let nutrisense =
     "class,value,time,length,photo_url,description,occurred_at,body,updated_at,started_at,ended_at,created_by\n"
 
-  @Test func theClassSaysWhatAValueIs() throws {
+  @Test func theClassDeterminesTheKindOfAValue() throws {
     let export = try TextExport(bytes: TextExport.sample("nutrisense/export.csv"))
     #expect(Self.numbers(export, .cbg) == [116, 109] && Self.numbers(export, .smbg) == [103])
     #expect(
@@ -32,7 +32,7 @@ import Testing
     #expect(export.rejections.count == 1 && !"\(export)".contains("Sample Person"))
   }
 
-  @Test func aTableOfNutrisenseIsWholeWithoutItsLastLineEnd() throws {
+  @Test func aNutrisenseTableWithoutAFinalLineEndIsComplete() throws {
     let row = "GlucoseMeasurement,104,,,,,8/14/26 5:45,,,,,"
     let whole = try TextExport(Self.nutrisense + row)
     #expect(whole.readings.count == 1 && !whole.isTruncated)
@@ -53,7 +53,7 @@ import Testing
   @Test(arguments: [
     "class,value,time\n", "class,value,length,occurred_at\n", "value,photo_url,length,occurred_at\n",
   ])
-  func otherTablesAreNotNutrisenses(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsNutrisense(_ header: String) throws {
     #expect(try !Claims.claims(header, NutrisenseFormat.self))
   }
 
@@ -73,7 +73,7 @@ import Testing
     ("104,timeseries", true), ("104,timeserie", false), ("104,", false), ("104", false), ("10", false),
     ("104,directRead", true),
   ])
-  func aKnownWordAtTheEndIsWhole(_ end: String, _ isWhole: Bool) throws {
+  func aKnownWordAtTheEndOfTheInputIsComplete(_ end: String, _ isWhole: Bool) throws {
     let rows = ["timeseries", "directRead"].map { "2026-09-02T15:10:11.000Z,2026-09-02T08:10:11,101,\($0)\n" }
     let export = try TextExport(
       Self.levels + rows.joined() + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
@@ -92,13 +92,13 @@ import Testing
     "Time (UTC),Time (Local),Heart Rate (bpm),Type of Reading\n",
     "Time (UTC),Glucose Reading (mg/dL),Type of Reading\n",
   ])
-  func otherTablesAreNotLevels(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsLevels(_ header: String) throws {
     #expect(try !Claims.claims(header, LevelsFormat.self))
   }
 
   // MARK: Cronometer
 
-  @Test func theMetricSaysWhatARowIs() throws {
+  @Test func theMetricDeterminesTheKindOfARow() throws {
     let export = try TextExport(bytes: TextExport.sample("cronometer/biometrics.csv"))
     #expect(Self.numbers(export, .smbg) == [97, 7.3, 118] && Self.numbers(export, .ketone) == [0.6])
     #expect(export.records.isEmpty)
@@ -124,7 +124,7 @@ import Testing
   @Test(arguments: [
     ("104.0", true), ("104.", false), ("104", false), ("10", false), ("7.", false), ("\"104\"", true),
   ])
-  func anAmountAtTheEndHasItsDecimals(_ amount: String, _ isWhole: Bool) throws {
+  func anAmountAtTheEndIsCompleteWithAllItsDecimals(_ amount: String, _ isWhole: Bool) throws {
     let export = try TextExport(
       "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,6:55 AM,Default,Blood Glucose,mg/dL,99.0\n"
         + "2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
@@ -133,7 +133,7 @@ import Testing
 
   // MARK: Gluroo
 
-  @Test func aMessageRepeatsAValueThatIsNotItsOwn() throws {
+  @Test func aMessageWithACopyOfAValueIsNoReading() throws {
     let export = try TextExport(bytes: TextExport.sample("gluroo/messages.csv"))
     #expect(Self.numbers(export, .cbg) == [143, 147] && Self.numbers(export, .smbg) == [139])
     #expect(export.readings.first?.position == 1_779_314_402)
@@ -149,7 +149,7 @@ import Testing
   @Test(arguments: [
     "date,bgl,msg_type\n", "date,bgl_date_millis,msg_type\n", "bgl,bgl_date_millis,msg_type\n",
   ])
-  func otherTablesAreNotGluroos(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsGluroo(_ header: String) throws {
     #expect(try !Claims.claims(header, GlurooFormat.self))
   }
 
@@ -177,7 +177,7 @@ import Testing
     #expect(try !Claims.claims("# CGM ENTRIES\nDate,Time,Pulse,Type\n", FollowerTablesFormat.self))
   }
 
-  @Test func datesThatMayBeEitherWayAskForTheOrder() throws {
+  @Test func datesInAnOpenOrderAreRefused() throws {
     let text =
       "# CGM ENTRIES\nDate,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
       + "\"4/5/2026\",\"6:44:10 PM\",\"148\",\"sgv\",\"\",\"Flat\",\"A\"\n"

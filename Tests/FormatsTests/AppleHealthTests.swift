@@ -43,24 +43,24 @@ import Testing
     #expect(try export("<Correlation>\(record("98"))</Correlation>").readings.isEmpty)
   }
 
-  @Test func aRejectedRecordIsKeptAsItStood() throws {
+  @Test func aRejectedRecordIsKeptUnchanged() throws {
     let bad = record("x")
     #expect(try export("\n \(bad)\n").rejections.map(\.source) == [bad])
     #expect(try export("\n \(bad)\n").rejections.map(\.line) == [2])
   }
 
-  @Test func whatIsTruncatedGivesWhatIsWhole() throws {
+  @Test func aTruncatedInputGivesItsCompleteRecords() throws {
     let export = try TextExport("<HealthData>\(record("98"))\(record("99"))<Record type=\"HKQ")
     #expect(export.readings.count == 2 && export.isTruncated)
   }
 
-  @Test func declaredEntitiesEndTheReading() throws {
+  @Test func declaredEntitiesStopTheImport() throws {
     let export = try TextExport(
       "<!DOCTYPE HealthData [<!ENTITY a '98'>]><HealthData>\(record("&a;"))</HealthData>")
     #expect(export.readings.isEmpty && export.isTruncated)
   }
 
-  @Test func whatNeverComesToItsFirstElementIsNotRead() throws {
+  @Test func anInputWithoutAFirstElementIsNotRead() throws {
     for filler in [" ", "<!-- -->"] {
       let front = String(repeating: filler, count: (2 << 20) / filler.count)
       let export = try TextExport("<!DOCTYPE HealthData [\(front)]><HealthData>\(record("98"))</HealthData>")
@@ -68,14 +68,14 @@ import Testing
     }
   }
 
-  @Test func otherXMLIsNotApplesAndIsRefused() throws {
+  @Test func otherXMLIsRefused() throws {
     let refusal = try ScratchFile("<GPX><Record type='HKQuantityTypeIdentifierBloodGlucose'/></GPX>")
       .refusal()
     #expect(refusal?.contains("unknown format") == true)
   }
 
-  /// As many records as fill the reader's window over and over.
-  @Test func rowsAcrossManyWindowsAreWhole() throws {
+  /// The input has enough records to fill the reader's window many times.
+  @Test func rowsAcrossManyWindowsAreComplete() throws {
     let values = (0..<20_000).map { 40 + $0 % 300 }
     let body = values.enumerated().map { index, value in
       record(

@@ -7,7 +7,7 @@ import Testing
 @testable import Formats
 
 @Suite struct CareLinkTests {
-  /// A table of the layout with sections, whose rows are filled by column name.
+  /// A table in the layout with sections. A test fills its rows by column name.
   private static let header =
     "Index,Date,Time,New Device Time,BG Reading (mg/dL),Linked BG Meter ID,Basal Rate (U/h),Bolus Type,"
     + "Bolus Volume Selected (U),Bolus Volume Delivered (U),Alarm,Suspend,Rewind,BWZ Estimate (U),"
@@ -38,12 +38,12 @@ import Testing
     #expect(export.skipped == ["repeated finger stick": 1])
   }
 
-  @Test func theCalculatorsGlucoseIsNoReading() throws {
+  @Test func theCalculatorsGlucoseIsNotAReading() throws {
     let export = try export([row("08:00:01", "BWZ BG Input (mg/dL)", "142.00")])
     #expect(export.readings.isEmpty && export.skipped == ["row without a value": 1])
   }
 
-  @Test func whatWasSelectedOfABolusIsNotDelivered() throws {
+  @Test func theSelectedAmountOfABolusIsNotReadAsDelivered() throws {
     let export = try export([row("08:00:01", "Bolus Volume Selected (U)", "4.50")])
     #expect(export.records.isEmpty)
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(export.devices.map(\.serial) == ["0001", "0002"] && export.rejections.isEmpty)
   }
 
-  @Test func aHeaderInTheMiddleMovesTheColumns() throws {
+  @Test func aHeaderInTheMiddleChangesTheColumns() throws {
     let other = Self.header.replacing("New Device Time,", with: "").replacing("mg/dL", with: "mmol/L")
     let lines = [
       Self.header, "0.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15), other + ",More",
@@ -86,7 +86,7 @@ import Testing
         == "day first (inferred)")
   }
 
-  @Test func wordsOfCareLinkAloneAreNoTableOfIt() throws {
+  @Test func wordsOfCareLinkWithoutItsTableAreNotRecognised() throws {
     for text in [
       "Index,Date,Time,Glucose (mg/dL)\n1,2026/03/11,08:00:00,112\n",
       "Last Name,First Name,Patient ID\nA,B,C\n",
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func namesInFrontAreNeitherKeptNorReported() throws {
+  @Test func namesAboveTheTableAreNeitherKeptNorReported() throws {
     let export = try TextExport(bytes: TextExport.sample("carelink/sections-mgdl.csv"))
     let text = "\(export.rejections) \(export.warnings) \(export.devices) \(export.recordTexts)"
     #expect(!text.contains("Kim") && export.rejections.map(\.line) == [26])

@@ -5,7 +5,7 @@ import Logbook
 
 @testable import Formats
 
-/// Whether a format recognises a text as its own.
+/// Checks whether a format recognises a text as its own.
 enum Claims {
   static func claims<Format: ExportFormat>(_ text: String, _ type: Format.Type) throws -> Bool {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)

@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     "clarity-cut.csv", "clarity-mgdl-de.csv", "clarity-12col-repeated-hour.csv", "clarity-mgdl-es.csv",
   ])
-  func aFileCutAnywhereGivesNothingThatTheWholeDoesNot(_ name: String) throws {
+  func aTruncatedFileGivesNoItemThatTheCompleteFileDoesNot(_ name: String) throws {
     let bytes = try TextExport.sample("clarity/\(name)")
     let newline: [UInt8] = bytes.last == 0x0A ? [] : [0x0A]
     let whole = try TextExport(bytes: name == "clarity-cut.csv" ? bytes + Array("AA1".utf8) + newline : bytes)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       Self.estimate("2026-05-01T08:05:00", "111", 900),
@@ -56,7 +56,7 @@ import Testing
     #expect(try TextExport(short.joined(separator: "\n")).readings.count == 1)
   }
 
-  @Test func aTransmitterNamedOnlyByTheLastLineMayBeCutOff() throws {
+  @Test func aTransmitterNamedOnlyInTheLastLineMayBeTruncated() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       Self.estimate("2026-05-01T08:05:00", "111", 900, "8AAAA"),
@@ -67,7 +67,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aCalibrationThatLostItsTransmitterIsCutOff() throws {
+  @Test func aCalibrationWithoutItsTransmitterIsTruncated() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       "8,2026-05-01T08:01:00,Calibration,,,,Android G6,121,,,,,",
@@ -79,7 +79,7 @@ import Testing
 
   // MARK: Headers
 
-  @Test func aFileOfNothingButItsHeaderHoldsNothing() throws {
+  @Test func aFileWithOnlyAHeaderIsAnEmptyExport() throws {
     let export = try TextExport(Self.header)
     #expect(export.readings.isEmpty && export.rejections.isEmpty)
     #expect(export.end == .whole)
@@ -95,7 +95,7 @@ import Testing
     #expect(export.skipped == ["Alert": 1])
   }
 
-  @Test func rowNumbersInFrontOfATranslatedHeaderShiftItsColumns() throws {
+  @Test func rowNumbersBeforeATranslatedHeaderShiftItsColumns() throws {
     let sample = try String(decoding: TextExport.sample("clarity/clarity-mgdl-es.csv"), as: UTF8.self)
     let shifted = sample.split(separator: "\n").map { "0;" + $0 }.joined(separator: "\n") + "\n"
     let plain = try TextExport(sample)
@@ -105,7 +105,7 @@ import Testing
     #expect(!plain.readings.isEmpty)
   }
 
-  @Test func aTableWithoutEventTypesIsNotTakenForClarity() throws {
+  @Test func aTableWithoutEventTypesIsNotRecognisedAsClarity() throws {
     #expect(throws: Failure.self) {
       _ = try TextExport("Timestamp,Glucose Value (mg/dL)\n2026-05-01T08:00:00,110\n") {
         $0.format = "clarity"
@@ -117,7 +117,7 @@ import Testing
     ("Transmitter Time (Long Integer)", "Transmiter Time (Long Integer)", "transmitter time"),
     ("Event Type", "Event Typ", "event type"), ("Transmitter ID", "Transmitter", "transmitter id"),
   ])
-  func aMisspeltNameIsNamedAndItsColumnRead(_ name: String, _ unusual: String, _ usual: String) throws {
+  func aColumnWithAMisspeltNameIsReportedAndRead(_ name: String, _ unusual: String, _ usual: String) throws {
     let row = Self.estimate("2026-05-01T08:00:00", "110", 600)
     let plain = try TextExport("\(Self.header)\n\(row)\n")
     let header = Self.header.replacing(name, with: unusual)
@@ -127,14 +127,14 @@ import Testing
     #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', because of its position"])
   }
 
-  @Test func aColumnThatSomebodyAppendedIsNotTakenForOneThatIsMissing() throws {
+  @Test func anAppendedColumnDoesNotReplaceAMissingOne() throws {
     let export = try TextExport(
       Self.shortHeader + ",Mood\n" + Self.shortEstimate("2026-05-01T08:00:00", "110") + ",7\n")
     #expect(export.readings.map(\.positionKind) == [.time])
     #expect(export.warnings == ["unknown column 'Mood': not read"])
   }
 
-  @Test func portionsStayPortions() throws {
+  @Test func portionsAreNotConvertedToGrams() throws {
     let header = Self.header.replacing("(grams)", with: "(servings)")
     try #require(header != Self.header)
     let export = try TextExport("\(header)\n1,2026-05-01T08:00:00,Carbs,,,,Android G6,,,2,,,,\n")
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func theUnitOfAJoinedFileIsThatOfTheHeaderAbove() throws {
+  @Test func theUnitInAJoinedFileIsThatOfTheHeaderAbove() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-joined.csv"))
     #expect(
       export.readings.map(\.measurement.unit.name) == [
@@ -161,7 +161,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func aValueOfTheOtherUnitIsRejectedWithoutBeingNamed() throws {
+  @Test func aValueInTheOtherUnitIsRejectedWithoutItsNumberInTheReason() throws {
     let export = try Self.read([Self.header, Self.estimate("2026-05-01T08:00:00", "5.6", 600)])
     #expect(export.readings.isEmpty)
     let reason = try #require(export.rejections.first?.reason)
@@ -171,14 +171,14 @@ import Testing
   @Test(arguments: [
     "9223372036854775807", "-9223372036854775808", "9223372036854770000.0", "7573.5", "4E+06",
   ])
-  func aTickThatNoTransmitterCountsIsRejected(_ tick: String) throws {
+  func aTickOutsideTheRangeOfTransmittersIsRejected(_ tick: String) throws {
     let row = Self.estimate("2025-10-26T02:30:00", "110", 600).replacing(",600,", with: ",\(tick),")
     let export = try Self.read([Self.header, Self.estimate("2025-10-26T01:30:00", "110", 600), row, row])
     #expect(export.readings.count == 1)
     #expect(export.rejections.map(\.line) == [3, 4])
   }
 
-  @Test func limitsOfAlertsAreNoReadings() throws {
+  @Test func limitsOfAlertsAreNotReadings() throws {
     let export = try Self.read([
       Self.header, "1,,FirstName,,Sample,,,,,,,,", "4,,Alert,High,,,Android G6,250,,,,,",
       Self.estimate("2026-05-01T08:00:00", "110", 600),
@@ -187,13 +187,13 @@ import Testing
     #expect(export.skipped == ["settings": 2])
   }
 
-  @Test func aReadingThatLostItsTimeIsRejectedAndNotTakenForSettings() throws {
+  @Test func aReadingWithoutATimeIsRejectedAndNotReadAsASetting() throws {
     let export = try Self.read([Self.header, Self.estimate("", "110", 600)])
     #expect(export.rejections.map(\.reason) == ["the event has no time"])
     #expect(export.skipped.isEmpty)
   }
 
-  @Test func aSemicolonFileMayStillHaveDecimalPoints() throws {
+  @Test func aFileWithSemicolonsMayHaveDecimalPoints() throws {
     let head = Self.header.replacing(",", with: ";")
     let export = try Self.read([
       head, "1;2026-05-01T08:00:00;Insulin;Fast-Acting;;;Android G6;;4.50;;;;",
@@ -204,7 +204,7 @@ import Testing
     #expect(export.decision("decimal-mark") == "point (inferred)")
   }
 
-  @Test func valuesThatADecimalCommaSplitAreRejected() throws {
+  @Test func valuesSplitByADecimalCommaAreRejected() throws {
     let export = try Self.read([
       Self.header.replacing("mg/dL", with: "mmol/L"), Self.estimate("2026-05-01T08:00:00", "5,6", 600),
       "2,2026-05-01T08:01:00,Insulin,Fast-Acting,,,Android G6,,4,50,,,,",
@@ -214,7 +214,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [2, 3, 4])
   }
 
-  @Test func aSensorReadingInAnUnknownLanguageIsToldByItsTick() throws {
+  @Test func aSensorReadingInAnUnknownLanguageIsRecognisedByItsTick() throws {
     let export = try Self.read([
       Self.header, "1,2026-05-01T08:00:00,Glukoza,,,,Android G6,110,,,,,600,8AAAA1",
       "2,2026-05-01T08:05:00,Kalibracja,,,,Android G6,111,,,,,,8AAAA1",
@@ -223,7 +223,7 @@ import Testing
     #expect(export.readings.map(\.marks) == [[], .calibration])
   }
 
-  @Test func textOfADamagedRowIsNotCountedAsAnEventsName() throws {
+  @Test func textOfADamagedRowIsNotCountedAsAnEventName() throws {
     let text = "called Sample Person at home, who felt rather unwell".replacing(",", with: "")
     let export = try Self.read([Self.header, "1,2026-05-01T08:00:00,\(text),,,,,,,,,,"])
     #expect(export.skipped == ["other event": 1])
@@ -246,7 +246,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func halfAnHourIsRepeatedOnLordHowe() throws {
+  @Test func aRepeatedHalfHourOnLordHoweIsPlacedByTicks() throws {
     let bytes = try TextExport.sample("clarity/clarity-dst-lord-howe.csv")
     let export = try TextExport(bytes: bytes, zone: "Australia/Lord_Howe")
     let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
@@ -254,7 +254,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func aRepeatedHourWithoutAReadingBeforeItIsPlacedFirstAndFlagged() throws {
+  @Test func aRepeatedHourWithoutAnEarlierReadingIsPlacedFirstAndMarked() throws {
     let export = try Self.read([
       Self.header, Self.estimate("2025-10-26T02:30:00", "110", 600),
       Self.estimate("2025-10-26T02:30:00", "120", 4200),
@@ -271,7 +271,7 @@ import Testing
     #expect(export.readings.last?.placement.source == .zoneOverlap)
   }
 
-  @Test func aClockSetBackMarksReadingsUntilItsEarlierMaximumIsPassed() throws {
+  @Test func readingsAfterAClockWasSetBackAreMarkedUntilItsEarlierMaximum() throws {
     let times = ["09:00", "09:10", "09:05", "09:10", "09:11", "09:20"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
@@ -279,7 +279,7 @@ import Testing
       export.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, true, true, false, false])
   }
 
-  @Test func aHeaderInTheMiddleIsNoClockSetBack() throws {
+  @Test func aHeaderInTheMiddleIsNotTakenForAClockSetBack() throws {
     let rows = [
       Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
       Self.shortEstimate("2026-05-01T09:05:00", "111"),
@@ -289,14 +289,14 @@ import Testing
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func readingsNewestFirstAreNoClockSetBack() throws {
+  @Test func readingsNewestFirstAreNotTakenForAClockSetBack() throws {
     let times = ["09:10", "09:05", "09:00"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func twoDisplaysOneAfterTheOtherAreNoClockSetBack() throws {
+  @Test func twoDisplaysInSequenceAreNotTakenForAClockSetBack() throws {
     let export = try Self.read([
       Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
       Self.shortEstimate("2026-05-01T09:05:00", "110"),
@@ -305,7 +305,7 @@ import Testing
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func theZonesOwnChangeIsNoClockSetBack() throws {
+  @Test func aChangeOfTheZonesOffsetIsNotTakenForAClockSetBack() throws {
     let times = ["02:50", "02:55", "02:00", "02:05", "03:00"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2025-10-26T\($0):00", "110") })
@@ -342,7 +342,7 @@ import Testing
         == [3600])
   }
 
-  @Test func aFileInUTF16GivesTheSame() throws {
+  @Test func aFileInUTF16GivesTheSameItems() throws {
     let text = try String(
       decoding: TextExport.sample("clarity/clarity-mgdl-de.csv").dropFirst(3), as: UTF8.self)
     let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
@@ -367,7 +367,7 @@ import Testing
     #expect(export.skipped == ["settings": 4] && export.rejections.isEmpty)
   }
 
-  @Test func aTypedValueOfAnUnknownNameIsNotTaken() throws {
+  @Test func aTypedValueWithAnUnknownNameIsNotRead() throws {
     let text = String(decoding: try TextExport.sample("clarity/clarity-mgdl-ja.csv"), as: UTF8.self)
     let export = try TextExport(text.replacing("空腹時グルコース", with: "目標"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg])
@@ -417,11 +417,11 @@ import Testing
     ("Glycémie basse", "low 2.2"), ("Glycémie élevée", "high 22.2"), ("Niedrig", "low 2.2"),
     ("Alto", "high 22.2"), ("Νίζκα ниска", "low 2.2"), ("Vysoká", "high 22.2"), ("低", "low 2.2"),
   ])
-  func aWordIsKnownByItsStem(_ word: String, _ level: String) throws {
+  func aWordForALevelIsRecognisedByItsStem(_ word: String, _ level: String) throws {
     #expect(try Self.kinds([Self.canadian(0, word, word)]).values == [level])
   }
 
-  @Test func aValueNearAnUnknownWordDecidesIt() throws {
+  @Test func aNearbyValueDeterminesAnUnknownWord() throws {
     let (low, before) = try Self.kinds([Self.canadian(0, "\"3,9\""), Self.canadian(5, "Qqq", "Qqq")])
     #expect(before == ["3.9", "low 2.2"] && low.rejections.isEmpty)
     let rows = [Self.canadian(0, "Qqq", "Qqq"), Self.canadian(14, "Qqq", "Qqq"), Self.canadian(25, "15")]
@@ -429,19 +429,19 @@ import Testing
     #expect(after == ["high 22.2", "high 22.2", "15"] && high.rejections.isEmpty)
   }
 
-  /// A value far off, in the middle of the range or of another sensor says nothing.
+  /// A distant value, a value in the middle of the range, or a value of another sensor proves nothing.
   @Test(arguments: [
     (canadian(0, "\"3,9\""), canadian(16, "Qqq", "Qqq")), (canadian(0, "8"), canadian(5, "Qqq", "Qqq")),
     (canadian(0, "\"3,9\"", sensor: "8BBBB2"), canadian(5, "Qqq", "Qqq")),
   ])
-  func anUnknownWordThatNothingDecidesIsRejected(_ value: String, _ word: String) throws {
+  func anUnknownWordWithoutAConclusiveValueIsRejected(_ value: String, _ word: String) throws {
     let (export, values) = try Self.kinds([value, word])
     #expect(values.count == 1 && export.rejections.count == 1)
     #expect(export.rejections.first?.reason.contains("'qqq'") == true)
   }
 
   @Test(arguments: ["basal", "12 basse", "Glycémie", "low high"])
-  func otherWordsAreNoLevel(_ word: String) throws {
+  func otherWordsAreNotReadAsLevels(_ word: String) throws {
     let (export, values) = try Self.kinds([Self.canadian(0, "8"), Self.canadian(5, word)])
     #expect(values == ["8"] && export.rejections.count == 1)
   }

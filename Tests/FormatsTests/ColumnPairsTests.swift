@@ -5,18 +5,18 @@ import Testing
 @testable import Formats
 
 @Suite struct ColumnPairsTests {
-  @Test func pairsAreTakenApartAtCommasAndTheFirstEqualsSign() throws {
+  @Test func pairsAreSplitAtCommasAndTheFirstEqualsSign() throws {
     let pairs = try #require(ColumnPairs.parse("time=ts,value=a=b"))
     #expect(pairs.map(\.name) == ["time", "value"] && pairs.map(\.value) == ["ts", "a=b"])
   }
 
   @Test(arguments: ["", "time", "time=", "=ts", "time=ts,", ",time=ts", "time=ts\\"])
-  func whatIsNoPairIsRefused(_ text: String) {
+  func anInvalidPairIsRefused(_ text: String) {
     #expect(ColumnPairs.parse(text) == nil)
   }
 
   @Test(arguments: ["a,b", "a=b", "a\\b", "a\\,b", "\\", ",", "=x", "it's \"so\"", "a b", "Glykämie"])
-  func everyNameComesBack(_ name: String) throws {
+  func everyNameSurvivesWritingAndParsing(_ name: String) throws {
     let pairs = try #require(ColumnPairs.parse(ColumnPairs.text([("value", name), (name, "x")])))
     #expect(pairs.map(\.name) == ["value", name] && pairs.map(\.value) == [name, "x"])
   }

@@ -10,7 +10,7 @@ import Testing
     headerless: ["diaguard", "glimp", "glucometerutils"],
     samples: Repository.samples)
 
-  @Test func everyFolderOfSamplesIsThatOfAFormat() throws { try Self.suite.checkFolders() }
+  @Test func everyFolderOfSamplesBelongsToAFormat() throws { try Self.suite.checkFolders() }
 
   @Test(arguments: suite.formats, FormatConformance.Rule.allCases)
   func aFormatKeepsTheRule(_ format: String, _ rule: FormatConformance.Rule) throws {

@@ -6,9 +6,9 @@ import Foundation
 import Logbook
 import Testing
 
-/// The samples of formats that people get from one app or one program, cut where a download may break off.
+/// Tests samples of formats that people get from one app or program, truncated where a download can break off.
 @Suite struct CutSampleTests {
-  /// Folders of `Samples` whose files name everything in each row, so that what is left means what it meant.
+  /// Folders of `Samples` whose files name everything in each row, so that a truncated file has the same meaning.
   private static let folders = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "fhir", "glimp", "glucometerutils",
     "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth", "smart-pix", "tandem",
@@ -33,8 +33,9 @@ import Testing
     }
   }
 
-  /// A value that lost its end would be another one, and it would be stored for good.
-  @Test(arguments: samples) func aCutSampleHasNoItemThatTheWholeOneHasNot(_ path: String) throws {
+  /// A truncated value would be a different value, and it would stay stored.
+  @Test(arguments: samples) func aTruncatedSampleHasNoItemThatTheCompleteSampleDoesNot(_ path: String) throws
+  {
     let (bytes, given) = (try TextExport.sample(path), try Self.options(path))
     let whole = try Self.export(bytes, given)
     let (readings, records) = (whole.readingTexts, whole.recordTexts)
@@ -44,7 +45,7 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // What is left may be no export, or leave open what the rows behind the cut settle.
+        // The remaining bytes may be no export, or leave open what later rows settle.
         continue
       }
       #expect(cut.readingTexts.isSubset(of: readings), "cut to \(length) bytes")
@@ -52,9 +53,9 @@ import Testing
     }
   }
 
-  @Test(arguments: samples) func lineEndsAndMarksOfEncodingsChangeNothing(_ path: String) throws {
+  @Test(arguments: samples) func lineEndsAndByteOrderMarksChangeNoItem(_ path: String) throws {
     let bytes = try TextExport.sample(path)
-    // Others are in an encoding that these changes would damage.
+    // Other samples are in an encoding that these changes would damage.
     guard let text = String(bytes: bytes, encoding: .utf8), !text.contains("\0") else {
       #expect(path.contains("utf16") || path.contains("windows1252") || path.contains("-de."), "\(path)")
       return
@@ -85,7 +86,7 @@ import Testing
 
   // MARK: A last cell that is used
 
-  /// Columns may come in another order than the app's, which is how spreadsheets leave them.
+  /// Columns can be in another order than the app's, as after a change in a spreadsheet.
   @Test(arguments: [
     ("Timestamp,Date,SensorSerial,Unit,Value\n", "1779000000000,2026-05-17,S1,mg/dL,11", "7"),
     (
@@ -101,7 +102,7 @@ import Testing
     ),
     ("Sensorid\tnr\tUnixTime\tYYYY-mm-ddTHH:MM:SS\tTZ\tMin\tmg/dL\n", "S\t1\t1779000000\tx\t2\t1\t11", "0"),
   ])
-  func aLastCellWithoutItsEndIsNoValue(_ header: String, _ row: String, _ rest: String) throws {
+  func aTruncatedLastCellIsNotReadAsAValue(_ header: String, _ row: String, _ rest: String) throws {
     let cut = try TextExport(header + row)
     #expect(cut.readings.isEmpty && cut.rejections.isEmpty && cut.isTruncated)
     let whole = try TextExport(header + row + rest + "\n")
@@ -119,7 +120,7 @@ import Testing
       "05/17/2026,08:00,110,,,0.7"
     ),
   ])
-  func aLastDoseWithoutItsEndIsNoDose(_ header: String, _ row: String) throws {
+  func aTruncatedLastDoseIsNotReadAsADose(_ header: String, _ row: String) throws {
     let cut = try TextExport(header + row)
     #expect(cut.readings.isEmpty && cut.records.isEmpty && cut.isTruncated)
     let whole = try TextExport(header + row + "5\n")
@@ -139,7 +140,7 @@ import Testing
     ("mg/dL", ["104", "52", "10"]), ("mg/dL", ["10"]), ("mg/dL", ["52"]), ("mmol/L", ["5"]),
     ("mmol/L", ["5.8", "1"]), ("mmol/L", ["5."]), ("mmol/L", ["5.8"]), ("mg/dL", ["104", ""]),
   ])
-  func aValueThatMayGoOnIsCut(_ unit: String, _ values: [String]) throws {
+  func aValueThatMayHaveFurtherDigitsIsTruncated(_ unit: String, _ values: [String]) throws {
     let cut = try TextExport(Self.lingo(unit, values))
     #expect(cut.readings.count == values.count - 1 && cut.isTruncated)
     let whole = try TextExport(Self.lingo(unit, values) + "\n")
@@ -150,7 +151,7 @@ import Testing
     ("mg/dL", ["104", "98"]), ("mg/dL", ["104"]), ("mg/dL", ["55", "54", "52"]),
     ("mmol/L", ["5.8", "10.4"]), ("mg/dL", ["104", "LOW"]),
   ])
-  func aValueThatIsWholeIsRead(_ unit: String, _ values: [String]) throws {
+  func aCompleteValueIsRead(_ unit: String, _ values: [String]) throws {
     let whole = try TextExport(Self.lingo(unit, values))
     #expect(whole.readings.count == values.count && !whole.isTruncated)
   }
@@ -161,12 +162,12 @@ import Testing
   private static let second = #""2026-05-14 07:31:00","112.00","","blood sample","the "#
 
   @Test(arguments: [#"""#, #""sweet"#, #""sweet""#, #""sweet" tea"#, #""sweet" tea""#])
-  func aCommentAtTheEndMayHaveLostItsEnd(_ end: String) throws {
+  func aCommentAtTheEndMayBeTruncated(_ end: String) throws {
     let cut = try TextExport(Self.first + Self.second + end)
     #expect(cut.readings.count == 1 && cut.records.isEmpty && cut.isTruncated)
   }
 
-  @Test func aRowWithItsEndOrWithoutACommentIsWhole() throws {
+  @Test func aRowWithALineEndOrWithoutACommentIsComplete() throws {
     let whole = try TextExport(Self.first + Self.second + #""sweet" tea""# + "\n")
     #expect(whole.readings.count == 2 && !whole.isTruncated)
     #expect(whole.recordTexts == [#"note 2026-05-14T07:31:00 {"text":"the \"sweet\" tea"}"#])
@@ -174,7 +175,7 @@ import Testing
     #expect(bare.readings.count == 1 && !bare.isTruncated)
   }
 
-  @Test func linesThatACarriageReturnEndsAreLines() throws {
+  @Test func aCarriageReturnEndsALine() throws {
     let rows = (0..<4).map {
       #""2026-05-14 07:3\#($0):00","11\#($0).00","","blood sample","a "quote""""#
     }

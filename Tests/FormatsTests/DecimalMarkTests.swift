@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: ["", "12", "1,234", ",5", "5,", "1.2.3", "1,2E+02", "12:30", "Low"])
-  func otherCellsSayNothing(_ cell: String) {
+  func otherCellsDoNotSettleTheMark(_ cell: String) {
     #expect(Self.mark([cell]) == (.point, false))
     #expect(Self.mark([cell], presumed: .comma) == (.comma, false))
   }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Formats
 
-/// Which format takes an input, and which does not.
+/// Tests which format reads an input.
 @Suite struct DetectionTests {
-  /// Recognises the tables that begin with its word, and reads none of them.
+  /// Recognises the tables that begin with its word, but fails to read them.
   private struct Stubborn: ExportFormat {
     static let id = "stubborn"
     static let title = "stubborn table"
@@ -46,12 +46,12 @@ import Testing
 
   // MARK: Passing on
 
-  @Test func aFormatThatFindsNoHeaderPassesTheInputOnToTheNext() throws {
+  @Test func theNextFormatIsTriedIfOneFindsNoHeader() throws {
     let text = LibreExport.header("mg/dL") + "\n" + LibreExport.row("13-04-2025 08:00", 0, "99") + "\n"
     #expect(try format(text, among: [Stubborn.self, LibreViewFormat.self]) == "libreview")
   }
 
-  @Test func aFormatThatRecognisesAnInputAndCannotReadItIsTheLastOneAsked() throws {
+  @Test func noFurtherFormatIsTriedIfOneRecognisesAnInputButCannotReadIt() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try format("stubborn,time,glucose\n1,2,3\n", among: [Stubborn.self, GenericFormat.self])
     }
@@ -59,7 +59,7 @@ import Testing
     #expect(failure?.message.hasSuffix(": the stubborn table has 3 columns") == true)
   }
 
-  @Test func whereNoFormatIsLeftTheListOfFormatsIsNamed() throws {
+  @Test func anUnrecognisedInputIsRefusedWithTheListOfFormats() throws {
     let unrecognised = #expect(throws: UnrecognisedInput.self) {
       _ = try format("a,b\n1,2\n", among: [Stubborn.self])
     }
@@ -67,7 +67,7 @@ import Testing
     #expect(unrecognised?.reason.contains("'glucoport formats'") == true)
   }
 
-  @Test func aFormatThatAPersonNamedIsTheOnlyOneAsked() throws {
+  @Test func onlyTheFormatThatAPersonNamedIsTried() throws {
     let text = LibreExport.header("mg/dL") + "\n"
     let unrecognised = #expect(throws: UnrecognisedInput.self) {
       _ = try format(text, among: [Stubborn.self, LibreViewFormat.self]) { $0.format = "stubborn" }
@@ -77,20 +77,21 @@ import Testing
 
   // MARK: One format each
 
-  @Test(arguments: Repository.sampleExports) func aSampleIsClaimedByExactlyOneFormat(_ path: String) throws {
+  @Test(arguments: Repository.sampleExports) func aSampleIsRecognisedByExactlyOneFormat(_ path: String) throws
+  {
     let url = Repository.samples.appending(path: path)
     let head = try Input(FileSource(path: url.path)).head
     if GenericFormat.isEmptyList(head) { return }
     let claiming = try ExportRegister.formats.filter { try recognises(head, $0) }
     let own = String(path.prefix { $0 != "/" })
-    // The generic format takes what no other does, and reads the tables of others, too.
+    // The generic format reads what no other format recognises, and some tables of others, too.
     let others = claiming.map { $0.id }.filter { $0 != "generic" }
     #expect(others == (own == "generic" ? [] : [own]))
   }
 
   // MARK: What mySugr is not
 
-  /// The shape of a table that a data frame of Tidepool's data leaves: a column for each member of any kind of item.
+  /// The form of a table from a data frame of Tidepool's data. It has a column for each member of any kind of item.
   private static let tidepool = """
     jsonRowIndex,activeSchedule,annotations,basalSchedules,bgInput,bgTarget,bolus,carbInput,carbRatio,clockDriftOffset,\
     conversionOffset,insulinSensitivityFactor,deliveryType,deviceId,deviceTime,duration,extended,factor,guid,id,\
@@ -102,14 +103,14 @@ import Testing
 
     """
 
-  @Test func aTableOfTidepoolWithFactorsInItIsNotTakenForMySugr() throws {
+  @Test func aTableOfTidepoolWithFactorsIsNotRecognisedAsMySugr() throws {
     #expect(try !claims(Self.tidepool, MySugrFormat.self))
     #expect(try format(Self.tidepool) == "tidepool")
     let export = try TextExport(Self.tidepool)
     #expect(export.readings.compactMap(\.measurement.quantity?.number) == [8.27061])
   }
 
-  /// The names that the German CareLink gives its columns.
+  /// The column names in the German CareLink.
   private static let careLink = """
     Nachname;Vorname;Patienten-ID
     Muster;Kim;
@@ -124,13 +125,13 @@ import Testing
 
     """
 
-  @Test func aGermanTableOfCareLinkIsNotTakenForMySugr() throws {
+  @Test func aGermanTableOfCareLinkIsNotRecognisedAsMySugr() throws {
     #expect(try !claims(Self.careLink, MySugrFormat.self))
     let cut = Self.careLink.split(separator: "\n").dropFirst(2).joined(separator: "\n")
     #expect(try !claims(cut, MySugrFormat.self))
   }
 
-  @Test func rowsOfDataAreNoHeaderOfMySugr() throws {
+  @Test func rowsOfDataAreNotRecognisedAsAHeaderOfMySugr() throws {
     let header = (1...25).map { "column \($0)" }.joined(separator: ",")
     var cells = (1...25).map(String.init)
     (cells[3], cells[11]) = ("110 mg/dL", "\"(grams, factor 1)\"")
@@ -141,13 +142,13 @@ import Testing
 
   // MARK: What Nightscout is not
 
-  @Test func aTableWithAHeaderOfItsOwnIsNotTheHeaderlessOneOfNightscout() throws {
+  @Test func aTableWithAnotherHeaderIsNotRecognisedAsNightscout() throws {
     let row = "2026-05-06T12:00:00Z,1778068800000,72,Flat,Sample watch\n"
     #expect(try claims(row, NightscoutFormat.self))
     #expect(try !claims("when,milliseconds,heart_rate,zone,device\n" + row, NightscoutFormat.self))
   }
 
-  @Test func aRowWithoutADirectionIsNoneOfNightscout() throws {
+  @Test func aRowWithoutADirectionIsNotRecognisedAsNightscout() throws {
     #expect(
       try !claims("2026-05-06T12:00:00Z,1778068800000,72,resting,Sample watch\n", NightscoutFormat.self))
   }

@@ -17,7 +17,7 @@ import Testing
     #expect(Set(export.readings.map(\.deviceTime.text)) == ["2026-02-06T01:07:35"])
   }
 
-  @Test func beyondTheRangeNoNumberIsTaken() throws {
+  @Test func aNumberOutsideTheRangeIsNotRead() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
     #expect(
       export.readings.map(\.measurement).prefix(2) == [
@@ -31,12 +31,12 @@ import Testing
     #expect(Set(export.readings.map(\.positionKind)) == [.tick])
   }
 
-  @Test func calibrationsAreNoSensorReadings() throws {
+  @Test func calibrationsAreNotSensorReadings() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/calibrations.json"))
     #expect(export.readings.map(\.kind) == [.smbg] && export.readings.first?.marks == .calibration)
   }
 
-  @Test func aDeletedEventIsCountedAndNotTaken() throws {
+  @Test func aDeletedEventIsCountedAndNotRead() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/events.json"))
     #expect(
       export.skipped == ["deleted event": 1] && export.records.count == 5 && export.rejections.count == 1)

@@ -6,29 +6,29 @@ import Testing
 @testable import Formats
 
 @Suite struct DiabetesMTests {
-  @Test func aRowIsPlacedByItsOwnZone() throws {
+  @Test func theZoneInARowPlacesItsReading() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     let byTime = Dictionary(grouping: export.readings, by: \.deviceTime.text)
     #expect(
       byTime["2026-03-02T21:10:00"]?.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
     #expect(
       byTime["2026-03-02T12:00:00"]?.map(\.placement) == [Placement(utcOffset: 32400, source: .stated)])
-    // One that no system knows leaves the row to the zone of the logbook.
+    // A zone that no system knows is ignored: the logbook's zone places the row.
     #expect(byTime["2026-03-01T18:00:00"]?.map(\.placement.source) == [.zone])
     #expect(export.warnings.count == 1)
   }
 
-  @Test func aRowNamesItsUnit() throws {
+  @Test func theUnitIsReadFromEachRow() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mgdl.csv"))
     #expect(export.readings.map(\.measurement.unit) == [.milligramsPerDecilitre, .milligramsPerDecilitre])
     #expect(
       export.recordTexts == [#"insulin 2026-03-02T08:10:00 {"subtype":"rapid","units":3}"#])
-    // 146 mmol/L, a row without a unit, and a day that no month has.
+    // 146 mmol/L, a row without a unit, and a day that does not exist.
     let others = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     #expect(others.rejections.count == 3)
   }
 
-  @Test func zeroIsNoneInEveryColumn() throws {
+  @Test func zeroIsAMissingValueInEveryColumn() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .cbg, .ketone, .smbg])
     #expect(export.readings.map { $0.measurement.quantity?.number } == [8.1, 5.4, 0.4, 6.2])
@@ -51,11 +51,11 @@ import Testing
     "DateTimeFormatted,glucose,carbs,notes\n", "DateTimeFormatted,glucose,is_sensor,timezone\n",
     "time,glucose,us_units,is_sensor,timezone\n", "\"name:DIABETES_M\",\"version:2.0.0\"\n",
   ])
-  func aTableThatNamesNoUnitOrNoZoneIsNot(_ text: String) throws {
+  func aTableWithoutAUnitOrZoneIsNotRecognised(_ text: String) throws {
     #expect(try !Claims.claims(text, DiabetesMFormat.self))
   }
 
-  @Test func anUnknownColumnIsNamedOnce() throws {
+  @Test func anUnknownColumnIsReportedOnce() throws {
     let export = try TextExport(
       "DateTimeFormatted,glucose,us_units,is_sensor,timezone,mood\n"
         + "2026-03-01 18:00:00,6.2,false,false,Europe/Berlin,4\n")

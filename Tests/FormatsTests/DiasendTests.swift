@@ -15,13 +15,15 @@ import Testing
   func aSheetIsRecognised(_ text: String) throws { #expect(try Claims.claims(text, DiasendFormat.self)) }
 
   @Test(arguments: [
-    // A table of times and a unit is many people's, and so is a period.
+    // Many programs write a table of times with a unit, and many a period.
     "Time,mg/dl\n", "Time,mg/dl\n" + period, "Date,05/11/2025\nTime,mg/dl\n", period + "time,glucose\n",
     period + "Time,mg/dl,insulin\n", "Time,Basal Amount (U/h),Bolus Type\n", "Time,Carbs(g),Notes\n",
   ])
-  func otherTablesAreNot(_ text: String) throws { #expect(try !Claims.claims(text, DiasendFormat.self)) }
+  func otherTablesAreNotRecognised(_ text: String) throws {
+    #expect(try !Claims.claims(text, DiasendFormat.self))
+  }
 
-  @Test func glucoseOfAMeterIsFingerSticks() throws {
+  @Test func glucoseOfAMeterIsReadAsFingerSticks() throws {
     let export = try TextExport(bytes: TextExport.sample("diasend/glucose.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .smbg, .smbg, .smbg])
     #expect(export.readings[2].measurement == .low(below: nil, .milligramsPerDecilitre))
@@ -30,7 +32,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [10, 11])
   }
 
-  @Test func regularReadingsAreThoseOfASensor() throws {
+  @Test func regularReadingsAreSensorReadings() throws {
     let bytes = try TextExport.sample("diasend/sensor-mmol.csv")
     let export = try TextExport(bytes: bytes) { $0.dateOrder = "dmy" }
     #expect(export.readings.map(\.kind) == Array(repeating: .cbg, count: 6))
@@ -49,11 +51,11 @@ import Testing
     }
   }
 
-  /// What a few rows are taken for would change with the next, longer sheet of the same sensor.
+  /// If a few rows had an inferred kind, it could be another one in the next, longer sheet of the same sensor.
   @Test(arguments: [
     [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],
   ])
-  func rowsThatShowNoKindAreAskedFor(_ minutes: [Int]) throws {
+  func rowsThatDoNotShowTheKindAreRefused(_ minutes: [Int]) throws {
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.sheet(minutes)) }
     #expect(failure?.category == .badInput)
     #expect(
@@ -69,13 +71,13 @@ import Testing
     ([480, 482, 720, 722, 1400], .smbg),
     ([], .smbg),
   ])
-  func rowsThatShowAKindAreNot(_ minutes: [Int], _ kind: ReadingKind) throws {
+  func rowsThatShowTheKindAreRead(_ minutes: [Int], _ kind: ReadingKind) throws {
     let export = try TextExport(Self.sheet(minutes))
     #expect(export.decision("kind") == "\(kind.name) (inferred)")
     #expect(export.readings.map(\.kind) == minutes.map { _ in kind })
   }
 
-  @Test func anOrderThatNothingSettlesIsAskedFor() throws {
+  @Test func anOpenDateOrderIsRefused() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(bytes: TextExport.sample("diasend/sensor-mmol.csv"))
     }
@@ -88,7 +90,7 @@ import Testing
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-02T08:00:00"])
   }
 
-  @Test func bolusesRatesAndFoodAreRecords() throws {
+  @Test func bolusesRatesAndFoodAreReadAsRecords() throws {
     let export = try TextExport(bytes: TextExport.sample("diasend/insulin.csv"))
     #expect(
       export.recordTexts == [

@@ -9,12 +9,12 @@ import Testing
 
 @testable import Formats
 
-/// What is imported of an archive, and what is listed.
+/// Tests what is imported from an archive, and what is listed.
 @Suite struct ExportInputsTests {
   private static let table =
     "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-02 12:00,99\n2026-05-04 08:00,120\n"
 
-  /// What became of each input: the format's id, or why it was passed over, by the name behind the archive's.
+  /// The result for each input: the format's id, or why it was skipped, after its name without the archive's.
   private func inputs(of inputs: ExportInputs) throws -> [String] {
     try (0..<inputs.count).map { place in
       switch try inputs.open(place, options: Rendering.options()) {
@@ -48,7 +48,7 @@ import Testing
       ])
   }
 
-  @Test func aFileThatIsNoArchiveIsOneInput() throws {
+  @Test func aFileOutsideAnArchiveIsOneInput() throws {
     let file = try ScratchFile(Self.table)
     let inputs = try ExportInputs(path: file.url.path)
     #expect(inputs.container == nil && inputs.count == 1)
@@ -59,13 +59,13 @@ import Testing
     #expect(reader.format == "generic" && reader.name == file.url.path)
   }
 
-  @Test func aFileThatNoFormatTakesFails() throws {
+  @Test func anUnrecognisedFileFails() throws {
     let file = try ScratchFile("hello\n")
     let inputs = try ExportInputs(path: file.url.path)
     #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
   }
 
-  @Test func anArchiveThroughAPipeGivesTheSame() throws {
+  @Test func anArchiveFromAPipeGivesTheSameItems() throws {
     let bytes = try ZipWriter.archive([("a.csv", Self.table), ("b.txt", "hello\n")])
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -75,7 +75,7 @@ import Testing
     #expect(try self.inputs(of: inputs).first == "a.csv generic 3")
   }
 
-  @Test func textThroughAPipeLosesNothingToTheLookAtItsFirstBytes() throws {
+  @Test func theCheckOfTheFirstBytesLosesNoneOfThePipe() throws {
     for text in [Self.table, "a", ""] {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func oneMemberIsNamedBehindItsArchive() throws {
+  @Test func aMemberIsNamedAfterItsArchive() throws {
     let file = try archive([("x/a.csv", Self.table), ("b.csv", Self.table)])
     let path = file.url.path + ".zip"
     try FileManager.default.copyItem(atPath: file.url.path, toPath: path)
@@ -107,7 +107,7 @@ import Testing
     #expect(failure?.category == .missingInput)
   }
 
-  @Test func aMemberIsKnownAgainOutsideOfItsArchive() throws {
+  @Test func aMemberHasTheSameDigestOutsideItsArchive() throws {
     let file = try archive([("a.csv", Self.table)])
     guard
       case .export(var reader) = try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
@@ -122,7 +122,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal())
   }
 
-  @Test func aDamagedMemberGivesNoReadingAndIsNotPassedOver() throws {
+  @Test func aDamagedMemberGivesNoReadingAndIsNotSkipped() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.table.utf8), statedChecksum: 1)]
     let file = try ScratchFile(writer.bytes())
@@ -178,7 +178,7 @@ import Testing
     #expect(found[1].hasPrefix("One generic 2|Two generic 2|Notes: unknown format"), "\(found[1])")
   }
 
-  @Test func oneSheetOfASpreadsheetInAnArchiveIsNamedBehindBoth() throws {
+  @Test func aSheetOfASpreadsheetInAnArchiveIsNamedAfterBoth() throws {
     let file = try archive(of: [("b.xlsx", try Self.book(["One"])), ("c.csv", Array(Self.table.utf8))])
     let path = file.url.path + ".zip"
     try FileManager.default.copyItem(atPath: file.url.path, toPath: path)
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func theSheetIsTheSameInputInTheArchiveAndOutsideOfIt() throws {
+  @Test func aSheetHasTheSameDigestInsideAndOutsideTheArchive() throws {
     let book = try Self.book([])
     let alone = try ScratchFile(try SpreadsheetWriter([.init("Only", Self.rows)]).xlsx())
     let packed = try archive(of: [
@@ -215,8 +215,8 @@ import Testing
     #expect(try digest(inputs.open(1, options: options)).hasPrefix("unknown format"))
   }
 
-  /// The name alone makes nothing a spreadsheet, and a spreadsheet opens nothing that is packed in it.
-  @Test func whatOnlyLooksLikeASpreadsheetIsNotUnpacked() throws {
+  /// A name does not make a file a spreadsheet, and nothing packed inside a spreadsheet is opened.
+  @Test func aMemberThatOnlyResemblesASpreadsheetIsNotUnpacked() throws {
     let nested = try ZipWriter.archive([("a.csv", Self.table)])
     let inner = try ZipWriter(entries: [.init(name: "x.xlsx", bytes: try Self.book(["One"]))]).bytes()
     let file = try archive(of: [
@@ -242,7 +242,7 @@ import Testing
     #expect(failure?.message.contains("b.xlsx") == false && failure?.message.contains("e.xlsx") == true)
   }
 
-  @Test func aDocumentThatIsNoTableIsNamedAsSuch() throws {
+  @Test func aDocumentWithoutATableIsReportedAsADocument() throws {
     let file = try archive([("[Content_Types].xml", "<Types/>"), ("xl/workbook.xml", "<a/>")])
     let failure = #expect(throws: Failure.self) {
       try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
@@ -251,8 +251,8 @@ import Testing
     #expect(try inputs(of: ExportInputs(path: file.url.path, passesOver: true)).count == 1)
   }
 
-  @Test func whatTwoReadingsOfAnExportNeedIsReadTwice() throws {
-    // Day and month are open, so that the whole member is surveyed first.
+  @Test func aMemberThatNeedsASurveyIsReadTwice() throws {
+    // Day and month are open, so the whole member is surveyed first.
     let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
     let file = try archive([("a.csv", text)])
     #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])

@@ -3,9 +3,9 @@
 import Logbook
 import Testing
 
-/// A table as one of the smaller formats writes it, of which a test chooses rows, unit and order of columns.
+/// A table in the form of one of the smaller formats. A test chooses its rows, unit and order of columns.
 struct ExportTable: CustomTestStringConvertible, Sendable {
-  /// A date and a time of day, which need not be in any calendar.
+  /// A date and a time of day, which may be invalid.
   struct Moment: Sendable {
     let year, month, day, hour, minute: Int
 
@@ -18,11 +18,12 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
   let delimiter: String
   /// The lines above the header.
   let preamble: String
-  /// The names of the columns, with `{unit}` for that of glucose.
+  /// The names of the columns, with `{unit}` for the unit of glucose.
   let header: [String]
-  /// The cells of a row: `{YYYY}` and the like for a part of its time, `{value}`, `{unit}`, `{isMilligrams}`.
+  /// The cells of a row. `{YYYY}` and similar texts stand for parts of the time, and `{value}`, `{unit}` and
+  /// `{isMilligrams}` for the value.
   let cells: [String]
-  /// Whether a row states its offset, which is then that of summer.
+  /// Whether a row has an offset, which is the one of summer.
   var statesOffset = false
 
   var testDescription: String { format }
@@ -30,12 +31,11 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
   /// Lines above the first row.
   var linesAbove: Int64 { Int64(preamble.filter { $0 == "\n" }.count) + 1 }
 
-  /// The header, as a person would find it, with the columns in an order.
+  /// The lines up to the header, with the columns in the given order.
   func head(_ unit: GlucoseUnit = .milligramsPerDecilitre, order: [Int]? = nil) -> String {
     preamble + line(header.map { $0.replacing("{unit}", with: unit.name) }, order)
   }
 
-  /// One row.
   func row(
     _ moment: Moment, _ value: String, _ unit: GlucoseUnit = .milligramsPerDecilitre, order: [Int]? = nil
   ) -> String {
@@ -57,7 +57,7 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
     return quoted.joined(separator: delimiter) + "\n"
   }
 
-  /// The same table with a column of somebody else's at a place.
+  /// The same table with an additional column of a person at a position.
   func adding(_ name: String, _ cell: String, at place: Int) -> ExportTable {
     var (header, cells) = (header, cells)
     header.insert(name, at: place)

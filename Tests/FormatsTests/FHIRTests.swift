@@ -16,7 +16,7 @@ import Testing
 
   private static func reasons(_ export: TextExport) -> [String] { export.rejections.map(\.reason) }
 
-  @Test func aValueWithoutAUnitHasThatOfItsCode() throws {
+  @Test func aValueWithoutAUnitHasTheUnitOfItsCode() throws {
     let mass = try TextExport(Self.observation())
     #expect(mass.readings.map(\.measurement) == [.value(Quantity(118, .milligramsPerDecilitre))])
     let moles = try TextExport(Self.observation("15074-8", value: #""value":6.1,"code":"mmol/L""#))
@@ -31,7 +31,7 @@ import Testing
     (#""value":118,"comparator":"ad""#, "unknown comparator"),
     (#""value":4000"#, "a glucose value outside 10–1000 mg/dL"),
   ])
-  func aQuantityThatIsNoGlucoseIsRejected(_ value: String, _ reason: String) throws {
+  func anInvalidGlucoseQuantityIsRejected(_ value: String, _ reason: String) throws {
     let export = try TextExport(Self.observation(value: value))
     #expect(export.readings.isEmpty && Self.reasons(export) == [reason])
   }
@@ -56,7 +56,7 @@ import Testing
     #expect(wallClock.readings.map(\.placement.source) == [.zone])
   }
 
-  /// Other measurements have numbers that look like glucose.
+  /// Numbers of other measurements can look like glucose.
   @Test(arguments: [
     ("8867-4", "http://loinc.org", "Observation 8867-4"),
     ("4548-4", "http://loinc.org", "Observation 4548-4"),
@@ -64,12 +64,12 @@ import Testing
     ("2345-7", "http://loinc.org", "laboratory glucose 2345-7"),
     ("41653-7", "http://example.org/codes", "Observation 41653-7"),
   ])
-  func whatIsNoReadingIsCountedByName(_ code: String, _ system: String, _ name: String) throws {
+  func otherObservationsAreCountedByName(_ code: String, _ system: String, _ name: String) throws {
     let export = try TextExport(Self.observation(code, system: system))
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
   }
 
-  @Test func namesOfWhatIsNotImportedAreBounded() throws {
+  @Test func theNumberOfCountedNamesIsBounded() throws {
     let lines = (0..<300).map {
       Self.observation("\(String(repeating: "9", count: 100))-\($0)", system: "s\($0)")
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(export.skipped.keys.allSatisfy { $0.count <= 40 })
   }
 
-  @Test func aDeviceBehindItsObservationsIsFound() throws {
+  @Test func aDeviceAfterItsObservationsIsFound() throws {
     let device =
       #"{"resourceType":"Device","id":"d","manufacturer":"V","serialNumber":"S","deviceName":[{"name":"M"}]}"#
     let reading = Self.observation(more: #","device":{"reference":"Device/d"}"#)
@@ -89,8 +89,8 @@ import Testing
     }
   }
 
-  /// A Device that is cut off would give its readings another identity.
-  @Test func aReadingWhoseDeviceIsMissingIsRejectedUnlessAPersonNamesOne() throws {
+  /// If its Device is missing, a reading would have another identity.
+  @Test func aReadingWithoutItsDeviceIsRejectedUnlessAPersonNamesADevice() throws {
     let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
     let export = try TextExport(other)
     let reason = "its Device is not in the input; --device NAME names one for all such readings"
@@ -133,7 +133,7 @@ import Testing
       + #""effectivePeriod":{"start":"2026-03-01T08:00:00Z"},"valueSampledData":{\#(members)}}"#
   }
 
-  @Test func samplesAreReadingsAPeriodApart() throws {
+  @Test func samplesOfASeriesAreReadingsOnePeriodApart() throws {
     let origin = #""origin":{"value":10,"code":"mg/dL"}"#
     let export = try TextExport(Self.series(#"\#(origin),"factor":2,"period":60000,"data":"50 E U 60 x""#))
     #expect(
@@ -153,7 +153,7 @@ import Testing
     #""origin":{"value":0,"code":"mmol/L"},"period":60000,"data":"6.1""#,
     #""origin":{"value":0,"code":"mg/dL"},"period":60000,"dimensions":2,"data":"110 0""#,
   ])
-  func aSeriesThatIsUnclearIsRejected(_ members: String) throws {
+  func anUnclearSeriesIsRejected(_ members: String) throws {
     let export = try TextExport(Self.series(members))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }

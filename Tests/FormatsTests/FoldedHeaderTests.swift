@@ -15,8 +15,8 @@ import Testing
     #expect(foldedHeader(text) == folded)
   }
 
-  /// A cell of megabytes is looked at as a header where its row is none of the table: its words are not sought.
-  @Test func whatIsLongerThanAnyNameIsNone() {
+  /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are not searched.
+  @Test func aTextLongerThanAnyNameIsNoName() {
     func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
     #expect(words(800).isTime && words(800).words == ["time"])
     #expect(!words(900).isTime && words(900).words.isEmpty && words(900).name.isEmpty)
@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// Rows that are no header are told by it at a fraction of the cost.
-  @Test(arguments: UInt64(1)...20) func noNameOfATimeIsPassedOver(_ seed: UInt64) {
+  /// The check finds rows that are no header at a fraction of the cost.
+  @Test(arguments: UInt64(1)...20) func noNameOfATimeIsMissed(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = [
       "Time", "zeit", "DATUM", "dato", "Date", "fecha", "hora", "Heure", "horod", "tijd", "Tidspunkt",
@@ -70,13 +70,14 @@ import Testing
         scalars.append(Self.scalar(&random))
       }
       let text = String(scalars)
-      // A byte order mark is left out, and makes the text one that is not plain.
+      // A byte order mark is left out, and a text with one does not count as plain.
       let folded = foldedHeader(text).utf8
       #expect(folded.elementsEqual(foldedHeader(text + "\u{FEFF}").utf8), "seed \(seed): '\(text)'")
     }
   }
 
-  /// Often a blank or a quote, else ASCII, a letter of Western Europe, or a sign that joins the one before it.
+  /// Often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark that combines with the character
+  /// before it.
   private static func scalar(_ random: inout SeededGenerator) -> Unicode.Scalar {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: " "

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Exports that say two things at once, and exports that other programs saved again.
+/// Tests exports with contradictions, and exports that other programs saved again.
 @Suite struct ForgedExportTests {
   // MARK: Smart Pix
 
@@ -26,7 +26,7 @@ import Testing
     #expect(try TextExport(Self.pix(other)).readings.map(\.measurement.unit) == [.millimolesPerLitre])
   }
 
-  @Test func whatIsInACommentIsNoMeter() throws {
+  @Test func aMeterInACommentIsIgnored() throws {
     let hidden = #"<!-- <DEVICE SN="9" BGUnit="mmol/L"/> -->"#
     let export = try TextExport(Self.pix(hidden + Self.meter("1", "mg/dL", "104")))
     #expect(export.readings.map(\.measurement) == [.value(Quantity(104, .milligramsPerDecilitre))])
@@ -45,7 +45,7 @@ import Testing
     #expect("\(export.end)".contains(reason))
   }
 
-  @Test func deepNestingEndsTheReading() throws {
+  @Test func deepNestingStopsTheImport() throws {
     let deep = String(repeating: "<a>", count: 70)
     let export = try TextExport(Self.pix(Self.meter("1", "mg/dL", "104") + deep))
     #expect(export.readings.count == 1 && export.isTruncated)
@@ -67,7 +67,7 @@ import Testing
         + #""period":\#(period),"dimensions":1,"data":"\#(data)"}"#)
   }
 
-  /// A time with five digits for its year could not be read again.
+  /// A time with a year of five digits could not be read back.
   @Test func aSeriesEndsWithTheLastYear() throws {
     let beyond = try TextExport(Self.series("9999-12-31T23:00:00Z", "100 101 102", period: "86400000"))
     #expect(beyond.readings.isEmpty)
@@ -80,7 +80,9 @@ import Testing
     ("100 101 102", 3, 0, 0), ("E 101 E", 1, 2, 0), ("L U 101", 3, 0, 0), ("100 -1 NaN 101", 2, 0, 1),
     ("", 0, 0, 0), ("1e2", 1, 0, 0), ("1e400", 0, 0, 1), ("100,101", 0, 0, 1),
   ])
-  func aSampleIsAValueOrALetter(_ data: String, _ readings: Int, _ errors: Int, _ rejections: Int) throws {
+  func aSampleIsANumberOrALetterForALevel(_ data: String, _ readings: Int, _ errors: Int, _ rejections: Int)
+    throws
+  {
     let export = try TextExport(Self.series("2026-03-01T08:00:00Z", data))
     #expect(export.readings.count == readings && export.rejections.count == rejections)
     #expect(export.skipped["sample without a value"] ?? 0 == errors)
@@ -98,7 +100,7 @@ import Testing
         + (subject.isEmpty ? "" : #","subject":\#(subject)"#))
   }
 
-  @Test func patientsAreDistinguishedByWhateverNamesThem() throws {
+  @Test func patientsAreDistinguishedByAnyKindOfReference() throws {
     let named = ["anna", "berta"].map { #"{"identifier":{"system":"s","value":"\#($0)"}}"# }
     let rows = [Self.reading(named[0]), Self.reading(named[1], minute: 1)]
     let failure = #expect(throws: Failure.self) { _ = try TextExport(rows.joined(separator: "\n")) }
@@ -112,7 +114,7 @@ import Testing
     #expect(try TextExport(same.joined(separator: "\n")).readings.count == 3)
   }
 
-  @Test func aDeepResourceTrapsNothing() throws {
+  @Test func aDeeplyNestedResourceDoesNotTrap() throws {
     let deep = String(repeating: #"{"a":"#, count: 50_000) + "1" + String(repeating: "}", count: 50_000)
     let export = try TextExport(
       #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.reading(""))},"#
@@ -128,7 +130,7 @@ import Testing
       + #""effective_time_frame":{"date_time":"2026-03-01T08:00:00Z"}}}"#
   }
 
-  @Test func aGoalIsNoMeasurement() throws {
+  @Test func aGoalIsNotAMeasurement() throws {
     let goal = try TextExport(Self.point("blood-glucose-goal", "110"))
     #expect(goal.readings.isEmpty && goal.rejections.isEmpty && goal.skipped == ["blood-glucose-goal": 1])
     let both = try TextExport(
@@ -149,7 +151,7 @@ import Testing
     "Serial number;Download date;Download time\nU1;18.05.2026;17:04\n\n"
     + "Date;Time;Result;Unit;Control test\n17.05.2026;08:00;104;mg/dl; \n17.05.2026;09:00;99;mg/dl;X\n"
 
-  @Test(arguments: [";", ",", "\t"]) func aReportWithAnotherDelimiterIsThatOfTheMeter(_ mark: String) throws {
+  @Test(arguments: [";", ",", "\t"]) func aReportWithAnotherDelimiterIsRead(_ mark: String) throws {
     let export = try TextExport(Self.mobile.replacing(";", with: mark))
     #expect(export.decision("format") == "accu-chek-mobile (inferred)")
     #expect(export.devices.map(\.serial) == ["U1"])
@@ -167,7 +169,7 @@ import Testing
     #expect(mixed.readings.count == 1 && mixed.rejections.map(\.line) == [4])
   }
 
-  @Test(arguments: ["0", "0,0", "0.0"]) func aZeroOfGlimpIsNoValue(_ zero: String) throws {
+  @Test(arguments: ["0", "0,0", "0.0"]) func aZeroInGlimpIsAMissingValue(_ zero: String) throws {
     let row = { (time: String, value: String) in "5;\(time);1779030990;;;;\(value);;3;S1;;;;;\n" }
     let export = try TextExport(row("17/05/2026 20.46.30", zero) + row("17/05/2026 20.46.31", "112,5")) {
       $0.unit = .milligramsPerDecilitre
@@ -187,7 +189,7 @@ import Testing
   @Test(arguments: [
     ("5", "2", "7"), ("5", "-2", "3"), ("0.1", "0.2", "0.3"), ("500", "0", "500"), ("500", "-1", "499"),
   ])
-  func theDosesOfARowAreOneDose(_ meal: String, _ correction: String, _ sum: String) throws {
+  func theDosesInARowAreAdded(_ meal: String, _ correction: String, _ sum: String) throws {
     #expect(
       try Self.doses(meal, correction).recordTexts == [
         #"insulin 2026-05-17T08:00:00 {"subtype":"rapid","units":\#(sum)}"#
@@ -195,12 +197,12 @@ import Testing
   }
 
   @Test(arguments: [("500", "500"), ("500", "0.1"), ("501", "0"), ("-1", "0"), ("5", "-501"), ("x", "0")])
-  func noSumIsMoreThanADoseCanBe(_ meal: String, _ correction: String) throws {
+  func aSumAboveTheMaximumDoseIsRejected(_ meal: String, _ correction: String) throws {
     let export = try Self.doses(meal, correction)
     #expect(export.records.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aCorrectionThatOnlyTakesAwayIsNoDose() throws {
+  @Test func aNegativeCorrectionWithoutAMealDoseIsNoDose() throws {
     let export = try Self.doses("0", "-2")
     #expect(export.records.isEmpty && export.rejections.isEmpty)
     #expect(export.skipped == ["entry without content": 1])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Formats
 
-/// What formats say of themselves for `glucoport formats NAME`.
+/// Tests the pages of formats for `glucoport formats NAME`.
 @Suite struct FormatPageTests {
   /// What is wrong with a page.
   private static func faults(_ page: FormatPage) -> [String] {

@@ -25,7 +25,7 @@ import Testing
     "Zeitstempel,CGM-Glukosewert (mg/dl),Seriennummer", "Tidstämpel,CGM-glukosvärde (mmol/l)",
     "Tijdstempel,CGM-glucosewaarde (mmol/l)", "Horodatage,Valeur de glycémie SCG (mmol/L)",
     "Timestamp,Glucose Value (mg/dL),Manual reading,Serial number",
-  ]) func aHeaderOfGlucoseIsEnough(_ header: String) throws {
+  ]) func aHeaderOfGlucoseIsRecognised(_ header: String) throws {
     #expect(try claims(header + "\n"))
     #expect(try claims(text("Name:Kim, Date Range:2026-03-10 -2026-03-11", header)))
     #expect(try claims(text("Medical Record Number: 12345", header)))
@@ -36,7 +36,9 @@ import Testing
     "Timestamp,CGM Glucose Value", "Time,CGM Glucose Value (mg/dl)",
     "Timestamp,Event Type,Glucose Value (mg/dL)",
     "Timestamp,Alarm/Event,Severity,Serial Number",
-  ]) func aHeaderThatOthersUseTooIsNot(_ header: String) throws { #expect(try !claims(header + "\n")) }
+  ]) func aHeaderThatOtherProgramsUseIsNotRecognised(_ header: String) throws {
+    #expect(try !claims(header + "\n"))
+  }
 
   @Test func shortTablesAreRecognisedBelowTheTitleOnly() throws {
     for header in ["Zeitstempel,KH (g)", "Zeitstempel,Wert", "Zeitstempel,Name,Wert,Medikamententyp"] {
@@ -47,7 +49,7 @@ import Testing
 
   // MARK: What is read
 
-  @Test func zeroIsNoValue() throws {
+  @Test func zeroIsAMissingValue() throws {
     let export = try TextExport(
       text(
         nil, "Timestamp,CGM Glucose Value (mmol/l),Serial Number", "2026-03-10 08:00,0.0,X",
@@ -72,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aPartOfABolusThatWasExtendedIsNotGivenTwice() throws {
+  @Test func theExtendedPartOfABolusIsNotCountedTwice() throws {
     let export = try TextExport(
       text(
         nil,

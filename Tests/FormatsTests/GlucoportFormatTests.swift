@@ -9,7 +9,7 @@ import Testing
 @testable import Formats
 
 @Suite struct GlucoportFormatTests {
-  /// The columns of an export without those that follow from others and came later.
+  /// The columns of an export, without later columns that follow from other columns.
   private static let names = [
     "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range",
     "threshold",
@@ -45,9 +45,9 @@ import Testing
     #expect(onRequest == ["value_mgdl", "value_mmoll"])
   }
 
-  /// Whatever a spreadsheet made of them.
+  /// A spreadsheet may have changed them in any way.
   @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
-  func whatFollowsFromOtherColumnsIsNotRead(_ cell: String) throws {
+  func aColumnThatFollowsFromOthersIsNotRead(_ cell: String) throws {
     let plain = try read(Self.reading)
     let extra = ",value_mgdl,value_mmoll,withdrawn"
     let file = try ScratchFile(
@@ -58,7 +58,7 @@ import Testing
     #expect(result.readings.map(\.marks) == plain.readings.map(\.marks))
   }
 
-  @Test func everyPartOfAReadingComesBackAsItWas() throws {
+  @Test func aReadingSurvivesAnExportAndImport() throws {
     let reading = try #require(try read(changed("occurrence", to: "3")).readings.first)
     #expect(reading.occurrence == 3 && reading.occurrenceIsStated)
     #expect(reading.placement == Placement(utcOffset: 7200, source: .zone))
@@ -86,7 +86,7 @@ import Testing
     ("occurrence", "-1"),
     ("occurrence", "99999999999"), ("item", "thing"),
   ])
-  func aPartThatCannotBeIsRejected(_ column: String, _ value: String) throws {
+  func anInvalidCellIsRejected(_ column: String, _ value: String) throws {
     let result = try read(changed(column, to: value), Self.reading)
     #expect(result.readings.count == 1 && result.rejections.map(\.line) == [2])
   }
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: ["=1+1", "'=1+1", "''-1", "+A", "@A", "\tA", "'plain", "plain", "'", ""])
-  func aGuardedTextComesBackAndIsNoFormula(_ text: String) {
+  func aGuardedTextIsNoFormulaAndIsReadBackUnchanged(_ text: String) {
     let guarded = GlucoportColumns.guarding(text, in: .model)
     #expect(guarded.first.map { "=+-@\t".contains($0) } != true)
     #expect(GlucoportColumns.unguarding(guarded) == text)
@@ -116,13 +116,13 @@ import Testing
   @Test(arguments: [
     (GlucoportColumn.utcOffset, "+02:00"), (.utcOffset, "-05:00"), (.valueBucket, "-1"), (.value, "-1"),
   ])
-  func noGuardStandsBeforeAnOffsetOrNumber(_ column: GlucoportColumn, _ text: String) {
+  func offsetsAndNumbersHaveNoGuard(_ column: GlucoportColumn, _ text: String) {
     #expect(GlucoportColumns.guarding(text, in: column) == text)
   }
 
-  @Test func aCutLastLineYieldsNothing() throws {
+  @Test func aTruncatedLastLineGivesNoItem() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
-    // Of the empty cells at the end nothing is lost.
+    // Without some of the empty cells at its end the row loses nothing.
     let filled = Self.reading.reversed().drop { $0 == "," }.count
     for length in 1..<filled {
       let result = try ScratchFile(text + Self.reading.prefix(length)).readings()
@@ -131,7 +131,7 @@ import Testing
     #expect(try ScratchFile(text + Self.reading).readings().readings.count == 2)
   }
 
-  @Test func aRecordCutBeforeItsLastWordIsNotReadAsAlive() throws {
+  @Test func aRecordTruncatedBeforeItsLastWordIsNotReadAsExisting() throws {
     let row =
       "record,note,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,,\"{\"\"text\"\":\"\"a\"\"}\",true"
     let file = { (text: String) in try ScratchFile(Self.header + "\n" + text).lines() }
@@ -141,7 +141,7 @@ import Testing
 
   private static let digest = String(repeating: "0f", count: 32)
 
-  /// Lines of what an attachment without one of its fields, or with another there, is rejected for.
+  /// Changes to an attachment for which its line is rejected: a missing field, or another value.
   @Test(
     arguments: [
       ("name", nil), ("name", .number(7)), ("type", nil), ("type", .flag(true)), ("type", .words(["a"])),
@@ -151,7 +151,7 @@ import Testing
       ("sha256", .text(String(repeating: "0F", count: 32))), ("sha256", .text(digest + "0")),
       ("sha256", .text(String(digest.dropLast()) + "g")),
     ] as [(String, FieldValue?)])
-  func whatIsNoAttachmentIsRejected(_ name: String, _ value: FieldValue?) throws {
+  func anInvalidAttachmentIsRejected(_ name: String, _ value: FieldValue?) throws {
     var fields = RecordFields([
       "name": .text("x"), "type": .text("text/plain"), "size": .number(0), "sha256": .text(Self.digest),
       "text": .text("a word about it"),
@@ -200,7 +200,7 @@ import Testing
 
   // MARK: Fields
 
-  @Test func fieldsComeBackAsTheyWereWritten() throws {
+  @Test func fieldsSurviveAnExportAndImport() throws {
     let fields = RecordFields([
       "text": .text("a\"b\\c\n\u{1}ü🍎"), "units": .number(0.1), "big": .number(1e20), "small": .number(1e-7),
       "flag": .flag(false), "tags": .words(["b", "a"]), "none": .words([]), "": .text(""),
@@ -215,12 +215,12 @@ import Testing
     "{\"a\":1,\"a\":2}", "{a:1}", "{\"a\" 1}", "{\"a\":+1}", "{\"a\":1e999}", "{\"a\":tru}",
     "{\"a\":[\"b\",]}", "nul",
   ])
-  func whatIsNoObjectOfFieldsIsNone(_ text: String) {
+  func aTextThatIsNoObjectOfFieldsIsRejected(_ text: String) {
     #expect(text.withField { RecordFields(json: $0) } == nil)
   }
 }
 
-/// Records of any size that a record can have, and what is said of the others.
+/// Tests records of any valid size, and messages about larger ones.
 @Suite struct RecordSizeTests {
   private static func note(_ text: String, _ number: Int = 1) -> String {
     #"{"item":"record","kind":"note","time":"2026-03-30T07:30:00Z","device_time":"2026-03-30T09:30:00","#
@@ -239,7 +239,7 @@ import Testing
     #expect(packed.records.count == 1)
   }
 
-  @Test func whatNoRecordCanBeIsRejectedWithItsReasonAndTheOthersAreTaken() throws {
+  @Test func anInvalidRecordIsRejectedWithItsReasonAndTheOthersAreRead() throws {
     let long = String(repeating: "x", count: (1 << 20) + 1)
     let lines = [Self.note("good", 1), Self.note(#"a\u0000b"#, 2), Self.note(long, 3), Self.note("too", 4)]
     let export = try TextExport(lines.joined(separator: "\n"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Formats
 
-/// The lines of an export, held against the cells of each item.
+/// Compares the lines of an export with the cells of each item.
 @Suite struct GlucoportWriterTests {
   private static let texts = [
     "", "Abbott", "a,b", "\"quoted\"", "=1+1", "'=1", "@x", "two\r\nlines", "line\u{2028}", "é,\u{301}",
@@ -100,9 +100,9 @@ import Testing
     }
   }
 
-  /// Equal texts of other bytes: of two lengths, of one length, and one that is equal to ASCII.
+  /// Pairs of equal texts with different bytes: of different lengths, of the same length, and one that equals ASCII.
   @Test(arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")])
-  func devicesThatOnlyLookAlikeKeepTheirBytes(_ one: String, _ other: String) {
+  func devicesWithEqualNamesKeepTheirBytes(_ one: String, _ other: String) {
     #expect(one == other)
     for form in [GlucoportWriter.Form.ndjson, .csv(isSpreadsheetSafe: false)] {
       var writer = GlucoportWriter(form)

@@ -4,11 +4,11 @@ import FormatConformance
 import Foundation
 import Testing
 
-/// Every sample gives what is beside it. `GLUCOPORT_REWRITE_GOLDEN=1` writes the files again, to be read and
-/// committed by hand.
+/// Every sample gives the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files again, for a
+/// person to read and commit.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)
-  func aSampleGivesWhatStandsBesideIt(_ path: String) throws {
+  func aSampleGivesTheResultInItsFile(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let lines = try Rendering.lines(of: file, options: Rendering.options(besides: file))

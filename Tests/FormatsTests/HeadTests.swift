@@ -5,9 +5,9 @@ import Testing
 
 @testable import Formats
 
-/// The first bytes of a pipe, by what its writer does.
+/// Tests the first bytes of a pipe for different writers.
 @Suite struct HeadTests {
-  /// A pipe whose writer gives this many bytes after this many milliseconds each time, until it has given all.
+  /// A pipe whose writer sends this many bytes in intervals of this many milliseconds, until it has sent all.
   private final class Writer: ByteSource {
     private(set) var now = ContinuousClock.now
     private let bytes: Int
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [10, 100, 199, 300, 700, 999])
-  func aLivePipeIsLookedAtForASecond(gap: Int) throws {
+  func theHeadOfALivePipeIsReadForOneSecond(gap: Int) throws {
     let writer = Writer(40, each: gap)
     let start = writer.now
     let head = try writer.head()
@@ -45,7 +45,7 @@ import Testing
     #expect(writer.now - start <= .milliseconds(gap + 1200), "a second behind the first bytes")
   }
 
-  @Test func aPipeThatHasGivenNothingIsWaitedFor() throws {
+  @Test func theReaderWaitsForTheFirstBytesOfAPipe() throws {
     let head = try Writer(40, each: 30_000, of: 40).head()
     #expect(head.bytes.count == 40)
   }
@@ -60,7 +60,7 @@ import Testing
     #expect(!head.isLive && !head.ended && head.bytes.count == 65536)
   }
 
-  @Test func aPipeThatEndsIsWhole() throws {
+  @Test func aPipeThatEndsIsReadToItsEnd() throws {
     let head = try Writer(40, each: 10, of: 400).head()
     #expect(!head.isLive && head.ended && head.bytes.count == 400)
   }

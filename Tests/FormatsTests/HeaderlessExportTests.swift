@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Glimp and glucometerutils, whose tables have no header and name no unit.
+/// Tests Glimp and glucometerutils, whose tables have no header and no unit.
 @Suite struct HeaderlessExportTests {
   // MARK: Glimp
 
@@ -43,7 +43,7 @@ import Testing
     #expect(export.devices.map(\.serial) == ["MH00SAMPL1", ""])
   }
 
-  @Test func aUnitThatTheValuesLeaveOpenIsAskedFor() throws {
+  @Test func aUnitThatTheValuesLeaveOpenIsRefused() throws {
     let millimoles = try TextExport(glimp("5.6") + glimp("6.1", time: "17/05/2026 20.47.30"))
     #expect(millimoles.readings.map(\.measurement.unit) == [.millimolesPerLitre, .millimolesPerLitre])
     for text in [glimp("20"), glimp("20") + glimp("112"), glimp("5.6") + glimp("112")] {
@@ -58,7 +58,9 @@ import Testing
     "5;2026-05-17 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
     "version;time;epoch;place;weight;raw;value;;kind;serial;;;;;\n5;17/05/2026 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
   ])
-  func aTableThatIsNotGlimps(_ text: String) throws { #expect(try !Claims.claims(text, GlimpFormat.self)) }
+  func anotherTableIsNotRecognisedAsGlimp(_ text: String) throws {
+    #expect(try !Claims.claims(text, GlimpFormat.self))
+  }
 
   // MARK: glucometerutils
 
@@ -69,7 +71,7 @@ import Testing
     "\"\(time)\",\"\(value)\",\"\(meal)\",\"\(method)\",\"\(comment)\"\n"
   }
 
-  @Test func whatIsTooLowForGlucoseIsKetones() throws {
+  @Test func valuesTooLowForGlucoseAreKetones() throws {
     let export = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mgdl-ketones.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .smbg, .ketone, .ketone, .cbg, .scan, .smbg])
     #expect(export.readings.map { $0.measurement.quantity?.number } == [112, 154, 0.6, 1.4, 101, 104, 98])
@@ -79,7 +81,7 @@ import Testing
       export.recordTexts == [#"note 2026-05-14T09:40:00 {"text":"(Scan) note, with \"quotes\""}"#])
   }
 
-  @Test func valuesThatMayBeKetonesAreRejectedOnlyWhereTheMeterMeasuresThem() throws {
+  @Test func valuesThatMayBeKetonesAreRejectedOnlyForMetersThatMeasureThem() throws {
     let alone = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol.csv"))
     #expect(alone.readings.map(\.kind) == [.smbg, .smbg, .smbg] && alone.rejections.isEmpty)
     let both = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol-ketones.csv"))

@@ -28,8 +28,8 @@ import Testing
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
   }
 
-  /// One phone's reading is the same in both of its exports.
-  @Test func aReadingIsTheOneOfAppleHealth() throws {
+  /// The reading of one phone is equal in both of its exports.
+  @Test func aReadingIsTheSameAsInAppleHealth() throws {
     let json = try TextExport(Self.export([Self.point("07:30:00")]))
     let xml = try TextExport(
       #"<HealthData><Record type="HKQuantityTypeIdentifierBloodGlucose" sourceName="App" unit="mg/dL" "#
@@ -58,7 +58,7 @@ import Testing
     #expect(mixed.readings.count == 7)
   }
 
-  @Test func theKindThatAPersonGivesHolds() throws {
+  @Test func theKindThatAPersonGivesIsUsed() throws {
     let export = try TextExport(Self.export([Self.point("07:30:00")])) { $0.kind = .cbg }
     #expect(export.readings.map(\.kind) == [.cbg] && export.decision("kind") == "cbg (given)")
   }
@@ -68,7 +68,7 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func severalAnswersFollowEachOther() throws {
+  @Test func severalDocumentsInSequenceAreRead() throws {
     let one = Self.export([Self.point("07:30:00")])
     let export = try TextExport(one + "\n" + Self.export([Self.point("07:35:00")]) + "\n")
     #expect(export.readings.count == 2)

@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 
 @Suite struct JSONReaderTests {
-  /// What came of a text: rows as their fields joined by `|` (absent ones as `~`), and what was not read.
+  /// The result for a text: rows as their fields joined by `|` (absent ones as `~`), and what was not read.
   private struct Outcome: Equatable {
     var rows: [String] = []
     var rejections: [String] = []
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func theLastOfRepeatedKeysCounts() throws {
+  @Test func theLastOfRepeatedKeysIsRead() throws {
     let outcome = try read(#"{"a":"\u0041","a":"\u0042","a":"\u0043"}{"a":"\u0041","a":2}"#, ["a"])
     #expect(outcome.rows == ["C", "2"])
   }
@@ -119,20 +119,20 @@ import Testing
     }
   }
 
-  @Test func whatIsNoObjectIsRejected() throws {
+  @Test func otherValuesThanObjectsAreRejected() throws {
     let outcome = try read(#"[1,"text",{"a":1},null]"#, ["a"])
     #expect(outcome.rows == ["1"])
     #expect(outcome.rejections.count == 3)
   }
 
-  @Test func garbageBehindTheEndIsRejectedOnceAndReadsNothing() throws {
+  @Test func garbageAfterTheEndIsRejectedOnce() throws {
     let outcome = try read("[{\"a\":1}]\n<html><body>Page 1 of 3</body></html>\n", ["a"])
     #expect(outcome.rows == ["1"])
     #expect(outcome.rejections == ["2: a value is expected"])
     #expect(outcome.cut == nil)
   }
 
-  @Test func aCutObjectIsNotReadAndTheCutIsTold() throws {
+  @Test func aTruncatedObjectIsReportedAndNotRead() throws {
     let whole = "[{\"a\":12},\n{\"a\":34}]\n"
     for length in 1..<whole.utf8.count {
       let outcome = try read(String(whole.prefix(length)), ["a"])
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func piecesOfAnySizeGiveTheSame() throws {
+  @Test func piecesOfAnySizeGiveTheSameRows() throws {
     let text =
       "[{\"a\":\"x\\u00e9\",\"b\":{\"c\":[1,2]}},\r\n{\"a\" 1},"
       + "{\"b\":{\"$date\":\"d\"},\"a\":null}]\n{\"a\":tru"

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Formats
 
-/// The same JSON written in another way is the same export: what a service changes without notice loses no reading.
+/// Tests that the same JSON in another notation is the same export. A change of a service without notice must not lose
+/// a reading.
 @Suite struct JSONShapeTests {
   private static let folders: Set<String> = [
     "carelink-cloud", "dexcom-api", "dexcom-share", "fhir", "librelinkup", "openmhealth",
@@ -15,7 +16,7 @@ import Testing
     folders.contains(String(path.prefix { $0 != "/" })) && path.hasSuffix("json")
   }
 
-  /// What an export holds, whatever its order.
+  /// The items of an export, without their order.
   private struct Contents: Equatable {
     let format: String?
     let readings: Set<String>
@@ -50,17 +51,17 @@ import Testing
     #expect(Set(Self.samples.map { String($0.prefix { $0 != "/" }) }) == Self.folders)
   }
 
-  @Test(arguments: samples) func aSampleWrittenAnewIsTheSame(_ path: String) throws {
+  @Test(arguments: samples) func aSampleWrittenAgainGivesTheSameItems(_ path: String) throws {
     let plain = try Self.plain(path)
     #expect(try Self.contents(Self.trees(path)) == plain)
     #expect(!plain.readings.isEmpty || !plain.records.isEmpty)
   }
 
-  @Test(arguments: samples) func theOrderOfMembersSaysNothing(_ path: String) throws {
+  @Test(arguments: samples) func theOrderOfMembersChangesNoItem(_ path: String) throws {
     #expect(try Self.contents(Self.trees(path)) { $0.membersReversed.text() } == Self.plain(path))
   }
 
-  @Test(arguments: samples) func theOrderOfItemsSaysNothing(_ path: String) throws {
+  @Test(arguments: samples) func theOrderOfItemsChangesNoItem(_ path: String) throws {
     // In lines of objects each line is an item.
     let trees = try Self.trees(path)
     #expect(
@@ -68,15 +69,15 @@ import Testing
         == Self.plain(path))
   }
 
-  @Test(arguments: samples) func membersThatNobodyKnowsChangeNothing(_ path: String) throws {
+  @Test(arguments: samples) func unknownMembersChangeNoItem(_ path: String) throws {
     let plain = try Self.plain(path)
     let other = try Self.contents(Self.trees(path)) { $0.withStrangers.text() }
     #expect(other.readings == plain.readings && other.records == plain.records)
     #expect(other.format == plain.format && other.rejections == plain.rejections)
   }
 
-  @Test(arguments: samples) func blanksAndLinesSayNothing(_ path: String) throws {
-    // A text of many values has one in each line.
+  @Test(arguments: samples) func blanksAndLineBreaksChangeNoItem(_ path: String) throws {
+    // A text with several values has each on one line.
     let indent = path.hasSuffix(".ndjson") ? nil : 0
     #expect(try Self.contents(Self.trees(path)) { $0.text(indent: indent) } == Self.plain(path))
     let tight = try Self.contents(Self.trees(path)) { $0.text() }
@@ -88,8 +89,9 @@ import Testing
     #expect(try Self.contents(Self.trees(path)) { $0.text(escapes: true) } == Self.plain(path))
   }
 
-  /// Each value of a sample in turn is taken away or made another kind of value: nothing else is read in its place.
-  @Test(arguments: samples) func aMemberOfAnotherKindMakesNoOtherReading(_ path: String) throws {
+  /// Each value of a sample in turn is removed or replaced by a value of another kind. No other value is read instead
+  /// of it.
+  @Test(arguments: samples) func aMemberOfAnotherKindGivesNoOtherReading(_ path: String) throws {
     let plain = try Self.plain(path)
     for replacement in ["null", "{}", "[]", "\"\"", "true"] {
       for name in ["value", "Value", "sg", "ValueInMgPerDl", "valueQuantity", "blood_glucose"] {
@@ -107,14 +109,14 @@ import Testing
     }
   }
 
-  /// All of a reading but its value.
+  /// All of a reading except its value.
   private static func place(_ reading: String) -> String {
     reading.split(separator: " ").dropLast().joined(separator: " ")
   }
 }
 
 extension JSONTree {
-  /// The tree with another value wherever an object has this member.
+  /// The tree with another value for each member with this name.
   fileprivate func replacing(_ name: String, with replacement: JSONTree) -> JSONTree {
     switch self {
     case .object(let members):

@@ -2,12 +2,13 @@
 
 import Logbook
 
-/// A JSON text as a tree that keeps the order of members and the digits of numbers, so that a test can write it in other ways.
+/// A JSON text as a tree that keeps the order of members and the digits of numbers, so that a test can write it
+/// differently.
 indirect enum JSONTree: Sendable {
   case object([(name: String, value: JSONTree)])
   case array([JSONTree])
   case string(String)
-  /// A number, `true`, `false` or `null`, as it stands there.
+  /// A number, `true`, `false` or `null`, as it is in the text.
   case other(String)
 
   /// The values of a text: one, or one in each line.
@@ -36,7 +37,7 @@ indirect enum JSONTree: Sendable {
     }
   }
 
-  /// The tree with members in every object that nobody knows, before and behind its own.
+  /// The tree with unknown members in every object, before and after its other members.
   var withStrangers: JSONTree {
     switch self {
     case .object(let members):
@@ -49,7 +50,7 @@ indirect enum JSONTree: Sendable {
     }
   }
 
-  /// The text, in lines with blanks around every sign where an indent is given.
+  /// The text. With an indent it has line breaks, and blanks around every sign.
   func text(indent: Int? = nil, escapes: Bool = false) -> String {
     let line = indent.map { "\n" + String(repeating: " ", count: $0) } ?? ""
     let blank = indent == nil ? "" : " "
@@ -145,7 +146,7 @@ extension JSONTree {
       return items
     }
 
-    /// Of the samples: none has another escape than those of quotes, backslashes and line ends.
+    // The samples have no other escapes than those of quotes, backslashes and line ends.
     private mutating func string() throws -> String {
       guard byte == UInt8(ascii: "\"") else { throw Malformed(place: place) }
       place += 1

@@ -6,14 +6,15 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tables whose last line has no line end: complete ones are read whole, and no value that lost digits is stored.
+/// Tests tables whose last line has no line end. Complete tables are read whole, and a value that lost digits is never
+/// stored.
 @Suite struct LastLineTests {
   private static let samples = Repository.sampleExports.filter { path in
     [".csv", ".tsv", ".txt"].contains { path.hasSuffix($0) } && !path.contains("utf16")
       && !path.contains("cut")
   }
 
-  /// Samples whose last line leaves it open: their only row, a single text, or a value that could go on.
+  /// Samples whose last line is always doubtful: the only row, a single text, or a value with possible further digits.
   private static let unsure: Set<String> = [
     "clarity/clarity-mgdl-ja.csv", "clarity/clarity-resaved-date-time.csv",
     "clarity/clarity-resaved-without-index.csv", "cronometer/biometrics.csv", "generic/month-names-fr.csv",
@@ -32,7 +33,7 @@ import Testing
 
   private static func options(_ path: String, _ bytes: [UInt8]) throws -> ExportOptions {
     var options = try Rendering.options(besides: Repository.samples.appending(path: path))
-    // Fewer rows do not show a sensor's cadence.
+    // A shorter table does not show a sensor's cadence.
     let kind = try export(bytes, options).decision("kind").flatMap { $0.hasSuffix("(inferred)") ? $0 : nil }
     if let name = kind?.split(separator: " ").first { options.kind = ReadingKind(name: name) ?? options.kind }
     return options
@@ -42,12 +43,12 @@ import Testing
     Array(bytes[..<((bytes.lastIndex { $0 != 0x0A && $0 != 0x0D } ?? -1) + 1)])
   }
 
-  @Test(arguments: samples) func aSampleWithoutItsLastLineEndIsTheSame(_ path: String) throws {
+  @Test(arguments: samples) func aSampleWithoutItsLastLineEndGivesTheSameItems(_ path: String) throws {
     let bytes = try TextExport.sample(path)
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
     let bare = try Self.export(Self.withoutLineEnd(bytes), given)
-    // A last row that is rejected may as well be cut.
+    // A last row that is rejected could be truncated.
     let isRejected = whole.rejections.contains { rejection in
       if case .unterminated(rejection.line, _) = bare.end { true } else { false }
     }
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: samples) func noCutOfTheLastLineStoresAnotherValue(_ path: String) throws {
+  @Test(arguments: samples) func aTruncatedLastLineNeverGivesAnotherValue(_ path: String) throws {
     let bytes = Self.withoutLineEnd(try TextExport.sample(path))
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
@@ -74,10 +75,10 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // What is left may be no export, or leave open what its last row settles.
+        // The remaining bytes may be no export, or leave open what the last row settles.
         continue
       }
-      // A single row has none before it that shows how long its cells are.
+      // No earlier row shows how long the cells of a single row are.
       guard cut.readings.count + cut.records.count > 1 else { continue }
       #expect(cut.readingTexts.isSubset(of: whole.readingTexts), "cut to \(length) bytes")
       #expect(cut.recordTexts.isSubset(of: whole.recordTexts), "cut to \(length) bytes")
@@ -116,7 +117,7 @@ import Testing
     (serial, "2026-03-01 08:10,125,CD"), (serial, "2026-03-01 08:10,125,"), (serial, "2026-03-01 08:10,125"),
     (serial, "2026-03-01 08:10,12"),
   ])
-  func aLastLineThatMayBeCutIsNotStoredUntilAPersonSaysSo(_ head: String, _ last: String) throws {
+  func aDoubtfulLastLineIsOnlyStoredIfAPersonConfirmsIt(_ head: String, _ last: String) throws {
     let rows = head.split(separator: "\n").count - 1
     let export = try TextExport(head + last)
     #expect(export.readings.count == rows && export.rejections.isEmpty)
@@ -128,7 +129,7 @@ import Testing
     #expect(try TextExport(head + last) { $0.lastLineIsComplete = true }.end == .whole)
   }
 
-  @Test func aTextThatMayBeCutIsLeftOutAndTheReadingKept() throws {
+  @Test func aTextThatMayBeTruncatedIsLeftOutAndTheReadingKept() throws {
     let change = { (options: inout ExportOptions) in
       options.columns = ["time": "time", "value": "glucose mg/dL", "note": "note"]
     }
@@ -138,7 +139,7 @@ import Testing
     #expect(known.readings.count == 3 && known.records.count == 3 && !known.isTruncated)
   }
 
-  @Test func aBrokenCopyOfWholeBlocksIsNotTrustedWithTwoDigits() throws {
+  @Test func aTwoDigitValueAtTheEndOfWholeBlocksIsDoubtful() throws {
     let last = "2026-03-01 08:15,53"
     let filler = String(repeating: "x", count: 4096 - Self.low.utf8.count - last.utf8.count - 2)
     let text = Self.low.replacing("time,glucose mg/dL\n", with: "time,glucose mg/dL,\(filler)\n") + last
@@ -153,8 +154,8 @@ import Testing
     #expect(detail.contains("4096 bytes"))
   }
 
-  /// What the rows before show is kept in memory, however long the input is.
-  @Test func aLongTableIsJudgedByItsLastRows() throws {
+  /// The earlier rows are kept in memory however long the input is.
+  @Test func theLastLineOfALongTableIsJudgedByTheLastRows() throws {
     let rows = (0..<30_000).map { (index: Int64) -> String in
       "\(DeviceTime(seconds: 1_700_000_000 + index * 300).text),12\(index % 10).5\n"
     }

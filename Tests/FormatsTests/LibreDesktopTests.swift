@@ -11,21 +11,21 @@ import Testing
     try LibreExport.read(["Sample Person", LibreExport.desktopHeader(unit)] + rows)
   }
 
-  @Test func theIDPlacesAReadingWhateverTimeIsShown() throws {
+  @Test func theIDIdentifiesAReadingWhateverTimeIsShown() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99"),
       LibreExport.desktopRow(8, "2018/02/03 09:00", 0, "98"))
     #expect(lines[1].contains(#""tick":7"#) && lines[2].contains(#""tick":8"#))
   }
 
-  @Test func aDeviceThatAPersonNamesTakesThePlaceOfTheModel() throws {
+  @Test func aDeviceThatAPersonNamesReplacesTheModel() throws {
     let rows = [LibreExport.desktopHeader("mg/dL"), LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")]
     #expect(try LibreExport.read(rows)[1].contains(#""device":"Abbott|FreeStyle Libre|""#))
     let named = try LibreExport.read(rows) { $0.device = "second reader" }
     #expect(named[1].contains(#""device":"Abbott|second reader|""#))
   }
 
-  @Test func theUnitOfALaterHeaderHoldsForTheRowsBehindIt() throws {
+  @Test func theUnitOfALaterHeaderAppliesToTheRowsAfterIt() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99"), "Sample Person",
       LibreExport.desktopHeader("mmol/L"), LibreExport.desktopRow(8, "2018/02/03 10:15", 0, "5.5"))
@@ -49,7 +49,7 @@ import Testing
     ("Kohlenhydrate (Gramm)", #"{"carbs":2.5}"#), ("Glucides (portions)", #"{"servings":2.5}"#),
     ("Węglowodany", #"{"servings":2.5}"#),
   ])
-  func carbohydratesAreGramsOnlyWhereTheHeaderSaysSo(_ name: String, _ fields: String) throws {
+  func carbohydratesAreGramsOnlyIfTheHeaderStatesGrams(_ name: String, _ fields: String) throws {
     let header = LibreExport.desktopHeader("mg/dL").replacing("Carbohydrates (grams)", with: name)
     let lines = try LibreExport.read([
       header, LibreExport.desktopRow(7, "2018/02/03 10:00", 5, "", "", "", "", "", "2.5"),
@@ -65,7 +65,7 @@ import Testing
     ("kohlenhydrate (be)", .servings), ("carbohidratos (ración)", .servings), ("carbohydrates", nil),
     ("węglowodany", nil),
   ])
-  func theNameOfAColumnTellsWhatItCounts(_ name: String, _ unit: CarbohydrateUnit?) {
+  func theNameOfAColumnDeterminesItsUnit(_ name: String, _ unit: CarbohydrateUnit?) {
     #expect(CarbohydrateUnit(header: name) == unit)
   }
 
@@ -81,7 +81,7 @@ import Testing
     ("Notes", "Remarks", "unknown column 'Remarks': read as 'notes', because of its position"),
     ("Updated Time", "Updated Time\tMood", "unknown column 'Mood': not read"),
   ])
-  func oneUnusualNameIsNoReasonToRefuse(_ name: String, _ unusual: String, _ warning: String?) throws {
+  func aTableWithOneUnusualNameIsRead(_ name: String, _ unusual: String, _ warning: String?) throws {
     let header = LibreExport.desktopHeader("mg/dL").replacing(name, with: unusual)
     let lines = try LibreExport.read([header, LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")])
     #expect(LibreExport.readings(lines).count == 1)
@@ -89,7 +89,7 @@ import Testing
     #expect(expected.map { lines[0].contains($0) } ?? !lines[0].contains("warnings"))
   }
 
-  @Test func aTableWhoseFirstColumnIsNoIDNeedsAllItsUnits() {
+  @Test func aTableWithoutAnIDColumnNeedsAllItsUnits() {
     let header = LibreExport.desktopHeader("mg/dL").replacing("ID\t", with: "Number\t")
       .replacing("Strip Glucose (mg/dL)", with: "Strip")
     #expect(throws: Failure.self) {
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func aClockChangeIsCountedAndItsNoteKept() throws {
+  @Test func aClockChangeIsCountedAndItsNoteIsKept() throws {
     let lines = try read(
       "mg/dL",
       LibreExport.desktopRow(
@@ -110,7 +110,7 @@ import Testing
     #expect(lines[1].contains("Holiday"))
   }
 
-  @Test func aValueThatItsRecordTypeDoesNotHaveIsRejected() throws {
+  @Test func aValueOfAnotherRecordTypeIsRejected() throws {
     let lines = try read("mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99", "", "", "4.0"))
     #expect(LibreExport.readings(lines).isEmpty)
     #expect(lines[1].contains("rejected"))
@@ -121,7 +121,7 @@ import Testing
     #expect(lines[1].contains("YYYY/MM/DD"))
   }
 
-  @Test func aCutLastLineIsNoReading() throws {
+  @Test func aTruncatedLastLineGivesNoReading() throws {
     let row = LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "199")
     for lost in 1...17 {
       let text = LibreExport.desktopHeader("mg/dL") + "\n" + row.dropLast(lost)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func theRepeatedHourIsToldApartByAStepBackInMemory() throws {
+  @Test func aStepBackInMemoryDistinguishesTheRepeatedHour() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(1, "2025/10/26 02:45", 0, "99"),
       LibreExport.desktopRow(2, "2025/10/26 02:58", 1, "", "97"),
@@ -141,7 +141,7 @@ import Testing
     #expect(lines[4].contains("+01:00 ticks"))
   }
 
-  @Test func aTableThatOnlyStartsWithAnIDIsNotTaken() {
+  @Test func aTableThatOnlyStartsWithAnIDIsNotRecognised() {
     #expect(throws: Failure.self) {
       try LibreExport.read(["ID\tTime\tRecord Type\tValue (mg/dL)\tOther", "7\t2018/02/03 10:00\t0\t\t99"]) {
         $0.format = "libreview"

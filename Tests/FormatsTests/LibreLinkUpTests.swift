@@ -15,7 +15,7 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
-  @Test func theSameReadingUnderTwoNamesIsOne() throws {
+  @Test func theSameReadingUnderTwoNamesIsReadOnce() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
     #expect(export.readings.filter { $0.kind == .scan }.count == 1)
   }

@@ -29,14 +29,14 @@ import Testing
     LibreExport.row("03-04-2025 08:15", 0, "101"),
   ]
 
-  @Test func datesThatCanBeReadBothWaysAreRefusedWithTheOptionThatSettlesThem() {
+  @Test func datesInAnOpenOrderAreRefusedWithTheOptionThatSettlesThem() {
     let failure = refusal(openRows)
     #expect(failure?.category == .badInput)
     #expect(failure?.message.contains("--date-order") == true)
   }
 
   @Test(arguments: [("dmy", "2025-04-03T08:00:00"), ("mdy", "2025-03-04T08:00:00")])
-  func aGivenOrderIsTaken(_ order: String, _ time: String) throws {
+  func aGivenOrderIsUsed(_ order: String, _ time: String) throws {
     let lines = try LibreExport.read(openRows) { $0.dateOrder = order }
     #expect(lines[0].contains("first (given)"))
     #expect(lines[1].contains(time))
@@ -44,7 +44,7 @@ import Testing
 
   // MARK: Unusual names
 
-  @Test func columnsBehindTheKnownOnesAreNamedAndNotRead() throws {
+  @Test func columnsAfterTheKnownOnesAreReportedAndNotRead() throws {
     let lines = try LibreExport.read([
       LibreExport.header("mmol/L") + ",Historic Ketone mmol/L,Scan Ketone mmol/L",
       LibreExport.row("13-04-2025 08:00", 0, "5.6") + ",,",
@@ -61,25 +61,25 @@ import Testing
     ("Historic Glucose mg/dL", "Historic Glucose"), ("Scan Glucose mg/dL", "Scan"),
     ("Record Type", "Recordtype"), ("Serial Number", "Serialnumber"),
   ])
-  func oneUnusualNameIsNoReasonToRefuse(_ name: String, _ unusual: String) throws {
+  func aTableWithOneUnusualNameIsRead(_ name: String, _ unusual: String) throws {
     let header = LibreExport.header("mg/dL").replacing(name, with: unusual)
     let lines = try LibreExport.read([header, LibreExport.row("13-04-2025 08:00", 0, "99")])
     #expect(LibreExport.readings(lines).count == 1)
   }
 
-  @Test func aUnitWhereNoneBelongsSaysThatColumnsWereMoved() {
+  @Test func aUnitInAColumnWithoutUnitsShowsThatColumnsWereMoved() {
     let header = LibreExport.header("mg/dL").replacing("Notes,", with: "")
     let lines = [header, LibreExport.row("13-04-2025 08:00", 0, "99")]
     #expect(refusal(lines) { $0.format = "libreview" } != nil)
   }
 
-  @Test func portionsInTheColumnOfGramsStayPortions() throws {
+  @Test func portionsInTheColumnOfGramsAreReadAsPortions() throws {
     let header = LibreExport.header("mg/dL").replacing("(grams)", with: "(servings)")
     let row = LibreExport.row("13-04-2025 08:00", 5, "", "", "", "", "", "2")
     #expect(try LibreExport.read([header, row])[1].contains(#""fields":{"servings":2}"#))
   }
 
-  @Test func anOrderOfAnotherNameIsAUsageError() {
+  @Test func anUnknownOrderIsAUsageError() {
     #expect(refusal(openRows) { $0.dateOrder = "ymd" }?.category == .usage)
   }
 
@@ -92,9 +92,9 @@ import Testing
     #expect(failure?.message.contains("line 5") == true)
   }
 
-  @Test func rowsAreNoNewerThanTheirExport() throws {
+  @Test func rowsAreNeverNewerThanTheirExport() throws {
     let title = LibreExport.title.replacing("20-05-2025", with: "04-05-2025")
-    // As 4 May the rows of 5 April are possible; as 5 April those of 4 May are not.
+    // If the export was made on 4 May, rows of 5 April are possible; if on 5 April, rows of 4 May are not.
     let lines = try LibreExport.read([
       title, LibreExport.header("mg/dL"), LibreExport.row("05-04-2025 08:00", 0, "99"),
     ])
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func theNewestOfJoinedExportsBoundsTheirRowsAndTheOldestDatesThem(_ isNewestFirst: Bool) throws {
+  func theNewestOfJoinedExportsBoundsTheirRowsAndTheOldestGivesTheirDate(_ isNewestFirst: Bool) throws {
     let newer = [
       LibreExport.title.replacing("20-05-2025", with: "04-05-2025"), LibreExport.header("mg/dL"),
       LibreExport.row("05-04-2025 08:00", 0, "99"),
@@ -118,7 +118,7 @@ import Testing
     #expect(lines[0].contains(#""generated_at":"2025-02-02T10:00:00""#), "stale rows must not pass for new")
   }
 
-  @Test func noExportWasMadeInTheFuture() throws {
+  @Test func anExportTimeInTheFutureIsNotUsed() throws {
     // The clock of the tests shows 21 November 2026.
     let title = LibreExport.title.replacing("20-05-2025", with: "12-11-2026")
     let lines = try LibreExport.read([
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func aLivePipeIsReadWithAGivenOrderAndRefusedWithout() throws {
+  @Test func aLivePipeNeedsAGivenOrder() throws {
     for (order, isRead) in [("dmy", true), (nil, false)] {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func imitatorsWithYearsFirstNeedNoOrder() throws {
+  @Test func datesWithTheYearFirstNeedNoOrder() throws {
     let lines = try LibreExport.read([
       LibreExport.header("mg/dL"), LibreExport.row("2025-04-03 08:00", 0, "99"),
     ])
@@ -169,7 +169,7 @@ import Testing
     #expect(lines[1].contains("2025-04-03T08:00:00"))
   }
 
-  @Test func anOpenDateAmongYearsFirstIsRejectedAndSaysWhy() throws {
+  @Test func anOpenDateAmongDatesWithTheYearFirstIsRejectedWithAReason() throws {
     let lines = try LibreExport.read(
       [
         LibreExport.header("mg/dL"), LibreExport.row("2025-04-03 08:00", 0, "99"),
@@ -180,20 +180,20 @@ import Testing
   }
 }
 
-/// What rows and headers of LibreView mean.
+/// Tests the meaning of rows and headers of LibreView.
 @Suite struct LibreViewRowTests {
   private func read(_ unit: String, _ rows: String...) throws -> [String] {
     try LibreExport.read([LibreExport.title, LibreExport.header(unit)] + rows)
   }
 
-  @Test func aRowWithHistoryAndScanYieldsBoth() throws {
+  @Test func aRowWithHistoryAndScanGivesBoth() throws {
     let lines = try read("mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5.6", "6.1"))
     #expect(lines.count == 3)
     #expect(lines[1].contains(#""kind":"cbg""#) && lines[1].contains(#""value":5.6,"#))
     #expect(lines[2].contains(#""kind":"scan""#) && lines[2].contains(#""value":6.1,"#))
   }
 
-  @Test func aNumberThatLostItsDecimalCommaIsNoReading() throws {
+  @Test func aNumberWithoutItsDecimalCommaIsNoReading() throws {
     let lines = try read(
       "mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5", "6"),
       LibreExport.row("14-05-2025 08:01", 1, "", "5", "6"),
@@ -203,21 +203,21 @@ import Testing
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func theTenthsOfAKetoneAreFoundInTheNextColumnAndTheDamageIsTold() throws {
+  @Test func theTenthsOfAKetoneValueInTheNextColumnAreReadAndReportedAsDamage() throws {
     let empty = Array(repeating: "", count: 11).joined(separator: ",")
     let lines = try read("mg/dL", "FreeStyle Libre,AAAA000-A0001,14-05-2025 08:00,3,\(empty),0,1,,")
     #expect(lines[1].contains(#""kind":"ketone""#) && lines[1].contains(#""value":0.1,"#))
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func aWholeKetoneWithNothingBehindItIsNoDamage() throws {
+  @Test func aWholeKetoneValueWithAnEmptyNextColumnIsNoDamage() throws {
     let lines = try read(
       "mg/dL", LibreExport.row("14-05-2025 08:00", 3, "", "", "", "", "", "", "", "", "", "", "", "1"))
     #expect(lines[1].contains(#""value":1,"unit":"mmol/L""#))
     #expect(!lines[0].contains("damaged"))
   }
 
-  @Test func theUnitOfALaterHeaderHoldsForTheRowsBehindIt() throws {
+  @Test func theUnitOfALaterHeaderAppliesToTheRowsAfterIt() throws {
     let lines = try LibreExport.read([
       LibreExport.title, LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99"),
       LibreExport.title, LibreExport.header("mmol/L"), LibreExport.row("14-05-2025 08:15", 0, "5.5"),
@@ -232,7 +232,7 @@ import Testing
     #expect(low[1].contains("rejected") && high[1].contains("rejected"))
   }
 
-  @Test func aDecimalPointBehindADecimalCommaIsRejected() throws {
+  @Test func aDecimalPointAfterADecimalCommaIsRejected() throws {
     let lines = try read(
       "mmol/L", LibreExport.row("14-05-2025 08:00", 0, #""5,6""#),
       LibreExport.row("14-05-2025 08:15", 0, "5.7"))
@@ -240,12 +240,12 @@ import Testing
     #expect(lines[2].contains("rejected"))
   }
 
-  @Test func aWrittenMgPerDecilitreValueWithThousandsIsRejected() throws {
+  @Test func aTypedValueWithAThousandsSeparatorIsRejected() throws {
     let lines = try read("mg/dL", LibreExport.row("14-05-2025 08:00", 0, #""1,234""#))
     #expect(lines[1].contains("rejected"))
   }
 
-  @Test func aFieldBeyondTheHeaderIsRejectedUnlessEmpty() throws {
+  @Test func aFilledFieldBeyondTheHeaderIsRejected() throws {
     let row = LibreExport.row("14-05-2025 08:00", 0, "99")
     let lines = try read("mg/dL", row + ",", row + ",7")
     #expect(LibreExport.readings(lines).count == 1)
@@ -265,7 +265,7 @@ import Testing
     #expect(!lines[0].contains("truncated"))
   }
 
-  @Test func aLastLineThatMayHaveLostItsEndIsCut() throws {
+  @Test func aLastLineThatMayHaveLostItsEndIsTruncated() throws {
     let row = LibreExport.row("14-05-2025 08:00", 0, "99")
     for lost in 1...15 {
       let text = LibreExport.header("mg/dL") + "\n" + row.dropLast(lost)
@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test func namesOfPeopleAreNowhere() throws {
+  @Test func namesOfPeopleAreNotKept() throws {
     let lines = try LibreExport.read([
       "Informe del paciente,Generado el,20-05-2025 10:00 UTC,Generado por,Sample Clinic", "Sample Person",
       LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99"),
@@ -304,12 +304,12 @@ import Testing
   }
 }
 
-/// Samples of both formats, damaged in ways that happen.
+/// Tests samples of both formats with realistic damage.
 @Suite struct LibreDamageTests {
   private static let samples = Repository.sampleExports.filter { $0.hasPrefix("libre") }
 
   @Test(arguments: samples)
-  func aCutSampleYieldsNoReadingThatTheWholeOneDoesNot(_ path: String) throws {
+  func aTruncatedSampleGivesNoReadingThatTheCompleteSampleDoesNot(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)
     let options = try Rendering.options(besides: file)

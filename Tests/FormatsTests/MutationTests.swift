@@ -7,9 +7,10 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Samples damaged at random: no damage traps or hangs the reader, and an end that is truncated adds nothing.
+/// Tests samples with random damage: no damage traps or hangs the reader, and truncation adds no reading.
 ///
-/// `GLUCOPORT_FUZZ_ROUNDS` sets how many, `GLUCOPORT_FUZZ_SEED` where to begin; a failure names its seed.
+/// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, and `GLUCOPORT_FUZZ_SEED` the first seed. A failure reports its
+/// seed.
 @Suite struct MutationTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let rounds = environment["GLUCOPORT_FUZZ_ROUNDS"].flatMap { Int($0) }
@@ -21,7 +22,7 @@ import Testing
     let options: ExportOptions
   }
 
-  /// What of a reading has to be in the whole sample, too.
+  /// The part of a reading that must be in the complete sample, too.
   private struct Trace: Hashable, CustomStringConvertible {
     let kind: ReadingKind
     let deviceTime: DeviceTime
@@ -39,7 +40,7 @@ import Testing
     }
   }
 
-  /// The readings of some bytes; what is refused as a whole or part-way keeps what came before.
+  /// The readings in some bytes. If the input is refused, these are the readings before that.
   private static func traces(_ bytes: some Sequence<UInt8>, _ options: ExportOptions) throws -> Set<Trace> {
     let file = try ScratchFile(bytes)
     var batch = IngestBatch()
@@ -47,7 +48,7 @@ import Testing
       var reader = try ExportReader(path: file.url.path, options: options)
       while try reader.read(into: &batch) {}
     } catch is Failure {
-      // A refusal is one of the right answers to damage.
+      // A refusal is a correct result for damaged bytes.
     }
     return Set(
       batch.readings.map { reading in
@@ -57,7 +58,7 @@ import Testing
       })
   }
 
-  /// Runs a body with one seed after the other: as many as asked for, or for some seconds.
+  /// Runs a body with consecutive seeds: as many as requested, or for some seconds.
   private static func repeatSeeds(atMost max: Int, _ body: (UInt64) throws -> Void) throws {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(5)
@@ -92,14 +93,14 @@ import Testing
       let sample = samples[index]
       let length = Int.random(in: 0...sample.bytes.count, using: &generator)
       let traces = try Self.traces(sample.bytes.prefix(length), options[index])
-      // A single row has none before it that could distinguish a complete last cell from a cut one.
+      // No earlier row could distinguish a complete last cell of a single row from a truncated one.
       let added = traces.count > 1 ? traces.subtracting(wholes[index]) : []
       #expect(added.isEmpty, "seed \(seed): \(sample.path) cut to \(length) bytes adds \(added)")
     }
   }
 
-  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so that whoever imports such parts
-  /// has to give the kind of the readings.
+  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so the kind must be given
+  /// for such parts.
   private static func options(ofCutsOf sample: Sample) throws -> ExportOptions {
     let file = try ScratchFile(sample.bytes)
     var options = sample.options

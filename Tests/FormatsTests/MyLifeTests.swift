@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test func theUnitIsThatOfTheRow() throws {
+  @Test func theUnitIsReadFromEachRow() throws {
     let export = try read(
       row("Blutzucker", "7,4", "mmol/L"), row("Blutzucker", "146", "mg/dL"), row("Blutzucker", "7,4", "g/l"),
       row("Blutzucker", "Lo", "mg/dL"), row("Blutzucker", " ", "mg/dL"))
@@ -48,7 +48,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [4] && export.skipped == ["row without a value": 1])
   }
 
-  @Test func aPointInsteadOfTheCommaOfTheOthersIsRejected() throws {
+  @Test func aDecimalPointAmongDecimalCommasIsRejected() throws {
     let export = try read(row("Blutzucker", "7,4", "mmol/L"), row("Blutzucker", "7.4", "mmol/L"))
     #expect(export.readings.count == 1 && export.rejections.map(\.line) == [3])
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [3])
   }
 
-  @Test func aNoteIsKeptWhateverItsRowIs() throws {
+  @Test func aNoteIsKeptWhateverTheKindOfItsRow() throws {
     let export = try read(row("Alarm", " ", " ", note: "zwei\nZeilen"))
     #expect(export.recordTexts == [#"note 2026-05-01T08:05:00 {"text":"zwei\nZeilen"}"#])
     #expect(export.skipped == ["Alarm": 1])
@@ -70,7 +70,7 @@ import Testing
     "Tag;Uhrzeit;Datum;Ereignis;Wert;Einheit;Information;Notiz",
     "Day;Date;Time;Event;Value;Unit;Information;Note",
   ])
-  func otherDiariesAreNot(_ header: String) throws {
+  func otherDiariesAreNotRecognised(_ header: String) throws {
     #expect(try !Claims.claims(header + "\n", MyLifeFormat.self))
     #expect(try Claims.claims(Self.header + "\n", MyLifeFormat.self))
   }

@@ -35,26 +35,26 @@ import Testing
     ([4: "6", 6: "", 7: "4", 8: "2"], 6.0), ([6: "2.5", 7: "1"], 2.5), ([7: "0.1", 8: "0.2"], 0.3),
     ([4: "0", 7: "3", 8: "-0.5"], 2.5),
   ])
-  func partsOfADoseAreNotCountedBesideIt(_ cells: [Int: String], _ units: Double) throws {
+  func partsOfADoseAreNotCountedTwice(_ cells: [Int: String], _ units: Double) throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", cells)])
     #expect(export.records.count == 1)
     #expect(
       export.records.first?.fields == RecordFields(["subtype": .text("rapid"), "units": .number(units)]))
   }
 
-  @Test func aPumpDoseBesideAPenDoseIsCounted() throws {
+  @Test func aPumpDoseWithAPenDoseIsCountedAndNotRead() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 6: "2"])])
     #expect(export.records.count == 1)
     #expect(export.skipped == ["pump dose beside a pen dose": 1])
   }
 
-  @Test func rapidAndLongDosesOfOneMomentAreTwoRecords() throws {
+  @Test func rapidAndLongDosesAtOneTimeAreTwoRecords() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 5: "20"])])
     #expect(export.records.map(\.fields.subtype) == ["rapid", "long"])
     #expect(export.records.allSatisfy { $0.owner.isEmpty && $0.sourceID.isEmpty })
   }
 
-  @Test func aDoseThatCannotBeIsRejectedAndTheRestOfItsMomentKept() throws {
+  @Test func anInvalidDoseIsRejectedAndTheRestOfItsRowIsKept() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 4: "9999", 17: "Fine"]),
       Self.row("Aug 7, 2025", "8:00:00 AM", [8: "-3"]),
@@ -72,7 +72,7 @@ import Testing
     ("(Portions, Factor 1)", "servings", 2.5), ("(Portions, Factor)", "servings", 2.5),
     ("(g, Factor 1)", "carbs", 2.5),
   ])
-  func theHeaderTellsTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double) throws {
+  func theHeaderDeterminesTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double) throws {
     let export = try Self.read([
       Self.header(carbs: carbs), Self.row("Aug 7, 2025", "9:00:00 AM", [11: "2.5"]),
     ])
@@ -93,14 +93,14 @@ import Testing
   }
 
   @Test(arguments: ["%", "65%%", "x%", "-5%", "4500%", "65 U"])
-  func whatIsNoPercentageIsRejected(_ percent: String) throws {
+  func anInvalidPercentageIsRejected(_ percent: String) throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent])])
     #expect(export.records.isEmpty && export.rejections.map(\.line) == [2])
   }
 
   // MARK: Unusual names
 
-  @Test func columnsBehindTheKnownOnesAreNotRead() throws {
+  @Test func columnsAfterTheKnownOnesAreNotRead() throws {
     let places = ["Timezone", "Latitude", "Longitude"]
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])
     let export = try Self.read([Self.header() + places, row + ["Sample/Zone", "1.5", "2.5"]])
@@ -111,7 +111,7 @@ import Testing
     #expect(other.warnings == ["unknown column 'Mood': not read"])
   }
 
-  @Test func aMisspeltNameIsNamedAndItsColumnRead() throws {
+  @Test func aColumnWithAMisspeltNameIsReportedAndRead() throws {
     var header = Self.header()
     header[4] = "Insulin Injektion Units (Pen)"
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6"])
@@ -124,7 +124,7 @@ import Testing
 
   // MARK: Notes
 
-  @Test func tagsAreASet() throws {
+  @Test func tagsAreSortedAndEmptyOnesLeftOut() throws {
     let one = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [2: "Tired, Lunch,,At home "]),
     ])
@@ -159,7 +159,7 @@ import Testing
     "Aug 7, 2025", "7 août 2025", "7. Aug. 2025", "7 de agosto de 2025", "7 ago. 2025", "7. aug. 2025",
     "2025-08-07",
   ])
-  func datesWithNamedMonthsNeedNoQuestion(_ date: String) throws {
+  func datesWithNamedMonthsNeedNoOrder(_ date: String) throws {
     let export = try Self.read([Self.header(), Self.row(date, "21:05:00", [3: "120"])])
     #expect(export.readings.map(\.deviceTime.text) == ["2025-08-07T21:05:00"])
   }
@@ -226,7 +226,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aRowWhoseDecimalCommaSplitACellIsRejected() throws {
+  @Test func aRowWithACellSplitByItsDecimalCommaIsRejected() throws {
     let head = Self.header(date: "Dato", time: "Tid", unit: "mmol/L").map { "\"\($0)\"" }.joined(
       separator: ",")
     let export = try TextExport("\(head)\n14-02-2026,10:00:00,,3,2,,,,,,,,,,,,,,,,,,,,,,\n")
@@ -234,7 +234,7 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
-  @Test func aFileCutAnywhereGivesNothingThatTheWholeDoesNot() throws {
+  @Test func aTruncatedFileGivesNoItemThatTheCompleteFileDoesNot() throws {
     let bytes = try TextExport.sample("mysugr/mysugr-mgdl-en.csv")
     let whole = try TextExport(bytes: bytes)
     for length in TextExport.cuts(of: bytes) {
@@ -244,20 +244,20 @@ import Testing
     }
   }
 
-  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
     let export = try TextExport(
       String(Self.text([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])]).dropLast()))
     #expect(export.readings.count == 1)
     #expect(export.end == .whole)
   }
 
-  @Test func movedColumnsAreRefusedAndNotHalfUnderstoodAsAnotherFormat() throws {
+  @Test func movedColumnsAreRefusedAndNotReadAsAnotherFormat() throws {
     let rows = [Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 11: "40"])]
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.text(rows.map { $0.reversed() })) }
     #expect(failure?.category == .badInput && failure?.message.contains("same order") == true)
   }
 
-  @Test func aTableOfOtherColumnsIsNotTakenForMySugr() throws {
+  @Test func aTableOfOtherColumnsIsNotRecognisedAsMySugr() throws {
     #expect(throws: Failure.self) {
       _ = try TextExport(Self.text([Array(Self.header().dropLast())])) { $0.format = "mysugr" }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Formats
 
-/// Treatments that glucoport wrote, out of an export of a site: each record comes back under its own identity.
+/// Tests treatments that glucoport wrote, in an export of a site: each record is read with its original identity.
 @Suite struct NightscoutOwnTests {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
   private static let bolus = RecordState(
@@ -46,7 +46,7 @@ import Testing
       + #""fields":\#(state.fields.json),"guid":"\#(guid)"\#(state.isDeleted ? #","deleted":true"# : "")}"#
   }
 
-  @Test func aRecordComesBackWholeUnderItsOwnIdentity() throws {
+  @Test func aRecordIsReadWholeWithItsOriginalIdentity() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)])
     #expect(try lines(treatment) == [Self.line(Self.bolus)])
     let answer = try Rendering.items(ofText: #"{"status":200,"result":[\#(treatment)]}"#)
@@ -58,14 +58,14 @@ import Testing
     #expect(batch.records.first?.entryGuid == Self.bolus.entryGuid && batch.records.first?.sourceID == "")
   }
 
-  @Test func aTextThatAPIv1RewroteComesBackAsItWas() throws {
+  @Test func aTextThatAPIv1RewroteIsRestored() throws {
     let escape = { (text: String) in
       text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
     let members = #""insulin":"4.5","notes":"a &lt; \"b\"""#
     let rewritten = Self.part(Self.bolus, text: escape(Self.bolus.json))
     #expect(try lines(Self.treatment([rewritten], members: members)) == [Self.line(Self.bolus)])
-    // A text that holds such a word of itself.
+    // A text that itself contains such a word.
     var state = Self.bolus
     state.fields["text"] = .text("&lt;")
     let part = Self.part(state, seen: #"{"insulin":4.5,"notes":"&lt;","created_at":"\#(Self.created)"}"#)
@@ -77,20 +77,21 @@ import Testing
     (#""insulin":7,"notes":"a < \"b\"""#, "units", FieldValue.number(7)),
     (#""insulin":"7","notes":"a < \"b\"""#, "units", .number(7)),
     (#""insulin":4.5,"notes":"0 &lt; 1""#, "text", .text("0 < 1")),
-    // API v1 escapes only texts that hold a `<`.
+    // API v1 only escapes texts with a `<`.
     (#""insulin":4.5,"notes":"1 &gt; 0""#, "text", .text("1 &gt; 0")),
     (#""insulin":4.5"#, "text", nil), (#""insulin":4.5,"notes":"""#, "text", nil),
     (#""insulin":0,"notes":"a < \"b\"""#, "units", nil),
     (#""insulin":4.5,"notes":"a < \"b\"","duration":30"#, "minutes", .number(30)),
   ])
-  func whatAnotherProgramEditedIsAnEdit(_ members: String, _ field: String, _ value: FieldValue?) throws {
+  func aChangeByAnotherProgramIsReadAsAnEdit(_ members: String, _ field: String, _ value: FieldValue?) throws
+  {
     var state = Self.bolus
     state.fields[field] = value
     #expect(try lines(Self.treatment([Self.part(Self.bolus)], members: members)) == [Self.line(state)])
   }
 
   @Test(arguments: [("13", 12.5), ("12", 12)])
-  func aDurationThatTheSiteRoundsIsNoEdit(_ shown: String, _ minutes: Double) throws {
+  func aDurationThatTheSiteRoundedIsNotReadAsAnEdit(_ shown: String, _ minutes: Double) throws {
     var state = Self.bolus
     state.fields["minutes"] = .number(12.5)
     let seen = #"{"insulin":4.5,"duration":12.5,"notes":"a < \"b\"","created_at":"\#(Self.created)"}"#
@@ -100,7 +101,7 @@ import Testing
     #expect(try lines(Self.treatment([part], members: members)) == [Self.line(state)])
   }
 
-  @Test func whatAnotherProgramMovedHasItsNewTime() throws {
+  @Test func aRecordMovedByAnotherProgramHasItsNewTime() throws {
     var state = Self.bolus
     state.deviceTime = DeviceTime(seconds: state.deviceTime.seconds + 600)
     state.placement = Placement(utcOffset: 7200, source: .stated)
@@ -108,14 +109,14 @@ import Testing
     #expect(try lines(treatment) == [Self.line(state)])
   }
 
-  @Test func aTreatmentThatIsLeftBehindByAMoveHoldsNothing() throws {
+  @Test func aTreatmentThatRemainsAfterAMoveGivesNoRecord() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)], own: #""moved":"x","#)
     let all = try Rendering.lines(ofText: "[\(treatment)]")
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
-  /// What glucoport edited of another program's treatment is whole in it, and the rest in its own members.
-  @Test func anothersTreatmentHoldsWhatWasEditedAndTheRest() throws {
+  /// A treatment of another program that glucoport edited holds the edited parts itself, and the rest in own members.
+  @Test func anEditedTreatmentOfAnotherProgramHoldsTheEditAndTheRest() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))
     let part = Self.part(state, seen: #"{"insulin":5,"created_at":"\#(Self.created)"}"#)
@@ -132,7 +133,7 @@ import Testing
     )
   }
 
-  @Test func aTombstoneInAnothersTreatmentStaysOne() throws {
+  @Test func aTombstoneInATreatmentOfAnotherProgramRemainsOne() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields, state.isDeleted) = (nil, RecordFields(), true)
     let part = Self.part(state, seen: #"{"insulin":4.5}"#)
@@ -144,17 +145,17 @@ import Testing
     "{}", "[]", #"{"guid":"x"}"#, #"{"guid":"x","state":"{}"}"#, #"{"guid":"x","state":"}{"}"#,
     #"{"guid":"x","state":7}"#, #"{"guid":"x y","state":"\#(bolus.json.replacing("\"", with: "\\\""))"}"#,
   ])
-  func aDamagedRecordIsRejectedAndNoOther(_ part: String) throws {
+  func onlyADamagedRecordIsRejected(_ part: String) throws {
     let found = try lines(Self.treatment([part]))
     #expect(
       found.count == 1 && found[0].contains("rejected") && found[0].contains("import an export in JSON"))
-    // As another program's, it is what it shows.
+    // As a treatment of another program, it is read as shown.
     let foreign = try lines(Self.treatment([part], app: "phone"))
     #expect(foreign.count == 1 && foreign[0].contains("\(Self.guid)/insulin"))
   }
 
-  /// A table shows only what other programs read.
-  @Test func aTableGivesNoOwnRecordASecondIdentity() throws {
+  /// A table holds only the members that other programs read.
+  @Test func recordsOfGlucoportInATableGetNoSecondIdentity() throws {
     let found = try Rendering.items(
       ofText: """
         eventType,created_at,app,insulin,identifier
@@ -166,7 +167,7 @@ import Testing
     #expect(found.filter { $0.contains("t2/insulin") }.count == 1 && found.count == 2)
   }
 
-  @Test func manyRecordsOfOneTreatmentAllComeBack() throws {
+  @Test func allRecordsInOneTreatmentAreRead() throws {
     let guids = (0..<20).map { Digest.uuid(of: ["guid", String($0)]) }
     let treatment = Self.treatment(guids.map { Self.part(Self.bolus, guid: $0) })
     #expect(try lines(treatment) == guids.map { Self.line(Self.bolus, guid: $0) })

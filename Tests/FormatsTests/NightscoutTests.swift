@@ -9,7 +9,7 @@ import Testing
 @Suite struct NightscoutTests {
   private let entry = #"{"type":"sgv","date":1778068800123,"sgv":120,"device":"Sample CGM"}"#
 
-  @Test func theIdentityIsTheInstantInAnyZone() throws {
+  @Test func theInstantIdentifiesAReadingInAnyZone() throws {
     let madrid = try Rendering.items(ofText: "[\(entry)]")
     let zone = try LogbookZone(name: "America/Chicago")
     let chicago = try Rendering.items(ofText: "[\(entry)]") { $0.zone = zone }
@@ -42,13 +42,13 @@ import Testing
   }
 
   @Test(arguments: ["0", "-5", "1e300", "9e18", "true", "\"\"", "\"2026-02-30T10:00:00Z\"", "[1]"])
-  func aDateThatIsNoneIsRejected(_ date: String) throws {
+  func anInvalidDateIsRejected(_ date: String) throws {
     let lines = try Rendering.items(ofText: "[\(entry),{\"sgv\":121,\"date\":\(date)}]")
     #expect(lines.count == 2)
     #expect(lines.last?.hasPrefix("{\"rejected\":1") == true)
   }
 
-  @Test func anOffsetThatTheServerMadeUpIsNotShown() throws {
+  @Test func anOffsetThatTheServerAddedIsNotShown() throws {
     func offset(_ members: String) throws -> String? {
       let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":1778068800000,\#(members)}]"#)
       return lines.first.flatMap { $0.split(separator: "\"offset\":\"").last?.prefix(6) }.map(String.init)
@@ -87,8 +87,8 @@ import Testing
     }
   }
 
-  /// Its text may state an offset in a form that is not known: by the logbook's zone it would be off by hours.
-  @Test func aTimeBesideATextThatCannotBeReadIsRejected() throws {
+  /// The text may have an offset in an unknown form. The logbook's zone would place it hours away.
+  @Test func aTimeWithAnUnreadableTextIsRejected() throws {
     let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
     let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
     #expect(export.readings.isEmpty && export.rejections.count == 1)
@@ -100,7 +100,7 @@ import Testing
     (#""date":"2026-05-06T12:00:00","utcOffset":60"#, "+01:00 stated"),
     (#""date":"2026-05-06T12:00:00Z""#, "+02:00 stated"),
   ])
-  func anOffsetOrInstantBesideItIsTaken(_ members: String, _ offset: String) throws {
+  func anOffsetOrInstantInAnotherMemberIsUsed(_ members: String, _ offset: String) throws {
     let lines = try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#)
     #expect(lines.first?.contains(#""offset":"\#(offset)""#) == true)
   }
@@ -124,13 +124,13 @@ import Testing
     "[" + values.map { #"{"date":1778068800000,"sgv":\#($0)}"# }.joined(separator: ",") + "]"
   }
 
-  @Test func aValueLikeMillimolesIsNoErrorCode() throws {
+  @Test func aValueLikeMillimolesIsNotReadAsAnErrorCode() throws {
     let lines = try Rendering.lines(ofText: entries(["5.6", "5"]))
     #expect(lines[0].contains(#""skipped":{"sensor error code":1}"#))
     #expect(lines.count == 2 && lines[1].contains("use --unit mmol/L"))
   }
 
-  @Test func aPersonOrTheRowSaysMillimoles() throws {
+  @Test func millimolesAreReadIfAPersonOrTheRowStatesThem() throws {
     let given = try Rendering.lines(ofText: entries(["5.6", "6"])) { $0.unit = .millimolesPerLitre }
     #expect(given[0].contains(#""unit":"mmol/L (given)""#))
     #expect(given[1].contains(#""value":5.6,"unit":"mmol/L""#))
@@ -141,19 +141,19 @@ import Testing
     #expect(table[0].contains(#""value":5.6,"unit":"mmol/L""#))
   }
 
-  @Test func noValueOfAFileInMillimolesPassesForMilligrams() throws {
+  @Test func noValueInAFileInMillimolesIsReadAsMilligrams() throws {
     let mbg = #"{"type":"mbg","date":1778068800000,"mbg":14}]"#
     let lines = try Rendering.items(ofText: entries(["14.2", "15", "6.1"]).dropLast() + "," + mbg)
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
-  @Test func aFractionAmongMilligramsIsOne() throws {
+  @Test func aFractionAmongMilligramsIsReadAsMilligrams() throws {
     let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
     #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)
     #expect(lines.last?.contains("use --unit mmol/L") == true)
   }
 
-  @Test func aUnitForTreatmentsChangesNoEntryInMilligrams() throws {
+  @Test func theUnitOfTreatmentsDoesNotChangeEntriesInMilligrams() throws {
     let check = #"{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
     let text = entries(["118", "39", "5"]).dropLast() + "," + check
     let lines = try Rendering.lines(ofText: text) { $0.unit = .millimolesPerLitre }
@@ -162,7 +162,7 @@ import Testing
     #expect(lines.filter { $0.contains(#""value":6.1,"unit":"mmol/L""#) }.count == 1)
   }
 
-  @Test func milligramsUnderAUnitOfMillimolesAreRejected() throws {
+  @Test func milligramsWithAUnitOfMillimolesAreRejected() throws {
     let lines = try Rendering.items(ofText: entries([#"39,"units":"mmol/L""#]))
     #expect(lines == [#"{"rejected":1,"reason":"the glucose value is above 33.3 mmol/L: is it in mg/dL?"}"#])
   }
@@ -176,7 +176,7 @@ import Testing
     #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
   }
 
-  @Test func treatmentsOfOneMomentHaveTheirOwnIDs() throws {
+  @Test func treatmentsAtOneTimeHaveDifferentIDs() throws {
     let text =
       #"[{"eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#
     let lines = try Rendering.items(ofText: text)
@@ -205,14 +205,14 @@ import Testing
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",",
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",sha",
   ])
-  func aCutLastLineGivesNoReading(_ last: String) throws {
+  func aTruncatedLastLineGivesNoReading(_ last: String) throws {
     let text = "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",\"share2\"\r\n" + last
     let lines = try Rendering.lines(ofText: text)
     #expect(lines.count == 2)
     #expect(lines[0].contains("truncated"))
   }
 
-  @Test func aLastLineWithoutLineEndIsReadWhenItIsWhole() throws {
+  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
     for device in ["\"other\"", "share2"] {
       let text =
         "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",share2\r\n,1778069100000,121,,\(device)"
@@ -222,7 +222,7 @@ import Testing
     #expect(try Rendering.lines(ofText: header).count == 2)
   }
 
-  @Test func anEmptyAnswerIsNoError() throws {
+  @Test func anEmptyAnswerIsReadWithoutAnError() throws {
     #expect(try Rendering.lines(ofText: #"{"status":200,"result":[]}"#).count == 1)
   }
 
@@ -231,12 +231,12 @@ import Testing
     #"[{"type":"cbg","value":5,"time":"2026-05-06T12:00:00Z"}]"#,
     #"[{"eventType":"Meal","bgl":120}]"#, "date,value\n2026-05-06T12:00,120\n", "a,1778069100000,121,,b\n",
   ])
-  func othersAreNotTakenForNightscout(_ text: String) throws {
+  func otherJSONIsNotRecognisedAsNightscout(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
     #expect(try NightscoutFormat.recognise(head, options: Rendering.options()) == nil)
   }
 
-  @Test func joinedFilesGoOnWithTheNewHeader() throws {
+  @Test func aNewHeaderAppliesInJoinedFiles() throws {
     let text =
       "type,sgv,date,device\nsgv,120,1778068800000,a\ndevice,date,sgv,type\na,1778069100000,121,sgv\n"
     let lines = try Rendering.items(ofText: text)
@@ -247,7 +247,7 @@ import Testing
 
   private static let plainRow = "\"2026-06-11T07:14:02.000Z\",1781162042000,114,\"Flat\","
 
-  @Test func aTableWithoutDevicesIsWholeWithoutItsLastLineEnd() throws {
+  @Test func aTableWithoutDevicesIsCompleteWithoutItsLastLineEnd() throws {
     let text =
       Self.plainRow + "\r\n"
       + Self.plainRow.replacing("07:14:02", with: "07:09:02")
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func aDeviceThatWasLostIsNotNone() throws {
+  @Test func aTruncatedDeviceIsNotReadAsMissing() throws {
     let export = try TextExport(Self.plainRow + "\"xDrip\"\r\n" + Self.plainRow)
     #expect(export.readings.count == 1 && export.isTruncated)
   }

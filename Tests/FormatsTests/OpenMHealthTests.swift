@@ -22,14 +22,14 @@ import Testing
     ("", ReadingKind.smbg), (#","specimen_source":"capillary blood""#, .smbg),
     (#","specimen_source":"interstitial fluid""#, .cbg), (#","blood_specimen_type":"whole blood""#, .smbg),
   ])
-  func theSpecimenSaysTheKind(_ more: String, _ kind: ReadingKind) throws {
+  func theSpecimenDeterminesTheKind(_ more: String, _ kind: ReadingKind) throws {
     for text in [Self.point(Self.glucose(more: more)), "{\(Self.glucose(more: more))}"] {
       let export = try TextExport(text)
       #expect(export.readings.map(\.kind) == [kind] && export.readings.map(\.position) == [1_772_363_700])
     }
   }
 
-  @Test func withoutASpecimenAPersonCanSayTheKind() throws {
+  @Test func aPersonCanGiveTheKindIfThereIsNoSpecimen() throws {
     let export = try TextExport(Self.point(Self.glucose())) { $0.kind = .cbg }
     #expect(export.readings.map(\.kind) == [.cbg])
     let stated = try TextExport(Self.point(Self.glucose(more: #","specimen_source":"capillary blood""#))) {
@@ -43,7 +43,7 @@ import Testing
     (#","specimen_source":"tears""#, "glucose in tears"),
     (#","blood_specimen_type":"serum""#, "glucose in serum"),
   ])
-  func whatIsNoReadingIsCountedByName(_ more: String, _ name: String) throws {
+  func otherDataPointsAreCountedByName(_ more: String, _ name: String) throws {
     let export = try TextExport(Self.point(Self.glucose(more: more)))
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
   }
@@ -58,7 +58,7 @@ import Testing
     #""value":118,"unit":"mg""#, #""value":"x","unit":"mg/dL""#, #""value":6000,"unit":"mg/dL""#,
     #""value":118,"unit":"mmol/L""#, #""value":118"#,
   ])
-  func aValueThatIsNoGlucoseIsRejected(_ value: String) throws {
+  func anInvalidGlucoseValueIsRejected(_ value: String) throws {
     let export = try TextExport(Self.point(Self.glucose(value)))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }

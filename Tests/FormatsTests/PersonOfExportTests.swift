@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Known formats whose input holds the data of several people, and `--where` for known formats.
+/// Tests known formats with the data of several people in one input, and `--where` for known formats.
 @Suite struct PersonOfExportTests {
   private static let clarityHeader =
     "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
@@ -67,7 +67,7 @@ import Testing
     #expect(try values(Self.clarity("Ann", "Sample", 110, tick: 1000), where: "person=1") == [110, 111])
   }
 
-  /// The second export is far behind the head of the input.
+  /// The second export begins far after the head of the input.
   @Test func aSecondPersonIsFoundAfterManyRows() throws {
     let rows = (0..<4000).map { row in
       let time = DeviceTime(seconds: 1_772_352_000 + Int64(row) * 300).text
@@ -79,7 +79,7 @@ import Testing
     #expect(try ScratchFile(first).readings().readings.count == 4002)
   }
 
-  // MARK: Bodies of services
+  // MARK: Answers of services
 
   private static func connection(_ patient: String, _ value: Int) -> String {
     #"{"patientId":"\#(patient)","glucoseMeasurement":{"FactoryTimestamp":"4/5/2026 8:0\#(value % 10):00 AM","#
@@ -116,7 +116,7 @@ import Testing
     #expect(try values("[\(entries.joined(separator: ","))]", where: "site=watch") == [120])
   }
 
-  @Test func whatNoRowHasIsRefused() throws {
+  @Test func aPersonThatNoRowHasIsRefused() throws {
     let text = Self.libre("Ann Sample", 14, 110)
     for (column, value) in [("Serial Number", "B-2"), ("Colour", "red")] {
       let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: column, value: value)] }

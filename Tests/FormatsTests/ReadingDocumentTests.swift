@@ -6,9 +6,9 @@ import Testing
 
 @testable import Formats
 
-/// What the writers of documents write, and that it comes back as it was.
+/// Tests the documents that the writers write, and that they are read back unchanged.
 @Suite struct ReadingDocumentTests {
-  /// All readings of a sample that has one of every shape, without control solution and doubtful times.
+  /// All readings of a sample with every kind of reading, without control solution and doubtful times.
   private static func sample() throws -> [GlucoportReading] {
     let export = try TextExport(bytes: TextExport.sample("glucoport/everything.ndjson"))
     return export.readings.map { item($0, export.devices[Int($0.device.number)]) }
@@ -33,7 +33,7 @@ import Testing
     return String(decoding: out, as: UTF8.self) + writer.footer
   }
 
-  /// Everything that is stored of a reading, and what took it.
+  /// All stored parts of a reading, and its device.
   private static func text(_ item: GlucoportReading) -> String {
     GlucoportColumn.allCases.map { GlucoportCells(.reading(item)).text($0) }.joined(separator: "|")
   }
@@ -41,7 +41,7 @@ import Testing
   private func expectReturn<Writer: ReadingDocumentWriter>(of writer: Writer, as format: String) throws {
     let readings = try Self.sample().filter { Writer.omission(of: $0) == nil }
     #expect(readings.count > 4)
-    // In another zone: the offsets come with the readings.
+    // It is read in another zone, since the offsets are in the document.
     let back = try TextExport(Self.written(readings, writer), zone: "Asia/Tokyo")
     #expect(back.rejections.isEmpty && back.skipped.isEmpty && back.end == .whole, "\(back.rejections)")
     #expect(back.decision("format") == "\(format) (inferred)")
@@ -50,17 +50,17 @@ import Testing
     #expect(back.readings.allSatisfy { $0.occurrenceIsStated })
   }
 
-  @Test func aBundleComesBackAsItWas() throws { try expectReturn(of: FHIRWriter(.bundle), as: "fhir") }
+  @Test func aBundleIsReadBackUnchanged() throws { try expectReturn(of: FHIRWriter(.bundle), as: "fhir") }
 
-  @Test func resourcesInLinesComeBackAsTheyWere() throws {
+  @Test func resourcesInLinesAreReadBackUnchanged() throws {
     try expectReturn(of: FHIRWriter(.ndjson, profile: .cgm, patientName: "A \"B\""), as: "fhir")
   }
 
-  @Test func dataPointsComeBackAsTheyWere() throws {
+  @Test func dataPointsAreReadBackUnchanged() throws {
     try expectReturn(of: OpenMHealthWriter(), as: "openmhealth")
   }
 
-  @Test func anEmptyExportIsReadAsOne() throws {
+  @Test func anEmptyExportIsReadAsAnEmptyExport() throws {
     for text in [
       Self.written([], FHIRWriter(.bundle)), Self.written([], FHIRWriter(.ndjson)),
       "{\"resourceType\":\"Bundle\",\"type\":\"collection\"}", "{\"resourceType\":\"Bundle\",\"entry\":[]}\n",
@@ -72,7 +72,7 @@ import Testing
     #expect(Self.written([], OpenMHealthWriter()) == "[\n]\n")
   }
 
-  @Test func thePatientIsThatOfTheLogbookAndNotOfTheName() {
+  @Test func thePatientDependsOnTheLogbookAndNotOnTheName() {
     func patient(_ logbook: [String], name: String? = nil) -> String {
       let line = FHIRWriter(.ndjson, logbook: logbook, patientName: name).header
       return line.firstMatch(of: /"id":"([0-9a-f-]{36})"/).map { String($0.1) } ?? line
@@ -85,8 +85,8 @@ import Testing
     #expect(patient(["1777618801", "ab"], name: "A") == others[1])
   }
 
-  /// The lines of a sample that another program made, by the description of the format.
-  @Test func observationsAreWhatTheSampleHas() throws {
+  /// The lines of a sample that another program made from the description of the format.
+  @Test func observationsEqualThoseInTheSample() throws {
     let sample = String(decoding: try TextExport.sample("fhir/glucoport.json"), as: UTF8.self)
     let export = try TextExport(sample)
     let readings = export.readings.map { Self.item($0, export.devices[Int($0.device.number)]) }
@@ -94,7 +94,7 @@ import Testing
     let lines = Set(
       sample.split(separator: "\n").map { $0.drop(while: { $0 == "," }) }.map(Self.withoutComma))
     for line in Self.written(readings, FHIRWriter(.bundle)).split(separator: "\n").map(Self.withoutComma) {
-      // The time of 1919 was found doubtful when the sample was read, which its text does not have.
+      // The time in 1919 was marked as doubtful when the sample was read. The sample's text does not have this mark.
       #expect(lines.contains(line) || line.contains(#""valueString":"doubtful-time""#), "\(line)")
     }
   }
@@ -103,7 +103,7 @@ import Testing
     String(line.last == "," ? line.dropLast() : line)
   }
 
-  @Test func aHiddenReadingIsEnteredInErrorAndNotTaken() throws {
+  @Test func aHiddenReadingIsMarkedAsEnteredInErrorAndNotRead() throws {
     let reading = try #require(try Self.sample().first)
     let hidden = GlucoportReading(
       device: reading.device, kind: reading.kind, deviceTime: reading.deviceTime,
@@ -161,7 +161,7 @@ import Testing
     (Int32(0), "1970-01-02T00:00:00Z"), (3600, "1970-01-02T00:00:00+01:00"),
     (-34200, "1970-01-02T00:00:00-09:30"), (1172, "1970-01-01T23:40:28Z"), (54000, "1970-01-01T09:00:00Z"),
   ])
-  func anOffsetThatCannotBeWrittenGivesUTC(_ offset: Int32, _ text: String) {
+  func aTimeWithAnOffsetThatCannotBeWrittenIsInUTC(_ offset: Int32, _ text: String) {
     let time = DeviceTime(seconds: 86400)
     #expect(time.zonedText(Placement(utcOffset: offset, source: .zone)) == text)
   }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Which program or device wrote a record, as the formats say that name one, and where an export of glucoport says that it
-/// came from.
+/// Tests which program or device wrote a record, for the formats with a name for it, and the origin that an export of
+/// glucoport states.
 @Suite struct RecordSourceTests {
   private static let guid = "0a1b2c3d-0000-8000-8000-000000000001"
 
@@ -37,7 +37,7 @@ import Testing
     (#""enteredBy":"Mum &lt;3""#, "Mum <3"), (#""enteredBy":null"#, ""), (#""enteredBy":{"a":1}"#, ""),
     (#""notes":"a""#, ""),
   ])
-  func nightscoutNamesWhoEnteredIt(_ members: String, _ source: String) throws {
+  func nightscoutNamesTheProgramThatEnteredARecord(_ members: String, _ source: String) throws {
     let text =
       #"[{"_id":"1","eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":30,\#(members)}]"#
     let export = try TextExport(text)
@@ -45,14 +45,14 @@ import Testing
     #expect(Set(export.records.map(\.source)) == [source])
   }
 
-  @Test func aTableOfNightscoutNamesIt() throws {
+  @Test func aTableOfNightscoutNamesTheProgram() throws {
     let export = try TextExport(
       "_id,eventType,created_at,insulin,enteredBy\n1,Correction Bolus,2026-05-06T12:00:00Z,2,Loop\n")
     #expect(export.records.map(\.source) == ["Loop"])
   }
 
   @Test(arguments: ["mysugr/", "contour/", "clarity/", "carelink/"])
-  func aFormatThatNamesNoneLeavesItEmpty(_ folder: String) throws {
+  func theSourceIsEmptyForAFormatWithoutOne(_ folder: String) throws {
     let samples = Repository.sampleExports.filter { $0.hasPrefix(folder) }
     #expect(!samples.isEmpty)
     for sample in samples {
@@ -84,7 +84,7 @@ import Testing
     nil, .typed, Provenance(format: "apple-health", source: "=Anna’s \"iPhone\", \\ <b>;'"),
     Provenance(format: "test", source: String(repeating: "\"", count: 128)),
   ])
-  func anExportReadsBackAsItWas(_ provenance: Provenance?) throws {
+  func theProvenanceSurvivesAnExportAndImport(_ provenance: Provenance?) throws {
     let forms: [GlucoportWriter.Form] = [
       .ndjson, .csv(isSpreadsheetSafe: true), .csv(isSpreadsheetSafe: false),
     ]
@@ -101,7 +101,7 @@ import Testing
   @Test(arguments: [
     "{}", "[]", "1", "mysugr", #"{"format":""}"#, #"{"format":"a","source":"\u0007"}"#, #"{"format":"a"}{"#,
   ])
-  func whatIsNoProvenanceIsRejected(_ json: String) throws {
+  func anInvalidProvenanceIsRejected(_ json: String) throws {
     let known = Provenance(format: "mysugr")
     let quoted = { (text: String) in "\"" + text.replacing("\"", with: "\"\"") + "\"" }
     let table = Self.text(Self.record(known), .csv(isSpreadsheetSafe: false))
@@ -113,7 +113,7 @@ import Testing
     #expect(export.records.isEmpty)
   }
 
-  @Test func anExportWithoutTheColumnKnowsNone() throws {
+  @Test func anExportWithoutTheColumnHasNoProvenance() throws {
     let line = Self.text(Self.record(nil), .ndjson)
     let older = line.replacing(#""provenance":null,"#, with: "")
     #expect(older != line)

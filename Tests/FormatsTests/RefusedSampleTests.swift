@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Inputs that hold no readings, or those of several persons. Each is refused with the message that `expected.txt` beside them has;
-/// `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, to be read and committed by hand.
+/// Tests inputs without readings, or with those of several persons. Each is refused with the message in the
+/// `expected.txt` of its folder. `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, for a person to read and commit.
 @Suite struct RefusedSampleTests {
   private static let folder = Repository.samples.appending(path: "refused")
   private static let expected = folder.appending(path: "expected.txt")
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// The message, without the folder that this clone is in.
+  /// The message, without the path of this clone.
   private static func refusal(_ name: String) throws -> String {
     let path = folder.appending(path: name).path
     do {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func eachIsRefusedWithItsMessage() throws {
+  @Test func eachSampleIsRefusedWithItsMessage() throws {
     let text = try Self.names.map { try Self.refusal($0) + "\n" }.joined()
     if ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1" {
       try text.write(to: Self.expected, atomically: true, encoding: .utf8)
@@ -43,8 +43,8 @@ import Testing
     #expect(!text.contains("is read"))
   }
 
-  /// An id or a name in the message of a cron job would be in its log.
-  @Test func noMessageOfSeveralPersonsHasAnId() throws {
+  /// A cron job writes messages to its log, which must not hold an id or a name.
+  @Test func noMessageAboutSeveralPersonsContainsAnID() throws {
     for name in try Self.names where name.hasPrefix("persons-") {
       let message = try Self.refusal(name)
       let ids = [

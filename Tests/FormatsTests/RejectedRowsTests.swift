@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Rejected rows as `--rejects` writes them: mended, they are imported as what they were.
+/// Tests rejected rows as `--rejects` writes them. After a correction they can be imported.
 @Suite struct RejectedRowsTests {
   /// The rejections of an input, each with the header of its batch.
   private static func rejections(of text: String) throws -> [(header: String?, rejection: Rejection)] {
@@ -22,7 +22,7 @@ import Testing
     return found
   }
 
-  /// A table of one row: the first one of a sample, with another unit, date and value.
+  /// A table with one row: the first one of a sample, with another unit, date and value.
   private static func mySugr(_ unit: String, _ date: String, _ value: String) throws -> String {
     let url = Repository.samples.appending(path: "mysugr/mysugr-mgdl-en.csv")
     let lines = try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline).prefix(2)
@@ -31,7 +31,7 @@ import Testing
       + lines[1].replacing("Aug 7, 2025", with: date).replacing("\"154\"", with: "\"\(value)\"") + "\n"
   }
 
-  @Test func aRejectedRowGoesWithTheHeaderAboveIt() throws {
+  @Test func aRejectedRowIsWrittenWithTheHeaderAboveIt() throws {
     let text =
       try Self.mySugr("mg/dL", "Feb 30, 2025", "48") + Self.mySugr("mmol/L", "Feb 30, 2025", "5.6")
     let found = try Self.rejections(of: text)
@@ -47,8 +47,8 @@ import Testing
     #expect(lines == lines.sorted() && lines.count >= 2, "\(lines)")
   }
 
-  /// Up to forty lines may be above a header; in the middle of a file they can be another table's data.
-  @Test func rowsOfAnotherTableAboveAHeaderAreRejectedAndNotForgotten() throws {
+  /// Up to forty lines can be above a header. In the middle of a file they can be the data of another table.
+  @Test func rowsOfAnotherTableAboveAHeaderAreReportedAsRejected() throws {
     let libreView = try String(
       contentsOf: Repository.samples.appending(path: "libreview/libreview-mmol-en-21-columns.csv"),
       encoding: .utf8)
@@ -57,7 +57,7 @@ import Testing
     #expect(sources.contains { $0.contains("148") }, "\(sources)")
   }
 
-  @Test func aRowIsKeptWholeOrNotAtAll() throws {
+  @Test func aRejectedRowIsKeptWholeOrNotAtAll() throws {
     for (length, isKept) in [(6_000, true), (100_000, false)] {
       let note = String(repeating: "x", count: length)
       let text =
@@ -69,7 +69,7 @@ import Testing
 
   // MARK: What a rejected row costs
 
-  /// The processor time of this thread for a table of 20,000 rows, the least of some runs, in seconds.
+  /// The processor time of this thread for a table of 20,000 rows, the minimum of some runs, in seconds.
   private static func seconds(_ row: (Int) -> String, rejected: Int) throws -> Double {
     let rows = (0..<20_000).map { $0 < 100 ? good($0) : row($0) }
     let file = try ScratchFile("time,glucose (mg/dL),device\n" + rows.joined())
@@ -93,7 +93,7 @@ import Testing
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Each of a million bad rows was looked at as a header, which took minutes.
+  /// Before, each of a million bad rows was compared with headers, which took minutes.
   @Test(arguments: [
     "2026-13-45 99:00:00,120,Example G6\n", "n/a,120,Example G6\n", "2026-05-06 10:00,abc,Example G6\n",
   ])

@@ -4,13 +4,13 @@ import FormatConformance
 import Formats
 import Foundation
 
-/// Where the tests find the files of the repository.
+/// The paths of the repository's files.
 enum Repository {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let samples = root.appending(path: "Samples")
 
-  /// The sample exports by their path below `Samples`, in order.
+  /// The paths of the sample exports below `Samples`, in order.
   static var sampleExports: [String] {
     FormatConformance(formats: ExportRegister.all.map(\.id), lastResort: "generic", samples: samples)
       .samplePaths

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Data sets of research, and the backup of Diaguard.
+/// Tests data sets of research, and the backup of Diaguard.
 @Suite struct ResearchSetTests {
   private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
     export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
@@ -27,13 +27,13 @@ import Testing
     "date,time,glucose,type\n", "date,time,fast_insulin,slow_insulin,comment\n",
     "date,time,glucose,type,comments,person\n",
   ])
-  func otherTablesAreNotD1NAMOs(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsD1NAMO(_ header: String) throws {
     #expect(try !Claims.claims(header, D1NAMOFormat.self))
   }
 
   // MARK: Shanghai
 
-  @Test func capillaryGlucoseBesideTheSensorsIsAFingerStick() throws {
+  @Test func capillaryGlucoseInASensorsRowIsAFingerStick() throws {
     let export = try TextExport(bytes: TextExport.sample("shanghai/patient-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [133.2, 136.8, 144, 151.2])
     #expect(Self.numbers(export, .smbg) == [142.2, 149.4] && Self.numbers(export, .ketone) == [0.2])
@@ -46,13 +46,13 @@ import Testing
     "Date,CGM (mg / dl),Dietary intake\n", "Date,CBG (mg / dl),Dietary intake\n",
     "Date,CGM (mg / dl),CBG (mg / dl)\n",
   ])
-  func oneSeriesAloneIsNotShanghais(_ header: String) throws {
+  func aTableWithOneSeriesIsNotRecognisedAsShanghai(_ header: String) throws {
     #expect(try !Claims.claims(header, ShanghaiFormat.self))
   }
 
   // MARK: OhioT1DM
 
-  @Test func theSectionSaysWhatAnEventIs() throws {
+  @Test func theSectionDeterminesTheKindOfAnEvent() throws {
     let export = try TextExport(bytes: TextExport.sample("ohiot1dm/patient.xml"))
     #expect(Self.numbers(export, .cbg) == [132, 129, 40] && Self.numbers(export, .smbg) == [125])
     #expect(export.readings.first?.deviceTime.text == "2026-11-03T06:00:00")
@@ -72,13 +72,13 @@ import Testing
     #"<patient id="1"><glucose_level><event ts="01-12-2026 00:01:00" value="101"/></glucose_level></patient>"#,
     #"<person id="1" insulin_type="x"><glucose_level/></person>"#,
   ])
-  func otherXMLIsNotOhios(_ text: String) throws {
+  func otherXMLIsNotRecognisedAsOhio(_ text: String) throws {
     #expect(try !Claims.claims(text, OhioT1DMFormat.self))
   }
 
   // MARK: Diaguard
 
-  @Test func anEntryGivesTheTimeOfItsRows() throws {
+  @Test func theRowsOfAnEntryHaveItsTime() throws {
     let export = try TextExport(bytes: TextExport.sample("diaguard/backup.csv"))
     #expect(Self.numbers(export, .smbg) == [118, 143])
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-21T07:10:00", "2026-03-21T22:00:00"])
@@ -95,7 +95,7 @@ import Testing
       export.skipped == [
         "version of the backup": 1, "tag": 2, "list of food": 1, "pulse": 1, "HbA1c": 1, "weight": 1,
       ])
-    // The second is below an entry whose time is none, and gets no other entry's.
+    // The second row follows an entry without a valid time. It does not get the time of another entry.
     #expect(export.rejections.map(\.line) == [19, 20])
   }
 
@@ -103,11 +103,11 @@ import Testing
     "\"entry\";\"2026-02-11 07:35:00\";\"\"\n", "\"meta\";\"23\"\n\"other\";\"1\"\n\"tag\";\"x\"\n",
     "\"meta\";\"23\";\"x\"\n",
   ])
-  func otherRowsAreNotDiaguards(_ text: String) throws {
+  func otherRowsAreNotRecognisedAsDiaguard(_ text: String) throws {
     #expect(try !Claims.claims(text, DiaguardFormat.self))
   }
 
-  @Test func aDoseThatLostItsEndIsNone() throws {
+  @Test func aTruncatedDoseIsNotRead() throws {
     let start = "\"meta\";\"23\"\n\"entry\";\"2026-02-11 07:35:00\";\"\"\n"
     let row = "\"measurement\";\"insulin\";\"8.0\";\"0.0\";\"2.0\""
     let whole = try TextExport(start + row)

@@ -7,9 +7,10 @@ import Testing
 
 @testable import Formats
 
-/// Which format takes what: a sample is taken by its own one alone, whatever the order of detection, and files of others by none.
+/// Tests which format recognises an input. A sample is recognised only by its format, in any order of detection, and
+/// other files by none.
 @Suite struct SampleClaimsTests {
-  /// Formats whose samples were compared with all others.
+  /// The formats whose samples are compared with all others.
   private static let folders: Set<String> = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "diasend", "fhir", "glimp",
     "glucometerutils", "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth",
@@ -30,9 +31,9 @@ import Testing
       .filter { $0 != GenericFormat.id }
   }
 
-  @Test(arguments: samples) func aSampleIsOfOneFormat(_ path: String) throws {
+  @Test(arguments: samples) func aSampleIsRecognisedByOneFormat(_ path: String) throws {
     let bytes = try TextExport.sample(path)
-    // The head is decoded before a format sees it, which is not what this is about.
+    // The head is decoded before a format sees it, which this test does not cover.
     guard String(bytes: bytes, encoding: .utf8) != nil, !bytes.contains(0) else {
       return try expectRead(path)
     }
@@ -45,21 +46,21 @@ import Testing
     #expect(try TextExport(bytes: TextExport.sample(path)).decision("format") == "\(format) (inferred)")
   }
 
-  /// Each is one word, one column or one character away from a table that is taken.
+  /// Each text differs in one word, one column or one character from a table that is recognised.
   @Test(arguments: [
-    // Tables with a time and glucose, which are for the generic format.
+    // Tables with a time and glucose, which the generic format reads.
     "Time,mg/dl\n13/11/2025 08:00,100\n", "date,time,value,trend\n2026-02-01,00:03,121,Flat\n",
     "#,Date and Time,BG value [mmol/L],Meal [g]\n1,17.05.2026 08:00,5.6,\n",
     "Date;Time;Result;Unit;Control test\n17.05.2026;08:00;104;mg/dl; \n",
     "Timestamp,Value,Unit,SensorSerial\n1778997600000,117,mg/dL,S\n",
     "nr\tUnixTime\tTZ\tmg/dL\n1\t1778997600\t2\t117\n",
     "Time of Glucose Reading,Measurement(mg/dL)\n2026-05-17T08:00+02:00,117\n",
-    // Without a header, and of another shape than the tables that have none.
+    // Tables without a header, in another form than the known ones.
     "5;17/05/2026 20:46:30;1779030990;;;388;388;8;3;S;;;;;\n",
     "\"2026-05-14 07:31:00\",\"112.00\",\"\",\"laboratory\",\"\"\n",
     "\"14.05.2026 07:31:00\",\"112.00\",\"\",\"blood sample\",\"\"\n",
     "BG,101,mg/dL,\"\",Bedtime,2025-11-14 22:30:00,\"\"\n", "BG,101,mg/dL,\"\",Bedtime,\"\"\n",
-    // Other things than glucose.
+    // Tables without glucose.
     "Type,EventID,EventDateTime,IOB\nIOB,81,2026-05-04T00:00:19,3.24\n",
     "EventDateTime,DeviceMode,BolusType,Basal,CGM\n2024-02-01 16:03:30,regular,,0.5,120\n",
     "Tag;Datum;Uhrzeit;Ereignis;Wert;Einheit\nMo.;01.05.26;08:05;Blutzucker;104;mg/dL\n",
@@ -67,24 +68,24 @@ import Testing
     "Date;Time;Insulin1 (units);Insulin2 (units)\n05/14/2026;07:15;4;\n",
     "date,time,logged_food,calorie,sugar\n2026-05-17,08:00,bread,210,4\n",
     "date,time,fast_insulin,slow_insulin,comment\n2026-05-17,08:00,4,,\n",
-    // JSON of others.
+    // JSON of other programs.
     #"{"resourceType":"ValueSet","url":"http://example.org"}"#,
     #"{"resourceType":"aws_instance","name":"a"}"#,
     #"{"data":{"metrics":[{"name":"heart_rate","data":[{"date":"2026-11-01 09:30:00 +0000","qty":61}]}]}}"#,
     #"{"header":{"id":"1"},"body":{"value":118,"unit":"mg/dL"}}"#,
     #"{"blood_glucose":{"value":118,"unit":"mg/dL"}}"#, #"{"database":"photos"}"#,
     #"{"table":"BgReadings","row":1,"timestamp":1767251104585,"calculated_value":120}"#,
-    // XML of others.
+    // XML of other programs.
     "<IMPORT><BGDATA><BG Val=\"104\" Dt=\"2026-05-13\" Tm=\"08:00\"/></BGDATA></IMPORT>",
     "<export><ACSPIX Type=\"1\"/><DEVICE SN=\"1\" BGUnit=\"mg/dL\"/></export>",
     "<IMPORT><ACSPIX Type=\"1\"/><!-- <DEVICE SN=\"1\" BGUnit=\"mg/dL\"/> --></IMPORT>",
     "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
   ])
-  func aFileOfOthersIsOfNoFormat(_ text: String) throws {
+  func anUnrelatedFileIsRecognisedByNoFormat(_ text: String) throws {
     #expect(try Self.formats(that: Array(text.utf8)).filter(Self.folders.union(["xdrip"]).contains) == [])
   }
 
-  /// What a person names is not taken on trust.
+  /// A format that a person names is checked, too.
   @Test(arguments: ExportRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
   func aNamedFormatRefusesATableOfWords(_ format: String) throws {
     let failure = #expect(throws: Failure.self) {
@@ -93,7 +94,8 @@ import Testing
     #expect(failure?.message.contains("the input is not ") == true)
   }
 
-  @Test(arguments: ["", "\n", "   \n  \n", "\u{FEFF}"]) func anEmptyInputIsNamedAsEmpty(_ text: String) throws
+  @Test(arguments: ["", "\n", "   \n  \n", "\u{FEFF}"]) func anEmptyInputIsReportedAsEmpty(_ text: String)
+    throws
   {
     for format in [nil] + ExportRegister.all.map({ Optional($0.id) }) {
       let failure = #expect(throws: Failure.self) { _ = try TextExport(text) { $0.format = format } }

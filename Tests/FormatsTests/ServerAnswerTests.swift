@@ -4,7 +4,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Answers of servers that bring no data.
+/// Tests answers of servers without data.
 @Suite struct ServerAnswerTests {
   private static let token = "eyJhbGciOiJIUzI1NiJ9a1b2c3d4"
 
@@ -61,7 +61,7 @@ import Testing
     #"{"graphData":[],"connection":null}"#, #"{"graphData":[]}"#, #"{"code":200,"data":[]}"#,
     #"{"status":"ok","data":[]}"#,
   ])
-  func anAnswerWithoutReadingsIsAnExportOfNothing(_ body: String) throws {
+  func anAnswerWithoutReadingsIsAnEmptyExport(_ body: String) throws {
     let export = try TextExport(body)
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.end == .whole)
     #expect(try TextExport(body) { $0.format = "librelinkup" }.end == .whole)
@@ -70,7 +70,7 @@ import Testing
   private static let measurement =
     #"{"FactoryTimestamp":"5/6/2026 8:00:00 AM","Timestamp":"5/6/2026 10:00:00 AM","ValueInMgPerDl":104}"#
 
-  /// Bodies that hold readings, whatever else they say.
+  /// Answers with readings, whatever else they hold.
   @Test(arguments: [
     #"{"status":0,"data":{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}}"#,
     #"{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}"#,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Formats
 
-/// What several formats share: columns by name, names of other kinds, a unit that no column names.
+/// Tests what several formats share: columns by name, names of other kinds, and a unit that no column states.
 @Suite struct SharedValueTests {
   private enum Column: Int, CaseIterable {
     case time, value
@@ -14,7 +14,7 @@ import Testing
     static func named(_ name: String) -> Column? { name == "time" ? .time : name == "value" ? .value : nil }
   }
 
-  @Test func columnsAreFoundByNameAndOthersAreNamed() {
+  @Test func columnsAreFoundByNameAndUnknownOnesAreReported() {
     let columns = KnownColumns(
       ["Note", "Value", "TIME", "value", "Mood", ""], unread: ["note"], Column.named)
     #expect(columns[.time] == 2 && columns[.value] == 1 && columns.count == 5)
@@ -24,7 +24,7 @@ import Testing
     #expect(KnownColumns<Column>([], Column.named)[.time] == -1)
   }
 
-  @Test func anotherKindIsNamedButNotWhatLooksLikeAValue() {
+  @Test func anotherKindIsReportedByNameUnlessItLooksLikeAValue() {
     var kinds = OtherKinds()
     func name(_ text: String) -> String { text.withField { kinds.name($0) } }
     #expect(name("Pumpe gestartet") == "Pumpe gestartet")
@@ -51,13 +51,13 @@ import Testing
   }
 
   @Test(arguments: [[20.0], [5.6, 112], [35, 36], [35.5]])
-  func aUnitThatIsOpenIsNot(_ values: [Double]) {
+  func aUnitThatTheValuesLeaveOpenIsRefused(_ values: [Double]) {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     #expect(throws: Failure.self) { try survey.settle() }
   }
 
-  @Test func aZoneThatARowNamesIsLookedUpOnce() {
+  @Test func aZoneNamedByRowsIsLookedUpOnce() {
     var zones = RowZones()
     let time = ShownTime(DeviceTime(seconds: 1_780_000_000))
     func place(_ name: String) -> ShownTime { name.withField { zones.place(time, in: $0) } }

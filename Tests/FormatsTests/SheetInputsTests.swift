@@ -9,11 +9,11 @@ import Testing
 
 @testable import Formats
 
-/// What is imported of a spreadsheet: each sheet like a CSV file.
+/// Tests what is imported from a spreadsheet: each sheet is read like a CSV file.
 @Suite struct SheetInputsTests {
   typealias Cell = SpreadsheetWriter.Cell
 
-  /// The items of each sheet behind its name, or why it was passed over.
+  /// The items of each sheet after its name, or why it was skipped.
   private func lines(of inputs: ExportInputs, _ change: (inout ExportOptions) -> Void = { _ in }) throws
     -> [String]
   {
@@ -38,7 +38,7 @@ import Testing
     return try lines(of: inputs)
   }
 
-  /// Why a spreadsheet is refused as a whole; nil where it is not.
+  /// The reason why a spreadsheet is refused; nil if it is not.
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {
       _ = try lines(bytes)
@@ -57,7 +57,7 @@ import Testing
 
   // MARK: The same as CSV
 
-  /// Samples of tables with commas, whose cells a spreadsheet has, too.
+  /// Samples of tables with commas, which are also written as spreadsheets.
   private static let tables = [
     "clarity/clarity-mgdl-en.csv", "libreview/libreview-mgdl-fr.csv",
     "libreview/libreview-mmol-nl-decimal-comma.csv", "mysugr/mysugr-mgdl-en.csv",
@@ -78,7 +78,7 @@ import Testing
     return rows
   }
 
-  @Test(arguments: tables) func aTableOfTextsGivesWhatItsCSVGives(_ path: String) throws {
+  @Test(arguments: tables) func aTableOfTextsGivesTheSameItemsAsItsCSV(_ path: String) throws {
     let writer = try SpreadsheetWriter([.init("Table", cells(of: path))])
     let url = Repository.samples.appending(path: path)
     func items(_ lines: [String]) -> [String] { lines.map { String($0.drop { $0 != "," }) } }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["generic/sheets.xlsx", "generic/readings.ods", "tidepool/tidepool.xlsx"])
-  func aSampleGivesWhatIsBesideIt(_ path: String) throws {
+  func aSampleGivesTheResultInItsFile(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let text = try lines(of: ExportInputs(path: file.path)).joined(separator: "\n") + "\n"
@@ -138,8 +138,8 @@ import Testing
     #expect(one == Digest.ofText("\"time\",glucose (mg/dL)\n2026-05-01 07:00,99\n"))
   }
 
-  @Test func datesWhoseOrderTextLeavesOpenAreSettledInASheet() throws {
-    // 4 and 5 May as text could be 5 April, too, so that the text alone is refused.
+  @Test func datesInAnOpenOrderAreSettledByCellsOfASheet() throws {
+    // As text, 4 and 5 May could be 5 April and 5 May, so the text without a cell type is refused.
     let open = SpreadsheetWriter(csv: "time,glucose (mg/dL)\n04/05/2026 07:00,101\n05/05/2026 12:00,99\n")
     #expect(try refusal(open.xlsx())?.contains("--date-order") == true)
     var rows = Self.readings
@@ -149,7 +149,7 @@ import Testing
         #""date-order":"unambiguous (read)"#))
   }
 
-  @Test func lineEndsInCellsShiftNoRowNumber() throws {
+  @Test func lineEndsInCellsDoNotShiftRowNumbers() throws {
     var rows = Self.readings
     rows[1][2] = .text("two\nlines")
     rows[3][1] = .text("nothing")
@@ -157,7 +157,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix(#"{"rejected":4,"#) }, "\(lines)")
   }
 
-  @Test func whatIsLongerThanItsHeadIsReadWhole() throws {
+  @Test func aSheetLongerThanTheHeadIsReadWhole() throws {
     func digits(_ number: Int) -> String { String(String(100 + number).dropFirst()) }
     let rows = (0..<5000).map { row -> [Cell] in
       let time = "2026-05-\(digits(1 + row / 1440)) \(digits(row / 60 % 24)):\(digits(row % 60)):00"
@@ -189,7 +189,7 @@ import Testing
     for (line, start) in zip(found, expected) { #expect(line.hasPrefix(start)) }
   }
 
-  @Test(arguments: ["xlsx", "ods"]) func oneSheetIsNamedBehindItsFile(_ type: String) throws {
+  @Test(arguments: ["xlsx", "ods"]) func aSheetIsNamedAfterItsFile(_ type: String) throws {
     let writer = SpreadsheetWriter([
       .init("A: b", Self.readings), .init("Old", Self.readings, isHidden: true),
       .init("Notes", [[.text("x")]]),
@@ -230,7 +230,7 @@ import Testing
     #expect(lines.filter { $0.contains(#""kind":"smbg""#) && $0.contains("5.5507") }.count == 1)
   }
 
-  @Test func aSpreadsheetThroughAPipeGivesTheSame() throws {
+  @Test func aSpreadsheetFromAPipeGivesTheSameItems() throws {
     let bytes = try SpreadsheetWriter([.init("A", Self.readings)]).xlsx()
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -263,7 +263,7 @@ import Testing
     #expect(try refusal(SpreadsheetWriter([]).xlsx())?.contains("has no sheet") == true)
   }
 
-  @Test func datesThatAProgramExchangedAreRefused() throws {
+  @Test func datesThatAProgramConvertedWronglyAreRefused() throws {
     let text: Cell = .text("04/13/2026 08:10")
     let rows = Self.readings + [[text, .number("6.1")], [text, .number("6.2")]]
     #expect(
@@ -273,7 +273,7 @@ import Testing
       try refusal(SpreadsheetWriter([.init("A", rows + [beyond])]).xlsx())?.contains("exchanged") != true)
   }
 
-  @Test func damageBehindTheHeadGivesNoReading() throws {
+  @Test func damageAfterTheHeadGivesNoReading() throws {
     let rows = (0..<9000).map { _ in Self.readings[1] }
     var writer = SpreadsheetWriter([.init("A", [Self.readings[0]] + rows)])
     let sheet = try #require(writer.xlsxParts().first { $0.0.hasSuffix("sheet0.xml") })
@@ -281,7 +281,7 @@ import Testing
     #expect(try refusal(writer.xlsx())?.contains("the XML is damaged") == true)
   }
 
-  @Test func anOldSpreadsheetAndAnEncryptedOneAreNamed() throws {
+  @Test func anOldAndAnEncryptedSpreadsheetAreReportedAsSuch() throws {
     var bytes = [UInt8](repeating: 0, count: 110_000)
     bytes.replaceSubrange(0..<8, with: [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1])
     bytes[30] = 9
@@ -289,7 +289,7 @@ import Testing
     #expect(try refusal(bytes)?.contains("an old spreadsheet (XLS); save it as XLSX or CSV") == true)
     #expect(try refusal(Array(bytes.prefix(600)))?.contains("an old spreadsheet") == true)
     #expect(try refusal(Array(bytes.prefix(5)))?.contains("an old spreadsheet") == true)
-    // Far behind the first bytes, where the directory is.
+    // Far after the first bytes, at the position of the directory.
     let name = "EncryptedPackage".utf16.flatMap { unit -> [UInt8] in [UInt8(unit), 0] }
     bytes.replaceSubrange(201 * 512..<201 * 512 + name.count, with: name)
     #expect(try refusal(bytes)?.contains("an encrypted spreadsheet") == true)

@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: [
     "Day;Time;GHI;DNI\n", "day;time;bg_level\n", "DAY;TIME\n", "DAY;TIME;WEIGHT_KG\n", "TIME;DAY;BG_LEVEL\n",
   ])
-  func otherTablesOfDaysAndTimesAreNot(_ text: String) throws {
+  func otherTablesOfDaysAndTimesAreNotRecognised(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
     let options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
     #expect(SiDiaryFormat.recognise(head, options: options) == nil)

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Formats
 
-/// The tables of Sibionics' glucose sensor, and those of its ketone sensor, which have nearly the same header.
+/// Tests the tables of the glucose sensor of Sibionics, and those of its ketone sensor, which have nearly the same
+/// header.
 @Suite struct SibionicsTests {
   private static func numbers(_ export: TextExport) -> [Double?] {
     export.readings.map { $0.measurement.quantity?.number }
@@ -22,7 +23,7 @@ import Testing
     #expect(other.readingTexts == export.readingTexts)
   }
 
-  @Test func twelveHoursPassMidnight() throws {
+  @Test func aHalfDayClockIsReadAcrossMidnight() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mmol-en-12h.csv"))
     #expect(
       export.readings.map(\.deviceTime.text) == [
@@ -43,7 +44,7 @@ import Testing
     #expect(export.rejections.count == (seconds == nil ? 1 : 0))
   }
 
-  /// Only the shape decides, in any language.
+  /// The format is recognised by its form, in any language.
   @Test(arguments: [
     ("Ora,Lettura del sensore(mg/dL)\n13-05-2026 08:00 GMT+2,101\n", true),
     ("deviceModel,時間,センサー値(mmol/L)\n,13-05-2026 08:00 GMT+9,5.6\n", true),
@@ -53,12 +54,12 @@ import Testing
     ("Ora,Lettura(mg/dL),Nota\n13-05-2026 08:00 GMT+2,101,x\n", false),
     ("Time,Sensor Reading(mg/dL)\n", true), ("Time,Value(mg/dL)\n", false),
   ])
-  func theShapeDecides(_ text: String, _ isOwn: Bool) throws {
+  func theFormOfTheTableIsRecognised(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
   }
 
-  /// English is written with either order; the other languages with Latin letters put the day first.
-  @Test func theLanguageOfTheHeaderMaySettleTheOrder() throws {
+  /// English dates have either order. The other languages with Latin letters put the day first.
+  @Test func theLanguageOfTheHeaderCanSettleTheOrder() throws {
     let row = "03-08-2026 10:36 GMT-3,143\n"
     let portuguese = try TextExport("Hora,Leitura de sensor(mg/dL)\n" + row)
     #expect(portuguese.readings.map(\.deviceTime.text) == ["2026-08-03T10:36:00"])
@@ -68,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func aHospitalsTableNamesTheSensorAndThePersonIsNotKept() throws {
+  @Test func theSensorIsReadFromAHospitalsTableAndThePersonIsNotKept() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/hospital-mmol-zh.csv"))
     #expect(Self.numbers(export) == [7.9, 7.6] && export.devices.map(\.serial) == ["LT0000AA1Z"])
     #expect(export.skipped == ["row without a value": 1])
@@ -78,7 +79,7 @@ import Testing
   @Test(arguments: [
     "Time,Sensor Reading(mmol/L)\n", "Ora,Lettura del sensore(mmol/L)\n",
   ])
-  func ketonesInTheGlucoseSensorsTableAreRefusedUntilAPersonSaysSo(_ header: String) throws {
+  func valuesLikeKetonesInTheGlucoseTableAreRefusedUntilForced(_ header: String) throws {
     let rows = (0..<9).map { "13-05-2026 08:0\($0) GMT+1,\($0 < 5 ? "1.\($0)" : "3.\($0)")\n" }.joined()
     let failure = #expect(throws: Failure.self) { _ = try TextExport(header + rows) }
     #expect(failure?.message.contains("--kind ketone") == true && failure?.category == .badInput)
@@ -88,7 +89,7 @@ import Testing
     #expect(glucose.readings.allSatisfy { $0.kind == .cbg })
   }
 
-  @Test func aLastValueThatMayGoOnIsCut() throws {
+  @Test func aLastValueThatMayHaveFurtherDigitsIsTruncated() throws {
     let text =
       "deviceModel,Hora,Leitura de sensor(mg/dL)\n,13-05-2026 08:05 GMT-3,171\n,13-05-2026 08:00 GMT-3,"
     for (value, count) in [("450", 2), ("45", 1), ("4", 1), ("", 1), ("98", 2)] {
@@ -128,7 +129,7 @@ import Testing
     ("No.,Time,Sensor reading(mg/dL)\n1,2026-05-13 08:00:00,104\n", false),
     ("No.,Time,Reading(mmol/L)\n1,2026-05-13 08:00:00,1.0\n", false),
   ])
-  func twoSignsMakeAKetoneSensor(_ text: String, _ isOwn: Bool) throws {
+  func twoSignsShowAKetoneSensor(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibioFormat.self) == isOwn)
   }
 }

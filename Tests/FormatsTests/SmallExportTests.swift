@@ -5,13 +5,13 @@ import Testing
 
 @testable import Formats
 
-/// Lingo, Juggluco, Glucose Buddy.
+/// Tests Lingo, Juggluco and Glucose Buddy.
 @Suite struct SmallExportTests {
   // MARK: Lingo
 
   private static let lingo = "Time of Glucose Reading [T=(local time) +/- (time zone offset)], "
 
-  @Test func anHourThatComesTwiceHasTwoReadings() throws {
+  @Test func readingsInARepeatedHourAreKeptTwice() throws {
     let export = try TextExport(bytes: TextExport.sample("lingo/lingo-mgdl-repeated-hour.csv"))
     #expect(export.readings.map(\.position) == [1_762_065_000, 1_762_061_400])
     #expect(Set(export.readings.map(\.deviceTime)).count == 1)
@@ -19,7 +19,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [4] && export.skipped == ["row without a value": 1])
   }
 
-  @Test func aFileWithoutAFinalLineEndIsWhole() throws {
+  @Test func aFileWithoutAFinalLineEndIsComplete() throws {
     let export = try TextExport(bytes: TextExport.sample("lingo/lingo-mmol.csv"))
     #expect(export.readings.map { $0.measurement.quantity?.number } == [5.8, 5.7, 5.6])
     #expect(!export.isTruncated)
@@ -31,14 +31,14 @@ import Testing
     lingo + "Measurement\n", lingo + "Measurement(mmHg)\n", lingo + "Measurement(mg/dL),Notes\n",
     "Time of Glucose Reading,Measurement(mg/dL)\n",
   ])
-  func aTableThatIsNotLingos(_ header: String) throws {
+  func anotherTableIsNotRecognisedAsLingo(_ header: String) throws {
     #expect(try !Claims.claims(header, LingoFormat.self))
     #expect(try Claims.claims(Self.lingo + "Measurement(mg/dL)\n", LingoFormat.self))
   }
 
   // MARK: Juggluco
 
-  @Test func calibratedHistoryHasTheValueUnderAnotherName() throws {
+  @Test func calibratedHistoryHasItsValueUnderAnotherName() throws {
     let history = try TextExport(bytes: TextExport.sample("juggluco/history-calibrated.tsv"))
     let stream = try TextExport(bytes: TextExport.sample("juggluco/stream-calibrated.tsv"))
     #expect(history.readings.map { $0.measurement.quantity?.number } == [6.5])
@@ -56,7 +56,7 @@ import Testing
     #expect(scans.readings.map(\.kind) == [.scan, .scan])
   }
 
-  @Test func anAmountIsANoteInThePersonsWords() throws {
+  @Test func anAmountIsReadAsANoteWithThePersonsWords() throws {
     let export = try TextExport(bytes: TextExport.sample("juggluco/amounts.tsv"))
     #expect(export.readings.isEmpty)
     #expect(
@@ -70,7 +70,7 @@ import Testing
     "Sensorid\tnr\tUnixTime\tYYYY-mm-ddTHH:MM:SS\tTZ\tMin\tbpm\n",
     "nr\tSensorid\tUnixTime\tYYYY-mm-ddTHH:MM:SS\tTZ\tMin\tmg/dL\n", "Sensorid\tnr\tUnixTime\tmg/dL\n",
   ])
-  func aTableThatIsNotJugglucos(_ header: String) throws {
+  func anotherTableIsNotRecognisedAsJuggluco(_ header: String) throws {
     #expect(try !Claims.claims(header, JugglucoFormat.self))
   }
 
@@ -98,7 +98,7 @@ import Testing
     "Timestamp,Date,Value,Unit\n", "Date,Timestamp,Value,Unit,SensorSerial\n",
     "Timestamp,Value,Unit,SensorSerial\n",
   ])
-  func aTableThatIsNotJugglucoNGs(_ header: String) throws {
+  func anotherTableIsNotRecognisedAsJugglucoNG(_ header: String) throws {
     #expect(try !Claims.claims(header, JugglucoNGFormat.self))
   }
 
@@ -119,7 +119,7 @@ import Testing
     #expect(export.skipped == ["Medication": 1] && export.rejections.map(\.line) == [7, 8])
   }
 
-  @Test func itsHeaderMayBeMissing() throws {
+  @Test func aTableOfGlucoseBuddyIsReadWithoutItsHeader() throws {
     let row = #"BG,101,mg/dL,"",Bedtime,11/14/2025 22:30:00,"""# + "\n"
     #expect(try Claims.claims(row, GlucoseBuddyFormat.self))
     #expect(try TextExport(row).readings.count == 1)

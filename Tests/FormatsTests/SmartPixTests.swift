@@ -38,7 +38,7 @@ import Testing
     #expect(given.decision("unit") == "mg/dL (given)")
   }
 
-  @Test func otherXMLIsNot() throws {
+  @Test func otherXMLIsNotRecognised() throws {
     #expect(try Claims.claims(export("mg/dL", ""), SmartPixFormat.self))
     for text in [
       "<IMPORT><BGDATA/></IMPORT>", #"<IMPORT><ACSPIX Type="1"/><DEVICE SN="1"/></IMPORT>"#,

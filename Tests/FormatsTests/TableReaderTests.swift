@@ -9,7 +9,7 @@ import Testing
 @testable import Formats
 
 @Suite struct TableReaderTests {
-  /// Rows, rejections and ends as short texts: `1:a|b`, `2!reason`, `3?detail` for an end inside an item.
+  /// Rows, rejections and ends as short texts: `1:a|b`, `2!reason`, and `3?detail` for an end inside an item.
   static func read(_ text: some Sequence<UInt8>, delimiter: String = ",", chunk: Int = .max) throws
     -> [String]
   {
@@ -47,12 +47,12 @@ import Testing
   ])
   func rowsAreSplitWhereTheyEnd(_ text: String, _ rows: [String]) throws {
     #expect(try read(text) == rows)
-    // However the bytes come in, the rows are the same.
+    // The rows do not depend on the sizes in which the bytes arrive.
     for chunk in 1...3 { #expect(try read(text, chunk: chunk) == rows, "in pieces of \(chunk)") }
   }
 
   @Test(arguments: ["\n", "\r", "\r\n"])
-  func aQuoteThatNeverClosesCostsOneLine(_ end: String) throws {
+  func aQuoteWithoutAnEndLosesOneLine(_ end: String) throws {
     let text = ["a,b", "1,\"open", "2,3", "4,5", ""].joined(separator: end)
     for chunk in [1, 7, .max] {
       #expect(
@@ -62,12 +62,12 @@ import Testing
     }
   }
 
-  @Test func theLineOfAnOpenQuoteIsTheOneOnWhichItStands() throws {
+  @Test func anOpenQuoteIsReportedWithItsLine() throws {
     #expect(
       try read("\"one\ntwo\",\"open\nc,d\n") == ["2!a quote that is opened here is never closed", "3:c|d"])
   }
 
-  @Test func anOpenQuoteInTheLastLineIsACut() throws {
+  @Test func anOpenQuoteInTheLastLineIsATruncation() throws {
     #expect(try read("a,b\n1,\"ope") == ["1:a|b", "2?the last line is truncated inside a quoted cell"])
   }
 
@@ -93,7 +93,7 @@ import Testing
     #expect(items[1...] == ["2!more than 1024 columns", "3!more than 1024 columns", "4:b"])
   }
 
-  @Test func manyOpenQuotesTakeNoLongerThanTheirBytes() throws {
+  @Test func manyOpenQuotesAreReadInLinearTime() throws {
     let text = String(repeating: "1,\"x\n", count: 60_000)
     let began = ContinuousClock().now
     let items = try read(text)
@@ -101,7 +101,7 @@ import Testing
     #expect(items.count == 60_000 && items.last == "60000!a quote that is opened here is never closed")
   }
 
-  @Test func doubledQuotesSurviveARowThatComesInPieces() throws {
+  @Test func doubledQuotesAreReadInARowThatArrivesInPieces() throws {
     let text = String(repeating: "\"a\"\"b\",\"\"\"\",c\n", count: 200)
     let rows = (1...200).map { "\($0):a\"b|\"|c" }
     #expect(try read(text, chunk: 5) == rows)
@@ -125,7 +125,7 @@ import Testing
   }
 }
 
-/// Gives an input in pieces of a size, with a pause now and then.
+/// Gives an input in pieces of a size, with occasional pauses.
 final class ChunkSource: ByteSource {
   private let bytes: [UInt8]
   private let size: Int

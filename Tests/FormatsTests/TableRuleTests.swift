@@ -6,26 +6,26 @@ import Testing
 
 @testable import Formats
 
-/// Rules of times, units and columns that hold in the table of every app.
+/// Tests rules for times, units and columns that apply to the table of every app.
 @Suite struct TableRuleTests {
   private typealias Moment = ExportTable.Moment
   private static let first = Moment(2026, 5, 17)
   private static let last = Moment(2026, 5, 19, 9, 5)
   private static let millimoles = GlucoseUnit.millimolesPerLitre
 
-  /// The export, of which a person says what a sheet of few rows cannot show.
+  /// The export, with the options that a person gives for a sheet with few rows.
   private static func read(_ table: ExportTable, _ text: String) throws -> TextExport {
     try TextExport(text) { if table.format == "diasend" { $0.kind = .smbg } }
   }
 
-  /// Time and value of each reading, whichever format read it.
+  /// Time and value of each reading, independent of the format that read it.
   private static func points(_ export: TextExport) -> [String] {
     export.readings.map { reading in
       "\(reading.deviceTime.text) \(reading.measurement.quantity.map { plainNumber($0.number) } ?? "-")"
     }.sorted()
   }
 
-  /// The same of a table that may be refused; nil where nothing of it is taken, and that is said.
+  /// The same for a table that may be refused; nil if it is refused with a message.
   private static func pointsUnlessRefused(_ table: ExportTable, _ text: String) throws -> [String]? {
     do {
       let export = try read(table, text)
@@ -39,7 +39,7 @@ import Testing
   // MARK: - Units
 
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func aTableIsReadInTheUnitThatItNames(_ table: ExportTable, _ unit: GlucoseUnit) throws {
+  func aTableIsReadInItsStatedUnit(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let (low, high) = unit == Self.millimoles ? ("5.8", "14.2") : ("104", "256")
     let export = try Self.read(
       table, table.head(unit) + table.row(Self.first, low, unit) + table.row(Self.last, high, unit))
@@ -48,15 +48,15 @@ import Testing
     #expect(Self.points(export) == ["2026-05-17T08:00:00 \(low)", "2026-05-19T09:05:00 \(high)"])
   }
 
-  /// 256 is no value in mmol/L, and 5.8 is none in mg/dL: a table under the wrong unit stores nothing.
+  /// 256 is not valid in mmol/L, and 5.8 is not valid in mg/dL. A table with the wrong unit gives no reading.
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func valuesOfTheOtherUnitAreNotTaken(_ table: ExportTable, _ unit: GlucoseUnit) throws {
+  func valuesInTheOtherUnitAreNotRead(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let value = unit == Self.millimoles ? "256" : "5.8"
     let export = try Self.read(table, table.head(unit) + table.row(Self.first, value, unit))
     #expect(export.readings.isEmpty && export.rejections.map(\.line) == [table.linesAbove + 1])
   }
 
-  /// `5,8` is 5.8 or nothing, and never 58: neither alone, nor beside numbers with a point.
+  /// `5,8` is 5.8 or nothing, and never 58, also in a table of numbers with a point.
   @Test(arguments: ExportTable.all, ["5,8", "5.8"])
   func aDecimalCommaIsNeverLost(_ table: ExportTable, _ value: String) throws {
     for other in ["6,1", "6.1"] {
@@ -71,12 +71,12 @@ import Testing
     }
   }
 
-  /// Where people write commas, the format reads them.
+  /// The format reads commas if a table's numbers have commas.
   @Test(
     arguments: ExportTable.all.filter {
       ["diasend", "contour", "mylife", "accu-chek-360"].contains($0.format)
     })
-  func decimalCommasAreReadWhereAllNumbersHaveThem(_ table: ExportTable) throws {
+  func decimalCommasAreReadIfAllNumbersHaveThem(_ table: ExportTable) throws {
     let export = try Self.read(
       table,
       table.head(Self.millimoles) + table.row(Self.first, "5,8", Self.millimoles)
@@ -101,8 +101,7 @@ import Testing
       Moment(2026, 2, 30), Moment(2025, 2, 29), Moment(2026, 4, 31), Moment(2026, 5, 32), Moment(2026, 5, 0),
       Moment(2026, 5, 18, 24, 0), Moment(2026, 5, 18, 25, 10), Moment(2026, 5, 18, 12, 60),
     ])
-  func aTimeThatNoCalendarHasIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment) throws
-  {
+  func anInvalidTimeIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
     let export = try Self.read(
       table,
       table.head() + table.row(Self.first, "104") + table.row(moment, "105") + table.row(Self.last, "106"))
@@ -111,7 +110,7 @@ import Testing
     #expect(export.rejections.allSatisfy { $0.reason.contains("invalid") && !$0.reason.contains("105") })
   }
 
-  /// Only a leap year has the day.
+  /// The day exists only in a leap year.
   @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsRead(_ table: ExportTable) throws {
     let export = try Self.read(table, table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
     #expect(Self.points(export) == ["2024-02-29T23:59:00 104"] && export.rejections.isEmpty)
@@ -120,21 +119,21 @@ import Testing
   @Test(
     arguments: ExportTable.all,
     [Moment(2026, 5, 17, 0, 0), Moment(2026, 5, 17, 12, 0), Moment(2026, 5, 17, 23, 59)])
-  func midnightAndNoonAreWhatTheyAre(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
+  func midnightAndNoonAreReadCorrectly(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
     let export = try Self.read(table, table.head() + table.row(moment, "104"))
     let time = "\(moment.hour < 10 ? "0" : "")\(moment.hour):\(moment.minute < 10 ? "0" : "")\(moment.minute)"
     #expect(Self.points(export) == ["2026-05-17T\(time):00 104"])
   }
 
-  /// A clock that is far off is no reason to lose a value.
-  @Test(arguments: ExportTable.all) func aTimeToComeIsMarkedAndKept(_ table: ExportTable) throws {
+  /// A wrong clock is not a reason to lose a value.
+  @Test(arguments: ExportTable.all) func aFutureTimeIsMarkedAndKept(_ table: ExportTable) throws {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
     #expect(export.readings.map { $0.marks.contains(.doubtfulTime) } == [false, true])
     #expect(Self.points(export).last == "2040-05-17T08:00:00 105" && export.rejections.isEmpty)
   }
 
-  @Test(arguments: ExportTable.all) func aTimeThatTheClocksSkipIsKeptAsShown(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aTimeInAGapIsKeptAsShown(_ table: ExportTable) throws {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2026, 3, 29, 2, 30), "105"))
     #expect(Self.points(export).first == "2026-03-29T02:30:00 105")
@@ -144,7 +143,8 @@ import Testing
     #expect(export.readings.last?.placement == expected)
   }
 
-  @Test(arguments: ExportTable.all) func aTimeThatTheClocksRepeatIsTheFirstOfTwo(_ table: ExportTable) throws
+  @Test(arguments: ExportTable.all) func aRepeatedTimeIsPlacedAtItsFirstOccurrence(_ table: ExportTable)
+    throws
   {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2025, 10, 26, 2, 30), "105"))
@@ -162,8 +162,8 @@ import Testing
     #expect(forth.readings.count == 9 && forth.readingTexts == back.readingTexts)
   }
 
-  /// The identity of a reading has no part in how often its row is there.
-  @Test(arguments: ExportTable.all) func aRowThatIsThereTwiceIsOneReading(_ table: ExportTable) throws {
+  /// The identity of a reading does not depend on the number of its rows.
+  @Test(arguments: ExportTable.all) func aRepeatedRowGivesOneReading(_ table: ExportTable) throws {
     let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
     let once = try Self.read(table, table.head() + rows)
     let twice = try Self.read(table, table.head() + rows + rows)
@@ -171,15 +171,15 @@ import Testing
     #expect(Set(twice.readings.map(\.occurrence)) == [0])
   }
 
-  /// A file that was joined from two has a second header in the middle.
-  @Test(arguments: ExportTable.all) func aSecondHeaderIsNoRow(_ table: ExportTable) throws {
+  /// A file joined from two files has a second header in the middle.
+  @Test(arguments: ExportTable.all) func aSecondHeaderIsNotReadAsARow(_ table: ExportTable) throws {
     let header = table.head().split(separator: "\n", omittingEmptySubsequences: false).dropLast().last ?? ""
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + "\(header)\n" + table.row(Self.last, "106"))
     #expect(Self.points(export) == ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 106"])
   }
 
-  @Test(arguments: ExportTable.all) func aTableWithoutRowsIsAnExportOfNothing(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aTableWithoutRowsIsAnEmptyExport(_ table: ExportTable) throws {
     let export = try Self.read(table, table.head())
     #expect(export.readings.isEmpty && export.records.isEmpty && export.rejections.isEmpty)
     #expect(export.decision("format") == "\(table.format) (inferred)" && !export.isTruncated)
@@ -187,10 +187,10 @@ import Testing
 
   // MARK: - Columns
 
-  /// Formats that find their columns by name, and name what they do not know.
+  /// Formats that find their columns by name and report unknown ones.
   private static let readingByName = ["tandem", "accu-chek-mobile", "accu-chek-360", "diabetes-m"]
 
-  /// A person who moved columns gets the same readings, whichever format takes the table then, or none.
+  /// With moved columns, any format gives the same readings, or none reads the table.
   @Test(arguments: ExportTable.all, UInt64(1)...5)
   func columnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -203,9 +203,9 @@ import Testing
     #expect(points == expected || (points == nil && !Self.readingByName.contains(table.format)), "\(order)")
   }
 
-  /// A number in a column of somebody else's is no glucose, and words in it are no reason to read less.
+  /// A number in another column is not glucose, and words in it do not exclude other readings.
   @Test(arguments: ExportTable.all, [("Mood", "fine"), ("Steps", "104"), ("", "")])
-  func aColumnOfSomebodyElsesChangesNoReading(_ table: ExportTable, _ column: (name: String, cell: String))
+  func anAdditionalColumnChangesNoReading(_ table: ExportTable, _ column: (name: String, cell: String))
     throws
   {
     for place in 1...table.header.count {
@@ -220,7 +220,7 @@ import Testing
   @Test(
     arguments: ExportTable.all.filter { (readingByName + ["contour"]).contains($0.format) },
     ["Mood", "Steps"])
-  func aColumnAtTheEndThatIsNotKnownIsNamedOnce(_ table: ExportTable, _ name: String) throws {
+  func anUnknownColumnAtTheEndIsReportedOnce(_ table: ExportTable, _ name: String) throws {
     let other = table.adding(name, "7", at: table.header.count)
     let export = try Self.read(
       other, other.head() + other.row(Self.first, "104") + other.row(Self.last, "99"))
@@ -230,8 +230,10 @@ import Testing
     #expect(plain.warnings.isEmpty)
   }
 
-  /// A sheet without one of its columns is another table, or the value is missing: nothing is read from its neighbour.
-  @Test(arguments: ExportTable.all) func withoutTheColumnOfGlucoseNothingIsRead(_ table: ExportTable) throws {
+  /// A table without one of its columns is another table, or the value is missing. No other column is read instead.
+  @Test(arguments: ExportTable.all) func aTableWithoutTheColumnOfGlucoseGivesNoReading(_ table: ExportTable)
+    throws
+  {
     let place = try #require(table.cells.firstIndex(of: "{value}"))
     let order = table.header.indices.filter { $0 != place }
     let text = table.head(order: order) + table.row(Self.first, "104", order: order)

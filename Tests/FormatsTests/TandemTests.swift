@@ -19,25 +19,25 @@ import Testing
     "Device Type,Serial Number,Description,Event Date Time,CGM (mmol/L),Note\n",
     "Type,Bolus Type,BG (mg/dL),Serial Number,Completion Date Time,Insulin Delivered,Carb Size\n",
   ])
-  func aHeaderOfASectionIsEnough(_ header: String) throws {
+  func aHeaderOfASectionIsRecognised(_ header: String) throws {
     #expect(try Claims.claims(header, TandemFormat.self))
   }
 
   @Test(arguments: [
-    // Research tables with the same words, a section that is no glucose, and the headers of others.
+    // Research tables with the same words, a section without glucose, and headers of other programs.
     "EventDateTime,DeviceMode,BolusType,Basal,CorrectionDelivered,TotalBolusInsulinDelivered,CarbSize,CGM\n",
     "EventDateTime,Basal,BolusType,CarbSize,Readings (CGM / BGM),TotalBolusInsulinDelivered,DeviceMode\n",
     "Type,EventID,EventDateTime,IOB\n", "Device Type,Serial Number,Description,Event Date Time,Note\n",
     "Type,Value,Unit,Name,Event,Date Time,Notes\n", "DeviceType,SerialNumber,Readings (CGM / BGM)\n",
     "Device,Serial Number,Description,Event Date Time,BG (mg/dL)\n",
   ])
-  func otherTablesAreNot(_ header: String) throws {
+  func otherTablesAreNotRecognised(_ header: String) throws {
     #expect(try !Claims.claims(header, TandemFormat.self))
   }
 
   // MARK: What is read
 
-  @Test func everySectionIsReadByItsOwnHeader() throws {
+  @Test func everySectionIsReadWithItsHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])
     #expect(export.readings.last?.measurement == .low(below: nil, .milligramsPerDecilitre))
@@ -55,7 +55,7 @@ import Testing
     #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
   }
 
-  @Test func theRowsOfAnUnknownSectionAreNoneOfTheOneBefore() throws {
+  @Test func rowsOfAnUnknownSectionDoNotBelongToTheSectionBefore() throws {
     let export = try TextExport(
       Self.readings + row("2026-05-04T00:01:33", "212")
         + "Type,Temperature,EventDateTime,Readings\n\"x\",\"y\",\"EGV\",\"2026-05-04T00:06:33\",\"140\",\n")
@@ -94,7 +94,7 @@ import Testing
     #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
   }
 
-  @Test func theGlucoseOfTheBolusCalculatorIsNoReading() throws {
+  @Test func theGlucoseInTheBolusCalculatorIsNotAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
     #expect(export.readings.isEmpty && export.records.count == 3)
     #expect(export.warnings == ["unknown column 'Control Mode': not read"])
@@ -105,7 +105,7 @@ import Testing
   private static let sticks = "DeviceType,SerialNumber,Description,EventDateTime,BG (mg/dL),Note\n"
   private static let sensor = "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\n"
 
-  @Test func aValueOfTheSensorIsNoFingerStick() throws {
+  @Test func aCopyOfASensorValueIsNotAFingerStick() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/filled-in-from-sensor.csv"))
     #expect(export.readings.filter { $0.kind == .cbg }.count == 4)
     let sticks = export.readings.filter { $0.kind == .smbg }
@@ -114,14 +114,16 @@ import Testing
     #expect(export.skipped == ["filled in from the sensor": 2])
   }
 
-  /// 11 minutes and no more, before and not after, of the same pump and of the same value, whatever comes first in the file.
+  /// The limits are 11 minutes before and none after, the same pump and the same value, in any order of rows.
   @Test(arguments: [
     ("2026-05-04T08:11:00", "140", "1", 1), ("2026-05-04T08:11:01", "140", "1", 0),
     ("2026-05-04T08:00:00", "140", "1", 1), ("2026-05-04T07:59:59", "140", "1", 0),
     ("2026-05-04T08:02:00", "141", "1", 0), ("2026-05-04T08:02:00", "140", "2", 0),
     ("2026-05-04T08:02:00", "HI", "1", 0),
   ])
-  func theRuleHasItsLimits(_ time: String, _ value: String, _ serial: String, _ filledIn: Int) throws {
+  func aValueIsOnlyACopyWithinTheLimits(_ time: String, _ value: String, _ serial: String, _ filledIn: Int)
+    throws
+  {
     let stick = "Pump,\(serial),BG,\(time),\(value),\n"
     let values = "Pump,1,EGV,2026-05-04T08:00:00,140,\nPump,1,EGV,2026-05-04T07:55:00,HI,\n"
     for text in [Self.sensor + values + Self.sticks + stick, Self.sticks + stick + Self.sensor + values] {
@@ -132,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func withoutValuesOfTheSensorBloodGlucoseIsKeptWithAMark() throws {
+  @Test func bloodGlucoseWithoutSensorValuesIsKeptWithAMark() throws {
     let export = try TextExport(Self.sticks + "Pump,1,BG,2026-05-04T08:00:00,140,\n")
     #expect(export.readings.map(\.kind) == [.smbg] && export.readings.map(\.marks) == [.calculator])
   }

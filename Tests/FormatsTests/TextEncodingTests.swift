@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [TextEncoding.utf8, .utf16LittleEndian, .utf16BigEndian], [false, true])
-  func everyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
+  func anyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
     let wanted = try items(Array(Self.text.utf8))
     #expect(wanted.count == 2)
     let bytes = Self.encoded(encoding, marked: marked)
@@ -39,21 +39,21 @@ import Testing
     #expect(TextEncoding.detect(bytes).encoding == encoding)
   }
 
-  @Test func windows1252IsReadAndSaid() throws {
+  @Test func windows1252IsReadAndReported() throws {
     let text = "time,glucose mg/dL,device\n2026-05-01 07:00,101,Gerät €\n"
     let lines = try ScratchFile(Self.encoded(.windows1252, marked: false, text)).lines()
     #expect(lines[0].contains(#""encoding":"Windows-1252 (inferred)""#))
     #expect(lines[1].contains("Gerät €"))
   }
 
-  @Test func aUTF8CharacterCutByTheEndOfTheHeadIsStillUTF8() {
+  @Test func aUTF8CharacterSplitByTheEndOfTheHeadIsStillUTF8() {
     #expect(TextEncoding.detect(Array("aä".utf8).dropLast()).encoding == .utf8)
     #expect(TextEncoding.detect([0x61, 0xE4, 0x62]).encoding == .windows1252)
     #expect(TextEncoding.detect([0x61, 0xFF]).encoding == .windows1252)
   }
 
   @Test(arguments: [1, 2, 3])
-  func utf16ThatEndsInsideACharacterIsToldAsCut(_ lost: Int) throws {
+  func utf16ThatEndsInsideACharacterIsReportedAsTruncated(_ lost: Int) throws {
     let text = "time,glucose mg/dL,note\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,🍎"
     let result = try ScratchFile(Self.encoded(.utf16LittleEndian, marked: true, text).dropLast(lost))
       .readings()
@@ -68,7 +68,7 @@ import Testing
     #expect(try ScratchFile(bytes).readings().readings.count == 2)
   }
 
-  @Test func aByteOrderMarkBetweenJoinedFilesIsABlank() throws {
+  @Test func aByteOrderMarkBetweenJoinedFilesIsReadAsABlank() throws {
     let part = "\u{FEFF}\"time\",\"glucose\"\n2026-05-01 07:00,101\n"
     let result = try ScratchFile(part + part).readings()
     #expect(result.readings.count == 2 && result.rejections.isEmpty)
@@ -81,14 +81,14 @@ import Testing
   }
   private static let text = Array(("time,glucose\n" + rows.joined()).utf8)
 
-  @Test func aGzipInputGivesWhatTheTextGives() throws {
+  @Test func aGzipInputGivesTheSameItemsAsItsText() throws {
     let plain = try ScratchFile(Self.text).readings()
     let packed = try ScratchFile(Deflate.gzip(Self.text)).readings()
     #expect(
       packed.readings.count == 5000 && plain.readings.map(\.position) == packed.readings.map(\.position))
   }
 
-  @Test func severalMembersAreOneText() throws {
+  @Test func severalGzipMembersAreReadAsOneText() throws {
     let middle = Self.text.count / 2
     let bytes =
       try Deflate.gzip(Array(Self.text[..<middle])) + Deflate.gzip([])
@@ -97,7 +97,7 @@ import Testing
     #expect(result.readings.count == 5000 && result.end == .whole)
   }
 
-  @Test func theDigestIsThatOfTheWholeFileAlsoBehindItsText() throws {
+  @Test func theDigestIncludesBytesAfterTheText() throws {
     let bytes = try Deflate.gzip(Self.text) + [UInt8](repeating: 0, count: 300_000)
     let file = try ScratchFile(bytes)
     var reader = try ExportReader(path: file.url.path, options: Rendering.options())
@@ -108,7 +108,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal() && reader.end == .whole)
   }
 
-  @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
+  @Test func aTruncatedMemberGivesItsCompleteRowsAndIsReported() throws {
     let bytes = try Deflate.gzip(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
@@ -146,25 +146,26 @@ import Testing
     return Array(data)
   }
 
-  /// One block of bzip2 is larger than what detection sees of a file.
-  @Test(arguments: ["xz", "bzip2"]) func aPackedInputGivesWhatTheTextGives(_ program: String) throws {
+  /// One block of bzip2 is larger than the head of a file.
+  @Test(arguments: ["xz", "bzip2"]) func aPackedInputGivesTheSameItemsAsItsText(_ program: String) throws {
     let bytes = try packed(program)
     let plain = try ScratchFile(Self.text).readings()
     let whole = try ScratchFile(bytes).readings()
     #expect(whole.readings.map(\.position) == plain.readings.map(\.position) && whole.end == .whole)
   }
 
-  @Test(arguments: ["gzip", "xz", "bzip2"]) func aCutBehindTheFirstBlockLeavesWhatIsWhole(
+  @Test(arguments: ["gzip", "xz", "bzip2"]) func aTruncationAfterTheFirstBlockGivesTheCompleteRows(
     _ program: String
   ) throws {
-    // With blocks of 100 kB, so that some of them are whole.
+    // The blocks have 100 kB, so that some of them are complete.
     let bytes = try packed(program, "-1")
     let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
     #expect(cut.readings.count > 1000 && cut.readings.count < Self.rows.count)
     #expect(cut.end == .truncated(line: 0, detail: "the \(program) data are truncated"))
   }
 
-  @Test(arguments: [("gzip", 14), ("xz", 30), ("bzip2", 60_000)]) func aCutWithinTheFirstBlockIsReported(
+  @Test(arguments: [("gzip", 14), ("xz", 30), ("bzip2", 60_000)])
+  func aTruncationInsideTheFirstBlockIsReported(
     _ program: String, _ count: Int
   ) throws {
     let bytes = try packed(program)

@@ -5,7 +5,7 @@ import Formats
 import Foundation
 import Logbook
 
-/// All that a reader makes of an input that a test writes itself.
+/// The result of a reader for an input that a test writes.
 struct TextExport {
   private(set) var readings: [Reading] = []
   private(set) var records: [ImportedRecord] = []
@@ -52,8 +52,7 @@ struct TextExport {
     Array(try Data(contentsOf: Repository.samples.appending(path: path)))
   }
 
-  /// Lengths to which an export is cut: each one in its last rows, and some of those before, behind its
-  /// header.
+  /// Lengths to which an export is truncated: each length in its last rows, and some of those before, after its header.
   static func cuts(of bytes: [UInt8]) -> [Int] {
     let start = (bytes.firstIndex(of: 0x0A) ?? 0) + 1
     return (start..<bytes.count).filter { $0 > bytes.count - 160 || $0 % 17 == 0 }

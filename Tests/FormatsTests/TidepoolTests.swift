@@ -11,7 +11,7 @@ import Testing
     #"[{"deviceId":"Sample-1","id":"i","time":"2026-05-06T12:00:00.250Z",\#(members)}]"#
   }
 
-  @Test func theIDOfAnUploadIsNoPartOfAReading() throws {
+  @Test func theIDOfAnUploadIsNotPartOfAReadingsIdentity() throws {
     let text = item(#""type":"cbg","value":5.5,"units":"mmol/L","timezoneOffset":120"#)
     let again = text.replacing(#""id":"i""#, with: #""id":"j","uploadId":"u""#)
     #expect(try Rendering.items(ofText: text) == Rendering.items(ofText: again))
@@ -27,7 +27,7 @@ import Testing
     #expect(csv == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
-  @Test func theOffsetComesFromTheDeviceTimeElseFromTheRowElseFromTheZone() throws {
+  @Test func theOffsetComesFromTheDeviceTimeOrTheRowOrTheZone() throws {
     func time(_ members: String) throws -> String? {
       let line = try Rendering.items(ofText: item(#""type":"cbg","value":5.5"# + members)).first
       return line?.split(separator: "\"time\":").last?.split(separator: ",\"value\"").first.map(String.init)
@@ -55,12 +55,12 @@ import Testing
     (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
     (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
   ])
-  func annotationsTellLowAndHigh(_ annotations: String, _ expected: String) throws {
+  func annotationsDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
     let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
     #expect(lines.first?.contains(expected) == true)
   }
 
-  @Test func aMarkWithoutAnyNumberIsStillAReading() throws {
+  @Test func anAnnotationWithoutANumberIsStillAReading() throws {
     let mark = #""annotations":[{"code":"bg/out-of-range","value":"low"}]"#
     let lines = try Rendering.lines(ofText: item(#""type":"smbg","units":"mg/dL",\#(mark)"#))
     #expect(lines[0].contains(#""skipped":{}"#))
@@ -74,7 +74,7 @@ import Testing
     (#""percent":0"#, #"{"minutes":90,"subtype":"basal","text":"0 %"}"#),
     (#""percent":1.25,"rate":0.9"#, #"{"minutes":90,"rate":0.9,"subtype":"basal"}"#),
   ])
-  func aTemporaryRateInPercentIsNoAmountOfInsulin(_ members: String, _ fields: String) throws {
+  func aTemporaryRateInPercentIsNotReadAsUnits(_ members: String, _ fields: String) throws {
     let text = item(#""type":"basal","deliveryType":"temp","duration":5400000,\#(members)"#)
     #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
   }
@@ -90,7 +90,7 @@ import Testing
     ),
     (#""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"ounces"}}"#, #""rejected""#),
   ])
-  func carbohydratesAreGramsOnlyWhereTheUnitSaysSo(_ members: String, _ expected: String) throws {
+  func carbohydratesAreGramsOnlyIfTheUnitIsGrams(_ members: String, _ expected: String) throws {
     #expect(try Rendering.items(ofText: item(members)).first?.contains(expected) == true)
   }
 
@@ -110,7 +110,7 @@ import Testing
     #expect(lines[0] == lines[1] && lines[1] == lines[2])
   }
 
-  @Test func aCutLastLineOfATableGivesNothing() throws {
+  @Test func aTruncatedLastLineOfATableGivesNoItem() throws {
     let head = "type,time,deviceTime,uploadId,value\ncbg,2026-05-06T12:00:00Z,2026-05-06T14:00:00,u,5.5\n"
     for last in [
       "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u", "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u,1",
@@ -121,12 +121,12 @@ import Testing
     }
   }
 
-  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
     let text = "type,time,value,deviceTime,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,2026-05-06T14:00:00,u"
     #expect(try Rendering.lines(ofText: text).count == 2)
   }
 
-  @Test func joinedFilesGoOnWithTheNewHeader() throws {
+  @Test func aNewHeaderAppliesInJoinedFiles() throws {
     let first = "type,time,value,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,u\n"
     let second = "time,uploadId,value,type\n2026-05-06T12:05:00Z,u,5.6,cbg\n"
     let lines = try Rendering.items(ofText: first + second)
@@ -137,7 +137,7 @@ import Testing
     #"[{"type":"sgv","time":"2026-05-06T12:00:00Z","sgv":120,"date":1778068800000}]"#,
     #"[{"type":"cbg","value":5}]"#, "time,value,units\n2026-05-06T12:00:00Z,5.5,mmol/L\n",
   ])
-  func othersAreNotTakenForTidepool(_ text: String) throws {
+  func otherInputsAreNotRecognisedAsTidepool(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
     #expect(try TidepoolFormat.recognise(head, options: Rendering.options()) == nil)
   }
@@ -159,7 +159,7 @@ import Testing
   @Test(arguments: [
     "{", "{'a", "{'a':", "{'a':1", "[[[", "{'a':}", "]", "{'a':1 'b':2}", "'", "\\", "{'a':'\\", "{{}:1}",
   ])
-  func mistakesEndTheReading(_ text: String) {
+  func aSyntaxErrorStopsTheReading(_ text: String) {
     #expect(members(text).count <= 1)
   }
 

@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// The log of AAPS, whose glucose values are targets as often as measurements.
+/// Tests the log of AAPS, whose glucose values are targets as often as measurements.
 @Suite struct UserEntriesTests {
   private static func log(_ unit: String, _ action: String = "Aktion") -> String {
     """
@@ -22,7 +22,7 @@ import Testing
     #expect(try ScratchFile(Self.log("Wert")).refusal()?.contains("AAPS") != true)
   }
 
-  @Test func aPersonMayStillChooseWhatIsAReading() throws {
+  @Test func aPersonCanStillChooseTheColumnOfReadings() throws {
     let (readings, _, _) = try ScratchFile(Self.log("mg/dl")).readings {
       $0.columns = ["time": "Zeitstempel", "value": "mg/dl"]
       $0.rows = [RowFilter(column: "Aktion", value: "CAREPORTAL")]

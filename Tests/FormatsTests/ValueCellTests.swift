@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// What a cell of glucose says is the same in every table, whichever app wrote it.
+/// Tests that a cell of glucose has the same meaning in the table of every app.
 @Suite struct ValueCellTests {
   /// A table of one row in mg/dL, in two parts around its value.
   struct Table: CustomTestStringConvertible, Sendable {
@@ -15,9 +15,9 @@ import Testing
 
     var testDescription: String { format }
 
-    /// What is read of the table with a value, and of what follows it.
+    /// The export of the table with this value, and with the rows in `rest`.
     func export(_ value: String, before rest: String = "") throws -> TextExport {
-      // One row of a sheet of Diasend does not show whether a sensor took it.
+      // One row of a sheet of Diasend does not show whether a sensor measured it.
       try TextExport(start + value + end + "\n" + rest) { $0.kind = format == "diasend" ? .smbg : nil }
     }
   }
@@ -68,7 +68,7 @@ import Testing
       end: #"" Dt="2026-05-17" Tm="08:00"/></BGDATA></IMPORT>"#),
   ]
 
-  @Test(arguments: tables) func theTableIsOfItsFormat(_ table: Table) throws {
+  @Test(arguments: tables) func theTableIsRecognisedAsItsFormat(_ table: Table) throws {
     let export = try table.export("104")
     #expect(export.decision("format") == "\(table.format) (inferred)")
     #expect(export.readings.map(\.deviceTime.text) == ["2026-05-17T08:00:00"])
@@ -87,20 +87,20 @@ import Testing
       ("HI", .high(above: nil, .milligramsPerDecilitre)),
       ("High", .high(above: nil, .milligramsPerDecilitre)),
     ])
-  func aValueIsStoredAsItIs(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
+  func aValueIsStoredUnchanged(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
     let export = try table.export(cell.0)
     #expect(export.readings.map(\.measurement) == [cell.1])
     #expect(export.rejections.isEmpty)
   }
 
-  /// A number that could mean two things means none.
+  /// A number with two possible meanings is rejected.
   @Test(
     arguments: tables,
     [
       "-104", "1e2", "1 04", "0x68", "9", "1001", "99999999999999999999999", "104mg", "١٠٤", "10.4.0", "+-5",
       ".5", "104.",
     ])
-  func whatIsNoGlucoseIsRejectedAndNotShown(_ table: Table, _ cell: String) throws {
+  func anInvalidGlucoseCellIsRejectedAndNotShown(_ table: Table, _ cell: String) throws {
     let export = try table.export(cell)
     #expect(export.readings.isEmpty)
     #expect(export.rejections.count == 1)
@@ -108,13 +108,13 @@ import Testing
   }
 
   @Test(arguments: tables, ["", " ", "---", "NaN", "null", "N/A"])
-  func aCellThatSaysThatThereIsNoValueIsNoRejection(_ table: Table, _ cell: String) throws {
+  func aCellForAMissingValueIsNotRejected(_ table: Table, _ cell: String) throws {
     let export = try table.export(cell)
     #expect(export.readings.isEmpty && export.rejections.isEmpty)
   }
 
-  /// The second import of a table in another order of rows knows them all by the same identity.
-  @Test(arguments: tables) func theIdentityDoesNotDependOnWhatIsAround(_ table: Table) throws {
+  /// A second import of a table with its rows in another order finds every reading by the same identity.
+  @Test(arguments: tables) func theIdentityDoesNotDependOnOtherRows(_ table: Table) throws {
     let plain = try table.export("104")
     let blanks = try table.export("104", before: table.format == "smart-pix" ? "" : "\n\r\n")
     #expect(plain.readings.count == 1 && plain.readingTexts == blanks.readingTexts)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Formats
 
-/// The backup of xDrip+, and databases that are none.
+/// Tests the backup of xDrip+, and other databases.
 @Suite struct XDripTests {
   private static let sample = Repository.samples.appending(path: "xdrip/backup.sqlite")
   private static let create = "CREATE TABLE BgReadings(timestamp, calculated_value);"
@@ -30,13 +30,13 @@ import Testing
 
   private func refusal(_ bytes: [UInt8]) throws -> String? { try ScratchFile(bytes).refusal() }
 
-  @Test func theDatabaseGivesWhatItsRowsAsTextGive() throws {
+  @Test func theDatabaseGivesTheSameItemsAsItsRowsInJSON() throws {
     let expected = try Self.sampleItems()
     try #require(expected.count > 10)
     #expect(try items(ExportInputs(path: Self.sample.path)) == expected)
   }
 
-  @Test func theDatabaseInsideOfAnArchiveOrAPipeGivesTheSame() throws {
+  @Test func theDatabaseInAnArchiveOrAPipeGivesTheSameItems() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     let expected = try Self.sampleItems()
     let archive = try ScratchFile(
@@ -50,7 +50,7 @@ import Testing
       try items(ExportInputs(descriptor: ends[0], name: "-", isInterrupted: { false })) == expected)
   }
 
-  @Test func theDatabaseIsDescribedAndKnownAgainByItsRows() throws {
+  @Test func theDatabaseIsDescribedAndIdentifiedByItsRows() throws {
     var reader = try ExportReader(path: Self.sample.path, options: Rendering.options())
     _ = try Rendering.lines(from: &reader)
     let encoding = reader.decisions.first { $0.subject == "encoding" }
@@ -72,12 +72,12 @@ import Testing
           (1767251704585, 110), (17672517, 110), (1767251704585.5, 110), (9e999, 110), (1767252004585, 9e999)
         """)
     let (readings, rejections, end) = try ScratchFile(bytes).readings()
-    // The second is a whole number in quotes: the time is what it says.
+    // The second is a whole number in quotes, and the time has this value.
     #expect(readings.map(\.line) == [3, 6] && end == .whole)
     #expect(rejections.map(\.line) == [2, 4, 7, 8, 9, 10])
   }
 
-  @Test func aBackupWithoutReadingsIsAnExportOfNothing() throws {
+  @Test func aBackupWithoutReadingsIsAnEmptyExport() throws {
     let (readings, rejections, end) = try ScratchFile(DatabaseWriter.database(Self.create)).readings()
     #expect(readings.isEmpty && rejections.isEmpty && end == .whole)
   }
@@ -92,7 +92,7 @@ import Testing
       try refusal(DatabaseWriter.database(sql))?.contains("without a table that glucoport knows") == true)
   }
 
-  @Test func aDatabaseThatNoFormatReadsIsPassedOverInAnArchive() throws {
+  @Test func anUnrecognisedDatabaseInAnArchiveIsSkipped() throws {
     let other = try DatabaseWriter.database("CREATE TABLE photos(id, path)")
     let archive = try ScratchFile(ZipWriter(entries: [.init(name: "a.db", bytes: other)]).bytes())
     guard
@@ -105,7 +105,7 @@ import Testing
     #expect(reason.hasPrefix("this is an SQLite database"))
   }
 
-  @Test func theFilesOfGlucoportItselfAreNamed() throws {
+  @Test func filesOfGlucoportAreReportedAsSuch() throws {
     func file(_ id: Int) throws -> String? {
       try refusal(DatabaseWriter.database("PRAGMA application_id = \(id);" + Self.create))
     }
@@ -114,7 +114,7 @@ import Testing
     #expect(try file(0x474C_5643) == nil)
   }
 
-  @Test(arguments: ["-wal", "-journal"]) func aDatabaseWithAJournalBesideItIsRefused(_ end: String) throws {
+  @Test(arguments: ["-wal", "-journal"]) func aDatabaseWithAJournalIsRefused(_ end: String) throws {
     let file = try ScratchFile(DatabaseWriter.database(Self.create))
     let journal = URL(filePath: file.url.path + end)
     defer { unlink(journal.path) }

@@ -17,10 +17,11 @@ import Testing
   import Musl
 #endif
 
-/// Twice the input takes at most 2.3 times the work, for every parser of files, requests and answers, whatever its content.
+/// Tests that twice the input takes at most 2.3 times the work, for every parser of files, requests and answers,
+/// whatever its content.
 ///
-/// Work is the processor time of this thread, so that other programs do not count; the best of several runs, since caches
-/// do. Where one doubling takes more, three of them have to take no more for each.
+/// The work is the processor time of this thread, so that other programs do not count. The best of several runs is
+/// used, because of caches. If one doubling takes more, three of them must take no more for each.
 @Suite struct LinearParsingTests {
   static let maxRatio = 2.3
   private static let maxRounds = 20
@@ -28,16 +29,16 @@ import Testing
   @Test(
     arguments: ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells
       + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.elements + ParsedContent.resources)
-  func twiceTheInputTakesTwiceTheWork(_ content: ParsedContent) throws {
+  func twiceTheInputTakesAboutTwiceTheWork(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }
 
   @Test(arguments: SampleCells.all)
-  func aLongCellOfAnExportTakesNoMoreThanItsLength(_ content: ParsedContent) throws {
+  func aLongCellOfAnExportIsReadInLinearTime(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }
 
-  /// The suite itself is able to fail.
+  /// Tests that the suite can fail.
   @Test func quadraticWorkIsFound() throws {
     let quadratic = ParsedContent("quadratic", 400) {
       [UInt8](repeating: 1, count: $0)
@@ -52,31 +53,32 @@ import Testing
 
   private static func expectLinear(_ content: ParsedContent) throws {
     var best = Double.infinity
-    // A busy machine shares its caches, and a buffer that doubles makes steps: one doubling of the input can meet both. What grows
-    // with the square does so in each measurement, and over several doublings.
+    // A busy machine shares its caches, and a buffer that doubles causes steps. One doubling of the input can meet
+    // both. Quadratic work shows in each measurement, and over several doublings.
     for doublings in [1, 1, 3] where best > maxRatio {
       best = min(best, try growth(content, doublings: doublings, enough: maxRatio))
     }
     #expect(best <= maxRatio, "\(content)")
   }
 
-  /// What a doubling of the input multiplies the work with, on average over several that end with twice the content's size, as
-  /// soon as that is small enough.
+  /// The factor by which a doubling of the input multiplies the work. It is the average over several doublings up to
+  /// twice the content's size. The measurement ends when the factor is small enough.
   private static func growth(_ content: ParsedContent, doublings: Int, enough: Double) throws -> Double {
     let factor = 1 << doublings
     let inputs = [2 * content.size / factor, 2 * content.size].map(content.make)
     #expect(
       Double(inputs[1].count) <= 1.05 * Double(factor * inputs[0].count),
       "\(content) is no input \(factor) times as long")
-    // What takes less than the clock's steps says nothing.
+    // A time shorter than the clock's steps proves nothing.
     let least = 0.001 * pow(maxRatio, Double(1 - doublings))
     var best = [Double.infinity, Double.infinity]
     for _ in 1...maxRounds {
-      // The longer input meets the cold caches, so that what is small enough in the first round is so.
+      // The longer input runs first and meets the cold caches. Therefore a factor that is small enough in the first
+      // round is certain.
       for (index, input) in inputs.enumerated().reversed() {
         best[index] = min(best[index], try seconds(content, input))
       }
-      // No cache makes the difference in what takes seconds.
+      // In a run of seconds, caches do not make the difference.
       if best[1] <= max(best[0], least) * pow(enough, Double(doublings)) || best[1] > 2 { break }
     }
     return pow(best[1] / max(best[0], least), 1 / Double(doublings))
@@ -95,7 +97,7 @@ import Testing
   }
 }
 
-/// Content of some length, and the parser that reads it. What a parser refuses, it has to refuse in time, too.
+/// Content of a given length, and the parser that reads it. A parser must also refuse its input in linear time.
 struct ParsedContent: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let size: Int
@@ -109,7 +111,7 @@ struct ParsedContent: CustomTestStringConvertible, Sendable {
     (testDescription, self.size, self.make, self.parse) = (name, size, make, parse)
   }
 
-  /// So many times the same text between two others.
+  /// Repeats a text between two others.
   static func repeated(_ text: String, between start: String = "", _ end: String = "")
     -> @Sendable (Int) -> [UInt8]
   {
@@ -122,7 +124,7 @@ struct ParsedContent: CustomTestStringConvertible, Sendable {
 extension ParsedContent {
   private typealias Make = @Sendable (Int) -> [UInt8]
 
-  /// JSON of every kind, by what is long in it.
+  /// JSON of every kind, by its long part.
   private static let jsonContents: [(name: String, size: Int, make: Make)] = [
     ("short escapes", 60_000, repeated("\\n", between: "[\"", "\"]")),
     ("hexadecimal escapes", 30_000, repeated("\\u00e4", between: "[\"", "\"]")),
@@ -184,7 +186,7 @@ extension ParsedContent {
     jsonContents.map { ParsedContent("\(parser.name): \($0.name)", $0.size, $0.make, parser.parse) }
   }
 
-  /// Runs what may refuse its input.
+  /// Runs a parser that may refuse its input.
   private static func refusable(_ body: () throws -> Void) {
     do { try body() } catch { #expect(error is JSONError) }
   }
@@ -322,7 +324,7 @@ extension ParsedContent {
         try read(TableReader(TextBuffer(Pieces(bytes), name: "test"), delimiter: UInt8(ascii: ",")))
       }
     } + [
-      // Longer than a row may be: each of its lines would be read to the same end again.
+      // Longer than a row may be: each of its lines would be read again to the same end.
       ParsedContent(
         "TableReader: cells with lines beyond the longest row", 1100,
         repeated("\"" + String(repeating: "x\n", count: 4500) + "\",")
@@ -359,7 +361,7 @@ extension ParsedContent {
   }
 }
 
-/// Exports of which one cell of the last row is long: each sample that is a table.
+/// Exports with one long cell in the last row, for each sample that is a table.
 enum SampleCells {
   private static let samples = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -376,7 +378,7 @@ enum SampleCells {
 
   private static func folder(_ path: String) -> Substring { path.prefix { $0 != "/" } }
 
-  /// A sample with its last row once more, in which every cell is long.
+  /// A sample with a copy of its last row, in which every cell is long.
   private static func content(_ path: String, _ cell: String) -> ParsedContent {
     ParsedContent("\(path) with cells of '\(cell)'", 500) { count in
       var bytes = Array(FileManager.default.contents(atPath: samples.appending(path: path).path) ?? Data())
@@ -398,7 +400,7 @@ enum SampleCells {
       var batch = IngestBatch()
       while try reader.read(into: &batch) { batch.removeItems() }
     } catch let failure as Failure {
-      // A sample whose day order or unit such a row leaves open.
+      // Such a row may leave the day order or the unit of a sample open.
       #expect(failure.category == .badInput, "\(failure.message)")
     }
   }

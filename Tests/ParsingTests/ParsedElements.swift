@@ -4,7 +4,7 @@ import Archives
 import Testing
 
 extension ParsedContent {
-  /// Elements of XML as rows, in pieces as files give them.
+  /// Elements of XML as rows, in pieces of the size in which files are read.
   static let elements: [ParsedContent] = [
     elements("plain rows", 20_000, repeated(#"<Row a="1"/>"#, between: "<Root>", "</Root>")),
     elements("rows that expat reads", 8000, repeated("<Row a='1'/>", between: "<Root>", "</Root>")),
@@ -19,7 +19,8 @@ extension ParsedContent {
       "ends of tags in a comment before the root", 200_000, repeated(">", between: "<!--", "--><Root/>")),
     elements("ends of tags in a comment that does not end", 200_000, repeated(">", between: "<Root><!--")),
     elements("ends of tags in a value", 200_000, repeated(">", between: "<Root><Row a='", "'/></Root>")),
-    // Within one piece of 256 KiB: expat reads a longer one, as it does the value above, and takes longer for each byte.
+    // It fits into one piece of 256 KiB. Expat reads a longer one, as it does the value above, but takes longer for
+    // each byte.
     elements(
       "ends of tags in a plain value", 120_000, repeated(">", between: "<Root><Row a=\"", "\"/></Root>")),
     elements("ends of tags in a text", 200_000, repeated(" >", between: "<Root>", "</Root>")),

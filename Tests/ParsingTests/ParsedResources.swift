@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-// What comes from a server's or an app's export, by what there is much of.
+// Content from the export of a server or an app, by its repeated part.
 
 extension ParsedContent {
   private static let start =
@@ -14,7 +14,7 @@ extension ParsedContent {
   private static let code = #""code":{"coding":[{"system":"http://loinc.org","code":"99504-3"}]},"#
   private static let quantity = #""valueQuantity":{"value":118,"code":"mg/dL"}"#
   private static let reading = start + code + quantity + "}"
-  /// A long Observation behind a short one, in which a format is recognised.
+  /// A long Observation after a short one, by which a format is recognised.
   private static let long = reading + "\n" + start
   private static let series =
     long + code + #""valueSampledData":{"origin":{"value":0,"code":"mg/dL"},"period":60000,"data":""#
@@ -71,7 +71,7 @@ extension ParsedContent {
     { count in Array((0..<count).map { line(100_000 + $0) }.joined(separator: "\n").utf8) }
   }
 
-  /// Reads a whole input, which is refused or rejected in time, too.
+  /// Reads a whole input, which must also be refused or rejected in time.
   private static func export(
     _ name: String, _ size: Int, _ make: @escaping @Sendable (Int) -> [UInt8]
   ) -> ParsedContent {

@@ -4,16 +4,16 @@ import Foundation
 import Logbook
 import Testing
 
-// Withdrawals come from any store of a logbook, and their bytes say how much there is to do.
+// Withdrawals come from any store of a logbook, and their bytes determine the amount of work.
 
 extension ParsedContent {
   static let withdrawals: [ParsedContent] = [
-    // A reading at the next second.
+    // Each reading is one second after the last.
     ParsedContent("PointRuns: single readings", 40_000, pieces([4, 2])) { bytes in
       let runs = try points(bytes)
       #expect(runs.count == bytes.count / 2)
     },
-    // Two readings, a second from each other and from those before.
+    // Two readings, one second from each other and from those before.
     ParsedContent("PointRuns: short stretches", 20_000, pieces([0, 2, 2, 1, 0, 0])) { bytes in
       let runs = try points(bytes)
       #expect(runs.count == bytes.count / 3)
@@ -40,7 +40,7 @@ extension ParsedContent {
     },
   ]
 
-  /// So many times the same piece.
+  /// Repeats one piece.
   private static func pieces(_ piece: [UInt8], after start: [UInt8] = []) -> @Sendable (Int) -> [UInt8] {
     { count in start + repeatElement(piece, count: count).joined() }
   }

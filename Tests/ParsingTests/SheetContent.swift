@@ -7,7 +7,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// Sheets of spreadsheets, by what is long in them.
+/// Sheets of spreadsheets, by their long part.
 extension ParsedContent {
   static let sheets: [ParsedContent] = [
     sheet("rows", 4000, repeated(#"<row><c><v>1</v></c><c t="b"><v>1</v></c></row>"#)),
@@ -78,7 +78,7 @@ extension ParsedContent {
     }
   }
 
-  /// An archive that is as long as its members, so that twice the content is twice the archive.
+  /// An archive as long as its members, so that twice the content is twice the archive.
   private static func stored(_ members: [(String, String)]) -> [UInt8] {
     let entries = members.map { ZipWriter.Entry(name: $0.0, bytes: Array($0.1.utf8), isDeflated: false) }
     do {

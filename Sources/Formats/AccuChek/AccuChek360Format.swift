@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of Roche's programs for computers, Accu-Chek 360° and Smart Pix: a row for each entry, with columns for all
-/// kinds of them.
+/// The table of Roche's computer programs, Accu-Chek 360° and Smart Pix: a row for each entry, with columns for all
+/// kinds.
 struct AccuChek360Format: ExportFormat {
   static let id = "accu-chek-360"
   static let title = "Accu-Chek 360° and Smart Pix CSV"
@@ -59,7 +59,7 @@ struct AccuChek360Format: ExportFormat {
       return GlucoseUnit(name: name[open...].dropFirst().dropLast())
     }
 
-    /// The name of a column of glucose without its unit; others have one unit each.
+    /// The name of a glucose column without its unit. Other columns have only one unit.
     private static func bare(_ name: String) -> String {
       guard name.hasPrefix("bg"), let open = name.lastIndex(of: "("), open > name.startIndex else {
         return name
@@ -69,7 +69,7 @@ struct AccuChek360Format: ExportFormat {
   }
 
   private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
-  /// Columns that glucoport has no kind for.
+  /// Columns without a kind in glucoport.
   private static let skipped: [(Column, String)] = [
     (.laboratory, "laboratory value"), (.medication, "medication"), (.hba1c, "HbA1c"),
     (.weight, "body weight"), (.dailyTotal, "daily total"), (.flags, "flag"), (.events, "event of the meter"),
@@ -130,7 +130,7 @@ struct AccuChek360Format: ExportFormat {
     guard let header = Found(row.fields.map(\.text)) else {
       return .unknown("before the header, or not a row of this program")
     }
-    // Rows below a header with another unit are none of this one.
+    // Rows below a header with another unit are not read.
     hasHeader = header.unit == self.header.unit
     guard hasHeader else {
       return .unknown("a header with another unit; import this part as a separate input")
@@ -167,7 +167,7 @@ extension AccuChek360Format {
     return isTaken
   }
 
-  /// Which insulin is the first, the second or the third is the person's own choice, and not in the file.
+  /// The file does not state which insulins are the first, second and third: each person chooses them.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let columns = header.columns
     let wanted = [

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The report that an Accu-Chek Mobile keeps on its own disk, copied from there. A row names its unit; flags are found by
-/// the names of their columns, since reports of 10 and of 12 columns have them in other places.
+/// The report on an Accu-Chek Mobile's disk, copied to a file. Each row states its unit. Flags are found by the names
+/// of their columns, since their positions differ between reports of 10 and of 12 columns.
 struct AccuChekMobileFormat: ExportFormat {
   static let id = "accu-chek-mobile"
   static let title = "Accu-Chek Mobile report"
@@ -46,9 +46,9 @@ struct AccuChekMobileFormat: ExportFormat {
     return columns.has(.date, .time, .result, .unit, .control) ? columns : nil
   }
 
-  /// The columns are those of many tables; the line with the serial number above them is the meter's own.
+  /// Many tables have such columns; only the meter writes the line with the serial number above them.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
-    // The meter writes semicolons; programs that save tables again write others.
+    // The meter writes semicolons; programs that save the table again may write other delimiters.
     for delimiter in InputHead.delimiters {
       let rows = head.rows(delimiter)
       guard
@@ -131,7 +131,7 @@ struct AccuChekMobileFormat: ExportFormat {
     return .unknown("before the header, or not a row of the report")
   }
 
-  /// A mark that the meter's own driver would not keep either: a value is before a meal or after it.
+  /// A value marked both as before and after a meal keeps neither mark, as in the meter's driver.
   private mutating func marks(_ row: Row) -> ReadingMarks {
     var marks: ReadingMarks = []
     for (column, mark) in Self.marks where !row[columns[column]].trimmed.isEmpty { marks.formUnion(mark) }

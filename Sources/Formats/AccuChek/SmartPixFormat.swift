@@ -3,7 +3,7 @@
 import Archives
 import Logbook
 
-/// The XML that an Accu-Chek Smart Pix writes for a meter. The meter and its unit are named once, in front of the entries.
+/// The XML that an Accu-Chek Smart Pix writes for a meter. The meter and its unit are stated once, before the entries.
 struct SmartPixFormat: ExportFormat {
   static let id = "smart-pix"
   static let title = "Accu-Chek Smart Pix XML"
@@ -18,7 +18,7 @@ struct SmartPixFormat: ExportFormat {
     path: ["IMPORT", "BGDATA", "BG"],
     attributes: ["Val", "Dt", "Tm", "Flg", "Carb", "Ins1", "Ins2", "Ins3", "Evt", "Ctrl"])
 
-  /// The meter and its unit; no unit where the device names one that is not known.
+  /// The meter and its unit; no unit if the stated one is unknown.
   struct Found {
     fileprivate let device: Device
     fileprivate let unit: GlucoseUnit?
@@ -43,7 +43,7 @@ struct SmartPixFormat: ExportFormat {
       header: Found(device: device, unit: GlucoseUnit(name: name), isOfSeveral: head.repeats("DEVICE")))
   }
 
-  /// - Throws: `Failure` of category `badInput` where the meter's unit is not known, and for several meters.
+  /// - Throws: `Failure` of category `badInput` for an unknown unit, and for several meters.
   init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
     guard !found.header.isOfSeveral else {
       throw Failure(.badInput, "the entries are of several meters; export each meter to its own file")
@@ -79,7 +79,7 @@ struct SmartPixFormat: ExportFormat {
     return .data
   }
 
-  /// A glucose of `---` is an entry without one.
+  /// A glucose of `---` means an entry without glucose.
   private func readGlucose(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let cell = glucose.read(row[Name.value].trimmed)
     if case .empty = cell { return false }
@@ -90,7 +90,7 @@ struct SmartPixFormat: ExportFormat {
     return true
   }
 
-  /// Which insulin is the first, the second or the third is the person's own choice, and not in the file.
+  /// The file does not state which insulins are the first, second and third: each person chooses them.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let wanted =
       [AmountColumn(Name.carbs, "carbs", PlausibleAmounts.grams)]

@@ -3,9 +3,11 @@
 import Archives
 import Logbook
 
-/// `export.xml` of Apple Health. The instant of a record is certain, whatever the offset beside it, so it places the reading.
+/// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so the instant is the
+/// reading's position.
 ///
-/// Each source is a separate device. What is inside of a `Correlation` is at the top level, too, and read only there.
+/// Each source is a separate device. Elements inside a `Correlation` also occur at the top level, and are read only
+/// there.
 struct AppleHealthFormat: ExportFormat {
   static let id = "apple-health"
   static let title = "Apple Health export.xml"
@@ -27,9 +29,9 @@ struct AppleHealthFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
   private var isSensorBySource: [String: Bool] = [:]
-  /// The source and device of the last reading: those of one app follow each other.
+  /// The source and device of the last reading, since readings of one app are consecutive.
   private var lastSource: (name: [UInt8], device: [UInt8], isSensor: Bool)?
-  /// Types of other health data and how often they came since the last one: people have millions of these.
+  /// Types of other health data, with their counts since the last one: people have millions of these.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
 
@@ -163,7 +165,7 @@ extension AppleHealthFormat {
     add(.food, ["carbs": .number(grams)], row, into: &out)
   }
 
-  /// A record has no id: its instant, its amount and who wrote it distinguish it, whatever the offset at the export.
+  /// A record has no id. Its instant, amount and writer identify it, whatever the offset in an export.
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout Collector
   ) {

@@ -3,8 +3,8 @@
 import Archives
 import Logbook
 
-/// A member of an archive as a separate input. Hashes what the member unpacks to, so that it is known again outside of
-/// the archive.
+/// A member of an archive as a separate input. The digest is that of the unpacked member, so that the member is also
+/// recognised outside of the archive.
 final class ArchivedSource: InputSource {
   let name: String
   let isRegularFile = true
@@ -14,7 +14,7 @@ final class ArchivedSource: InputSource {
   var isHashing = true
   var isInterrupted: @Sendable () -> Bool = { false }
   private let member: ZipMemberSource
-  /// The archive is read as long as its file is open.
+  /// Keeps the archive's file open while members are read.
   private let file: FileSource
   private var background = BackgroundDigest()
 
@@ -47,7 +47,7 @@ final class ArchivedSource: InputSource {
     background = BackgroundDigest()
   }
 
-  /// Unpacks the member once to its end, so that no value is taken from bytes that its checksum shows to be damaged.
+  /// Unpacks the member once completely, so that no value is used before its checksum is verified.
   func check() throws {
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { chunk.deallocate() }

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A digest that takes each piece on its own thread while its reader goes on: on a processor without instructions
-/// for SHA-256, hashing would be a quarter of the reader's time.
+/// Computes a digest on a separate thread while the reader continues. On a processor without instructions for SHA-256,
+/// hashing would take a quarter of the reader's time.
 struct BackgroundDigest {
   private struct Work {
     var digest = Digest()
@@ -12,8 +12,8 @@ struct BackgroundDigest {
 
   private let thread = SideThread(Work(), name: "digest")
 
-  /// Takes the next bytes, which the caller may change as soon as this returns. Waits for those before, so that a fast
-  /// reader does not pile them up.
+  /// Adds bytes, which the caller may change after the return. Waits for the previous bytes, so that a fast reader
+  /// cannot accumulate them.
   func update(_ bytes: UnsafeRawBufferPointer) {
     thread.afterwards { work in
       work.piece.removeAll(keepingCapacity: true)
@@ -25,6 +25,6 @@ struct BackgroundDigest {
     }
   }
 
-  /// The digest of all that was taken.
+  /// The digest of all bytes so far.
   var digest: Digest { thread.afterwards { $0.digest } }
 }

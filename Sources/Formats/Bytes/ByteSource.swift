@@ -9,61 +9,61 @@ import Logbook
   import Musl
 #endif
 
-/// The bytes of one input as they came, before anything is unpacked or decoded. Hashes what is read.
+/// The original bytes of one input, before unpacking and decoding, with the digest of the bytes read.
 protocol InputSource: ByteSource {
-  /// The path, `-`, or the archive's path with the member's, as messages show it.
+  /// The name for messages: the path, `-`, or the paths of archive and member.
   var name: String { get }
   /// Whether the input can be read again from the start.
   var isRegularFile: Bool { get }
   /// The size of an input that can be read again, in bytes.
   var size: Int64? { get }
-  /// When a regular file was last written, in UTC seconds.
+  /// The time of the last modification of a regular file, in UTC seconds.
   var modifiedAt: Int64? { get }
   var bytesRead: Int64 { get }
-  /// Whether what is read goes into the digest.
+  /// Whether bytes read are added to the digest.
   var isHashing: Bool { get set }
-  /// Whether a person or the system ends the program meanwhile.
+  /// Whether the program was asked to end.
   var isInterrupted: @Sendable () -> Bool { get set }
-  /// SHA-256 of what was read.
+  /// The SHA-256 of the bytes read.
   var digest: Digest { get }
-  /// Goes back to the start and hashes again.
+  /// Returns to the start and restarts the digest.
   func rewind() throws
 }
 
 /// An open file or pipe.
 final class FileSource: InputSource {
-  /// The path, or `-`, as messages show it.
+  /// The name for messages: the path, or `-`.
   let name: String
   /// Whether the input can be read again from the start.
   let isRegularFile: Bool
   /// The size of a regular file in bytes.
   let size: Int64?
-  /// When a regular file was last written, in UTC seconds.
+  /// The time of the last modification of a regular file, in UTC seconds.
   let modifiedAt: Int64?
   private(set) var bytesRead: Int64 = 0
   private var background = BackgroundDigest()
-  /// Whether what is read goes into the digest.
+  /// Whether bytes read are added to the digest.
   var isHashing = true
-  /// Whether a person or the system ends the program meanwhile; a pipe is asked for bytes no more then.
+  /// Whether the program was asked to end; a pipe is then no longer read.
   var isInterrupted: @Sendable () -> Bool = { false }
   private(set) var descriptor: Int32
-  /// What `peek` took from a pipe.
+  /// The bytes that `peek` took from a pipe.
   private var ahead: [UInt8] = []
 
-  /// Opens a file. A named pipe is opened without waiting for its writer, which `read` waits for: so `isInterrupted` can
-  /// end the wait.
+  /// Opens a file. A named pipe is opened without waiting for its writer; `read` waits, so that `isInterrupted` can end
+  /// the wait.
   ///
   /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
   convenience init(path: String, isInterrupted: @escaping @Sendable () -> Bool = { false }) throws {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
-    // Without a writer, a read would return the end at once; `poll` reports nothing until a writer came.
+    // Without a writer, a read would immediately return the end; `poll` reports nothing until there is a writer.
     if !Self.isNamedPipe(descriptor) { _ = fcntl(descriptor, F_SETFL, 0) }
     try self.init(descriptor: descriptor, name: PathText.shown(path))
     self.isInterrupted = isInterrupted
   }
 
-  /// Whether this is a pipe with a name. The pipes of a shell's process substitution always had a writer.
+  /// Whether this is a named pipe. The pipes of a shell's process substitution always have had a writer.
   private static func isNamedPipe(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return false }
@@ -72,9 +72,10 @@ final class FileSource: InputSource {
     return count != 5 || name.map(UInt8.init(bitPattern:)) != Array("pipe:".utf8)
   }
 
-  /// Takes over an open descriptor and closes it when it goes.
+  /// Takes ownership of an open descriptor.
   ///
-  /// - Parameter modifiedAt: when the input was last written, where the file is a copy of it; nil for the file's own time.
+  /// - Parameter modifiedAt: the time of the input's last modification, if the file is a copy; nil for the file's own
+  ///   time.
   init(descriptor: Int32, name: String, modifiedAt given: Int64? = nil) throws {
     self.descriptor = descriptor
     self.name = name
@@ -84,7 +85,7 @@ final class FileSource: InputSource {
     guard type != S_IFDIR else {
       throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
-    // Where the shell closed standard input, its number goes to something of the runtime that is no file.
+    // If the shell closed standard input, its number may refer to an object of the runtime that is not a file.
     guard type != 0 else {
       throw Failure(
         .missingInput,
@@ -97,7 +98,7 @@ final class FileSource: InputSource {
 
   deinit { close(descriptor) }
 
-  /// SHA-256 of what was read.
+  /// The SHA-256 of the bytes read.
   var digest: Digest { background.digest }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
@@ -109,7 +110,7 @@ final class FileSource: InputSource {
     return outcome
   }
 
-  /// The first bytes, up to so many, which are read again afterwards. Waits for a pipe's writer.
+  /// The first bytes, at most `count`, which remain unread. Waits for a pipe's writer.
   func peek(_ count: Int) throws -> [UInt8] {
     if isRegularFile { return try peek(count, at: 0) }
     var chunk = [UInt8](repeating: 0, count: count)
@@ -124,7 +125,7 @@ final class FileSource: InputSource {
     return ahead
   }
 
-  /// Bytes of a regular file, fewer at its end, whatever was read of it.
+  /// Bytes of a regular file, fewer at its end, independent of the read position.
   func peek(_ count: Int, at offset: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let read = pread(descriptor, &bytes, count, off_t(offset))
@@ -157,7 +158,7 @@ final class FileSource: InputSource {
     }
   }
 
-  /// Goes back to the start of a regular file and hashes again.
+  /// Returns to the start of a regular file and restarts the digest.
   func rewind() throws {
     isHashing = true
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }
@@ -178,7 +179,7 @@ final class FileSource: InputSource {
   }
 }
 
-/// Bytes that were looked at already, then the rest of the source.
+/// Returns bytes that were already read, then the rest of the source.
 final class ReplaySource: ByteSource {
   private var head: [UInt8]
   private var position = 0
@@ -203,22 +204,22 @@ final class ReplaySource: ByteSource {
 
 /// The first bytes of an input.
 struct Head {
-  /// How long to wait for more, once something came.
+  /// The maximum wait for more bytes after the first ones.
   static let longestWait = Duration.seconds(1)
-  /// A pipe that gives less in its first second is live: a person or a sensor writes it, and it may never end.
+  /// A pipe with fewer bytes in its first second is live: a person or a sensor writes it, and it may never end.
   static let minBytesOfDownload = 4096
 
   var bytes: [UInt8] = []
-  /// Whether they are all.
+  /// Whether these are all bytes.
   var ended = false
-  /// Whether the writer is too slow for a file that is on its way.
+  /// Whether the writer is too slow for a download.
   var isLive = false
 }
 
 extension ByteSource {
-  /// The first bytes, up to `limit`: all that comes until the limit, the end, or for a second.
+  /// The first bytes, up to `limit`: all until the limit, the end, or for a second.
   ///
-  /// A pipe that has given nothing yet is waited for: its writer may still be starting.
+  /// Waits for the first byte of a pipe, since its writer may still be starting.
   func readHead(limit: Int, now: () -> ContinuousClock.Instant = { .now }) throws -> Head {
     var bytes = [UInt8](repeating: 0, count: limit)
     var (count, pauses) = (0, 0)
@@ -237,7 +238,7 @@ extension ByteSource {
       }
       let begin = start ?? now()
       start = begin
-      // A download may pause at this very moment: whether it stopped shows in the second from there.
+      // A download may be pausing at this moment: the following second shows whether it stopped.
       let isSlow = count < Head.minBytesOfDownload
       if pauses >= 5 || (now() - begin >= Head.longestWait && (isSlow || pauses == 0)) {
         return Head(bytes: Array(bytes[..<count]), isLive: isSlow || pauses > 0)

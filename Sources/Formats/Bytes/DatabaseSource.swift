@@ -12,12 +12,12 @@ import TemporaryFiles
 
 /// The database of an app that a format reads.
 ///
-/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as `DatabaseFile` writes it. So a format
-/// is the same reader of JSON as any other, and its rejected rows can be imported again.
+/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by `DatabaseFile`.
+/// So the format is an ordinary reader of JSON, and its rejected rows can be imported again.
 struct DatabaseShape {
-  /// The word in the first line.
+  /// The name in the first line.
   let name: String
-  /// Tables by which it is recognised: each has to be there with all of its columns.
+  /// The tables that identify it; each must exist with all of its columns.
   let needed: [DatabaseFile.Table]
   /// Further tables, which may be missing or lack columns.
   let others: [DatabaseFile.Table]
@@ -29,12 +29,12 @@ struct DatabaseShape {
   func isFirst(in head: InputHead) -> Bool { head.objects.first?["database"] == name }
 }
 
-/// An SQLite file as an input: the rows of its tables as text, all of it before the first row is read, so that damage is known
-/// before a value is taken.
+/// An SQLite file as an input: the rows of its tables as text. All text is written before the first row is read, so
+/// that damage is found before any value is used.
 ///
-/// Hashes that text, so that the same rows are known again in another copy of the file.
+/// The digest is that of the text, so that equal rows are recognised in another copy of the file.
 final class DatabaseSource: InputSource {
-  /// How the text came about, for people.
+  /// The origin of the text, for people.
   static let encoding = "UTF-8, tables of an SQLite database"
 
   let modifiedAt: Int64?
@@ -43,8 +43,8 @@ final class DatabaseSource: InputSource {
   /// Reads a database.
   ///
   /// - Parameters:
-  ///   - given: the bytes; those of a pipe or a member of an archive are copied to a file that nobody else can see.
-  ///   - head: the first bytes, when they were taken from a pipe.
+  ///   - given: the bytes; those of a pipe or a member of an archive are copied to an unlinked file.
+  ///   - head: the first bytes, if they were read from a pipe.
   /// - Throws: `UnrecognisedInput` for a database that no format reads; `Failure` for a damaged one.
   init(_ given: any InputSource, head: Head, formats: [any ExportFormat.Type]) throws {
     let file = try Self.file(given, head)
@@ -106,17 +106,17 @@ final class DatabaseSource: InputSource {
     return try Spool.copy(head.bytes, then: head.ended ? nil : given, name: given.name)
   }
 
-  /// Why a database of glucoport itself is no input; nil for any other. Its application id begins with `GLU`.
+  /// Why a database of glucoport itself is not an input; nil for any other. Its application id begins with `GLU`.
   private static func refusal(of header: DatabaseHeader) -> String? {
     guard header.applicationID >> 8 == 0x474C55 else { return nil }
-    // The store of a client ends it with C; the files of a server have other letters.
+    // The id of a client's store ends with C; those of a server's files have other letters.
     return header.applicationID & 0xFF == UInt32(UInt8(ascii: "C"))
       ? "this is a glucoport store (an SQLite database), not an export; "
         + "use: glucoport export --store FILE --format ndjson | glucoport import -"
       : "this is a file of a glucoport server (an SQLite database), not an export; use glucoport upload"
   }
 
-  /// The format's shape that the database has, with the tables and columns that are there.
+  /// The shape that the database has, with its existing tables and columns.
   private static func find(
     _ database: DatabaseFile, _ formats: [any ExportFormat.Type]
   ) throws -> (DatabaseShape, [DatabaseFile.Table])? {
@@ -134,7 +134,7 @@ final class DatabaseSource: InputSource {
     return nil
   }
 
-  /// Refuses a file whose newest pages are in a journal beside it: without them it is old, or torn.
+  /// Refuses a file with a journal of newer pages: without these the file is old or inconsistent.
   private static func refuseWithoutJournal(_ given: any InputSource) throws {
     guard given is FileSource, given.isRegularFile, given.name != "-" else { return }
     for end in ["-wal", "-journal"] {

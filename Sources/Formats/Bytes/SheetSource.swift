@@ -6,10 +6,10 @@ import TemporaryFiles
 
 extension UnlinkedFile: OverflowFile {}
 
-/// A sheet of a spreadsheet as an input of its own: CSV text. Its first rows show whether a format takes it; then all of it is
-/// kept in a file that nobody else can see, so that damage is known before a value is taken, and a second reading costs little.
+/// A sheet of a spreadsheet as a separate input: CSV text. Its first rows show whether a format accepts it. Then all of
+/// it is written to an unlinked file. Thus damage is found before any value is used, and a second reading is cheap.
 ///
-/// Hashes that text, so that the same table is known again in another file.
+/// The digest is that of the text, so that an equal table is recognised in another file.
 final class SheetSource: InputSource {
   let name: String
   let isRegularFile = true
@@ -18,11 +18,11 @@ final class SheetSource: InputSource {
     didSet { whole?.isHashing = isHashing }
   }
   var isInterrupted: @Sendable () -> Bool = { false }
-  /// How many cells hold an error of the spreadsheet; known once all of it is read.
+  /// The number of cells with an error of the spreadsheet; known after all of it is read.
   private(set) var errorCount = 0
   private let spreadsheet: Spreadsheet
   private let place: Int
-  /// The spreadsheet is read as long as its file is open.
+  /// Keeps the spreadsheet's file open while sheets are read.
   private let file: FileSource
   private var head: (bytes: [UInt8], isWhole: Bool)?
   private var headPlace = 0
@@ -37,7 +37,7 @@ final class SheetSource: InputSource {
   var size: Int64? { whole?.size }
   var bytesRead: Int64 { whole?.bytesRead ?? Int64(headPlace) }
   var digest: Digest { whole?.digest ?? Digest() }
-  /// How the text came about, for people.
+  /// The origin of the text, for people.
   let encoding = "UTF-8, sheet of a spreadsheet"
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
@@ -59,7 +59,7 @@ final class SheetSource: InputSource {
     try whole?.rewind()
   }
 
-  /// Reads the sheet once to its end, so that no value is taken from one that turns out to be damaged.
+  /// Reads the sheet once completely, so that no value of a damaged sheet is used.
   func check() throws {
     if whole == nil { _ = try passing(0) }
     try rewind()
@@ -79,7 +79,7 @@ final class SheetSource: InputSource {
     return (bytes, isWhole)
   }
 
-  /// Keeps the whole text in a file, and passes over its first bytes.
+  /// Writes the whole text to a file, and skips its first bytes.
   private func passing(_ count: Int) throws -> FileSource {
     let spool = try UnlinkedFile()
     let isInterrupted = isInterrupted

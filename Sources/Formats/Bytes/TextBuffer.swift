@@ -9,10 +9,10 @@ import Logbook
   import Musl
 #endif
 
-/// A window on the decoded text of an input. Tokenizers read between `start` and `end` and move `start` on.
+/// A window on the decoded text of an input. Tokenizers read between `start` and `end`, and advance `start`.
 ///
-/// Pointers stay inside the window by the tokenizers' own comparison with `end`; they are valid until the next `fill`.
-/// Stray NUL bytes are dropped and counted here, since no later stage could distinguish them from text.
+/// The tokenizers must keep pointers inside the window by comparing with `end`. Pointers are valid until the next
+/// `fill`. Stray NUL bytes are dropped and counted here, since later stages could not distinguish them from text.
 final class TextBuffer {
   private(set) var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -22,16 +22,16 @@ final class TextBuffer {
   private(set) var end = 0
   private(set) var isAtEnd = false
   private(set) var nulBytesDropped = 0
-  /// How many bytes came so far.
+  /// The number of bytes received so far.
   private(set) var bytesTaken = 0
-  /// Whether bytes before those in memory were given up.
+  /// Whether earlier bytes were discarded.
   private(set) var hasForgotten = false
   private let source: any ByteSource
   private let name: String
 
-  /// The longest line or JSON object that is held, in bytes.
+  /// The longest line or JSON object in memory, in bytes.
   static let longestItem = 8 << 20
-  /// How many consumed bytes are kept at least: what the rows before a last line without a line end show.
+  /// The minimum number of consumed bytes that are kept: the rows before a last line without a line break.
   static let keptBytes = 32 << 10
 
   init(_ source: any ByteSource, name: String, capacity: Int = 256 * 1024) {
@@ -43,9 +43,9 @@ final class TextBuffer {
 
   deinit { base.deallocate() }
 
-  /// Reads more behind what is not consumed.
+  /// Reads more bytes after the unconsumed ones.
   ///
-  /// - Returns: `.bytes` when more came, `.paused` or `.end` when not. Never called with a full window of
+  /// - Returns: `.bytes` for more bytes, else `.paused` or `.end`. Must not be called with a full window of
   ///   `longestItem` unconsumed bytes.
   func fill() throws -> ReadOutcome {
     if isAtEnd { return .end }
@@ -56,7 +56,7 @@ final class TextBuffer {
       start -= forgotten
       hasForgotten = true
     }
-    // What is kept of consumed bytes makes no item longer.
+    // Kept consumed bytes do not count for the length of an item.
     let room = start + Self.longestItem - end
     if capacity - end < min(64 * 1024, room) { grow() }
     let outcome = try source.read(
@@ -82,8 +82,8 @@ final class TextBuffer {
     return bytes.firstIndex(of: 0x0A).map { Array(bytes[($0 + 1)...]) } ?? []
   }
 
-  /// Reads more for an item whose end is not in the window: at least an eighth of what is there, unless the source
-  /// pauses. An item that arrives in small pieces is read again up to nine times then, and not for each piece.
+  /// Reads more bytes for an item that does not end in the window: at least an eighth of its size, unless the source
+  /// pauses. So an item in small pieces is scanned at most nine times instead of once for each piece.
   ///
   /// - Returns: as `fill`.
   func fillForItem() throws -> ReadOutcome {
@@ -97,9 +97,10 @@ final class TextBuffer {
     }
   }
 
-  /// Moves past the next place of a text in the window; without one, to where the rest of the window may begin it.
+  /// Moves past the next occurrence of a text in the window. Without one, moves to the end, except for bytes that may
+  /// begin it.
   ///
-  /// - Returns: whether the window had it.
+  /// - Returns: whether the window contained it.
   func find(_ wanted: [UInt8]) -> Bool {
     while end - start >= wanted.count,
       let found = memchr(base + start, Int32(wanted[0]), end - start - wanted.count + 1)
@@ -115,7 +116,7 @@ final class TextBuffer {
     return false
   }
 
-  /// The end-of-file mark of old systems, which is behind the last byte and belongs to no cell.
+  /// Drops the end-of-file mark of old systems, which follows the last byte and does not belong to a cell.
   private func dropEndMark() {
     while end > start, base[end - 1] == 0x1A { end -= 1 }
   }
@@ -140,7 +141,7 @@ final class TextBuffer {
     return kept
   }
 
-  /// So few are stray in however short a text.
+  /// Up to this number, NUL bytes are stray even in a short text.
   private static let fewNulBytes = 4
 
   /// Distinguishes text with stray NUL bytes from other data.

@@ -9,7 +9,7 @@ enum TextEncoding: String {
   case utf16BigEndian = "UTF-16BE"
   case windows1252 = "Windows-1252"
 
-  /// The encoding that the first bytes show, and how many of them are a byte order mark.
+  /// The encoding of the first bytes, and the length of their byte order mark.
   static func detect(_ head: [UInt8]) -> (encoding: TextEncoding, markLength: Int) {
     if head.starts(with: [0xEF, 0xBB, 0xBF]) { return (.utf8, 3) }
     if head.starts(with: [0xFF, 0xFE]) { return (.utf16LittleEndian, 2) }
@@ -25,7 +25,7 @@ enum TextEncoding: String {
     return (isUTF8(head) ? .utf8 : .windows1252, 0)
   }
 
-  /// Whether the bytes are UTF-8, a character truncated by their end apart.
+  /// Whether the bytes are UTF-8, except for a character truncated by their end.
   private static func isUTF8(_ bytes: [UInt8]) -> Bool {
     if bytes.allSatisfy({ $0 < 0x80 }) { return true }
     for cut in 0..<min(4, bytes.count) where String(validating: bytes.dropLast(cut), as: UTF8.self) != nil {
@@ -120,7 +120,7 @@ final class DecodingSource: ByteSource {
 
   private func append(_ scalar: Unicode.Scalar) { decoded.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
 
-  /// Windows-1252 differs from Latin-1 in 0x80-0x9F; the five codes without a character are kept.
+  /// Windows-1252 differs from Latin-1 in 0x80-0x9F. The five codes without a character are preserved.
   static let windows1252: [Unicode.Scalar] = {
     var table = (0..<256).map { Unicode.Scalar(UInt8($0)) }
     let high = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ"

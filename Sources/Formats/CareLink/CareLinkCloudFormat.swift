@@ -4,8 +4,9 @@ import Logbook
 
 /// The JSON that CareLink's apps for care partners fetch: the last day of a sensor and a pump.
 ///
-/// Its times end in `Z` and are the patient's wall clock all the same. The offset is the difference of the two times at which
-/// the phone last sent: one as shown, one in milliseconds of UTC. Names and serial numbers are neither kept nor printed.
+/// Its times end in `Z`, but are the patient's wall clock. The offset is the difference between the two times of the
+/// phone's last transfer: one as shown, one in milliseconds of UTC. Names and serial numbers are neither stored nor
+/// printed.
 struct CareLinkCloudFormat: ExportFormat {
   static let id = "carelink-cloud"
   static let title = "Medtronic CareLink cloud JSON"
@@ -55,7 +56,7 @@ struct CareLinkCloudFormat: ExportFormat {
     return .data
   }
 
-  /// Rounded to a quarter of an hour, as every zone is. Nil where one of the times is missing or 1970.
+  /// Rounded to a quarter of an hour, as every zone is. Nil if one of the times is missing or in 1970.
   private static func offset(shown: Field, sent: Field) -> Int32? {
     guard let local = shown.yearFirstTime?.deviceTime.seconds, let instant = sent.instant?.seconds,
       local > 86400 * 366, instant > 86400 * 366, abs(local - instant) < 86400

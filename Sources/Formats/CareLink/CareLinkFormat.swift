@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Medtronic CareLink's CSV, in the layout of 2017 and later, whose sections name their device, and in the one before, whose
-/// rows name their kind (`Raw-Type`).
+/// Medtronic CareLink's CSV in two layouts. In that of 2017 and later, sections state their device. In the earlier one,
+/// rows state their kind (`Raw-Type`).
 struct CareLinkFormat: ExportFormat {
   static let id = "carelink"
   static let title = "Medtronic CareLink CSV"
@@ -12,7 +12,7 @@ struct CareLinkFormat: ExportFormat {
 
   private var header: CareLinkHeader
   private var hasHeader = false
-  /// Whether the lines in front of the rows go on: they hold a person's name, and are neither kept nor reported.
+  /// Whether the reader is in the lines before the rows, which hold a person's name and are neither stored nor reported.
   private var isPreamble = true
   private var units: [GlucoseUnit]
   private var glucose: GlucoseReader
@@ -42,7 +42,7 @@ struct CareLinkFormat: ExportFormat {
     let cells = row.rows.filter { $0.count > dateColumn && $0[0].first?.isNumber == true }.map {
       $0[dateColumn]
     }
-    // The layout with sections writes the year first in every language.
+    // The layout with sections has dates with the year first in every language.
     isYearFirst =
       cells.isEmpty
       ? !header.hasRawTypes : cells.allSatisfy { $0.prefix(4).allSatisfy(\.isNumber) && $0.count > 7 }
@@ -52,7 +52,7 @@ struct CareLinkFormat: ExportFormat {
 
   mutating func survey(_ row: Row) {
     if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {
-      // The last day of the range, whether it has a time or not.
+      // The last day of the range, with or without a time.
       if let time = openTime(row[3]) { dates.noteExportTime(time, line: row.line) }
       return
     }
@@ -109,7 +109,7 @@ struct CareLinkFormat: ExportFormat {
     }
     if devices.takeSection(row) {
       lastDevice = nil
-      // A section begins with its header; what is between is none of its rows.
+      // A section begins with its header; rows before it do not belong to it.
       return .header
     }
     if row[0].equalsFolded("last name") || row[0].starts(with: "Medtronic Diabetes CareLink") {
@@ -143,7 +143,7 @@ extension CareLinkFormat {
       seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)
   }
 
-  /// A time of the lines in front, which may be a day alone.
+  /// A time in the lines before the rows, which may be only a day.
   private func openTime(_ cell: Field) -> OpenTime? {
     if let time = cell.openTime { return time }
     guard let day = cell.openDate, day.length == cell.count else { return nil }
@@ -169,7 +169,7 @@ extension CareLinkFormat {
     return index
   }
 
-  /// Adds the glucose in a cell; a copy of a finger stick is held until its original comes.
+  /// Adds the glucose in a cell; a copy of a finger stick is held until its original arrives.
   private mutating func add(
     _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
     copy: Copy = .none, limit: Measurement? = nil, into out: inout Collector
@@ -191,7 +191,7 @@ extension CareLinkFormat {
     }
   }
 
-  /// A row of the layout of 2017 and later: its filled columns say what it is.
+  /// Reads a row of the layout of 2017 and later: its non-empty columns determine its kind.
   private mutating func readPlain(_ row: Row, at time: ShownTime, into out: inout Collector) {
     var isTaken = false
     if !row[header[.sensor]].isEmpty {
@@ -220,7 +220,7 @@ extension CareLinkFormat {
     if !isTaken { out.skip(name(of: row)) }
   }
 
-  /// What a row is that holds nothing to store.
+  /// The name of a row without anything to store.
   private func name(of row: Row) -> String {
     let names: [(CareLinkColumn, String)] = [
       (.newTime, "clock change"), (.alarm, "alarm"), (.suspend, "suspension"), (.rewind, "rewind"),
@@ -230,7 +230,7 @@ extension CareLinkFormat {
     return names.first { !row[header[$0.0]].isEmpty }?.1 ?? "row without a value"
   }
 
-  /// A row of the layout before 2017, which names its kind in English in every language.
+  /// Reads a row of the layout before 2017, which states its kind in English in every language.
   private mutating func readTyped(_ row: Row, at time: ShownTime, into out: inout Collector) {
     let type = row[header[.rawType]].trimmed
     if type.equals("GlucoseSensorData") {
@@ -279,7 +279,7 @@ extension CareLinkFormat {
     out.add(kind, at: time, owner: owner(row), line: row.line, fields)
   }
 
-  /// What was delivered of a bolus. The row before it, with what was selected, says nothing more.
+  /// The delivered amount of a bolus. The previous row with the selected amount adds nothing.
   private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let cell = row[header[.delivered]].trimmed
     if cell.isEmpty { return false }
@@ -323,7 +323,7 @@ extension CareLinkFormat {
     add(.insulin, ["subtype": .text("basal"), "rate": .number(rate)], row, at: time, into: &out)
   }
 
-  /// `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's own words.
+  /// `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's text.
   private mutating func addMarker(_ row: Row, at time: ShownTime, into out: inout Collector) {
     let cell = row[header[.marker]].trimmed
     if cell.equalsFolded("exercise") { return add(.exercise, [:], row, at: time, into: &out) }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a column of CareLink's CSV holds, of those that are read or say what a row is.
+/// The columns of CareLink's CSV that are read or that determine the kind of a row.
 enum CareLinkColumn: Int, CaseIterable {
   case date, time, newTime, meter, meterID, basalRate, bolusType, delivered, bolusMinutes
   case carbs, calibration, sensor, marker, rawType, device
@@ -40,7 +40,7 @@ enum CareLinkColumn: Int, CaseIterable {
   private static let byName = Dictionary(
     allCases.flatMap { column in column.names.map { ($0, column) } }, uniquingKeysWith: { first, _ in first })
 
-  /// The column of a folded cell, and what is in parentheses behind its name.
+  /// The column of a folded cell, and the text in parentheses after its name.
   static func read(_ cell: String) -> (column: CareLinkColumn, unit: String)? {
     guard let open = cell.lastIndex(of: "("), cell.last == ")" else { return byName[cell].map { ($0, "") } }
     let name = cell[..<open].last == " " ? cell[..<open].dropLast() : cell[..<open]
@@ -48,16 +48,16 @@ enum CareLinkColumn: Int, CaseIterable {
   }
 }
 
-/// A header line of CareLink's CSV. It comes again at each section, and in the middle of one.
+/// A header line of CareLink's CSV. It is repeated at each section, and also within a section.
 struct CareLinkHeader {
   let unit: GlucoseUnit
   let carbs: CarbohydrateUnit
-  /// Whether it is the layout before 2017, in which each row names its kind.
+  /// Whether it is the layout before 2017, in which each row states its kind.
   let hasRawTypes: Bool
   let count: Int
   private var columns: [Int]
 
-  /// The column, or -1 where the header has none.
+  /// The index of the column, or -1 if it is missing.
   @inline(__always) subscript(column: CareLinkColumn) -> Int { columns[column.rawValue] }
 
   init?(_ cells: [String]) {
@@ -82,29 +82,29 @@ struct CareLinkHeader {
   }
 }
 
-/// The devices that the lines between the rows name.
+/// The devices stated in lines between the rows.
 struct CareLinkDevices {
-  /// Of the section; empty before the first and in the layout without sections.
+  /// The model of the section; empty before the first one and in the layout without sections.
   private(set) var model = ""
   private var serial = ""
-  /// Whether the section holds daily totals of automatic insulin.
+  /// Whether the section has daily totals of automatic insulin.
   private(set) var isAggregated = false
   /// Serial numbers of the layout before 2017, by model.
   private var serials: [String: String] = [:]
 
-  /// Takes `-------,Paradigm Revel - 723,Pump,000001,------- `; false for any other line.
+  /// Reads `-------,Paradigm Revel - 723,Pump,000001,------- `; false for any other line.
   mutating func takeSection(_ row: Row) -> Bool {
     guard row[0].starts(with: "-------") else { return false }
     let cells = row.fields.map { $0.trimmed.text }
     let parts = cells.dropFirst().filter { !$0.isEmpty && !$0.allSatisfy { $0 == "-" } }
     model = parts.first ?? ""
     isAggregated = parts.contains("Aggregated Auto Insulin Data")
-    // Behind the model and the word for its kind.
+    // It follows the model and the word for its kind.
     serial = parts.count > 2 ? Array(parts)[2] : ""
     return true
   }
 
-  /// Takes `Pump:,Paradigm Veo - 554,#000001,…`.
+  /// Reads `Pump:,Paradigm Veo - 554,#000001,…`.
   mutating func takeInfo(_ row: Row) {
     guard row.count >= 3, row[0].bytes.last == UInt8(ascii: ":"), row[2].bytes.first == UInt8(ascii: "#"),
       serials.count < 64
@@ -112,7 +112,7 @@ struct CareLinkDevices {
     serials[row[1].text] = row[2].slice(1, row[2].count).text
   }
 
-  /// The device of a row that names its model itself, or of the section.
+  /// The device of a row that states its model, or of the section.
   func device(_ row: Row, _ column: Int) -> Device {
     guard column >= 0 else {
       return Device(

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Finger sticks that are in CareLink's CSV more than once: as the meter's reading, as the pump's copy of it, and as the
-/// value that calibrated the sensor. Copies are held until the end of the input, and those with an original are left out.
+/// Finger sticks that occur more than once in CareLink's CSV: as the meter's reading, the pump's copy, and the value
+/// that calibrated the sensor. Copies are held until the end of the input, and those with an original are left out.
 struct CareLinkTwins {
   /// More than ten years of finger sticks.
   private static let maxKept = 100_000
@@ -22,14 +22,14 @@ struct CareLinkTwins {
       seconds: reading.deviceTime.seconds / unit, value: reading.measurement.valueBucket)
   }
 
-  /// Notes a meter's own reading.
+  /// Records a meter's own reading.
   mutating func note(_ reading: Reading) {
     guard originals.count < Self.maxKept else { return }
     originals.insert(Self.place(reading, unit: 1))
     minutes.insert(Self.place(reading, unit: 60))
   }
 
-  /// Keeps a copy; false when there are too many, and the store has to find out.
+  /// Holds a copy; false if there are too many, so that the store must find duplicates.
   ///
   /// - Parameter isRounded: whether its seconds are truncated.
   mutating func keep(_ reading: Reading, isRounded: Bool) -> Bool {
@@ -38,10 +38,10 @@ struct CareLinkTwins {
     return true
   }
 
-  /// The copies without an original, each once, and how many others there are.
+  /// The copies without an original, each once, and the number of others.
   mutating func settle() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
-    // Those with seconds first, so that they replace their rounded copies.
+    // Those with seconds come first, so that they replace their rounded copies.
     for copy in copies where !copy.isRounded {
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
       note(copy.reading)

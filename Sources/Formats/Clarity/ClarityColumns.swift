@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// Where the columns of a Clarity table are; -1 where it has no such column.
+/// The indices of the columns of a Clarity table; -1 for a missing column.
 ///
-/// Every language has the same order, so translated headers are read by place. English headers are read by
-/// name, because those are the files that programs save again with columns left out, added in front or
-/// renamed; a name that is not known is read by its place where all the others are in theirs.
+/// Every language has the same order, so translated headers are read by position. English headers are read by name:
+/// programs that save such files again may leave out, insert or rename columns. An unknown name is read by position if
+/// all others are in their positions.
 struct ClarityColumns {
   private(set) var time: Int
   private(set) var type: Int
@@ -22,21 +22,21 @@ struct ClarityColumns {
   private(set) var tick: Int
   private(set) var transmitter: Int
   let unit: GlucoseUnit
-  /// What the column of carbohydrates counts: grams, unless its name says something else.
+  /// The unit of the column of carbohydrates: grams, unless its name states another.
   let carbUnit: CarbohydrateUnit
-  /// The columns of the header whose names are not known, with the usual name of those that are read.
+  /// The columns with unknown names, with the usual name of those that are read.
   let unusual: [(column: Int, name: String?)]
 
-  /// The English names in Clarity's order, with those that programs give the time.
+  /// The English names in Clarity's order, with further names of the time.
   private static let names: [[String]] = [
     ["index"], ["timestamp", "date_time", "datetime", "date time", "time"], ["event type"], ["event subtype"],
     ["patient info"], ["device info"], ["source device id"], ["glucose value"], ["insulin value"],
     ["carb value"], ["duration"], ["glucose rate of change"], ["transmitter time"], ["transmitter id"],
   ]
-  /// So many known names make an English header, whatever the others are.
+  /// The number of known names that identify an English header.
   private static let minKnown = 8
 
-  /// The columns of a header of folded cells; nil when it is none of Clarity.
+  /// The columns of a header of folded cells; nil if it is not of Clarity.
   init?(header cells: [String]) {
     var (places, unusual) = Self.places(cells)
     if places[1] < 0 || places[2] < 0 || places[7] < 0 {
@@ -54,7 +54,7 @@ struct ClarityColumns {
     self.unusual = unusual
   }
 
-  /// Where the columns with English names are, and the names that are not known.
+  /// The indices of the columns with English names, and the unknown names.
   private static func places(_ cells: [String]) -> (places: [Int], unusual: [(column: Int, name: String?)]) {
     var places = names.map { names in
       cells.firstIndex { cell in names.contains { cell == $0 || cell.hasPrefix($0 + " (") } } ?? -1
@@ -78,25 +78,25 @@ struct ClarityColumns {
     return (places, unusual + others.map { ($0, nil) })
   }
 
-  /// Whether the columns beside one are known. A column that somebody appended has no place among Clarity's.
+  /// Whether the neighbours of a column are known. An appended column has no position in Clarity's order.
   private static func isBetween(_ column: Int, _ known: [Int]) -> Bool {
     known.contains(column - 1) && (column == names.count - 1 || known.contains(column + 1))
   }
 
-  /// Whether a name is one that programs give to their own numbers of the rows.
+  /// Whether a name is one that programs give to their row numbers.
   private static func isRowNumber(_ cell: String) -> Bool { cell == "index" || cell.hasPrefix("unnamed") }
 
-  /// What a person should know of unusual names in the header.
+  /// Warnings about unusual names in the header.
   ///
   /// - Parameter cells: the cells, unchanged.
   func warnings(_ cells: [String]) -> [String] {
     unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
   }
 
-  /// Where the index column is in a translated header; -1 where it was left out.
+  /// The index of the index column in a translated header; -1 if it is missing.
   private static func start(of cells: [String]) -> Int? {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
-    // The hours are written in the language's own letters: hh, uu, tt.
+    // The letters of the hours depend on the language: hh, uu, tt.
     return cells.prefix(3).firstIndex { $0.hasSuffix(":mm:ss)") }.map { $0 - 1 }
   }
 

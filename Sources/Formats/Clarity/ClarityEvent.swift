@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a row of Clarity is about.
+/// The kind of a row of Clarity.
 enum ClarityEvent {
   case estimate, calibration
-  /// A value that a person typed, such as one with an empty stomach.
+  /// A value that a person typed, for example a fasting value.
   case fingerStick
   case insulin, carbs, exercise, health, note, unknown
 
@@ -34,8 +34,7 @@ enum ClarityEvent {
     ],
   ]
 
-  /// Parts of the words for "estimated": where the event type is translated, that is what it says of a
-  /// reading.
+  /// Parts of the words for "estimated": translated event types use this word for a sensor reading.
   private static let estimated = ["estimad", "estimé", "stimat", "geschätzt", "geschat", "estimated"]
 
   /// The event with this name, in lower case.
@@ -48,9 +47,9 @@ enum ClarityEvent {
   }
 }
 
-/// The event types that an input has named so far, so that each is understood once.
+/// The event types in an input so far, so that each is parsed once.
 struct ClarityEventTypes {
-  /// More types than Clarity has: what comes beyond is counted under one name.
+  /// More types than Clarity has: further ones are counted by one name.
   private static let maxKnown = 32
 
   private var known: [(name: [UInt8], event: ClarityEvent)] = []
@@ -66,8 +65,7 @@ struct ClarityEventTypes {
     return event
   }
 
-  /// The name under which events of an unknown type are counted: text of a damaged row must not come out
-  /// here.
+  /// The name by which events of an unknown type are counted, which must not contain text of a damaged row.
   func countedName(_ type: Field) -> String {
     let isName = type.count > 0 && type.count <= 40 && known.contains { type.hasSameBytes(as: $0.name) }
     return isName ? type.text : "other event"

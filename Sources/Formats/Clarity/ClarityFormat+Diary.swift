@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a person entered: insulin, carbohydrates, exercise, health and notes.
+/// Items that a person entered: insulin, carbohydrates, exercise, health and notes.
 extension ClarityFormat {
   private static let maxUnits = PlausibleAmounts.units.upperBound
   private static let maxGrams = PlausibleAmounts.grams.upperBound
@@ -51,7 +51,7 @@ extension ClarityFormat {
     add(.exercise, fields, row, at: shown, into: &out)
   }
 
-  /// A note's text has no column; it is in the first free one.
+  /// A note's text has no column; it is in the first unused one.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {
@@ -67,7 +67,7 @@ extension ClarityFormat {
     out.add(kind, at: shown, owner: row[columns.sourceDevice].trimmed.text, line: row.line, fields)
   }
 
-  /// The kind of insulin by parts of the words for it; nil for a word of no known language.
+  /// The kind of insulin by parts of the words for it; nil for a word of an unknown language.
   private static func insulinSubtype(_ word: String) -> String? {
     if ["long", "lang", "lent", "larg", "lung", "lång"].contains(where: word.contains) { return "long" }
     let rapid = ["fast", "rapid", "rápid", "schnell", "kurz", "snel", "snabb", "hurtig", "rask"]

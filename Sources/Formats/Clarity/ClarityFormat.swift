@@ -4,15 +4,14 @@ import Logbook
 
 /// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
 ///
-/// A sensor reading's place is the transmitter's own tick, since Clarity renumbers rows, revises values and
-/// was seen to move shown times by an hour between exports. Files that were saved again without ticks fall
-/// back on the time.
+/// A sensor reading's position is the transmitter's tick. Clarity renumbers rows and revises values, and shown times
+/// were seen to move by an hour between exports. Files saved again without ticks use the time.
 struct ClarityFormat: ExportFormat {
   static let id = "clarity"
   static let title = "Dexcom Clarity CSV"
   static let summary = "sensor readings, calibrations, insulin, carbohydrates, exercise, health notes"
 
-  /// The range of every Dexcom sensor, in mg/dL; Clarity writes the words Low and High beyond it.
+  /// The range of every Dexcom sensor, in mg/dL; outside it Clarity writes the words Low and High.
   private static let limits = (low: 40.0, high: 400.0)
 
   private let layout: Layout
@@ -24,9 +23,9 @@ struct ClarityFormat: ExportFormat {
   private var decimalMark: DecimalMarkSurvey
   private var types = ClarityEventTypes()
   private var levels = ClarityLevels()
-  /// By the number of the device: each transmitter as one display shows it.
+  /// By the number of the device, which is a transmitter with a display.
   private var clocks: [DeviceClock] = []
-  /// Spreadsheets turn the times into the order of their own country.
+  /// Whether the order of day and month is ambiguous: spreadsheets write times in the order of their country.
   private let hasOpenDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Basis)?
@@ -57,7 +56,7 @@ struct ClarityFormat: ExportFormat {
     if hasOpenDates, dates.isGiven { try settle() }
   }
 
-  /// A header begins an export; the name follows it in rows without a time, as the information on the patient.
+  /// A header begins an export. The name follows it in rows without a time, with the other information on the patient.
   static func personRow(_ row: Row) -> PersonRow {
     guard row.count > 5 else { return .other }
     if !row[1].isEmpty { return row[1].trimmed[0] &- 0x30 <= 9 ? .other : .start }
@@ -120,7 +119,7 @@ struct ClarityFormat: ExportFormat {
     return .data
   }
 
-  /// The number in a value cell, by the decimal mark of the input.
+  /// The number in a value cell, with the decimal mark of the input.
   mutating func number(_ cell: Field) -> Double? {
     decimalMark.note(cell.bytes)
     glucose.mark = decimalMark.mark
@@ -128,7 +127,7 @@ struct ClarityFormat: ExportFormat {
   }
 }
 
-// MARK: - Headers and rows that are no events
+// MARK: - Headers and rows that are not events
 
 extension ClarityFormat {
   /// Reads values in a unit, with the limits of every Dexcom sensor.
@@ -154,7 +153,7 @@ extension ClarityFormat {
     for index in clocks.indices { clocks[index].startExport() }
   }
 
-  /// Rows without a time name the person, the devices and the limits of alerts, at the start of an export.
+  /// Rows without a time state the person, the devices and the limits of alerts, at the start of an export.
   private mutating func readTimeless(_ row: Row, into out: inout Collector) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
@@ -179,13 +178,13 @@ extension ClarityFormat {
 // MARK: - Readings
 
 extension ClarityFormat {
-  /// What the row is about; in languages whose words are not known, the columns that are filled show it.
+  /// The kind of the row; in unknown languages, the non-empty columns show it.
   @inline(__always) private mutating func event(_ row: Row) -> ClarityEvent {
     let event = types.event(row[columns.type])
     return event == .unknown ? eventOfColumns(row) : event
   }
 
-  /// Whether the column behind the event's own value is filled, too. No event of Clarity has two values.
+  /// Whether the column after the event's value is not empty. No event of Clarity has two values.
   @inline(__always) private func isSplit(_ row: Row, _ event: ClarityEvent) -> Bool {
     switch event {
     case .estimate, .calibration, .fingerStick: !row[columns.insulin].isEmpty
@@ -217,7 +216,7 @@ extension ClarityFormat {
     }
   }
 
-  /// A word in place of the value. It is a level where the subtype repeats it, or where it is a known one.
+  /// A word in place of a value. It is a level if the subtype repeats it, or if it is known.
   private mutating func readLevel(
     _ row: Row, _ reason: String, at shown: ShownTime, into out: inout Collector
   ) {
@@ -263,7 +262,7 @@ extension ClarityFormat {
     out.batch.rejections += levels.takeUndecided()
   }
 
-  /// The reading of a row; nil for one whose counter is damaged, which is rejected.
+  /// The reading of a row; nil for a damaged counter, which is rejected.
   private mutating func estimate(
     _ row: Row, _ measurement: Measurement, at shown: ShownTime, into out: inout Collector
   ) -> Reading? {
@@ -272,7 +271,7 @@ extension ClarityFormat {
     let placement = out.place(shown)
     let tick = row[columns.tick]
     if tick.isEmpty || row[columns.transmitter].isEmpty {
-      // The zone's own change sets the clock back, too; there the placement says that the time occurs twice.
+      // A change of the zone sets the clock back as well; in that case the placement states that the time occurs twice.
       let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
       return Reading(
         device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
@@ -307,7 +306,7 @@ extension ClarityFormat {
     return glucose.read(cell)
   }
 
-  /// A tick, also as programs write whole numbers of a column with holes: `7573.0`.
+  /// A tick, which programs may write like other numbers of a column with gaps: `7573.0`.
   @inline(__always) private static func wholeNumber(_ field: Field) -> Int64? {
     if let number = field.integer { return number }
     guard let number = field.number(.point) ?? field.number(.comma), abs(number) < 1e15 else { return nil }

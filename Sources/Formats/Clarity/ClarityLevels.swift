@@ -2,29 +2,29 @@
 
 import Logbook
 
-/// The words that Clarity writes in place of a value beyond the sensor's range.
+/// The words that Clarity writes in place of a value outside the sensor's range.
 ///
-/// The word is whatever a translation has, and no list of them is complete. An unknown word is decided by a value of the same
-/// sensor shortly before or after it, and means the same in all of the input.
+/// Translations use various words, so no list of them is complete. A value of the same sensor shortly before or after
+/// an unknown word determines its meaning for the whole input.
 struct ClarityLevels {
-  /// On which side of the range a word is.
+  /// The side of the range that a word means.
   enum Level { case low, high }
 
-  /// A sensor reading with a word that nothing has decided so far.
+  /// A sensor reading whose word is still unknown.
   private struct Undecided {
     let reading: Reading
     let word: String
     let rejection: Rejection
   }
 
-  /// No translation has a longer word, in bytes.
+  /// The maximum length of a word in bytes, above that of any translation.
   private static let maxWordBytes = 40
   /// More unknown words than a translation has, and three days of readings.
   private static let maxWords = 16
   private static let maxUndecided = 1000
-  /// How far a value may be from a word that it decides, in seconds.
+  /// The maximum distance in seconds between a value and a word that it determines.
   private static let reach: Int64 = 15 * 60
-  /// A value below or above, in mg/dL, says on which side of the range its neighbour is.
+  /// The values in mg/dL below or above which a neighbour's word is low or high.
   private static let sides = (low: 100.0, high: 250.0)
 
   private static let lowStems = [
@@ -36,14 +36,14 @@ struct ClarityLevels {
     "high", "hoch", "alto", "alta", "haut", "élev", "hoog", "høj", "høy", "hög", "korke", "wysok", "vysok",
     "magas", "sus", "visok", "yüksek", "υψηλ", "висок", "высок", "גבוה", "kõrge", "높음", "高",
   ]
-  /// Stems that are whole words: longer ones mean something else, such as `basal`.
+  /// Stems that must be whole words, since longer ones have other meanings, such as `basal`.
   private static let wholeWords: Set<String> = ["bas", "jos", "sus", "low", "lav", "tief"]
 
   private var learned: [String: Level] = [:]
   private var undecided: [Undecided] = []
   private var lastValue: (device: DeviceIndex, seconds: Int64, measurement: Measurement)?
 
-  /// The word in a cell: letters and no digit.
+  /// The word in a cell: letters without a digit.
   static func word(_ cell: Field) -> String? {
     let cell = cell.trimmed
     guard !cell.isEmpty, cell.count <= maxWordBytes, !cell.bytes.contains(where: { $0 &- 0x30 <= 9 }) else {
@@ -53,7 +53,7 @@ struct ClarityLevels {
     return word.contains(where: \.isLetter) ? word : nil
   }
 
-  /// What a word means: by its stems, else as the values of this input decided.
+  /// The meaning of a word: by its stem, else by the values of this input.
   func level(of word: String) -> Level? { Self.level(byStems: word) ?? learned[word] }
 
   private static func level(byStems word: String) -> Level? {
@@ -67,7 +67,7 @@ struct ClarityLevels {
     return isLow == isHigh ? nil : isLow ? .low : .high
   }
 
-  /// Keeps a reading until a value decides its word; false when too many are kept, or no value decides.
+  /// Holds a reading until a value determines its word; false if too many are held, or if no value can.
   mutating func keep(_ reading: Reading, word: String, rejection: Rejection) -> Bool {
     if learned[word] == nil, let lastValue, isNear(reading, lastValue.device, lastValue.seconds) {
       learn(word, lastValue.measurement)
@@ -77,7 +77,7 @@ struct ClarityLevels {
     return true
   }
 
-  /// Notes a value, which decides the words near it.
+  /// Records a value, which determines words near it.
   @inline(__always)
   mutating func note(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
     lastValue = (device, time.seconds, measurement)
@@ -101,10 +101,10 @@ struct ClarityLevels {
     reading.device == device && abs(reading.deviceTime.seconds - seconds) <= Self.reach
   }
 
-  /// Whether some reading waits for a value.
+  /// Whether a held reading still needs a value.
   var hasUndecided: Bool { !undecided.isEmpty }
 
-  /// The kept readings whose word is decided by now, which are kept no longer.
+  /// Returns and removes the held readings whose word is known now.
   mutating func takeDecided() -> [(reading: Reading, level: Level)] {
     let decided = undecided.compactMap { kept in learned[kept.word].map { (reading: kept.reading, level: $0) }
     }
@@ -112,7 +112,7 @@ struct ClarityLevels {
     return decided
   }
 
-  /// The kept readings, at the end of the input, whose word nothing decided.
+  /// Returns the held readings whose word is still unknown at the end of the input.
   mutating func takeUndecided() -> [Rejection] {
     defer { undecided = [] }
     return undecided.map(\.rejection)

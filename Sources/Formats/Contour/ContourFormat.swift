@@ -2,28 +2,28 @@
 
 import Logbook
 
-/// The table of the Contour app. The name of the glucose column is English in every language, and the others are in one
-/// order around it, so they are read by their place.
+/// The table of the Contour app. The name of the glucose column is English in every language. The other columns have a
+/// fixed order around it, and are read by position.
 struct ContourFormat: ExportFormat {
   static let id = "contour"
   static let title = "Contour app CSV"
   static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
 
-  /// Places of the columns, counted from that of the glucose.
+  /// Positions of the columns relative to glucose.
   private enum Place {
     static let time = -1, meal = 1, source = 2, notes = 3, activity = 4, carbs = 5, medication = 6,
       location = 7
   }
 
-  /// The header line: where the glucose is, and its unit.
+  /// The header line: the position of glucose, and its unit.
   struct Found {
     let glucose: Int
     let unit: GlucoseUnit
     let count: Int
     let isEnglish: Bool
-    /// Whether the columns are in the app's order, so that those around the glucose can be read.
+    /// Whether the columns are in the app's order, so that those around glucose can be read.
     let isWhole: Bool
-    /// The names of the columns that are not read.
+    /// The names of unread columns.
     let unread: [String]
 
     init?(_ cells: [String]) {
@@ -33,7 +33,7 @@ struct ContourFormat: ExportFormat {
         let unit = Self.unit(of: cells[place])
       else { return nil }
       let meal = place + Place.carbs
-      // `Meal[g]` in any language; a table of the first columns alone has the row numbers in front.
+      // `Meal[g]` in any language. A table of only the first columns begins with row numbers.
       isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
       guard cells[0] == "#" || isWhole else { return nil }
       let last = place + (isWhole ? Place.location : 0)
@@ -59,14 +59,14 @@ struct ContourFormat: ExportFormat {
     "after meal": .afterMeal, "post-meal": .afterMeal, "etter måltid": .afterMeal, "efter måltid": .afterMeal,
     "po posiłku": .afterMeal, "": [], "no mark": [], "ingen markering": [], "ingen": [],
   ]
-  /// Parts of the word for values that were typed, in the languages of the app.
+  /// Parts of the word for typed values in the app's languages.
   private static let manualWords = ["manu", "ręcz"]
 
   private var header: Found
   private var hasHeader = false
   private var dates: OpenDates
   private var mark: DecimalMarkSurvey
-  /// Whether every half of the day is written as in the United States; elsewhere English has `am` and `pm`.
+  /// Whether every half of the day is in capitals, as in the United States; elsewhere English has `am` and `pm`.
   private var hasCapitals = true
   private let model: String
 
@@ -124,7 +124,7 @@ struct ContourFormat: ExportFormat {
     guard let header = Found(row.fields.map(\.text)) else {
       return .unknown("before the header, or not a row of the Contour app")
     }
-    // Rows below a header with another unit are none of this one.
+    // Rows below a header with another unit are not read.
     hasHeader = header.unit == self.header.unit && header.glucose == self.header.glucose
     guard hasHeader else {
       return .unknown("a header with other columns; import this part as a separate input")
@@ -167,14 +167,14 @@ extension ContourFormat {
     for (place, kind) in [(Place.notes, RecordKind.note), (Place.activity, .exercise)] {
       let cell = row[header.glucose + place].trimmed
       if cell.isEmpty { continue }
-      // The app writes a line end as two characters.
+      // The app writes a line break as two characters.
       let text = cell.text.replacing(#"\n"#, with: "\n")
       out.add(kind, at: time, owner: model, line: row.line, ["text": .text(text)])
     }
     readMedication(row, at: time, into: &out)
   }
 
-  /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses in words. Other medication is counted.
+  /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses as text. Other medication is counted.
   private func readMedication(_ row: Row, at time: ShownTime, into out: inout Collector) {
     let cell = row[header.glucose + Place.medication].trimmed
     guard !cell.isEmpty else { return }
@@ -204,7 +204,7 @@ extension ContourFormat {
     return parts.map { String($0.drop(while: \.isWhitespace)) }.filter { !$0.isEmpty }
   }
 
-  /// The kind of insulin and the units of a part; nil for what is no dose of a known kind.
+  /// The kind of insulin and the units of a part; nil if it is not a dose of a known kind.
   private static func dose(_ part: String) -> (subtype: String, units: Double)? {
     guard let colon = part.lastIndex(of: ":") else { return nil }
     let name = foldedHeader(String(part[..<colon]))

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Glucose of the D1NAMO data set. Of its types only `cgm` is a sensor's; the others, and none, are finger sticks.
+/// Glucose of the D1NAMO data set. Only the type `cgm` is a sensor's; other types, and a missing one, are finger sticks.
 struct D1NAMOFormat: ExportFormat {
   static let id = "d1namo"
   static let title = "D1NAMO glucose CSV"

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Bodies of Dexcom's API, versions 2 and 3: `egvs`, `calibrations` and `events`. `systemTime` is UTC, also without an offset;
-/// `displayTime` is the time that was shown.
+/// Responses of Dexcom's API, versions 2 and 3: `egvs`, `calibrations` and `events`. `systemTime` is UTC, even without
+/// an offset; `displayTime` is the shown time.
 struct DexcomAPIFormat: ExportFormat {
   static let id = "dexcom-api"
   static let title = "Dexcom API JSON"
@@ -25,7 +25,7 @@ struct DexcomAPIFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var zoneOffsets: ZoneOffsets
 
-  /// Whether the items are calibrations, which only their list says.
+  /// Whether the items are calibrations, which only the name of their list shows.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Bool>? {
     let isOwn = head.objects.contains { object in
       object["systemTime"] != nil && object["displayTime"] != nil
@@ -79,7 +79,7 @@ struct DexcomAPIFormat: ExportFormat {
     let unit = row[Name.unit]
     let reader = GlucoseUnit(name: unit.text) == .millimolesPerLitre ? millimoles : milligrams
     var cell = reader.read(row[Name.value])
-    // Beyond the range the value only marks it: 39 or 401.
+    // Outside the range the value is only a mark: 39 or 401.
     if row[Name.status].equals("low") { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
     if row[Name.status].equals("high") { cell = .measurement(.high(above: 400, .milligramsPerDecilitre)) }
     switch cell {

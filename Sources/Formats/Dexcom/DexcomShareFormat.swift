@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Bodies of Dexcom Share: a list of `{"WT":"Date(…)","Value":175,"Trend":"Flat"}`. `WT` is an instant; `DT` adds the offset of
-/// the phone.
+/// Responses of Dexcom Share: a list of `{"WT":"Date(…)","Value":175,"Trend":"Flat"}`. `WT` is an instant; `DT` adds
+/// the phone's offset.
 struct DexcomShareFormat: ExportFormat {
   static let id = "dexcom-share"
   static let title = "Dexcom Share JSON"
@@ -58,7 +58,8 @@ struct DexcomShareFormat: ExportFormat {
     return .data
   }
 
-  /// `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)`: the offset never shifts the instant.
+  /// `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)`: the offset does not change the
+  /// instant.
   private static func date(_ field: Field) -> (milliseconds: Int64, offset: Int32?)? {
     guard let open = field.bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = field.bytes.lastIndex(of: UInt8(ascii: ")")), open < close

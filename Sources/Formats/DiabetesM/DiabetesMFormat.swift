@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The entries of Diabetes:M. A row is one moment of the diary with all that was entered for it, and it names its time
-/// zone. Each number is 0 where nothing was entered.
+/// The entries of Diabetes:M. A row is one moment of the diary with everything entered for it, and states its time
+/// zone. Each number is 0 if nothing was entered.
 struct DiabetesMFormat: ExportFormat {
   static let id = "diabetes-m"
   static let title = "Diabetes:M CSV"
@@ -36,7 +36,7 @@ struct DiabetesMFormat: ExportFormat {
   typealias Columns = KnownColumns<Column>
 
   private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
-  /// Settings of the calculator, places of injections, and what a laboratory measured.
+  /// Settings of the calculator, places of injections, and values from a laboratory.
   private static let unread: Set<String> = [
     "extended_bolus_duration", "bolus_insulin_type", "basal_insulin_type", "weight", "category",
     "category_name", "carb_ratio_factor", "insulin_sensitivity_factor", "pressure_dia",
@@ -46,7 +46,7 @@ struct DiabetesMFormat: ExportFormat {
     "creatinine", "calcium", "total_protein", "sodium", "potassium", "bicarbonate", "chloride", "alp", "alt",
     "ast", "bilirubin", "bun",
   ]
-  /// Columns that glucoport has no kind for.
+  /// Columns without a kind in glucoport.
   private static let skipped: [(Column, String)] = [
     (.weight, "body weight"), (.pressure, "blood pressure"), (.pulse, "pulse"), (.hba1c, "HbA1c"),
     (.cholesterol, "cholesterol"), (.medications, "medication"),
@@ -105,10 +105,10 @@ struct DiabetesMFormat: ExportFormat {
 }
 
 extension DiabetesMFormat {
-  /// Whether a cell holds something: 0 is nothing.
+  /// Whether a cell has a value: 0 means none.
   private func isFilled(_ cell: Field) -> Bool { !cell.trimmed.isEmpty && cell.number() != 0 }
 
-  /// The app does not say which values came from a meter, so all but a sensor's are those of a diary.
+  /// The app does not state which values came from a meter, so all except a sensor's are diary values.
   private func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     var isTaken = false
     let device = out.device(Device(vendor: "Diabetes:M", model: "Diabetes:M", format: Self.id))
@@ -139,7 +139,7 @@ extension DiabetesMFormat {
     return cell.equalsFolded("false") ? millimoles : nil
   }
 
-  /// Doses for the meal and the correction, given at once; the extended one; and the basal insulin.
+  /// Doses for the meal and the correction, given at once; the extended dose; and the basal insulin.
   private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let isRate = row[columns[.basalIsRate]].equalsFolded("true")
     let wanted = [
@@ -160,7 +160,7 @@ extension DiabetesMFormat {
         row, "the doses together are more than \(plainNumber(PlausibleAmounts.units.upperBound)) units")
       return true
     }
-    // A correction for a low value takes from the dose for the meal.
+    // A correction for a low value reduces the dose for the meal.
     if units > 0 { fields["units"] = .number((units * 1000).rounded() / 1000) }
     if !fields.isEmpty {
       fields["subtype"] = .text("rapid")
@@ -194,15 +194,15 @@ extension DiabetesMFormat {
   }
 }
 
-/// Zones that the rows of an input name, each looked up once.
+/// The zones in an input's rows, each looked up once.
 struct RowZones {
-  /// More zones than anybody's diary has; a damaged input may name a new one in each row.
+  /// More zones than any diary has. A damaged input may state a new one in each row.
   private static let maxZones = 64
 
   private var zones: [[UInt8]: LogbookZone?] = [:]
   private var hasUnknown = false
 
-  /// The time with the offset that its own zone had then; unchanged where the row names no zone that is known.
+  /// The time with the offset of the row's zone; unchanged for an unknown zone.
   mutating func place(_ time: ShownTime, in name: Field) -> ShownTime {
     guard time.utcOffset == nil, name.count > 0, name.count <= 64 else {
       if name.count > 64 { hasUnknown = true }

@@ -2,15 +2,15 @@
 
 import Logbook
 
-/// The backup of Diaguard. Its rows have no header: the first cell says what a row is, and an entry gives the time of all rows up
-/// to the next one.
+/// The backup of Diaguard. Its rows have no header: the first cell states the kind of a row, and an entry states the
+/// time of all rows up to the next entry.
 struct DiaguardFormat: ExportFormat {
   static let id = "diaguard"
   static let title = "Diaguard backup"
   static let summary = "finger sticks, insulin, carbohydrates, food, activity, notes"
 
   private static let delimiter = UInt8(ascii: ";")
-  /// The words that begin a row, with the cells that a whole one has at least.
+  /// The first cells of rows, with the minimum number of cells of a complete row.
   private static let rowWords: [String: Int] = [
     "meta": 2, "tag": 2, "food": 3, "entry": 3, "measurement": 3, "foodEaten": 3, "entryTag": 2,
   ]
@@ -25,7 +25,7 @@ struct DiaguardFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let rows = head.rows(delimiter)
     guard let first = rows.first, first.first == "meta", first.count == 2 else { return nil }
-    // The last row of the head may be cut.
+    // The last row of the head may be truncated.
     let isOwn = rows.dropLast(rows.count > 2 ? 1 : 0).allSatisfy { cells in
       cells.first.map { rowWords[$0] != nil } ?? false
     }
@@ -84,7 +84,7 @@ struct DiaguardFormat: ExportFormat {
       readInsulin(row, at: time, into: &out)
     } else if category.equals("meal") {
       guard let fields = out.amounts(row, [AmountColumn(2, "carbs", PlausibleAmounts.grams)]) else { return }
-      // 0 means that the meal is only food in words.
+      // 0 means that the meal has only foods as text.
       if !fields.isEmpty { out.add(.food, at: time, owner: model, line: row.line, fields) }
     } else if category.equals("activity") {
       guard let fields = out.amounts(row, [AmountColumn(2, "minutes", PlausibleAmounts.minutes)]) else {
@@ -97,7 +97,7 @@ struct DiaguardFormat: ExportFormat {
     }
   }
 
-  /// A bolus and its correction are one dose; basal insulin is another one.
+  /// A bolus and its correction are one dose; basal insulin is a separate one.
   private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) {
     let columns = [Dose.bolus, Dose.correction, Dose.basal].map {
       AmountColumn($0, "\($0)", PlausibleAmounts.units)
@@ -120,12 +120,12 @@ struct DiaguardFormat: ExportFormat {
     }
   }
 
-  /// A sum to a thousandth, since that of two decimal numbers may differ from what a person adds.
+  /// A sum rounded to a thousandth, since the binary sum of two decimal numbers may differ from the exact one.
   private static func sum(_ one: Double, _ other: Double) -> Double {
     ((one + other) * 1000).rounded() / 1000
   }
 
-  /// The weight of a food is not that of its carbohydrates, so both are words.
+  /// The weight of a food is not that of its carbohydrates, so both become text.
   private func readFood(_ row: Row, into out: inout Collector) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")

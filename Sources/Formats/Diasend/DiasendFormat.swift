@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or insulin and
-/// carbohydrates. The service is closed; people keep its files.
+/// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or insulin
+/// and carbohydrates. The service is closed; people keep its files.
 struct DiasendFormat: ExportFormat {
   static let id = "diasend"
   static let title = "Diasend sheets"
@@ -11,7 +11,7 @@ struct DiasendFormat: ExportFormat {
 
   /// The sheets that are read.
   enum Sheet {
-    /// A column of times and one that is named like its unit.
+    /// A column of times, and a column named by its unit.
     case glucose(GlucoseUnit)
     case insulin(KnownColumns<Column>)
   }
@@ -19,7 +19,7 @@ struct DiasendFormat: ExportFormat {
   enum Column: Int, CaseIterable {
     case time, basal, type, bolus, immediate, extended, minutes, carbs, notes
 
-    /// The name in the sheet, folded.
+    /// The folded name in the sheet.
     fileprivate var name: String {
       switch self {
       case .time: "time"
@@ -35,7 +35,7 @@ struct DiasendFormat: ExportFormat {
     }
   }
 
-  /// What the app writes itself beside a bolus.
+  /// Notes that the app itself adds to a bolus.
   private static let machineNotes: Set<String> = ["combination unknown"]
   private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
 
@@ -43,7 +43,7 @@ struct DiasendFormat: ExportFormat {
   private var hasHeader = false
   private var dates: OpenDates
   private var mark: DecimalMarkSurvey
-  /// The times in either order: the sheet does not say whether a sensor measured.
+  /// The times in either order: the sheet does not state whether a sensor measured.
   private var cadences = [DateOrder.dayFirst: Cadence(), .monthFirst: Cadence()]
   private var kind: ReadingKind
   private var kindBasis = Decision.Basis.given
@@ -64,15 +64,15 @@ struct DiasendFormat: ExportFormat {
     return nil
   }
 
-  /// `Date,05/11/2013 to 03/02/2014`, which is above the glucose.
+  /// `Date,05/11/2013 to 03/02/2014`, above the glucose.
   private static func isPeriod(_ cells: [String]) -> Bool {
     cells.count >= 2 && cells[0] == "Date" && cells[1].contains(" to ") && cells[1].first?.isNumber == true
   }
 
-  /// A table of times and `mg/dl` is many people's: only below the period it is one of Diasend.
+  /// Many programs write a table of times and `mg/dl`: only below the period it is Diasend's.
   private static func sheet(_ cells: [String], isBelowPeriod: Bool) -> Sheet? {
     guard cells.first == "Time" else { return nil }
-    // The values are read from the second column, so that is where the unit has to be.
+    // The values are in the second column, so the unit must be its name.
     let others = cells.dropFirst(2)
     if isBelowPeriod, cells.count > 1, others.allSatisfy(\.isEmpty), let unit = GlucoseUnit(name: cells[1]) {
       return .glucose(unit)
@@ -126,7 +126,7 @@ struct DiasendFormat: ExportFormat {
     kind = cadence.isSensor ? .cbg : .smbg
   }
 
-  /// Readings of a few rows would be stored again as those of the other kind with the next, longer sheet.
+  /// The next, longer sheet could show the other kind, and readings of a few rows would then be stored twice.
   private var unknownKind: Failure {
     let kinds = [ReadingKind.smbg, .cbg].map { kind in
       { (options: inout ExportOptions) in options.kind = kind }
@@ -168,11 +168,11 @@ struct DiasendFormat: ExportFormat {
   }
 
   private mutating func readOther(_ row: Row) -> RowVerdict {
-    // Whose the sheet is, is above its header, which comes once.
+    // The person is stated above the header, which occurs once.
     guard let sheet = Self.sheet(row.fields.map(\.text), isBelowPeriod: true) else {
       return .unknown("before the header, or not a row of Diasend")
     }
-    // Rows below the header of another sheet, or with another unit, are none of this one.
+    // Rows below the header of another sheet, or with another unit, are not read.
     hasHeader = isSame(sheet)
     guard hasHeader else {
       return .unknown("the header of another sheet; import this part as a separate input")

@@ -2,21 +2,21 @@
 
 import Logbook
 
-/// The codes of LOINC for readings. A code fixes the dimension of the value, so the unit of the source chooses it.
+/// The codes of LOINC for readings. A code fixes the dimension of the value, so the source's unit determines the code.
 enum FHIRCode {
-  /// The code systems under which LOINC appears: its URL, and its OID in documents that come from HL7 version 3.
+  /// The code systems of LOINC: its URL, and its OID in documents from HL7 version 3.
   static let systems: Set<String> = [
     "http://loinc.org", "https://loinc.org", "urn:oid:2.16.840.1.113883.6.1",
   ]
 
-  /// What a code says of a value.
+  /// The meaning of a code for a value.
   struct Meaning {
     let kind: ReadingKind
     let unit: GlucoseUnit
     var marks: ReadingMarks = []
   }
 
-  /// The codes that are read. Those without a method are what Apple Health and hospitals use for meters.
+  /// The codes that are read. Apple Health and hospitals use those without a method for meters.
   static let meanings: [String: Meaning] = [
     "41653-7": Meaning(kind: .smbg, unit: .milligramsPerDecilitre),
     "14743-9": Meaning(kind: .smbg, unit: .millimolesPerLitre),
@@ -32,7 +32,7 @@ enum FHIRCode {
   /// Glucose in serum or plasma that a laboratory measured.
   static let laboratory: Set<String> = ["2345-7", "14749-6"]
 
-  /// The code and its name of a reading in the unit of its source; nil for a ketone value in mg/dL, which has none.
+  /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, which has none.
   static func coding(_ kind: ReadingKind, _ unit: GlucoseUnit) -> (code: String, display: String)? {
     let isMass = unit == .milligramsPerDecilitre
     let dimension = isMass ? "Mass/volume" : "Moles/volume"

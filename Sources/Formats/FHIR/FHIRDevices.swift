@@ -3,9 +3,9 @@
 import Logbook
 import Nightscout
 
-/// The Device resources of an input, by the names under which Observations refer to them.
+/// The Device resources of an input, by the names in Observations' references.
 struct FHIRDevices {
-  /// More than any export has; what comes behind is not resolved.
+  /// More than any export has; further ones are not resolved.
   private static let maxDevices = 10_000
   private static let maxReference = 512
   /// The longest name or serial number in scalars.
@@ -15,7 +15,7 @@ struct FHIRDevices {
   /// The Device of a DeviceMetric.
   private var sources: [String: String] = [:]
 
-  /// Enters a Device or a DeviceMetric.
+  /// Adds a Device or a DeviceMetric.
   ///
   /// - Parameter url: the `fullUrl` of the entry; empty without one.
   mutating func add(_ resource: JSONValue, url: String) {
@@ -34,10 +34,10 @@ struct FHIRDevices {
     }
   }
 
-  /// The device of an Observation, contained in it or among those entered; without a reference, what is said in its place.
-  /// An empty vendor or model is one that nothing states.
+  /// The device of an Observation, contained in it or added before; without a reference, the text in its place. An
+  /// unknown vendor or model is empty.
   ///
-  /// - Returns: nil for a reference to a Device that was not entered: with it, the readings would have another identity.
+  /// - Returns: nil for a reference to an unknown Device: with the Device, the readings would have another identity.
   func device(of observation: JSONValue) -> Device? {
     guard let reference = observation["device"] else { return Self.unnamed }
     guard let target = reference["reference"]?.text else {
@@ -67,7 +67,7 @@ struct FHIRDevices {
 
   private static let unnamed = Device(vendor: "", model: "", format: FHIRFormat.id)
 
-  /// R4 names a device in `deviceName`, R5 in `name`.
+  /// R4 has the name in `deviceName`, R5 in `name`.
   private static func device(_ resource: JSONValue) -> Device {
     let names = (resource["deviceName"]?.items ?? []) + (resource["name"]?.items ?? [])
     let name = names.first { $0["type"]?.text == "user-friendly-name" } ?? names.first

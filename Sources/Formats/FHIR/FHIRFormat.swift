@@ -3,8 +3,8 @@
 import Logbook
 import Nightscout
 
-/// Observations of FHIR R4 and R5: Bundles, NDJSON, or single resources, as hospitals and apps export them and as our own
-/// export writes them. Names of patients and others are neither kept nor printed.
+/// Observations of FHIR R4 and R5 as Bundles, NDJSON, or single resources, from hospitals, apps and our own export.
+/// Names of patients and others are neither stored nor printed.
 struct FHIRFormat: ExportFormat {
   static let id = "fhir"
   static let title = "FHIR Observations (JSON)"
@@ -14,7 +14,7 @@ struct FHIRFormat: ExportFormat {
   static let picksRows = true
 
   private static let members = ["resourceType", "subject.reference"]
-  /// What names a patient where nothing refers to one.
+  /// The member that identifies a patient without a reference.
   private static let identifier = "subject.identifier.value"
   private static let names =
     members + members.map { "resource." + $0 } + [
@@ -26,7 +26,7 @@ struct FHIRFormat: ExportFormat {
     static let identifier = 9, entryIdentifier = 10
   }
 
-  /// What begins an export of patient data; the name alone is also a member of other services' JSON.
+  /// The first members of an export of patient data. The name by itself also occurs in other services' JSON.
   private static let types: Set<String> = [
     "AllergyIntolerance", "Bundle", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
     "DeviceMetric", "DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "Goal",
@@ -35,13 +35,13 @@ struct FHIRFormat: ExportFormat {
     "Procedure", "Provenance", "Questionnaire", "QuestionnaireResponse", "ServiceRequest", "Specimen",
   ]
 
-  /// A resource of this size is parsed at once; a day of samples takes a hundredth of it.
+  /// A resource of this size is parsed at once; a day of samples needs 1/100 of it.
   private static let maxResource = 1 << 20
-  /// How many names of things that are not imported are distinguished.
+  /// The maximum number of names by which other resources are counted.
   private static let maxSkipped = 100
 
   private let isOwn: Bool
-  /// What the person says took the readings whose input does not.
+  /// The model that a person stated for readings whose input states none.
   private let givenModel: String?
   private var devices = FHIRDevices()
   private let options: ExportOptions
@@ -64,7 +64,7 @@ struct FHIRFormat: ExportFormat {
     givenModel = options.device
   }
 
-  /// A Device may come behind its Observations, and so may a second patient. Our own Observations state their device.
+  /// A Device may follow its Observations, and so may a second patient. Our own Observations state their device.
   var gainsBySurvey: Bool { !isOwn }
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
@@ -80,7 +80,7 @@ struct FHIRFormat: ExportFormat {
         if resource.type.equals("Observation") { people.note(resource.subject.text) }
       }
     } catch {
-      // The row is rejected when it is read.
+      // The row will be rejected when it is read.
     }
   }
 
@@ -102,7 +102,7 @@ struct FHIRFormat: ExportFormat {
 // MARK: - Resources
 
 extension FHIRFormat {
-  /// A resource in a row, and what is said about it beside it.
+  /// A resource in a row, with the Bundle's information about it.
   struct Resource {
     let type: Field
     let subject: Field
@@ -111,7 +111,7 @@ extension FHIRFormat {
     let row: Row
   }
 
-  /// Calls `body` with the resource of a row, or with those of a Bundle that is a row.
+  /// Calls `body` with the resource of a row, or with those of a Bundle in a row.
   ///
   /// - Returns: whether the row is a resource.
   private static func forEachResource(in row: Row, _ body: (Resource) -> Void) throws -> Bool {
@@ -147,7 +147,7 @@ extension FHIRFormat {
     do { return try JSONValue.read(Array(resource.text.bytes)) } catch { return nil }
   }
 
-  /// Enters a resource that says what took readings.
+  /// Records a resource that states a device.
   private mutating func note(_ resource: Resource) {
     guard resource.type.equals("Device") || resource.type.equals("DeviceMetric"),
       resource.text.count <= Self.maxResource, let value = Self.parsed(resource)
@@ -173,7 +173,7 @@ extension FHIRFormat {
     }
   }
 
-  /// Counts what is not imported, by a name that an input cannot make up without end.
+  /// Counts a resource that is not imported, by a name of which an input can only create a limited number.
   private mutating func skip(_ name: String, into out: inout Collector) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < Self.maxSkipped { skipped.insert(short) }
@@ -216,7 +216,7 @@ extension FHIRFormat {
     }
   }
 
-  /// A device with a vendor and a model; nil where neither the input nor a person names one.
+  /// A device with vendor and model; nil if neither the input nor a person states one.
   private func named(_ device: Device?) -> Device? {
     guard var device = device ?? givenModel.map({ Device(vendor: "", model: $0, format: Self.id) }) else {
       return nil
@@ -226,7 +226,8 @@ extension FHIRFormat {
     return device
   }
 
-  /// An instant identifies its reading, since servers write it with other offsets; a time without offset is as it was shown.
+  /// An instant identifies its reading, since servers write it with various offsets; a time without an offset is a
+  /// shown time.
   private func add(
     _ meaning: FHIRCode.Meaning, _ measurement: Measurement, at time: ShownTime, _ device: DeviceIndex,
     _ row: Row, into out: inout Collector

@@ -3,13 +3,13 @@
 import Logbook
 import Nightscout
 
-/// The extension in which an Observation of our own carries all parts of a reading's identity.
+/// The extension of our own Observations with all parts of a reading's identity.
 enum FHIRIdentity {
-  /// Fixed and not derived from anything: what reads an export recognises it by this.
+  /// Fixed and not derived from anything: readers of an export recognise the extension by it.
   static let url = "urn:uuid:6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a10"
 
-  /// What the Observation does not say itself, or not in a form that comes back as it was. The value is not among them:
-  /// what other programs read is what an import takes.
+  /// The parts that the Observation itself lacks, or that it does not preserve exactly. The value is not included: an
+  /// import uses the value that other programs read.
   private static let columns: [GlucoportColumn] = [
     .kind, .deviceTime, .utcOffset, .offsetSource, .marks, .vendor, .model, .serial, .format, .positionKind,
     .position, .valueBucket, .occurrence,
@@ -25,7 +25,7 @@ enum FHIRIdentity {
     return #"{"url":"\#(url)","extension":[\#(parts.joined(separator: ","))]}"#
   }
 
-  /// The parts that a resource states; nil for a resource of another program.
+  /// The parts in a resource; nil for a resource of another program.
   static func parts(of resource: JSONValue) -> [String: JSONValue]? {
     guard let own = resource["extension"]?.items?.first(where: { $0["url"]?.text == url }) else { return nil }
     var parts: [String: JSONValue] = [:]
@@ -36,7 +36,7 @@ enum FHIRIdentity {
     return parts
   }
 
-  /// The reading with these parts and a value; nil where somebody damaged one of them.
+  /// The reading with these parts and a value; nil if a part is damaged.
   static func reading(_ parts: [String: JSONValue], _ measurement: Measurement) -> (Reading, Device)? {
     var own = parts
     own["unit"] = .text(measurement.unit.name)

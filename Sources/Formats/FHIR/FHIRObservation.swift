@@ -3,27 +3,27 @@
 import Logbook
 import Nightscout
 
-/// What an Observation says of a reading.
+/// The reading in an Observation.
 struct FHIRObservation {
-  /// What an Observation of another program holds.
+  /// The content of another program's Observation.
   enum Content {
     case reading(FHIRCode.Meaning, Measurement, ShownTime)
     case series(FHIRCode.Meaning, FHIRSeries)
-    /// Nothing that is imported, with its name.
+    /// Content that is not imported, with its name.
     case skipped(String)
     case rejected(String)
   }
 
-  /// Why an Observation cannot be read, in words that hold none of its values.
+  /// Why an Observation cannot be read, without any of its values.
   struct Reason: Error {
     let text: String
   }
 
   let resource: JSONValue
-  /// The codings that name a reading. A translation may name the other unit.
+  /// The codings of a reading. A translation may have the other unit.
   private let meanings: [FHIRCode.Meaning]
   private let codings: [(isLOINC: Bool, code: String)]
-  /// The parts of the identity, of an Observation that glucoport wrote.
+  /// The parts of the identity in an Observation of glucoport.
   private let parts: [String: JSONValue]?
 
   private static let maxCodings = 20
@@ -53,7 +53,7 @@ struct FHIRObservation {
     }
   }
 
-  /// What an Observation that is imported says besides, by name.
+  /// The names of further content in an imported Observation.
   var ignored: [String] {
     let texts = Set(FHIRCode.noted.map(\.text))
     let notes = (resource["note"]?.items ?? []).filter { !texts.contains($0["text"]?.text ?? "") }
@@ -66,7 +66,7 @@ struct FHIRObservation {
 // MARK: - Our own
 
 extension FHIRObservation {
-  /// The reading of an Observation that glucoport wrote; nil for any other.
+  /// The reading of an Observation of glucoport; nil for any other.
   var own: Result<(Reading, Device), Reason>? {
     guard let parts else { return nil }
     let unit = meanings.first?.unit ?? .milligramsPerDecilitre
@@ -98,7 +98,7 @@ extension FHIRObservation {
 // MARK: - Others
 
 extension FHIRObservation {
-  /// Which side of the range a value is beyond.
+  /// The side of the range on which a value is.
   enum Range { case low, high }
 
   private enum Amount {
@@ -141,9 +141,9 @@ extension FHIRObservation {
 
   private static let badTime = "invalid or missing time; expected YYYY-MM-DDThh:mm:ss+hh:mm"
 
-  /// The value, or what is said in its place.
+  /// The value, or the text in its place.
   ///
-  /// - Parameter usual: the unit of the code, for a value that states none.
+  /// - Parameter usual: the unit of the code, for a value without a unit.
   private func quantity(_ usual: GlucoseUnit) -> Amount {
     guard let value = resource["valueQuantity"] else {
       let hasOther = ["valueString", "valueInteger", "valueCodeableConcept", "valueRange", "valueRatio"]
@@ -156,7 +156,7 @@ extension FHIRObservation {
     let unit: GlucoseUnit
     if let text = value["code"]?.text ?? value["unit"]?.text {
       guard let known = FHIRCode.unit(text) else { return .rejected("the unit is neither mg/dL nor mmol/L") }
-      // A code fixes the dimension: where both disagree, one of them is wrong, and nobody knows which.
+      // A code fixes the dimension: if code and unit contradict each other, it is unknown which is wrong.
       guard meanings.isEmpty || meanings.contains(where: { $0.unit == known }) else {
         return .rejected("the unit is not that of the code")
       }
@@ -172,7 +172,7 @@ extension FHIRObservation {
     }
   }
 
-  /// LO or HI without a limit: beyond the range of the scale.
+  /// LO or HI without a limit: outside the range of the scale.
   private var interpretedRange: Range? {
     let codes = (resource["interpretation"]?.items ?? []).prefix(Self.maxCodings)
       .flatMap { ($0["coding"]?.items ?? []).prefix(Self.maxCodings) }.compactMap { $0["code"]?.text }
@@ -180,7 +180,7 @@ extension FHIRObservation {
     return codes.contains(">") ? .high : nil
   }
 
-  /// When it was measured; only without any such time, when it was issued.
+  /// The time of the measurement; without one, the time of issue.
   private var time: ShownTime? {
     let effective = [
       resource["effectiveDateTime"], resource["effectiveInstant"], resource["effectivePeriod"]?["start"],

@@ -3,25 +3,25 @@
 import Logbook
 import Nightscout
 
-/// The samples of a sensor in one Observation (`SampledData`), a fixed time apart.
+/// The samples of a sensor in one Observation (`SampledData`), at a fixed interval.
 struct FHIRSeries {
-  /// Two weeks of a sensor that measures each minute: more is not what one resource is for.
+  /// Two weeks of a sensor that measures each minute: more is unusual in one resource.
   private static let maxSamples = 20_160
-  /// A second to a day between two samples, in milliseconds.
+  /// The interval between samples in milliseconds: from a second to a day.
   private static let periods = 1000.0...86_400_000
 
-  /// The end of the year 9999: no time that is written has more digits.
+  /// The end of the year 9999, after which times would need more digits.
   private static let lastSecond: Int64 = 253_402_300_799
 
   private(set) var samples: [(time: ShownTime, measurement: Measurement)] = []
-  /// How many samples say that there is no value.
+  /// The number of samples without a value.
   private(set) var errors = 0
   /// Whether a sample is neither a value nor a known letter.
   private(set) var hasInvalid = false
 
   /// Reads a series that starts at a time.
   ///
-  /// - Parameter units: those of the codes of the Observation.
+  /// - Parameter units: the units of the Observation's codes.
   static func read(
     _ data: JSONValue, from start: ShownTime, units: [GlucoseUnit]
   ) -> Result<FHIRSeries, FHIRObservation.Reason> {
@@ -80,7 +80,7 @@ struct FHIRSeries {
     value?.number.flatMap { PlausibleAmounts.stated.contains($0) ? $0 : nil }
   }
 
-  /// Milliseconds: R4 has a `period`, R5 an interval with a unit of UCUM.
+  /// The interval in milliseconds: R4 has a `period`, R5 an interval with a unit of UCUM.
   private static func period(_ data: JSONValue) -> Double? {
     if let period = data["period"]?.number { return period }
     let units: [String: Double] = ["ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000]

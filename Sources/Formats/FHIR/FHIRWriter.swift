@@ -2,33 +2,33 @@
 
 import Logbook
 
-/// Writes readings as Observations of FHIR R4, which R5 reads as well, with a Patient in front of them and each Device in front
-/// of its first reading.
+/// Writes readings as Observations of FHIR R4, which R5 can read as well. The Patient comes first, and each Device
+/// before its first reading.
 ///
-/// Every id is a hash of what it identifies, so that a second export has the same ones.
+/// Every id is a hash of what it identifies, so that a second export has the same ids.
 package struct FHIRWriter: ReadingDocumentWriter {
-  /// How the resources follow each other.
+  /// The arrangement of the resources.
   package enum Form: Sendable {
     /// One Bundle of the type `collection`.
     case bundle
-    /// A resource a line, as in Bulk Data.
+    /// One resource in each line, as in Bulk Data.
     case ndjson
   }
 
-  /// The guide whose profiles the Observations name in `meta`, where they meet them.
+  /// The guide whose profiles are stated in `meta` of conforming Observations.
   package enum Profile: String, CaseIterable, Sendable {
     /// HL7's Continuous Glucose Monitoring, for sensor readings.
     case cgm
-    /// gematik's Health Device Data Transfer, for readings of meters. Its profile for sensors wants series.
+    /// gematik's Health Device Data Transfer, for readings of meters. Its profile for sensors requires series.
     case hddt
   }
 
   /// Why an export leaves out a reading.
   package enum Omission: ReadingOmission {
-    /// Nobody's glucose.
+    /// Not a person's glucose.
     case controlSolution
 
-    /// What is left out, in the singular.
+    /// The name of a left-out reading, in the singular.
     package var noun: String { "control-solution reading" }
   }
 
@@ -39,15 +39,15 @@ package struct FHIRWriter: ReadingDocumentWriter {
   private let profile: Profile?
   private let patientName: String?
   private let patient: String
-  /// The ids of the devices that are written, by what identifies them.
+  /// The ids of the devices written so far, by the parts that identify them.
   private var devices: [String: String] = [:]
 
   /// A writer of one export.
   ///
   /// - Parameters:
-  ///   - logbook: what distinguishes the logbook from those of other people. The Patient's id is a hash of it and not of the
-  ///     name: it stays the same whether the name is written or not, and two people have two.
-  ///   - patientName: the name to write; nil for a Patient without one.
+  /// - logbook: what distinguishes the logbook from those of other people. The Patient's id is a hash of it rather than
+  ///   of the name. So it is the same with and without the name, and two people have two ids.
+  ///   - patientName: the name to write; nil for a Patient without a name.
   package init(_ form: Form, logbook: [String] = [""], profile: Profile? = nil, patientName: String? = nil) {
     self.form = form
     self.profile = profile
@@ -66,12 +66,12 @@ package struct FHIRWriter: ReadingDocumentWriter {
   /// The end of the Bundle.
   package var footer: String { form == .bundle ? "\n]}\n" : "" }
 
-  /// Why a reading is left out; nil where it is not.
+  /// Why a reading is left out; nil if it is not.
   package static func omission(of reading: GlucoportReading) -> Omission? {
     reading.marks.contains(.controlSolution) ? .controlSolution : nil
   }
 
-  /// Appends a reading, and its device if it is the first one of that.
+  /// Appends a reading, after its device if that is new.
   package mutating func append(_ item: GlucoportReading, to out: inout [UInt8]) {
     let device = device(item.device, to: &out)
     let identity = ReadingIdentity(
@@ -121,7 +121,7 @@ extension FHIRWriter {
     return members.joined(separator: ",")
   }
 
-  /// The profile that an Observation meets; nil for none.
+  /// The profile of a conforming Observation; nil for none.
   private func profileURL(_ reading: GlucoportReading) -> String? {
     switch (profile, reading.kind) {
     case (.cgm?, .cbg), (.cgm?, .scan):
@@ -146,7 +146,7 @@ extension FHIRWriter {
       #"{"coding":[{"system":"http://loinc.org","code":"\#(coding.code)","display":"\#(coding.display)"}]}"#
   }
 
-  /// The value; LO and HI as a comparator with the limit, or as a reason where no limit is known.
+  /// The value; LO and HI are a comparator with the limit, or a reason if the limit is unknown.
   private static func value(_ measurement: Measurement) -> [String] {
     switch measurement {
     case .value(let quantity): [#""valueQuantity":\#(Self.quantity(quantity.number, quantity.unit))"#]
@@ -157,7 +157,7 @@ extension FHIRWriter {
     }
   }
 
-  /// The text of the unit is what HL7's profiles want, with a lower-case l; the code is UCUM's.
+  /// HL7's profiles require this text of the unit, with a lower-case l; the code is UCUM's.
   private static func quantity(_ number: Double, _ unit: GlucoseUnit, comparator: String? = nil) -> String {
     let sign = comparator.map { #","comparator":"\#($0)""# } ?? ""
     return #"{"value":\#(plainNumber(number))\#(sign),"unit":"\#(unit.name.lowercased())","#
@@ -177,7 +177,7 @@ extension FHIRWriter {
 // MARK: - Forms
 
 extension FHIRWriter {
-  /// A resource in the form of the export. Within a Bundle its address is enough.
+  /// A resource in the form of the export. Within a Bundle its address is sufficient.
   private func resource(_ type: String, _ uuid: String, _ members: String) -> String {
     switch form {
     case .bundle: #"{"fullUrl":"urn:uuid:\#(uuid)","resource":{"resourceType":"\#(type)",\#(members)}}"#
@@ -189,7 +189,7 @@ extension FHIRWriter {
     form == .bundle ? "urn:uuid:\(uuid)" : "\(type)/\(uuid)"
   }
 
-  /// The Patient is always in front.
+  /// Appends a resource with its separator; the Patient is always first.
   private func append(_ resource: String, to out: inout [UInt8]) {
     if form == .bundle { out.append(contentsOf: ",\n".utf8) }
     out.append(contentsOf: resource.utf8)

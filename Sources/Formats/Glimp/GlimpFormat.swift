@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// The file of measurements of Glimp, which has no header. Newer versions write the instant behind the local time, and
-/// every column from there on one place later. No column names the unit.
+/// The file of measurements of Glimp, which has no header. Newer versions write the instant after the local time, which
+/// shifts all later columns by one. No column states the unit.
 struct GlimpFormat: ExportFormat {
   static let id = "glimp"
   static let title = "Glimp CSV"
   static let summary = "sensor history, scans, finger sticks, insulin, notes"
 
-  /// Where the columns are, in rows of either layout.
+  /// The indices of the columns in rows of either layout.
   private struct Columns {
     let instant: Int
     let glucose, kind, serial, insulin, insulinName, note: Int
@@ -28,13 +28,13 @@ struct GlimpFormat: ExportFormat {
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let rows = head.rows(delimiter)
-    // The last row of the head may be cut; a file of one row is whole.
+    // The last row of the head may be truncated; a file of one row is complete.
     let whole = rows.count > 1 ? rows.dropLast() : rows[...]
     guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
     return Recognition(.table(delimiter: delimiter))
   }
 
-  /// `5;17/03/2024 20.46.30;…`, with the dots in the time that no other table has.
+  /// `5;17/03/2024 20.46.30;…`. No other table has dots in the time.
   private static func isRow(_ cells: [String]) -> Bool {
     guard widths.contains(cells.count), (1...2).contains(cells[0].count),
       cells[0].allSatisfy({ $0.isASCII && $0.isNumber })
@@ -77,7 +77,7 @@ struct GlimpFormat: ExportFormat {
     return .data
   }
 
-  /// Ten digits behind the local time are the instant; older rows have a name of a place there, or nothing.
+  /// Ten digits after the local time are the instant; older rows have the name of a place there, or nothing.
   private func columns(_ row: Row) -> Columns {
     row[2].count == 10 && row[2].integer != nil ? .newer : .older
   }
@@ -86,11 +86,11 @@ struct GlimpFormat: ExportFormat {
     row[columns(row).glucose].bytes.contains(DecimalMark.comma.rawValue) ? .comma : .point
   }
 
-  /// The shown time with the offset that follows from the instant, where the two are less than a day apart.
+  /// The shown time with the offset derived from the instant, if both differ by less than a day.
   private static func placed(_ time: DeviceTime, _ cell: Field) -> (ShownTime, instant: Int64?) {
     guard let instant = cell.integer, instant > 0 else { return (ShownTime(time), nil) }
     let difference = time.seconds - instant
-    // Zones are whole quarters of an hour from Greenwich.
+    // Offsets of zones are multiples of a quarter of an hour.
     let offset = Int64((Double(difference) / 900).rounded()) * 900
     guard abs(offset) <= 18 * 3600, abs(difference - offset) <= 60 else { return (ShownTime(time), nil) }
     return (ShownTime(time, utcOffset: Int32(offset)), instant)
@@ -98,7 +98,7 @@ struct GlimpFormat: ExportFormat {
 }
 
 extension GlimpFormat {
-  /// 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older rows leave the kind of a sensor's value out.
+  /// 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older rows omit the kind of a sensor's value.
   private func kind(_ cell: Field) -> ReadingKind? {
     if cell.isEmpty || cell.equals("3") { return .cbg }
     if cell.equals("5") { return .scan }
@@ -119,7 +119,7 @@ extension GlimpFormat {
     case .empty: return false
     case .rejected(let reason): out.reject(row, reason)
     case .measurement(let measurement):
-      // Of a finger stick the column of the sensor names the finger.
+      // For a finger stick, the column of the sensor has the finger.
       let serial = kind == .smbg ? "" : row[columns.serial].trimmed.text
       let device = out.device(Device(vendor: "Glimp", model: model, serial: serial, format: Self.id))
       out.add(reading(device, kind, time, instant, measurement, row, &out))

@@ -4,14 +4,14 @@ import Logbook
 
 /// The tables of Glooko's export, a ZIP archive with one CSV file for each kind of data.
 ///
-/// Times are local minutes without a zone, and 0 means no value in every column of numbers. The column
-/// `Serial Number` may hold a product's name, so it is taken as the model.
+/// Times are local, to the minute, without a zone. 0 means no value in every column of numbers. The column `Serial
+/// Number` may hold a product's name, so it becomes the model.
 struct GlookoFormat: ExportFormat {
   static let id = "glooko"
   static let title = "Glooko CSV"
   static let summary = "sensor and meter readings, insulin, basal rates, carbohydrates, food, exercise, notes"
 
-  /// What recognising a table finds.
+  /// The result of recognising a table.
   struct Found {
     let row: HeaderRow<GlookoTable>
     let title: GlookoTitle?
@@ -30,7 +30,7 @@ struct GlookoFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Found>? {
     for delimiter in InputHead.delimiters {
       let sign = Character(Unicode.Scalar(delimiter))
-      // A quote that never closes in a line above swallows the header, which still is a line.
+      // An unclosed quote in a line above may hide the header in CSV, but it is still a separate line.
       let lines = head.lines.map {
         $0.split(separator: sign, omittingEmptySubsequences: false).map(String.init)
       }
@@ -174,7 +174,7 @@ struct GlookoFormat: ExportFormat {
 // MARK: - Insulin, food and the rest
 
 extension GlookoFormat {
-  /// What a cell of numbers holds: 0 and an empty cell are no number.
+  /// The content of a cell of numbers: 0 and an empty cell mean no number.
   private enum Amount {
     case none
     case number(Double)
@@ -189,7 +189,7 @@ extension GlookoFormat {
     return number == 0 ? .none : .number(number)
   }
 
-  /// Takes numbers into fields; false when one of them is wrong and the row was refused.
+  /// Reads numbers into fields; false if one is invalid and the row was rejected.
   private mutating func take(
     _ row: Row, _ wanted: [(column: GlookoColumn, field: String, range: ClosedRange<Double>)],
     into fields: inout [String: FieldValue], _ out: inout Collector
@@ -208,7 +208,7 @@ extension GlookoFormat {
 
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
-  /// A bolus: what was delivered, in two parts where a part of it was extended. The calculator's glucose is no reading.
+  /// A bolus: the delivered amount, in two parts if it was partly extended. The calculator's glucose is not a reading.
   private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout Collector) {
     var amounts: [String: FieldValue] = [:]
     guard
@@ -229,7 +229,7 @@ extension GlookoFormat {
     if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
   }
 
-  /// A basal rate with its minutes; the insulin delivered where the table states no rate.
+  /// A basal rate with its minutes; the delivered insulin if the table states no rate.
   private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
     guard

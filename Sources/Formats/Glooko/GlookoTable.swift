@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a column of a table of Glooko holds.
+/// The columns of Glooko's tables.
 enum GlookoColumn: Int, CaseIterable {
   case time, cgm, glucose, isManual, serial
   case insulinType, glucoseInput, carbs, carbRatio, delivered, initial, extended
@@ -12,14 +12,13 @@ enum GlookoColumn: Int, CaseIterable {
   case intensity, burned, value, medicationType
 }
 
-/// The header of a table of Glooko: which of its tables it is, and where the columns are.
+/// The header of a table of Glooko: the kind of table, and the indices of its columns.
 struct GlookoTable {
   /// The files of an export, each a table of one kind.
   enum Kind: CaseIterable {
     case cgm, meter, bolus, basal, dailyTotal, alarm, food, exercise, insulin, medication, carbs, note
 
-    /// The columns that it certainly has; `hasTitle`: only below Glooko's title line, since the columns alone prove
-    /// nothing.
+    /// The required columns. `hasTitle`: only below Glooko's title line, since the columns by themselves prove nothing.
     fileprivate var needs: (columns: [GlookoColumn], hasTitle: Bool) {
       switch self {
       case .cgm: ([.cgm], false)
@@ -43,15 +42,15 @@ struct GlookoTable {
   var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
   /// The unit of glucose columns; nil for a table without.
   let unit: GlucoseUnit?
-  /// How many columns it has.
+  /// The number of columns.
   let count: Int
-  /// Names that are not known.
+  /// Unknown names.
   let unknown: [String]
-  /// The places of the columns by their numbers; -1 for one that is not there. Every row asks for some, for which hashing takes
-  /// a third of its time.
+  /// The indices of the columns by their numbers; -1 for a missing one. An array, since hashing for each row's columns
+  /// would take a third of its time.
   private let columns: [Int]
 
-  /// The column, or -1 where this table has none.
+  /// The index of the column, or -1 if it is missing.
   @inline(__always) subscript(column: GlookoColumn) -> Int { columns[column.rawValue] }
 
   /// - Parameter hasTitle: whether Glooko's title line is above.
@@ -67,7 +66,7 @@ struct GlookoTable {
       columns[column] = index
       if column == .cgm || column == .glucose { unit = Self.unit(of: cell) }
     }
-    // A table with many other columns is somebody else's, who uses the same words.
+    // A table with many other columns is of another program that uses the same words.
     let kind = Kind.allCases.first { kind in
       let needs = kind.needs
       return needs.columns.allSatisfy { columns[$0] != nil } && (hasTitle || !needs.hasTitle)
@@ -83,7 +82,7 @@ struct GlookoTable {
     return GlucoseUnit(name: cell[open...].dropFirst().dropLast())
   }
 
-  /// The name without the unit of a glucose column, folded.
+  /// The folded name without the unit of a glucose column.
   private static func bare(_ cell: String) -> String {
     let name = foldedHeader(cell)
     for unit in [" (mg/dl)", " (mmol/l)"] where name.hasSuffix(unit) {
@@ -124,7 +123,8 @@ struct GlookoTable {
   ]
 }
 
-/// The title line of a table of Glooko: `Name:…,Date Range:2024-03-01 - 2024-03-07` in any language. Whose it is, is not kept.
+/// The title line of a table of Glooko: `Name:…,Date Range:2024-03-01 - 2024-03-07` in any language. The name is not
+/// stored.
 struct GlookoTitle {
   /// The last day of the range, as text.
   let lastDay: String

@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// The dump of glucometerutils: no header, five quoted cells, and neither the unit nor the difference between glucose and
-/// ketones. Comments are not escaped, so a row is taken apart from its two ends.
+/// The dump of glucometerutils: no header, five quoted cells, neither unit nor a distinction between glucose and
+/// ketones. Comments are not escaped, so a row is parsed from both ends.
 struct GlucometerDumpFormat: ExportFormat {
   static let id = "glucometerutils"
   static let title = "glucometerutils dump"
   static let summary = "finger sticks, ketones, sensor readings and scans of one meter"
 
-  /// No meter shows glucose below 10 mg/dL or 1.1 mmol/L, and none ketones of 10 mmol/L.
+  /// Glucose is at least 10 mg/dL or 1.1 mmol/L on every meter, and ketones are below 10 mmol/L.
   private static let maxKetone = 10.0
   private static let minMillimoles = 1.1
 
@@ -47,7 +47,7 @@ struct GlucometerDumpFormat: ExportFormat {
       else { return nil }
     }
 
-    /// Whether it may be of glucose or of ketones, for all that the row says.
+    /// Whether the row may be of glucose or of ketones.
     var isOpen: Bool { method.equals("blood sample") && meal.isEmpty }
   }
 
@@ -58,7 +58,7 @@ struct GlucometerDumpFormat: ExportFormat {
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
-    // The last line may be cut; a dump of one line is whole.
+    // The last line may be truncated; a dump of one line is complete.
     let whole = head.lines.count > 1 ? head.lines.dropLast().prefix(3) : head.lines[...]
     guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
     return Recognition(.lines)
@@ -73,12 +73,12 @@ struct GlucometerDumpFormat: ExportFormat {
     model = options.device ?? "glucometerutils"
   }
 
-  /// Whether the meter measures ketones shows in all of the rows alone.
+  /// Only all rows together show whether the meter measures ketones.
   var isOpen: Bool { true }
 
   mutating func survey(_ row: Row) {
     guard let entry = Entry(row.source), let number = entry.value.number() else { return }
-    // What may be a ketone says nothing of the unit of glucose.
+    // A possible ketone value does not show the unit of glucose.
     if entry.isOpen, number < Self.maxKetone {
       leastOpen = min(leastOpen, number)
     } else {
@@ -104,7 +104,7 @@ struct GlucometerDumpFormat: ExportFormat {
     guard let entry = Entry(row.source) else {
       return row.isUnterminated ? .cut : .unknown("not a row of glucometerutils")
     }
-    // A quote inside of a comment looks like its end where the rest is missing.
+    // In a truncated row, a quote inside the comment looks like its end.
     if row.isUnterminated, !entry.comment.isEmpty { return .cut }
     read(entry, row, into: &out)
     return .data
@@ -136,7 +136,7 @@ extension GlucometerDumpFormat {
     out.add(.note, at: time, owner: model, line: row.line, ["text": .text(comment.text)])
   }
 
-  /// Nil where a row may be of glucose or of ketones.
+  /// Nil if a row may be of glucose or of ketones.
   private func kind(of entry: Entry) -> ReadingKind? {
     if entry.method.equals("CGM") { return entry.comment.starts(with: "(Scan)") ? .scan : .cbg }
     guard hasKetones, entry.isOpen, let number = entry.value.number(), number < Self.maxKetone else {

@@ -2,15 +2,15 @@
 
 import Logbook
 
-/// An item's cells by column: the text for people, and the value for JSON.
+/// An item's cells by column: text for people, and values for JSON.
 package struct GlucoportCells: Sendable {
   enum Cell: Sendable {
     /// Items of this kind do not have the column.
     case absent
-    /// This item has nothing there.
+    /// This item has no value in it.
     case null
     case text(String)
-    /// A number, a flag or an object, as it is written in JSON.
+    /// A number, a flag or an object as JSON.
     case literal(String)
 
     var text: String {
@@ -23,7 +23,7 @@ package struct GlucoportCells: Sendable {
 
   private var cells = [Cell](repeating: .absent, count: GlucoportColumn.allCases.count)
 
-  /// - Parameter inBothUnits: whether the columns are filled that hold the value in one unit, whatever the source gave.
+  /// - Parameter inBothUnits: whether to fill the columns of the value in a fixed unit, whatever the source's unit.
   package init(_ item: GlucoportItem, inBothUnits: Bool = false) {
     item.state(inBothUnits: inBothUnits, to: &self)
   }
@@ -33,7 +33,7 @@ package struct GlucoportCells: Sendable {
     set { cells[column.rawValue] = newValue }
   }
 
-  /// The text of a cell; empty for nothing.
+  /// The text of a cell; empty for no value.
   package func text(_ column: GlucoportColumn) -> String { self[column].text }
 }
 
@@ -56,7 +56,7 @@ extension GlucoportCells: GlucoportSink {
 }
 
 extension GlucoportCells: Encodable {
-  /// The members of the item's object, for an object that has more.
+  /// Encodes the members of the item's object, for an object with further members.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: JSONMemberName.self)
     for column in GlucoportColumn.allCases {

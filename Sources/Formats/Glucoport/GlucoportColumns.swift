@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The columns of glucoport's own exports, which its writer and its reader share.
+/// The columns of glucoport's own exports, for their writer and reader.
 ///
-/// The reader takes nothing from those that follow from others: `time`, the values in one unit, and `withdrawn`, which is
-/// what the annotations in the same export say.
+/// The reader ignores derived columns: `time`, the values in a fixed unit, and `withdrawn`, which annotations in the
+/// same export state.
 package enum GlucoportColumns {
-  /// The names in their order: the header of the CSV, the keys of the NDJSON, with those that are there on request.
+  /// The names in order, including optional columns: the header of the CSV, and the keys of the NDJSON.
   package static let names: [String] = GlucoportColumn.allCases.map(\.name)
 
-  /// The mark that keeps spreadsheets from running a text cell of the CSV as a formula. The writer puts it in
-  /// front of a vendor, model or serial that begins with any number of these marks and one of `=`, `+`, `-`,
-  /// `@` or a tab; the reader takes one away there.
+  /// The mark that prevents spreadsheets from computing a text cell of the CSV as a formula. The writer adds it to a
+  /// vendor, model or serial that begins with `=`, `+`, `-`, `@` or a tab. These characters may follow other marks. The
+  /// reader removes one.
   static let formulaGuard: Character = "'"
 
-  /// The columns that hold what a device or file said, from which the reader takes the mark away. Offsets and
-  /// negative numbers begin with such signs, too, and stay as they are.
+  /// The columns with text of a device or file, from which the reader removes the mark. Offsets and negative numbers
+  /// may also begin with such characters, and stay unchanged.
   private static let guarded: Set<GlucoportColumn> = [.vendor, .model, .serial]
 
-  /// A cell's text with the mark in front, where the column and the text ask for it.
+  /// A cell's text with the mark before it, if column and text require it.
   static func guarding(_ text: String, in column: GlucoportColumn) -> String {
     guarded.contains(column) && isFormula(text.drop { $0 == formulaGuard }) ? "\(formulaGuard)\(text)" : text
   }
 
-  /// A cell's text as it was before it was guarded.
+  /// A cell's text without the mark.
   static func unguarding(_ text: String) -> String {
     let rest = text.drop { $0 == formulaGuard }
     return rest.count < text.count && isFormula(rest) ? String(text.dropFirst()) : text
@@ -55,6 +55,6 @@ package enum GlucoportColumn: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether an export has it only when a person asks for it: the value in one unit, whatever the source gave.
+  /// Whether an export has it only on request: the value in a fixed unit.
   package var isOnRequest: Bool { self == .valueMgdl || self == .valueMmoll }
 }

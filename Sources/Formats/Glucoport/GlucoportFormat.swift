@@ -2,8 +2,7 @@
 
 import Logbook
 
-/// glucoport's own CSV and NDJSON: every part of every identity is stated, so that reading an export back
-/// changes nothing.
+/// glucoport's own CSV and NDJSON. Every part of every identity is stated, so that importing an export changes nothing.
 struct GlucoportFormat: ExportFormat {
   static let id = "glucoport"
   static let title = "glucoport CSV and NDJSON"
@@ -12,7 +11,7 @@ struct GlucoportFormat: ExportFormat {
   static var passesOffsetsOn: Bool { true }
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .positionKind, .position]
-  /// Of an object that holds a record, which has no place among readings.
+  /// The columns of an object with a record, which has no position like readings.
   private static let recordSignature: [GlucoportColumn] = [.item, .deviceTime, .guid, .deleted]
 
   private let isTable: Bool
@@ -49,7 +48,7 @@ struct GlucoportFormat: ExportFormat {
     if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
     let item = identity.field(.item, of: row)
     if isTable, row.count < columnCount, item.equals("reading") || item.equals("record") {
-      // The writer writes every cell: a shorter row lost some.
+      // The writer writes every cell, so a shorter row is truncated.
       out.reject(row, "fewer cells than the header")
     } else if item.equals("reading") {
       switch identity.reading(from: row, into: &out) {
@@ -57,7 +56,7 @@ struct GlucoportFormat: ExportFormat {
       case .rejected(let reason): out.reject(row, reason)
       }
     } else if item.equals("record"), isTable, identity.field(.deleted, of: row).isEmpty {
-      // The writer always says it; a deleted record whose last word is missing would come alive.
+      // The writer always states it; a deleted record with its last cell missing would be restored.
       out.reject(row, "'deleted' is neither true nor false")
     } else if item.equals("record") {
       switch identity.record(from: row, guid: identity.field(.guid, of: row)) {

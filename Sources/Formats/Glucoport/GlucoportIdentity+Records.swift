@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// Records as a glucoport export states them, with the identity that they have everywhere.
+/// Records of a glucoport export, with their identity.
 extension GlucoportIdentity {
-  /// Why a record cannot be rebuilt, in words that hold none of its values.
+  /// Why a record cannot be rebuilt, without any of its values.
   struct Reason: Error {
     let text: String
   }
@@ -40,14 +40,14 @@ extension GlucoportIdentity {
     record.entryGuid = entry.isEmpty ? nil : entry.text
     record.provenance = provenance
     record.deleted = Self.flag(deleted) ?? false
-    // A tombstone has no fields any more.
+    // A tombstone has no fields.
     if !record.deleted || !fields.values.isEmpty, let fault = kind.details?.fault(in: fields) {
       return .failure(Reason(text: fault))
     }
     return .success(record)
   }
 
-  /// Where the record came from; the inner optional is nil if that is unknown, the outer one if the cell is invalid.
+  /// The provenance. The inner optional is nil if it is unknown, the outer one if the cell is invalid.
   private func provenance(of row: Row) -> Provenance?? {
     let field = field(.provenance, of: row)
     if field.isEmpty { return .some(nil) }

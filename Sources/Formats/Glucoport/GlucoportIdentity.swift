@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// Rebuilds readings from the parts that a glucoport export states, found by name among the columns of a row.
+/// Rebuilds readings from the parts of identity in a glucoport export, found by name among the columns of a row.
 ///
-/// A remote's own format may carry them, too, in an object of their own whose name is the prefix.
+/// A remote's format may contain them as well, in a separate object whose name is the prefix.
 struct GlucoportIdentity {
   enum Outcome {
     case reading(Reading)
@@ -17,15 +17,15 @@ struct GlucoportIdentity {
   private var last = 0
 
   /// - Parameters:
-  ///   - columns: the names of the row's columns, as the layout or the header gives them.
-  ///   - prefix: what is in front of each name, such as `glucoport.`.
-  ///   - isTable: whether texts were guarded against spreadsheets.
+  ///   - columns: the names of the row's columns, from the layout or the header.
+  ///   - prefix: the text before each name, such as `glucoport.`.
+  ///   - isTable: whether texts were protected against spreadsheets.
   init(columns: [String], prefix: String = "", isTable: Bool = false) {
     places = GlucoportColumn.allCases.map { columns.firstIndex(of: prefix + $0.name) ?? -1 }
     self.isTable = isTable
   }
 
-  /// Whether the columns are there without which nothing can be rebuilt.
+  /// Whether the required columns exist.
   var isComplete: Bool {
     [GlucoportColumn.kind, .deviceTime, .utcOffset, .offsetSource, .positionKind, .position].allSatisfy {
       place($0) >= 0
@@ -40,7 +40,7 @@ struct GlucoportIdentity {
 
   /// The reading of a row.
   ///
-  /// - Parameter measurement: the value where the row states it elsewhere; nil to read it from these columns.
+  /// - Parameter measurement: a value stated elsewhere in the row; nil to read it from these columns.
   mutating func reading(
     from row: Row, measurement stated: Measurement? = nil, into out: inout Collector
   ) -> Outcome {
@@ -86,7 +86,7 @@ struct GlucoportIdentity {
 
   static let badTime = "invalid time, offset or offset source"
 
-  /// The shown time and what places it.
+  /// The shown time and its placement.
   func time(of row: Row) -> (DeviceTime, Placement)? {
     guard let shown = field(.deviceTime, of: row).yearFirstTime, shown.utcOffset == nil,
       let offset = field(.utcOffset, of: row).writtenOffset,
@@ -146,7 +146,7 @@ struct GlucoportIdentity {
 extension GlucoportIdentity {
   private static let parts: [GlucoportColumn] = [.vendor, .model, .serial, .format]
 
-  /// The device with its own format, since that is a part of its identity.
+  /// The device with its own format, which is a part of its identity.
   private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {
     if last < devices.count, isSame(devices[last].parts, row) { return devices[last].index }
     for place in devices.indices where isSame(devices[place].parts, row) {
@@ -178,7 +178,7 @@ extension GlucoportIdentity {
 }
 
 extension Field {
-  /// `Z`, `±hh:mm` or `±hh:mm:ss`, as `DeviceTime.offsetText` writes it, in seconds east of Greenwich.
+  /// The offset in `Z`, `±hh:mm` or `±hh:mm:ss`, as written by `DeviceTime.offsetText`, in seconds east of Greenwich.
   fileprivate var writtenOffset: Int32? {
     if equals("Z") { return 0 }
     guard count == 6 || count == 9, start[0] == UInt8(ascii: "+") || start[0] == UInt8(ascii: "-"),

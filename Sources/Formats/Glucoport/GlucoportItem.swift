@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// An item as glucoport's own exports state it, with every part of its identity.
+/// An item of glucoport's own exports, with every part of its identity.
 package enum GlucoportItem: Sendable {
   case reading(GlucoportReading)
   case record(GlucoportRecord)
@@ -10,30 +10,27 @@ package enum GlucoportItem: Sendable {
 
 /// A reading of an export.
 package struct GlucoportReading: Sendable {
-  /// What took it.
+  /// The meter or sensor that took it.
   package let device: Device
-  /// What it measures.
   package let kind: ReadingKind
-  /// The time as the device showed it.
+  /// The time that the device showed.
   package let deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The placement of the shown time in UTC.
   package let placement: Placement
-  /// What was measured, as the source gave it.
+  /// The measurement in the source's form.
   package let measurement: Measurement
-  /// What else is said of it.
   package let marks: ReadingMarks
-  /// Whether an annotation keeps it out of statistics.
+  /// Whether an annotation excludes it from statistics.
   package let isWithdrawn: Bool
-  /// What places it among those of its device and kind.
+  /// The kind of its position among readings of its device and kind.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part in the identity.
+  /// The value's part of the identity.
   package let valueBucket: Int64
-  /// Which one of several that share every other part.
+  /// The number among readings that are equal in every other part.
   package let occurrence: Int64
 
-  /// A reading with all that an export states of it.
   package init(
     device: Device, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
     measurement: Measurement, marks: ReadingMarks, isWithdrawn: Bool, positionKind: PositionKind,
@@ -57,22 +54,20 @@ package struct GlucoportReading: Sendable {
 package struct GlucoportRecord: Sendable {
   /// The identity.
   package let guid: String
-  /// What it is about.
   package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package let entryGuid: String?
   /// The shown time of the entry.
   package let deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The placement of the shown time in UTC.
   package let placement: Placement
   /// The fields as canonical JSON.
   package let fields: String
-  /// Where it came from; nil if unknown.
+  /// The provenance; nil if unknown.
   package let provenance: Provenance?
   /// Whether it is a tombstone.
   package let isDeleted: Bool
 
-  /// A record with all that an export states of it.
   package init(
     guid: String, kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
     fields: String, provenance: Provenance?, isDeleted: Bool

@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// A line of CSV that is written cell by cell into bytes, without a text for each.
+/// A line of CSV that is written into bytes cell by cell, without a string for each.
 struct GlucoportCSVLine: GlucoportSink, Sendable {
   private(set) var bytes: [UInt8] = []
   private let isSpreadsheetSafe: Bool
-  /// The place of each column in the line.
+  /// The position of each column in the line.
   private let places: [Int]
   private let lastPlace: Int
   private var place = 0
@@ -80,8 +80,8 @@ struct GlucoportCSVLine: GlucoportSink, Sendable {
   }
 }
 
-/// An object of NDJSON that is written member by member into bytes: the same members for all items of a kind, null where
-/// one has nothing.
+/// An object of NDJSON that is written into bytes member by member. All items of a kind have the same members, with
+/// null for missing values.
 struct GlucoportJSONLine: GlucoportSink, Sendable {
   /// Each column's name as a JSON key.
   private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
@@ -151,7 +151,7 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
   }
 }
 
-/// The texts of times and offsets; the last date and offset are kept, since rows are mostly close together.
+/// The texts of times and offsets. The last date and offset are cached, since consecutive rows are close in time.
 private struct TimeTexts: Sendable {
   private var instants = DeviceTimeWriter()
   private var shown = DeviceTimeWriter()
@@ -176,16 +176,16 @@ private struct TimeTexts: Sendable {
   }
 }
 
-/// What was written of the last devices: rows of a few devices mostly take turns.
+/// Caches what was written for the last devices, since rows of a few devices alternate.
 private struct DeviceTexts: Sendable {
   private struct Known: Sendable {
     let device: Device
-    /// The place in the line before it, on which its bytes depend.
+    /// The position in the line at which it starts, on which its bytes depend.
     let start: Int
     let bytes: [UInt8]
-    /// The place behind it.
+    /// The position after it.
     let place: Int
-    /// Whether equal texts are the same bytes if they have the same length: others may be composed of other characters.
+    /// Whether texts of equal value and length have equal bytes; other texts may be composed of different characters.
     private let isASCII: Bool
 
     init(_ device: Device, start: Int, bytes: ArraySlice<UInt8>, place: Int) {
@@ -195,14 +195,14 @@ private struct DeviceTexts: Sendable {
       }
     }
 
-    /// Whether the texts of a device are these, byte for byte: two that only look alike are two devices.
+    /// Whether these are the texts of a device, byte for byte: two that only look alike are two devices.
     func isOf(_ other: Device) -> Bool {
       guard device == other else { return false }
       return isSame(device.serial, other.serial) && isSame(device.model, other.model)
         && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
     }
 
-    /// Whether texts that look alike have the same bytes.
+    /// Whether texts that look alike have equal bytes.
     private func isSame(_ text: String, _ other: String) -> Bool {
       isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
     }

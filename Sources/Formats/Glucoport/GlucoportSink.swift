@@ -2,28 +2,28 @@
 
 import Logbook
 
-/// Takes the columns of an item in their order. It does not meet those that items of this kind do not have.
+/// Receives the columns of an item in order, without those that its kind does not have.
 protocol GlucoportSink {
-  /// Takes a column in which this item has nothing.
+  /// Receives a column without a value.
   mutating func null(_ column: GlucoportColumn)
   mutating func text(_ column: GlucoportColumn, _ text: String)
-  /// Takes a flag or an object, as it is written in JSON.
+  /// Receives a flag or an object as JSON.
   mutating func literal(_ column: GlucoportColumn, _ text: String)
   mutating func integer(_ column: GlucoportColumn, _ number: Int64)
-  /// Takes a number of the source, whose shortest form reads back as the same number.
+  /// Receives a number of the source, to be written in the shortest form that reads back as the same number.
   mutating func number(_ column: GlucoportColumn, _ number: Double)
-  /// Takes a time, with `Z` behind it where it is an instant.
+  /// Receives a time, to be followed by `Z` if it is an instant.
   mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool)
-  /// Takes an offset in seconds east of Greenwich.
+  /// Receives an offset in seconds east of Greenwich.
   mutating func offset(_ column: GlucoportColumn, _ seconds: Int32)
-  /// Takes the columns of a device.
+  /// Receives the columns of a device.
   mutating func device(_ device: Device)
 }
 
 extension GlucoportSink {
   mutating func device(_ device: Device) { state(device) }
 
-  /// States a device column by column.
+  /// Passes on a device column by column.
   mutating func state(_ device: Device) {
     text(.vendor, device.vendor)
     text(.model, device.model)
@@ -33,9 +33,9 @@ extension GlucoportSink {
 }
 
 extension GlucoportItem {
-  /// States the item column by column.
+  /// Passes on the item column by column.
   ///
-  /// - Parameter inBothUnits: whether the columns are stated that hold the value in one unit, whatever the source gave.
+  /// - Parameter inBothUnits: whether to include the columns of the value in a fixed unit, whatever the source's unit.
   @inline(__always)
   func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
     switch self {
@@ -66,7 +66,7 @@ extension GlucoportReading {
     sink.integer(.occurrence, occurrence)
   }
 
-  /// The value in a unit; nil beyond the range, and for a ketone value in another unit: the factor is that of glucose.
+  /// The value in a unit; nil outside the range, and for ketone in another unit, since the factor is that of glucose.
   private func number(in unit: GlucoseUnit) -> String? {
     let hasUnit = kind != .ketone || unit == .millimolesPerLitre && measurement.unit == unit
     guard hasUnit, let quantity = measurement.quantity else { return nil }

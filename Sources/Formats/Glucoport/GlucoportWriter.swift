@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Items under glucoport's own columns, which `GlucoportFormat` reads back without loss.
+/// Writes items with glucoport's own columns, which `GlucoportFormat` reads without loss.
 package struct GlucoportWriter: Sendable {
   /// The forms of the format.
   package enum Form: Sendable {
-    /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute get an apostrophe in front.
+    /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute begin with an apostrophe.
     case csv(isSpreadsheetSafe: Bool)
     /// One JSON object a line, with the same names.
     case ndjson
@@ -16,7 +16,7 @@ package struct GlucoportWriter: Sendable {
   private var csv: GlucoportCSVLine
   private var json = GlucoportJSONLine()
 
-  /// - Parameter inBothUnits: whether the columns are written that hold the value in one unit, whatever the source gave.
+  /// - Parameter inBothUnits: whether to write the columns of the value in a fixed unit, whatever the source's unit.
   package init(_ form: Form, inBothUnits: Bool = false) {
     self.inBothUnits = inBothUnits
     columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }
@@ -30,7 +30,7 @@ package struct GlucoportWriter: Sendable {
     }
   }
 
-  /// What comes before the first item.
+  /// The text before the first item.
   package var header: String { isCSV ? columns.map(\.name).joined(separator: ",") + "\r\n" : "" }
 
   /// Appends the line of an item.

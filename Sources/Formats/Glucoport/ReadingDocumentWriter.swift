@@ -5,20 +5,20 @@ package protocol ReadingDocumentWriter: Sendable {
   /// Why the format cannot hold a reading.
   associatedtype Omission: ReadingOmission
 
-  /// What is in front of the first reading.
+  /// The text before the first reading.
   var header: String { get }
-  /// What is behind the last one.
+  /// The text after the last one.
   var footer: String { get }
 
-  /// Why a reading is left out; nil where it is not.
+  /// Why a reading is left out; nil if it is not.
   static func omission(of reading: GlucoportReading) -> Omission?
 
   /// Appends a reading that is not left out.
   mutating func append(_ item: GlucoportReading, to out: inout [UInt8])
 }
 
-/// The reasons for which an export leaves out readings, by which those are counted.
+/// The reasons for which an export leaves out readings, for counting them.
 package protocol ReadingOmission: CaseIterable, Hashable, Sendable {
-  /// What is left out, in the singular.
+  /// The name of a left-out reading, in the singular.
   var noun: String { get }
 }

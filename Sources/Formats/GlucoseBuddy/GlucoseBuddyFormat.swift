@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The log of Glucose Buddy: rows that begin with their kind, of which that of glucose is known, and name their unit. The
-/// header is known in part, and may be missing.
+/// The log of Glucose Buddy. Rows begin with their kind, of which only glucose is known, and state their unit. The
+/// header is only partly known and may be missing.
 struct GlucoseBuddyFormat: ExportFormat {
   static let id = "glucose-buddy"
   static let title = "Glucose Buddy CSV"
@@ -24,7 +24,7 @@ struct GlucoseBuddyFormat: ExportFormat {
       let below = rows[(place + 1)...]
       return HeaderRow(delimiter: delimiter, cells: rows[place], rows: below, meaning: ()).recognition
     }
-    // The last row of the head may be cut; a file of one row is whole.
+    // The last row of the head may be truncated; a file of one row is complete.
     let whole = rows.count > 1 ? rows.dropLast() : rows[...]
     guard whole.contains(where: isGlucose), whole.allSatisfy({ $0.count == Column.count }) else { return nil }
     return HeaderRow(delimiter: delimiter, cells: [], rows: rows[...], meaning: ()).recognition

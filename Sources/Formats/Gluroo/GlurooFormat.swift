@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The messages of Gluroo. A message repeats the last sensor value, so only rows that are no message have a value of their own.
+/// The messages of Gluroo. A message repeats the last sensor value, so only rows without a message have their own value.
 struct GlurooFormat: ExportFormat {
   static let id = "gluroo"
   static let title = "Gluroo CSV"
@@ -14,7 +14,7 @@ struct GlurooFormat: ExportFormat {
     "date": .time, "bgl": .glucose, "text": .text, "msg_type": .messageType, "dose_units": .units,
     "food_g": .grams, "fp_bgl": .stick, "__typename": .typeName,
   ]
-  /// Row numbers, people, and what the app concluded.
+  /// Row numbers, people, and conclusions of the app.
   private static let unread: Set<String> = [
     "sender_id", "bgl_date_millis", "template", "affects_fob", "affects_iob", "food_glycemic_index",
     "dose_automatic", "message_basal_change", "trend",

@@ -4,7 +4,7 @@ import Logbook
 
 /// JSON of the app Health Auto Export: metrics of Apple Health, each with its points.
 ///
-/// A point names its instant and its source as a record of `export.xml` does, so that it is the same reading there.
+/// A point has the instant and the source of a record in `export.xml`, so that both are the same reading.
 struct HealthAutoExportFormat: ExportFormat {
   static let id = "health-auto-export"
   static let title = "Health Auto Export JSON"
@@ -18,7 +18,7 @@ struct HealthAutoExportFormat: ExportFormat {
   private static let pointMembers = [
     "date", "qty", "source", "mealTime", "Min", "Avg", "Max", "min", "avg", "max",
   ]
-  /// The fewest points, all of them on full hours, that are averages and not what a person measured.
+  /// From this number of points on, if all are on full hours, they are averages rather than measurements.
   private static let fewestOnTheHour = 5
 
   private var kinds = OtherKinds()
@@ -52,12 +52,12 @@ struct HealthAutoExportFormat: ExportFormat {
         if let shown = date.yearFirstTime, shown.deviceTime.seconds % 3600 == 0 { pointsOnTheHour += 1 }
       }
     } catch {
-      // Reading the same rows rejects the metric.
+      // Reading the same rows will reject the metric.
       return
     }
   }
 
-  /// - Throws: `Failure` of category `badInput` for averages, of which no value was measured.
+  /// - Throws: `Failure` of category `badInput` for averages, which were not measured.
   mutating func settle() throws {
     let areOnTheHour = points >= Self.fewestOnTheHour && points == pointsOnTheHour
     guard hasMeans || areOnTheHour else { return }
@@ -78,7 +78,7 @@ struct HealthAutoExportFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard !row[Name.name].isEmpty else {
-      // Points of a metric that is too large to be read whole, which was rejected.
+      // Points of a metric that is too large to be read as a whole, and was rejected.
       guard row[Name.date].isEmpty else {
         out.skip("point of a metric that was rejected")
         return .data

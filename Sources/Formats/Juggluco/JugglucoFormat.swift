@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The tab-separated tables of Juggluco: history, stream and scans of a sensor, and the amounts that a person noted.
+/// The tab-separated tables of Juggluco: history, stream and scans of a sensor, and amounts that a person entered.
 ///
 /// Each row has its instant and the offset of its local time. The name of the column of values is their unit.
 struct JugglucoFormat: ExportFormat {
@@ -43,7 +43,7 @@ struct JugglucoFormat: ExportFormat {
   struct Found {
     let columns: KnownColumns<Column>
     let unit: GlucoseUnit?
-    /// Where the values are.
+    /// The index of the column of values.
     let value: Int
 
     init?(_ cells: [String]) {
@@ -61,7 +61,8 @@ struct JugglucoFormat: ExportFormat {
         let (column, unit) = units.first(where: { [columns] in columns[$0.0] >= 0 })
       else { return nil }
       self.unit = unit
-      // The writer of calibrated history puts the sensor's own value under the unit, and the calibrated one under Raw.
+      // The writer of calibrated history puts the sensor's value into the column of the unit, and the calibrated one
+      // into Raw.
       value = columns[.raw] >= 0 && columns[.rate] < 0 ? columns[.raw] : columns[column]
     }
   }
@@ -90,7 +91,7 @@ struct JugglucoFormat: ExportFormat {
 
   var decisions: [Decision] {
     guard !units.isEmpty else { return [] }
-    // Scans, the stream and the history have the same columns, and the same reading may be in all of them.
+    // Scans, the stream and the history have the same columns, and may contain the same reading.
     let kind = givenKind.map { Decision("kind", $0.name, .given) } ?? Decision("kind", "cbg", .fixed)
     return [.units(units), kind]
   }
@@ -142,7 +143,7 @@ struct JugglucoFormat: ExportFormat {
     }
   }
 
-  /// What an amount is of, a person says with a label in words of their own: insulin, food or anything else.
+  /// A person's label states the kind of an amount: insulin, food or anything else.
   private func readAmount(_ row: Row, at time: ShownTime, _ instant: Int64, into out: inout Collector) {
     let words = [row[header.columns[.name]], row[header.value]].map { $0.trimmed.text }
       .filter { !$0.isEmpty }

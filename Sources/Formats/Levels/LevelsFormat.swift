@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The table of the Levels app. Each row has one instant twice: in UTC and in local time, which gives the offset.
+/// The table of the Levels app. Each row states one instant twice: in UTC and in local time, which together give the
+/// offset.
 struct LevelsFormat: ExportFormat {
   static let id = "levels"
   static let title = "Levels CSV"
@@ -33,7 +34,7 @@ struct LevelsFormat: ExportFormat {
   private static let names: [String: Column] = [
     "time (utc)": .utc, "time (local)": .local, "type of reading": .type,
   ]
-  /// No two zones are further apart than this from Greenwich.
+  /// The maximum offset of any zone.
   private static let maxOffset: Int64 = 18 * 3600
 
   private let found: Found

@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Where the columns of Abbott's two exports are. The order is the same in every language.
+/// The indices of the columns in Abbott's two exports. The order is the same in every language.
 struct LibreColumns {
   let time: Int, type: Int, historic: Int, scan: Int
   let rapidTaken: Int, rapid: Int, foodText: Int, carbs: Int, servings: Int, longTaken: Int, long: Int
   let notes: Int, strip: Int, ketone: Int, meal: Int, correction: Int, userChange: Int
-  /// How many columns it has; what follows them is not known.
+  /// The number of columns; further ones are unknown.
   let count: Int
 
   /// Sets of columns, one bit each.
@@ -51,7 +51,7 @@ struct LibreColumns {
     clockBits = hasClock ? Self.bits([longTaken + 8, longTaken + 9]) : 0
   }
 
-  /// LibreView's 19 columns; `shift` counts the columns that another program put in front.
+  /// LibreView's 19 columns; `shift` is the number of columns that another program inserted before them.
   static func libreView(shift: Int) -> LibreColumns {
     LibreColumns(time: 2 + shift, historic: 4 + shift, hasServings: true, hasClock: false)
   }
@@ -63,7 +63,7 @@ struct LibreColumns {
     columns.reduce(0) { $1 >= 0 ? $0 | 1 << UInt64($1) : $0 }
   }
 
-  /// The columns with values or text that a row fills.
+  /// The columns with values or text in a row.
   @inline(__always)
   func filled(_ row: Row) -> UInt64 {
     var bits: UInt64 = 0
@@ -79,8 +79,8 @@ struct LibreColumns {
   /// The names of the columns from the first on, by language.
   var names: [[String]] { servings >= 0 ? LibreNames.libreView : LibreNames.desktop }
 
-  /// What the column of carbohydrates counts where its name says nothing that is known: LibreView has one of grams and one
-  /// of portions, in this order; the desktop software has one, of what the person counts in.
+  /// The unit of the column of carbohydrates if its name does not show it. LibreView has a column of grams and one of
+  /// portions, in this order. The desktop software has one, in the person's unit.
   var usualCarbs: CarbohydrateUnit { servings >= 0 ? .grams : .servings }
 
   /// The bit of one column.
@@ -90,8 +90,7 @@ struct LibreColumns {
   static let unknownType =
     "unknown record type; expected a number from 0 (sensor history) to 6 (change of the clock)"
 
-  /// The columns that rows of this type fill; nil for a type that Abbott's exports do not have. A note may be in any
-  /// row.
+  /// The columns that rows of this type use; nil for an unknown type. Any row may have a note.
   func own(_ type: UInt8) -> UInt64? {
     let notesBit = bit(notes)
     switch type {
@@ -105,7 +104,7 @@ struct LibreColumns {
     }
   }
 
-  /// Looks at the numbers of a row for the decimal mark.
+  /// Examines the numbers of a row for the decimal mark.
   func look(at row: Row, for mark: inout DecimalMarkSurvey) {
     for column in stride(from: historic, through: min(userChange, row.count - 1), by: 1)
     where column != notes && column != foodText {
@@ -113,7 +112,7 @@ struct LibreColumns {
     }
   }
 
-  /// Looks at the rows of an input's head.
+  /// Examines the rows of an input's head.
   func look(at rows: some Sequence<[String]>, for mark: inout DecimalMarkSurvey) {
     for cells in rows {
       for column in stride(from: historic, through: min(userChange, cells.count - 1), by: 1)
@@ -129,33 +128,33 @@ struct LibreHeader {
   let columns: LibreColumns
   let count: Int
   let unit: GlucoseUnit
-  /// What the column of carbohydrates counts, and whether its name says it.
+  /// The unit of the column of carbohydrates, and whether its name states it.
   let carbs: CarbohydrateUnit
   let carbsAreStated: Bool
-  /// Whether all four columns with a unit are where they belong: more than any other table can show.
+  /// Whether all four columns with a unit are in their positions, which no other table has.
   let hasAllUnits: Bool
-  /// Columns behind the known ones, one bit each. LibreView appends some as sensors learn to measure more.
+  /// Columns after the known ones, one bit each. LibreView adds columns as sensors measure more.
   let unreadBits: UInt64
   /// Unusual names of columns.
   let warnings: [String]
-  /// Whether the language always puts the day in front of the month.
+  /// Whether the language always has the day before the month.
   let putsDayFirst: Bool
 
-  /// The record type's header by language, with whether that language always puts the day first.
+  /// The header of the record type by language, with whether that language always has the day first.
   private static let recordTypes = [
     "record type": false, "aufzeichnungstyp": true, "art des eintrags": true, "tipo de registro": false,
     "type d'enregistrement": true, "gegevenstype": true, "registertyp": true, "tipo di record": true,
     "tipo di registrazione": true,
   ]
 
-  /// The cells of a row, as many as a header can have.
+  /// The cells of a row, at most as many as a header can have.
   static func cells(_ row: Row) -> [String] { row.fields.prefix(64).map(\.text) }
 
   /// - Parameters:
   ///   - texts: the cells of a row.
-  ///   - columns: where the columns are.
-  /// - Returns: nil when the row is no header with the columns in these places. The record type and a unit identify
-  ///   it, or, in a language that is not known, the four columns with a unit. So one name may be misspelt.
+  ///   - columns: the indices of the columns.
+  /// - Returns: nil if the row is not a header with these columns. The record type and a unit identify it. In an
+  ///   unknown language, the four columns with a unit do. So one name may be misspelt.
   init?(_ texts: [String], columns: LibreColumns) {
     let cells = texts.prefix(64).map(foldedHeader)
     let count = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
@@ -181,7 +180,7 @@ struct LibreHeader {
       + unread.map { HeaderNames.warning(texts[$0], readAs: nil) }
   }
 
-  /// The unit of glucose, and how many columns state one; nil when one is where it does not belong.
+  /// The unit of glucose, and the number of columns with a unit; nil if one is in a wrong position.
   private static func units(
     _ cells: [String], _ columns: LibreColumns
   ) -> (glucose: GlucoseUnit, count: Int)? {
@@ -197,7 +196,7 @@ struct LibreHeader {
     return found.map { ($0, count) }
   }
 
-  /// The known columns with values or text that a row fills. Others are counted: what they hold is not known.
+  /// The known columns with values or text in a row. Others are counted: their content is unknown.
   @inline(__always)
   func filled(_ row: Row, into out: inout Collector) -> UInt64 {
     let filled = columns.filled(row)
@@ -212,8 +211,7 @@ struct LibreHeader {
   }
 }
 
-/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and
-/// HI.
+/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and HI.
 enum LibreLimits {
   static func reader(_ unit: GlucoseUnit, _ mark: DecimalMark) -> GlucoseReader {
     unit == .millimolesPerLitre
@@ -221,7 +219,7 @@ enum LibreLimits {
       : GlucoseReader(unit: unit, mark: mark, lowLimit: 40, highLimit: 500)
   }
 
-  /// The mark of a number that equals a limit. A strip measures further down than a sensor does.
+  /// The mark of a number that equals a limit. Strips have a lower limit than sensors.
   @inline(__always)
   static func mark(_ cell: CellValue, _ kind: ReadingKind, _ reader: GlucoseReader) -> ReadingMarks {
     guard case .measurement(.value(let quantity)) = cell, quantity.unit == reader.unit else { return [] }

@@ -2,11 +2,10 @@
 
 import Logbook
 
-/// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre
-/// Pro CSV.
+/// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre Pro CSV.
 ///
-/// The ID counts the reader's memory, so it places readings; shown times go back and forth. The file names
-/// neither the reader nor its serial number.
+/// The ID counts the reader's memory, and is the position of readings; shown times may go back. The file states neither
+/// the reader nor its serial number.
 struct LibreDesktopFormat: ExportFormat {
   static let id = "libre-desktop"
   static let title = "FreeStyle Libre desktop software"
@@ -142,7 +141,7 @@ extension LibreDesktopFormat {
     return index
   }
 
-  /// In the repeated hour a step back in memory order distinguishes the second occurrence from the first.
+  /// In the repeated hour, a step back in memory order marks the second occurrence.
   @inline(__always)
   private mutating func place(_ time: ShownTime, in out: inout Collector) -> Placement {
     let placement = out.place(time)
@@ -182,7 +181,7 @@ extension LibreDesktopFormat {
     if filled & notesBit != 0 { diary.addNote(to: &out) }
   }
 
-  /// Two readers count from the same numbers and the file names neither, so the time goes with the ID.
+  /// Two readers use the same numbers, and the file does not identify the reader, so the time is combined with the ID.
   private func diaryRow(_ row: Row, _ id: Int64, _ time: ShownTime) -> LibreDiaryRow {
     LibreDiaryRow(
       row: row, columns: header.columns, mark: mark.mark, carbs: header.carbs, time: time, owner: "",

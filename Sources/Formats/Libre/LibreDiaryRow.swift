@@ -2,19 +2,19 @@
 
 import Logbook
 
-/// A row of one of Abbott's two exports that people may change: insulin, food, exercise, notes.
+/// A row with records in one of Abbott's two exports: insulin, food, exercise, notes.
 struct LibreDiaryRow {
   let row: Row
   let columns: LibreColumns
   let mark: DecimalMark
-  /// What the column of carbohydrates counts.
+  /// The unit of the column of carbohydrates.
   let carbs: CarbohydrateUnit
   let time: ShownTime
   let owner: String
-  /// What the export calls this row; empty where it does not. One row can hold two records.
+  /// The export's id of this row; empty without one. One row can have two records.
   let sourceID: String
 
-  /// The words that are alone in a note and say that the person moved: en, es, fr, de, nl, sv, it.
+  /// Words that mean exercise if a note consists of one of them: en, es, fr, de, nl, sv, it.
   private static let exerciseWords: Set<String> = [
     "exercise", "ejercicio", "exercice", "bewegung", "training", "sport", "lichaamsbeweging", "beweging",
     "motion",
@@ -23,7 +23,7 @@ struct LibreDiaryRow {
 
   /// The records of a row of type 4.
   func addInsulin(to out: inout Collector) {
-    // The bolus calculator's meal part, correction and the person's own change make up the rapid dose.
+    // The bolus calculator's meal part, its correction and the person's change add up to the rapid dose.
     let parts = [columns.meal, columns.correction, columns.userChange].map { row[$0] }.filter { !$0.isEmpty }
     if !row[columns.rapid].isEmpty || isTaken(columns.rapidTaken) {
       addDose("rapid", row[columns.rapid], taken: columns.rapidTaken, to: &out)
@@ -50,7 +50,7 @@ struct LibreDiaryRow {
 
   private func addSum(of parts: [Field], to out: inout Collector) {
     let numbers = parts.compactMap { $0.number(mark) }
-    // Tenths of a unit, so that 0.1 and 0.2 make 0.3.
+    // Rounded to a thousandth of a unit, so that 0.1 and 0.2 add up to 0.3.
     let units = numbers.reduce(0) { $0 + ($1 * 1000).rounded() } / 1000
     guard numbers.count == parts.count, PlausibleAmounts.units.contains(units) else {
       return out.reject(row, "the insulin dose is not a number of units")
@@ -82,7 +82,7 @@ struct LibreDiaryRow {
     add(.food, "food", fields, to: &out)
   }
 
-  /// The record that a note makes: an exercise when it is that word alone.
+  /// The record of a note: exercise if it consists of one such word.
   func addNote(to out: inout Collector) {
     let cell = row[columns.notes].trimmed
     if cell.isEmpty { return out.skip("empty note") }
@@ -90,10 +90,10 @@ struct LibreDiaryRow {
     add(.note, "note", ["text": .text(cell.text)], to: &out)
   }
 
-  /// Whether a column that is no number says that something was taken.
+  /// Whether a column without a number states that something was taken.
   private func isTaken(_ column: Int) -> Bool { !row[column].isEmpty && !row[column].equals("0") }
 
-  /// What such a column says beyond that.
+  /// Further text in such a column.
   private func words(_ column: Int) -> String? {
     let cell = row[column].trimmed
     return cell.isEmpty || cell.equals("0") || cell.equals("1") ? nil : cell.text

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Bodies of LibreLinkUp's API: `graph`, `logbook` and `connections`, in which `FactoryTimestamp` is UTC and `Timestamp` the
-/// local time. The account's token, names and patient ids in them are neither kept nor printed.
+/// Responses of LibreLinkUp's API: `graph`, `logbook` and `connections`. `FactoryTimestamp` is UTC, `Timestamp` the
+/// local time. The account's token, names and patient ids are neither stored nor printed.
 struct LibreLinkUpFormat: ExportFormat {
   static let id = "librelinkup"
   static let title = "LibreLinkUp JSON"
@@ -17,7 +17,7 @@ struct LibreLinkUpFormat: ExportFormat {
   }
 
   private static let members = ["FactoryTimestamp", "Timestamp", "ValueInMgPerDl"]
-  /// Where a measurement is: the item itself, or a member of a connection. What `glucoseItem` holds is the same reading.
+  /// The paths of measurements: the item itself, or a member of a connection. `glucoseItem` holds the same reading.
   private static let places = [
     "", "glucoseMeasurement.", "connection.glucoseMeasurement.", "glucoseItem.", "connection.glucoseItem.",
   ]
@@ -56,7 +56,7 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   }
 
-  /// A pipe of bodies that come one by one goes without, and later bodies of other people are rejected.
+  /// A pipe of successive responses is read without a survey, and later responses of other people are rejected.
   var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(patient(of: row)) }
@@ -90,7 +90,7 @@ struct LibreLinkUpFormat: ExportFormat {
     (row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]).text
   }
 
-  /// People are distinguished without their ids.
+  /// A device for each person, without the person's id.
   private func device(of patient: String, in out: inout Collector) -> DeviceIndex {
     let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))

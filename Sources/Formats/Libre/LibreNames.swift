@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of the columns of Abbott's two exports, in the languages in which files or their parsers were seen. They
-/// only say which name of a header is unusual: columns are read by their place.
+/// The names of the columns of Abbott's two exports, in the languages of known files or parsers. They only show which
+/// names are unusual: columns are read by position.
 enum LibreNames {
   /// LibreView: en, de, es, fr, nl, sv.
   static let libreView: [[String]] = [

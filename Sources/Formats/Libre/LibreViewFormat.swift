@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and
-/// the apps that imitate it.
+/// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and of apps
+/// that imitate it.
 ///
-/// Nothing in the rows counts readings, so the shown time places them. Its day and month order follows the
-/// account and is settled from the whole input.
+/// No column counts readings, so the shown time is their position. The order of day and month depends on the account,
+/// and is determined from the whole input.
 struct LibreViewFormat: ExportFormat {
   static let id = "libreview"
   static let title = "LibreView CSV"
@@ -14,7 +14,7 @@ struct LibreViewFormat: ExportFormat {
 
   private var header: LibreHeader
   private var hasHeader = false
-  /// Whether every header so far is in a language that puts the day first.
+  /// Whether every header so far is in a language with the day first.
   private var putsDayFirst: Bool
   private var units: [GlucoseUnit]
   private var glucose: GlucoseReader
@@ -23,7 +23,7 @@ struct LibreViewFormat: ExportFormat {
   private var order: DateOrder?
   private var orderBasis = Decision.Basis.given
   private let isYearFirst: Bool
-  /// The oldest time of a title line, in UTC seconds by its order: rows of joined exports are no newer than reported.
+  /// The oldest time of a title line, in UTC seconds by date order: rows of joined exports are not newer.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
   let joinMark: String?
@@ -57,7 +57,7 @@ struct LibreViewFormat: ExportFormat {
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
   }
 
-  /// The title has the time of the export and who made it.
+  /// The title has the time of the export and its creator.
   static func personRow(_ row: Row) -> PersonRow {
     guard row.count >= 5, !row[4].isEmpty, row[0].isEmpty || row[0][0] &- 0x30 > 9 else { return .other }
     let time = row[2].trimmed
@@ -72,7 +72,7 @@ struct LibreViewFormat: ExportFormat {
     let cell = row[header.columns.time]
     header.columns.look(at: row, for: &mark)
     guard let time = cell.fixedOpenTime ?? cell.openTime else { return }
-    // A clock that was never set says nothing of the order.
+    // A clock that was never set does not show the order.
     let isHistory = type == UInt8(ascii: "0") && time.year >= 1990
     dates.note(time, isHistory: isHistory, line: row.line)
   }
@@ -176,7 +176,7 @@ extension LibreViewFormat {
     return .unknown("before the header, or not a row of LibreView")
   }
 
-  /// Takes the time from a title line: the third cell of it, in UTC and in the form of the rows.
+  /// Reads the time in a title line: its third cell, in UTC and in the form of the rows.
   private mutating func noteTitle(_ row: Row) -> OpenTime? {
     guard row.count >= 3 else { return nil }
     let cell = row[2]
@@ -199,7 +199,7 @@ extension LibreViewFormat {
       hasHalfDay: false, separator: date.separator)
   }
 
-  /// Reads a row that is more than one sensor value.
+  /// Reads a row with more than one sensor value.
   private mutating func readOdd(
     _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout Collector
   ) {
@@ -250,10 +250,10 @@ extension LibreViewFormat {
   }
 }
 
-/// What a decimal comma left behind that lost its quotes: the number's fraction is in the next column.
+/// The rest of a decimal comma without quotes: the number's fraction is in the next column.
 private enum Spill {
   case none
-  /// A zero, in this column, that changes nothing.
+  /// A zero in this column, which has no effect.
   case zero(bit: UInt64)
   /// The tenths of a ketone value.
   case tenth(UInt8, bit: UInt64)
@@ -268,8 +268,8 @@ private enum Spill {
 }
 
 extension LibreViewFormat {
-  /// Finds the fraction of a number in the column behind it, where rows of this type have nothing: seen in
-  /// exports that were saved again, in all insulin doses (as 0) and all ketone values.
+  /// Finds the fraction of a number in the next column, which rows of this type do not use. Seen in exports that were
+  /// saved again, in all insulin doses (as 0) and all ketone values.
   private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
     let columns = header.columns
     let candidates: (Int, Int) =
@@ -293,8 +293,8 @@ extension LibreViewFormat {
 }
 
 extension Field {
-  /// `dd-mm-yyyy hh:mm` with nothing around it, bare or with ` AM` or ` PM`: what nearly every row has. nil
-  /// for any other form, which `openTime` may know.
+  /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly every row.
+  /// Nil for any other form, which `openTime` may parse.
   @inline(__always)
   fileprivate var fixedOpenTime: OpenTime? {
     guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],
@@ -318,7 +318,7 @@ extension Field {
       separator: self[2])
   }
 
-  /// The number of the two digits here; far below zero for anything else.
+  /// The number of two digits; far below zero for anything else.
   @inline(__always)
   private func pair(_ index: Int) -> Int {
     let (tens, ones) = (self[index] &- 0x30, self[index + 1] &- 0x30)

@@ -4,7 +4,7 @@ import Logbook
 
 /// The table of Abbott's Lingo app: minutes with their offset, newest first, and one column of values.
 ///
-/// The instant places a reading, since the shown time occurs twice in autumn.
+/// The instant is a reading's position, since shown times occur twice in autumn.
 struct LingoFormat: ExportFormat {
   static let id = "lingo"
   static let title = "Lingo CSV"
@@ -14,7 +14,7 @@ struct LingoFormat: ExportFormat {
   private var hasHeader = false
   private let model: String
 
-  /// The unit of a header whose first name says how the times are written.
+  /// The unit of a header whose first name shows the form of the times.
   private static func unit(_ cells: [String]) -> GlucoseUnit? {
     let cells = cells.map(foldedHeader)
     guard cells.count == 2, cells[0].hasPrefix("time of glucose reading [t=(local time)"),
@@ -57,7 +57,7 @@ struct LingoFormat: ExportFormat {
     guard let unit = Self.unit(row.fields.prefix(4).map(\.text)) else {
       return .unknown("before the header, or not a row of Lingo")
     }
-    // Rows below a header with another unit are none of this one.
+    // Rows below a header with another unit are not read.
     hasHeader = unit == self.unit
     guard hasHeader else {
       return .unknown("a header with another unit; import this part as a separate input")

@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// The diary of mylife Software and mylife App, in German: a row for each event, which names its unit.
+/// The diary of mylife Software and mylife App, in German: a row for each event, which states its unit.
 ///
-/// The unit alone says nothing of insulin: priming a tube and the sum of a day are in units, too.
+/// The unit by itself does not mean insulin: priming a tube and the sum of a day are in units, too.
 struct MyLifeFormat: ExportFormat {
   static let id = "mylife"
   static let title = "mylife CSV"
@@ -27,7 +27,7 @@ struct MyLifeFormat: ExportFormat {
     }
   }
 
-  /// What of an event is stored.
+  /// The stored part of an event.
   private enum Event {
     case glucose, carbs, bolus, extendedBolus, combinationBolus, basal
   }
@@ -92,7 +92,7 @@ extension MyLifeFormat {
     case .carbs: readCarbs(row, at: time, into: &out)
     case .bolus: addInsulin(row, "U", "units", at: time, into: &out)
     case .extendedBolus: addInsulin(row, "U", "extended", at: time, into: &out)
-    // How much of it was given at once is not in the file.
+    // The file does not state how much of it was given at once.
     case .combinationBolus: addInsulin(row, "U", "units", text: name.text, at: time, into: &out)
     case .basal: addInsulin(row, "U/h", "rate", at: time, into: &out)
     case nil: out.skip(kinds.name(name))
@@ -133,7 +133,7 @@ extension MyLifeFormat {
     guard let number = cell(row, .value).number(mark.mark), range.contains(number) else {
       return out.reject(row, "the insulin is not a number from 0 to \(plainNumber(range.upperBound)) \(unit)")
     }
-    // A rate of 0 says that the pump gave nothing; a dose of 0 was none.
+    // A rate of 0 means that the pump gave nothing; a dose of 0 was not given.
     if number == 0, !isRate { return out.skip("dose of 0 units") }
     var fields: [String: FieldValue] = [field: .number(number)]
     fields["subtype"] = .text(isRate ? "basal" : "rapid")

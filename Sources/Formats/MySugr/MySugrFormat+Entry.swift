@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// The content of one row: up to two readings and six records of one time.
+/// The content of one row: up to two readings and six records with the same time.
 extension MySugrFormat {
   private static let device = Device(vendor: "mySugr", model: "mySugr", format: id)
   private static let maxUnits = PlausibleAmounts.units.upperBound
   private static let maxGrams = PlausibleAmounts.grams.upperBound
   private static let maxMinutes = PlausibleAmounts.minutes.upperBound
 
-  /// Columns that glucoport has no kind for.
+  /// Columns without a kind in glucoport.
   private static let skipped = [
     (18, "location"), (19, "blood pressure"), (20, "body weight"), (21, "HbA1c"), (23, "food type"),
     (24, "medication"),
@@ -28,7 +28,7 @@ extension MySugrFormat {
     if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
   }
 
-  /// The file does not distinguish values of a linked meter from those typed by hand.
+  /// The file does not distinguish values of a linked meter from typed ones.
   private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let device = out.device(Self.device)
     let glucose = row[Column.glucose].trimmed
@@ -39,8 +39,8 @@ extension MySugrFormat {
     out.add(.ketone, ketoneCell, device: device, at: shown, marks: .manual, row: row)
   }
 
-  /// The doses for meal and correction are parts of the one that pen or pump gave, so they count only where
-  /// neither is filled.
+  /// The doses for meal and correction are parts of the dose by pen or pump, so they count only if neither of these is
+  /// stated.
   private mutating func readRapid(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let cells = [Column.pen, Column.pump, Column.meal, Column.correction].map { row[$0].trimmed }
     guard cells.contains(where: { !$0.isEmpty }) else { return }
@@ -71,8 +71,8 @@ extension MySugrFormat {
     add(.insulin, ["subtype": .text(subtype), "units": .number(units)], row, at: shown, into: &out)
   }
 
-  /// A temporary basal rate is a percentage of a rate that the file does not hold, so it has no units. The app writes it
-  /// with or without the sign.
+  /// A temporary basal rate is a percentage of a rate that the file does not contain, so it has no units. The app
+  /// writes it with or without the sign.
   private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let (percent, duration) = (row[Column.basalPercent].trimmed, row[Column.basalMinutes].trimmed)
     if percent.isEmpty, duration.isEmpty { return }
@@ -130,7 +130,7 @@ extension MySugrFormat {
     if !fields.isEmpty { add(.exercise, fields, row, at: shown, into: &out) }
   }
 
-  /// Tags are a set: between exports their order changes.
+  /// Tags are a set: their order changes between exports.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
     addText(row[Column.note], to: &fields)
@@ -151,7 +151,7 @@ extension MySugrFormat {
     if !text.isEmpty { fields["text"] = .text(text.text) }
   }
 
-  /// 1 to 3, as the header explains them in the app's language.
+  /// 1 to 3, which the header explains in the app's language.
   private static func intensity(_ cell: Field) -> String {
     switch cell.integer {
     case 1: "light"
@@ -161,7 +161,7 @@ extension MySugrFormat {
     }
   }
 
-  /// Sums and products of decimal numbers without what binary ones add to them.
+  /// Rounds a sum or product of decimal numbers, to remove the error of binary numbers.
   private static func rounded(_ number: Double) -> Double { (number * 1000).rounded() / 1000 }
 
   private static func trimmed(_ word: Substring) -> String {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// mySugr CSV in every language. A row is one moment of the diary with all that was entered for it, so it
-/// becomes several readings and records of one time.
+/// mySugr CSV in every language. A row is one moment of the diary with everything entered for it, so it becomes several
+/// readings and records with the same time.
 struct MySugrFormat: ExportFormat {
   static let id = "mysugr"
   static let title = "mySugr CSV"
@@ -25,8 +25,8 @@ struct MySugrFormat: ExportFormat {
   private var order: (DateOrder, Decision.Basis)?
   let warnings: [String]
 
-  /// A header line, or nil for one whose columns were moved: it is recognised, too, so that no other format takes the
-  /// half of it that it understands.
+  /// A header line, or nil for one with moved columns. That is recognised as well, so that no other format reads the
+  /// part that it understands.
   typealias Header = HeaderRow<MySugrHeader?>
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>? {
@@ -38,7 +38,7 @@ struct MySugrFormat: ExportFormat {
     return found?.recognition
   }
 
-  /// - Throws: `Failure` of category `badInput` where its columns were moved.
+  /// - Throws: `Failure` of category `badInput` for moved columns.
   init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws {
     guard let header = found.header.meaning else {
       throw Failure(
@@ -55,7 +55,7 @@ struct MySugrFormat: ExportFormat {
       for column in Self.numbers { decimalMark.note(row[column].utf8) }
     }
     let date = rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
-    // `14-02-2021` or `8/7/17`; neither `Aug 7, 2017`, `7. Aug. 2017` nor `2017-08-07`.
+    // `14-02-2021` or `8/7/17`; but not `Aug 7, 2017`, `7. Aug. 2017` or `2017-08-07`.
     hasOpenDates =
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
       && date.prefix(3).contains { !$0.isNumber }
@@ -108,10 +108,10 @@ struct MySugrFormat: ExportFormat {
     return .data
   }
 
-  /// The number in a value cell, by the decimal mark of the input.
+  /// The number in a value cell, with the decimal mark of the input.
   mutating func number(_ cell: Field) -> Double? { cell.number(mark(seeing: cell)) }
 
-  /// The decimal mark of the input, after this cell was looked at, too.
+  /// The decimal mark of the input, including the evidence of this cell.
   mutating func mark(seeing cell: Field) -> DecimalMark {
     decimalMark.note(cell.bytes)
     return decimalMark.mark
@@ -127,7 +127,7 @@ extension MySugrFormat {
     Column.ketones,
   ]
 
-  /// A date and time as a row has them.
+  /// A date and time in a row's form.
   private enum Moment {
     case settled(DeviceTime)
     case open(OpenTime)
@@ -173,6 +173,6 @@ extension MySugrFormat {
 }
 
 extension Field {
-  /// Whether the cell ends as the header of a column with a unit does.
+  /// Whether the cell ends like the header of a column with a unit.
   fileprivate var isHeaderLike: Bool { count > 0 && self[count - 1] == UInt8(ascii: ")") }
 }

@@ -2,28 +2,28 @@
 
 import Logbook
 
-/// What the header of a mySugr table says, in any language: its first 25 columns are always in the same order.
+/// The header of a mySugr table in any language: its first 25 columns are always in the same order.
 struct MySugrHeader {
   static let columnCount = 25
 
-  /// How the column of carbohydrates is to be read.
+  /// The meaning of the column of carbohydrates.
   enum Carbs: Equatable {
     case grams
     /// Exchanges of this many grams.
     case exchanges(grams: Double)
-    /// Of no known unit.
+    /// An unknown unit.
     case servings
   }
 
-  /// The columns of this table: more where a spreadsheet padded them, or where the app writes some that are newer.
+  /// The number of columns of this table: more if a spreadsheet padded them, or with newer columns of the app.
   let width: Int
   let unit: GlucoseUnit
   let carbs: Carbs
   let isEnglish: Bool
 
-  /// The word before the factor, in the languages in which it is known.
+  /// The word before the factor in known languages.
   private static let factorWords = ["factor", "faktor", "facteur", "fattore", "fator"]
-  /// Columns behind the 25 that newer exports have. They say where the person was, and are never read.
+  /// Columns after the 25 in newer exports. They state the person's location, and are never read.
   private static let newColumns: Set<String> = ["timezone", "time zone", "latitude", "longitude"]
   private static let english: [String] = [
     "date", "time", "tags", "blood glucose measurement|blood sugar measurement", "insulin injection units",
@@ -33,7 +33,7 @@ struct MySugrHeader {
     "body weight", "hba1c", "ketones", "food type", "medication",
   ]
 
-  /// The header of folded cells; nil when it is none of mySugr.
+  /// Parses folded cells; nil if they are not a header of mySugr.
   init?(_ cells: [String]) {
     guard cells.count >= Self.columnCount, let unit = Self.unit(in: cells[MySugrFormat.Column.glucose]),
       let carbs = Self.carbs(in: cells[MySugrFormat.Column.carbs])
@@ -44,8 +44,8 @@ struct MySugrHeader {
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
   }
 
-  /// Whether folded cells are a header of mySugr whose columns somebody moved: as many names as it has, one of a unit
-  /// of glucose and one of a factor of carbohydrates, both as mySugr writes them.
+  /// Whether folded cells are a header of mySugr with moved columns: the same number of names, including a unit of
+  /// glucose and a factor of carbohydrates in mySugr's form.
   static func isReordered(_ cells: [String]) -> Bool {
     let names = cells.filter { !$0.isEmpty }.count
     return (columnCount...columnCount + newColumns.count).contains(names) && MySugrHeader(cells) == nil
@@ -53,7 +53,7 @@ struct MySugrHeader {
       && cells.contains { carbs(in: $0) != nil }
   }
 
-  /// What a person should know of unusual names in the header line.
+  /// Warnings about unusual names in the header line.
   func warnings(_ names: [String]) -> [String] {
     let cells = names.map(foldedHeader)
     let unusual = HeaderNames(cells, among: [Self.english])?.warnings(names) ?? []
@@ -68,7 +68,7 @@ struct MySugrHeader {
     return cell.contains("mg/dl") ? .milligramsPerDecilitre : nil
   }
 
-  /// What a name such as `meal carbohydrates (grams, factor 1)` says; nil for any other.
+  /// The meaning of a name such as `meal carbohydrates (grams, factor 1)`; nil for any other.
   private static func carbs(in cell: String) -> Carbs? {
     guard cell.last == ")", let open = cell.lastIndex(of: "(") else { return nil }
     let inside = cell[cell.index(after: open)...].dropLast()

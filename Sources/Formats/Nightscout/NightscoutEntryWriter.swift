@@ -3,18 +3,18 @@
 import Logbook
 import Nightscout
 
-/// Writes readings as the entries that an upload to a site makes of them, in one JSON array.
+/// Writes readings as entries in one JSON array; an upload to a site sends the same entries.
 package struct NightscoutEntryWriter: ReadingDocumentWriter {
-  /// Why an export leaves out a reading, by which those are counted.
+  /// Why an export leaves out a reading, for counting.
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance
-    /// An entry cannot say that it does not count.
+    /// An entry cannot state that it does not count.
     case withdrawn
-    /// Nightscout accepts no such time.
+    /// A time that Nightscout does not accept.
     case beforeItsFirstYear
 
-    /// What is left out, in the singular.
+    /// The name of a left-out reading, in the singular.
     package var noun: String {
       switch self {
       case .otherSubstance: "ketone or control-solution reading"
@@ -26,15 +26,14 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
 
   private var isFirst = true
 
-  /// A writer of one array.
   package init() {}
 
-  /// What is in front of the first entry.
+  /// The text before the first entry.
   package var header: String { "[" }
-  /// What is behind the last one.
+  /// The text after the last one.
   package var footer: String { "\n]\n" }
 
-  /// Why a reading is left out; nil where it is not.
+  /// Why a reading is left out; nil if it is not.
   package static func omission(of reading: GlucoportReading) -> Omission? {
     if reading.kind == .ketone || reading.marks.contains(.controlSolution) { return .otherSubstance }
     if reading.isWithdrawn { return .withdrawn }

@@ -3,13 +3,12 @@
 import Logbook
 import Nightscout
 
-/// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, mixed as they
-/// come.
+/// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, in any mixture.
 ///
-/// `date` is the time to trust, and it is UTC: milliseconds since 1970, as lib/api3/swagger.yaml of cgm-remote-monitor has
-/// it. What is shown beside it may come from the logbook's zone, so a reading's place is the instant itself: an import
-/// in another zone finds the same readings. Other tools write the time of a clock there, without an offset; such a
-/// time is placed as it was shown, by the logbook's zone.
+/// `date` is reliable and in UTC: milliseconds since 1970, as in lib/api3/swagger.yaml of cgm-remote-monitor. The shown
+/// time may come from the logbook's zone. So a reading's position is the instant itself, and an import in another zone
+/// finds the same readings. Other tools write the time of a clock there, without an offset; such a time is a shown time
+/// in the logbook's zone.
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
@@ -17,17 +16,17 @@ struct NightscoutFormat: ExportFormat {
   static var emptyList: Header? { .objects }
   static var passesOffsetsOn: Bool { true }
 
-  /// What is in the member of our own: the records of a treatment, and the mark of one that was moved.
+  /// The member of glucoport: the records of a treatment, and the mark of a moved one.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
   private static let partsPlace = NightscoutMember.names.count
   private static let movedPlace = partsPlace + 1
   private static let names = NightscoutMember.names + ownNames
 
-  /// The member of our own documents in which an entry carries all parts of a reading's identity.
+  /// The member of our own documents with all parts of a reading's identity.
   private static let identityPrefix = "glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
-  /// The model of entries that name no device.
+  /// The model of entries without a device.
   private static let unnamedDeviceText: StaticString = "Nightscout"
   private static let unnamedDevice = unnamedDeviceText.description
 
@@ -43,7 +42,7 @@ struct NightscoutFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
-  /// A table's header, by which the values of the head are found; without one, that of API v1.
+  /// A table's header, which locates the values of the head; without one, API v1's.
   enum Header {
     case objects
     case named(HeaderRow<Void>)
@@ -113,7 +112,7 @@ struct NightscoutFormat: ExportFormat {
     return .data
   }
 
-  /// What a person can say where the input does not.
+  /// Adds the option with which a person can state it.
   private static func withHint(_ reason: String) -> String {
     switch reason {
     case NightscoutRefusal.likeMillimoles: reason + "; if it is mmol/L, use --unit mmol/L"
@@ -122,7 +121,7 @@ struct NightscoutFormat: ExportFormat {
     }
   }
 
-  /// An entry of our own: the identity it carries is the reading's, not one made from its date.
+  /// An entry of glucoport: its identity is in the entry, rather than derived from its date.
   private mutating func readOwn(_ row: Row, into out: inout Collector) {
     switch identity.reading(from: row, into: &out) {
     case .reading(let reading): out.add(reading)
@@ -151,7 +150,7 @@ struct NightscoutFormat: ExportFormat {
     return out.device(vendor: "Nightscout", model: model, serial: .absent)
   }
 
-  /// Whether a device's name is its model unchanged: short, and of ASCII signs with blanks only between them.
+  /// Whether a device's name can be its model unchanged: short, ASCII, with blanks only between words.
   @inline(__always)
   private static func isPlain(_ model: Field) -> Bool {
     guard model.shape != .composite, model.count <= NightscoutEntry.maxModel, model[0] > 0x20,
@@ -161,7 +160,7 @@ struct NightscoutFormat: ExportFormat {
     return true
   }
 
-  /// The time to show for an instant: with the offset that the row states, else that of the logbook's zone.
+  /// The time to show for an instant: with the row's offset, else with that of the logbook's zone.
   @inline(__always)
   private mutating func shown(_ instant: Instant, _ document: NightscoutRow) -> ShownTime {
     document.shown(instant) { zoneOffsets.offset(atUTC: $0) }
@@ -171,14 +170,14 @@ struct NightscoutFormat: ExportFormat {
 // MARK: - Treatments
 
 extension NightscoutFormat {
-  /// Treatments: one row may hold insulin, food and a blood glucose value; what it holds shares its moment.
+  /// Reads a treatment. It may hold insulin, food and a blood glucose value with the same time.
   private mutating func readTreatment(_ document: NightscoutRow, into out: inout Collector) {
     let row = document.row
     guard row[columns[Self.movedPlace]].isEmpty else { return out.skip("moved in time") }
     let parts = NightscoutPart.parts(json: row[columns[Self.partsPlace]])
     for part in parts {
       let record = record(part, document)
-      // A tombstone has no fields any more.
+      // A tombstone has no fields.
       let mayLack = record.deleted && record.fields.values.isEmpty
       if !mayLack, let fault = record.kind.details?.fault(in: record.fields) {
         out.reject(row, fault)
@@ -187,7 +186,7 @@ extension NightscoutFormat {
       }
     }
     if document[.app].equals("glucoport") {
-      // From what the treatment shows to other programs it would become another record, and a dose would count twice.
+      // Made from the members for other programs, it would be another record, and a dose would count twice.
       if parts.isEmpty {
         out.reject(row, "a record of glucoport without its own data; import an export in JSON")
       }
@@ -210,7 +209,7 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
-  /// A record that is whole in the treatment.
+  /// A record that is complete in the treatment.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
     let state = NightscoutTreatment.edited(part, in: document, zone)
     var record = ImportedRecord(
@@ -221,7 +220,7 @@ extension NightscoutFormat {
     return record
   }
 
-  /// The server's own key. A document of API v1 has no `identifier` there, and its `_id` as one in API v3.
+  /// The server's own key. A document of API v1 has no `identifier`, and API v3 uses its `_id`.
   private func sourceID(_ document: NightscoutRow) -> String {
     for member in [NightscoutMember.identifier, .id] {
       let key = document[member]
@@ -239,13 +238,13 @@ extension NightscoutFormat {
     return object["eventType"] != nil && object["created_at"] != nil
   }
 
-  /// API v3's answer when nothing was found.
+  /// API v3's answer without a result.
   private static func isEmptyAnswer(_ head: InputHead) -> Bool {
     let text = head.lines.joined()
     return head.isWhole && text.contains("\"status\"") && text.contains("\"result\"")
   }
 
-  /// The first values of entries that state no unit.
+  /// The first values of entries without a unit.
   private static func values(_ head: InputHead, _ header: Header) -> [Double] {
     switch header {
     case .objects:
@@ -261,7 +260,7 @@ extension NightscoutFormat {
     }
   }
 
-  /// Cells that every header has one of.
+  /// Names, one of which is in every header.
   private static let headerMarks: [StaticString] = ["date", "created_at"]
 
   private static func isHeader(_ cells: [String]) -> Bool {
@@ -269,20 +268,20 @@ extension NightscoutFormat {
       || cells.contains("eventtype") && cells.contains("created_at")
   }
 
-  /// The table of API v1, which begins with its data: the rows below another table's header may look like it.
+  /// The table of API v1, which begins with its data. The rows of another table may look like it.
   private static func plainTable(_ head: InputHead) -> UInt8? {
     InputHead.delimiters.first { delimiter in
       head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false
     }
   }
 
-  /// The words in the fourth column of API v1's table, folded.
+  /// The folded words in the fourth column of API v1's table.
   private static let directions: Set<String> = [
     "", "none", "flat", "singleup", "doubleup", "tripleup", "fortyfiveup", "singledown", "doubledown",
     "tripledown", "fortyfivedown", "not computable", "rate out of range", "null", "undefined",
   ]
 
-  /// Five cells, the second thirteen digits, perhaps with a fraction, the fourth a direction.
+  /// Five cells: the second has thirteen digits and optionally a fraction, the fourth a direction.
   private static func isPlainRow(_ cells: [String]) -> Bool {
     guard cells.count == plainColumns.count, directions.contains(cells[3]) else { return false }
     let date = cells[1].prefix { $0 != "." }

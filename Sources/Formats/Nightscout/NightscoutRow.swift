@@ -22,15 +22,15 @@ extension Field: NightscoutValue {
 }
 
 extension NightscoutPart {
-  /// The parts that a list in JSON holds; none where it is no such list.
+  /// The parts in a JSON list; empty for anything else.
   static func parts(json field: Field) -> [NightscoutPart] { parts(field.json) }
 }
 
 extension Field {
-  /// The text that the base64 of an object holds, as our own documents have it; empty for anything else.
+  /// The text in the base64 of an object, as in our own documents; empty for anything else.
   var openedText: String { NightscoutText.opened(json) ?? "" }
 
-  /// A list or an object; nil for anything else, and for what is damaged.
+  /// A list or an object; nil for anything else, including damaged JSON.
   fileprivate var json: JSONValue? {
     guard shape == .composite else { return nil }
     do {

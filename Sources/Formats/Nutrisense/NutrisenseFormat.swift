@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The table of the Nutrisense app: rows of every class in the same columns. Only the class says whether a value is glucose.
+/// The table of the Nutrisense app, with rows of every class in the same columns. Only the class shows whether a value
+/// is glucose.
 struct NutrisenseFormat: ExportFormat {
   static let id = "nutrisense"
   static let title = "Nutrisense CSV"
@@ -14,7 +15,7 @@ struct NutrisenseFormat: ExportFormat {
     "class": .type, "value": .value, "time": .meal, "length": .length, "description": .description,
     "occurred_at": .time,
   ]
-  /// Links, and the times at which the app changed a row.
+  /// Links, and the times of the app's changes of a row.
   private static let unread: Set<String> = [
     "photo_url", "body", "updated_at", "started_at", "ended_at", "created_by",
   ]
@@ -97,7 +98,7 @@ struct NutrisenseFormat: ExportFormat {
     out.add(kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, row: row)
   }
 
-  /// What was eaten, in words; no column has amounts.
+  /// The meal as text; no column has amounts.
   private func readMeal(_ row: Row, at time: ShownTime, into out: inout Collector) {
     let words = [Column.meal, .description].map { row[columns[$0]].trimmed }.filter { !$0.isEmpty }
     if words.isEmpty { return out.skip("meal without content") }

@@ -3,8 +3,8 @@
 import Archives
 import Logbook
 
-/// A file of the OhioT1DM data set: sections of events of one person. Only two of the sections hold glucose, although all of them
-/// have values.
+/// A file of the OhioT1DM data set: sections of events of one person. Only two of the sections hold glucose, although
+/// all have values.
 struct OhioT1DMFormat: ExportFormat {
   static let id = "ohiot1dm"
   static let title = "OhioT1DM XML"
@@ -29,7 +29,7 @@ struct OhioT1DMFormat: ExportFormat {
   }
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
-    // Each file is of one person: the number keeps the readings of several files apart.
+    // Each file is of one person, whose number distinguishes the readings of several files.
     let person = head.attribute("id", of: "patient") ?? ""
     device = Device(
       vendor: "OhioT1DM", model: options.device ?? "OhioT1DM \(person.prefix(40))", format: Self.id)
@@ -79,7 +79,7 @@ struct OhioT1DMFormat: ExportFormat {
       row: row)
   }
 
-  /// A rate, which may be 0: then the pump gave nothing. A temporary one has an end.
+  /// A rate, which may be 0: then the pump gave nothing. A temporary rate has an end.
   private func readBasal(_ row: Row, into out: inout Collector) {
     guard let time = start(row, &out) else { return }
     guard let rate = row[Name.value].number(), PlausibleAmounts.unitsPerHour.contains(rate) else {

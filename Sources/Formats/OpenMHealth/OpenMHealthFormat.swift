@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Data points of Open mHealth, or bodies alone, with the schema `omh:blood-glucose` 1.0 to 4.0. Ids of users are neither kept
-/// nor printed.
+/// Data points of Open mHealth, or separate bodies, with the schema `omh:blood-glucose` 1.0 to 4.0. Ids of users are
+/// neither stored nor printed.
 struct OpenMHealthFormat: ExportFormat {
   static let id = "openmhealth"
   static let title = "Open mHealth JSON"
@@ -31,11 +31,11 @@ struct OpenMHealthFormat: ExportFormat {
     static let schema = 0, space = 1, source = 2, modality = 3, ieeeModality = 4, user = 5
   }
 
-  /// A body in a data point, a body alone, and the header.
+  /// A body in a data point, a separate body, and the header.
   private static let names =
     bodyMembers.map { "body." + $0 } + bodyMembers + headerMembers.map { "header." + $0 }
   private static let headerPlace = 2 * Body.count
-  /// The member of the header in which a data point of our own carries all parts of a reading's identity.
+  /// The member of the header with all parts of a reading's identity in our own data points.
   private static let identityPrefix = "header.glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
@@ -88,7 +88,7 @@ struct OpenMHealthFormat: ExportFormat {
       guard isPoint else { return .unknown("not a data point of Open mHealth") }
       skip(row[Self.headerPlace + Head.schema].text, into: &out)
     } else if isPoint, !row[Self.headerPlace + Head.schema].equals("blood-glucose") {
-      // A goal or a limit may be written like a measurement; the schema says which it is.
+      // A goal or a limit may have the form of a measurement; the schema distinguishes them.
       skip(row[Self.headerPlace + Head.schema].text, into: &out)
     } else if !identity.field(.positionKind, of: row).isEmpty {
       readOwn(row, place, into: &out)
@@ -102,7 +102,7 @@ struct OpenMHealthFormat: ExportFormat {
 }
 
 extension OpenMHealthFormat {
-  /// A data point of our own: the identity it carries is the reading's, with the value that the body states.
+  /// A data point of glucoport: its identity is stated, and its value is in the body.
   private mutating func readOwn(_ row: Row, _ place: Int, into out: inout Collector) {
     guard let unit = FHIRCode.unit(row[place + Body.unit].text),
       let number = row[place + Body.value].jsonNumber,
@@ -114,7 +114,7 @@ extension OpenMHealthFormat {
     }
   }
 
-  /// The name of a body that is no reading; nil for one that is.
+  /// The name of a body that is not a reading; nil for a reading.
   private static func omission(of row: Row, _ place: Int) -> String? {
     if !row[place + Body.statistic].isEmpty { return "statistic of blood glucose" }
     let specimen = row[place + Body.specimen]
@@ -147,7 +147,7 @@ extension OpenMHealthFormat {
     }
   }
 
-  /// An instant identifies its reading; a time without offset is as it was shown.
+  /// An instant identifies its reading; a time without an offset is a shown time.
   private mutating func add(
     _ measurement: Measurement, at time: ShownTime, _ row: Row, _ place: Int, into out: inout Collector
   ) {
@@ -179,7 +179,7 @@ extension OpenMHealthFormat {
     return marks
   }
 
-  /// One input can hold several people, who are distinguished without their ids.
+  /// One input can have several people, who are distinguished without their ids.
   private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
     let source = row[Self.headerPlace + Head.source].trimmed
     let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }
@@ -189,7 +189,7 @@ extension OpenMHealthFormat {
     return out.device(Device(vendor: "Open mHealth", model: name, format: Self.id))
   }
 
-  /// Counts what is not imported, by a name that an input cannot make up without end.
+  /// Counts an item that is not imported, by a name of which an input can only create a limited number.
   private mutating func skip(_ name: String, into out: inout Collector) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < 100 { skipped.insert(short) }

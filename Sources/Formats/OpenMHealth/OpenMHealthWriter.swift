@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The header carries all
-/// parts of the identity in the member `glucoport`.
+/// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The header has
+/// all parts of the identity in the member `glucoport`.
 package struct OpenMHealthWriter: ReadingDocumentWriter {
-  /// Why an export leaves out a reading: the schema has no place for it.
+  /// Why an export leaves out a reading: the schema cannot represent it.
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution.
     case otherSubstance
@@ -13,7 +13,7 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
     case beyondRange
     case withdrawn
 
-    /// What is left out, in the singular.
+    /// The name of a left-out reading, in the singular.
     package var noun: String {
       switch self {
       case .otherSubstance: "ketone or control-solution reading"
@@ -26,15 +26,14 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
   private var isFirst = true
   private var identity = GlucoportJSONLine()
 
-  /// A writer of one array.
   package init() {}
 
-  /// What is in front of the first data point.
+  /// The text before the first data point.
   package var header: String { "[" }
-  /// What is behind the last one.
+  /// The text after the last one.
   package var footer: String { "\n]\n" }
 
-  /// Why a reading is left out; nil where it is not.
+  /// Why a reading is left out; nil if it is not.
   package static func omission(of reading: GlucoportReading) -> Omission? {
     if reading.kind == .ketone || reading.marks.contains(.controlSolution) { return .otherSubstance }
     if reading.isWithdrawn { return .withdrawn }

@@ -22,10 +22,10 @@ struct Collector {
   private let times: PlausibleTimes
   private var devices = DeviceTable()
   private var newest: Int64?
-  /// Of items that are placed by a clock alone, in a format whose others state their instant.
+  /// The newest time among the items that only a clock places, in a format whose other items state their instant.
   private var newestShown: Int64?
-  /// The newest time among the items so far, in UTC seconds: no export is older than what it holds. An instant counts
-  /// before a time that moves with the zone of the import.
+  /// The newest time among the items so far, in UTC seconds: no export is older than its items. Instants take
+  /// precedence over times that move with the zone of the import.
   var newestItem: Int64? { newest ?? newestShown }
 
   init(format: String, options: ExportOptions) {
@@ -34,13 +34,12 @@ struct Collector {
     times = PlausibleTimes(now: options.now)
   }
 
-  /// The index of a device whose model and serial are in these fields; known ones cost a comparison of bytes.
+  /// The index of a device whose model and serial are in these fields. A known device costs one comparison of bytes.
   @inline(__always)
   mutating func device(vendor: StaticString, model: Field, serial: Field) -> DeviceIndex {
     devices.index(vendor: vendor, model: model, serial: serial, format: format, in: &batch.devices)
   }
 
-  /// The index of a device.
   mutating func device(_ device: Device) -> DeviceIndex { devices.index(of: device, in: &batch.devices) }
 
   /// Places a shown time: by its own offset, or by the zone.
@@ -51,7 +50,7 @@ struct Collector {
 
   /// Adds a reading and marks it when its time cannot be right.
   ///
-  /// - Parameter byClock: whether a zone places it in a format whose items state their instant.
+  /// - Parameter byClock: whether a zone places the reading, in a format whose other items state their instant.
   @inline(__always)
   mutating func add(_ reading: Reading, byClock: Bool = false) {
     var reading = reading
@@ -113,7 +112,7 @@ struct Collector {
         sourceID: sourceID, owner: owner, source: source, line: line), byClock: byClock)
   }
 
-  /// Refuses a row, with the reason in words that hold none of its values.
+  /// Rejects a row. The reason holds none of the row's values.
   mutating func reject(_ row: Row, _ reason: String) {
     let rejection = row.rejection(reason)
     rejectedBytes += rejection.source.utf8.count
@@ -124,14 +123,14 @@ struct Collector {
     batch.rejections.append(Rejection(line: line, reason: reason))
   }
 
-  /// What was taken so far.
+  /// What was collected so far.
   func mark() -> CollectorMark {
     CollectorMark(
       readings: batch.readings.count, records: batch.records.count, rejections: batch.rejections.count,
       skipped: batch.skipped, newestItem: newest, newestShown: newestShown)
   }
 
-  /// Forgets what a row gave, when the row turned out to be truncated.
+  /// Removes what a row added, when the row turned out to be truncated.
   mutating func rollback(to mark: CollectorMark) {
     batch.readings.removeSubrange(mark.readings...)
     batch.records.removeSubrange(mark.records...)
@@ -140,12 +139,12 @@ struct Collector {
     (newest, newestShown) = (mark.newestItem, mark.newestShown)
   }
 
-  /// Counts an item that glucoport has no kind for, or that says nothing.
+  /// Counts an item that glucoport has no kind for, or that holds no information.
   mutating func skip(_ name: String) { batch.skipped[name, default: 0] += 1 }
 }
 
 extension Row {
-  /// The row as a rejected one.
+  /// The row as a rejection.
   func rejection(_ reason: String) -> Rejection {
     let isKept = source.count <= Rejection.maxSourceBytes
     return Rejection(
@@ -153,7 +152,7 @@ extension Row {
   }
 }
 
-/// Distinguishes the devices of an input. Most inputs name a few over and over.
+/// Distinguishes the devices of an input. Most inputs name the same few devices again and again.
 private struct DeviceTable {
   private struct Seen {
     let model: [UInt8]

@@ -3,7 +3,7 @@
 import Archives
 import Logbook
 
-/// Decides on the format of an input from its content alone.
+/// Chooses the format of an input by its content only.
 enum Detection {
   /// A format that reads the input, and how its rows are found.
   typealias Found = (parser: any ExportFormat, layout: Layout)
@@ -34,7 +34,7 @@ enum Detection {
     throw UnrecognisedInput(name: input.source.name, reason: reason)
   }
 
-  /// The format that a person named.
+  /// The parser of the format that a person named.
   private static func parser(
     _ wanted: String, for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type]
   ) throws -> Found {
@@ -69,7 +69,7 @@ enum Detection {
     (try naming(input) { try type.init(found, head: input.head, options: options) }, found.layout)
   }
 
-  /// What is wrong with an input is told with its name.
+  /// Adds the input's name to the message of a failure.
   private static func naming<Value>(_ input: Input, _ work: () throws -> Value) throws -> Value {
     do {
       return try work()
@@ -89,8 +89,8 @@ enum Detection {
   }
 }
 
-/// An input that no format takes. Fatal to an import of that input alone; among the members of an archive or the files of a
-/// folder it is listed and passed over.
+/// An input that no format reads. It ends an import only where it is the only input. Among the members of an archive or
+/// the files of a folder it is listed and skipped.
 struct UnrecognisedInput: Error {
   let name: String
   let reason: String
@@ -98,7 +98,7 @@ struct UnrecognisedInput: Error {
   var failure: Failure { Failure(.badInput, "\(name): \(reason)") }
 }
 
-/// Inputs that are no text, or text of another kind, by their first bytes.
+/// Recognises inputs by their first bytes that are no text, or text of another kind.
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
     ([0x50, 0x4B, 0x03, 0x04], nestedArchive),
@@ -106,13 +106,14 @@ enum Signature {
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
   ]
 
-  /// What a ZIP archive is that is a member of another.
+  /// What is said of a ZIP archive that is a member of another.
   static let nestedArchive = "a ZIP archive inside of another; unpack the outer one"
 
-  /// Why a table has values that look like readings and are none; nil for any other. With `--map` a person may still choose.
+  /// Why a table's values look like readings and are none; nil for any other table. With `--map` a person can still
+  /// choose the columns.
   ///
-  /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a measurement. Its
-  /// columns of numbers are called by their units, in every language one behind the other (userEntriesToCsv of AAPS).
+  /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a measurement.
+  /// Its columns of numbers are named after their units, in all languages in turn (userEntriesToCsv of AAPS).
   static func refusal(of head: InputHead) -> String? {
     let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
       let units = cells.map(foldedHeader)
@@ -135,7 +136,7 @@ enum Signature {
       && !cells.contains { $0.contains("mg/dl") || $0.contains("mmol/l") }
   }
 
-  /// - Throws: `UnrecognisedInput` with advice.
+  /// - Throws: `UnrecognisedInput`, with advice.
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {
     for binary in binaries where bytes.starts(with: binary.bytes) {
       throw UnrecognisedInput(name: name, reason: "this is \(binary.what)")

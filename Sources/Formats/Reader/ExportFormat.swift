@@ -7,24 +7,24 @@ import Logbook
 enum Layout {
   /// Delimited text.
   case table(delimiter: UInt8)
-  /// Lines, for formats whose quotes pair up in no way that a table's do: one cell each.
+  /// Lines of one cell each, for formats whose quotes do not pair up as a table's do.
   case lines
-  /// JSON objects; the format's columns are these names, in this order.
+  /// JSON objects. The format's columns are the members with these names, in this order.
   case objects(columns: [String])
   /// XML elements.
   case elements(ElementShape)
 }
 
-/// What a format found in the head of an input that is its own.
+/// What a format found in the head of an input that it recognises.
 struct Recognition<Header> {
   /// How the input's rows are found.
   let layout: Layout
-  /// The header or the items that it was recognised by, as the format needs them to read the rows.
+  /// The header or the items by which it recognised the input, in the form in which it reads the rows.
   let header: Header
 }
 
 extension Recognition where Header == Void {
-  /// For a format that reads the header when its row comes.
+  /// For a format that reads the header together with the rows.
   init(_ layout: Layout) { self.init(layout: layout, header: ()) }
 }
 
@@ -32,75 +32,76 @@ extension Recognition where Header == Void {
 enum RowVerdict {
   /// Data: yielded, skipped or rejected by the format itself.
   case data
-  /// A header, from which on the columns are known.
+  /// A header, which gives the columns of the rows below it.
   case header
-  /// Neither: part of a preamble when a header follows, else an item to reject with this reason.
+  /// Neither: part of a preamble if a header follows, otherwise an item to reject with this reason.
   case unknown(String)
-  /// The last line of the input, without line end, and shorter or other than its kind: truncated.
+  /// The last line of the input, without a line end and shorter or different than its kind: truncated.
   case cut
 }
 
-/// One export format: what it looks like, and what its rows mean. One file each, and one line in `ExportRegister`.
+/// One export format: how it is recognised, and what its rows mean. Each format has a file, and a line in
+/// `ExportRegister`.
 protocol ExportFormat: SendableMetatype {
-  /// A lower-case word for `--format`, part of the identity of devices without serial and of records.
+  /// A lower-case word for `--format`. It is also part of the identity of records and of devices without a serial number.
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
   /// What it reads, in one line.
   static var summary: String { get }
-  /// What people want to know of it, beside its reader. A test finds the format that has none.
+  /// What people want to know about the format. A test fails for a format without a page.
   static var page: FormatPage { get }
 
-  /// Whether it picks the rows of `--where` itself.
+  /// Whether the format itself applies `--where` to its rows.
   static var picksRows: Bool { get }
 
-  /// What a row says of the person whose export it is.
+  /// What a row says about the person whose export it is.
   static func personRow(_ row: Row) -> PersonRow
 
-  /// What recognising an input finds out about its columns.
+  /// What recognition learns about the columns of an input.
   associatedtype Header = Void
 
-  /// Whether its readings come with the offsets that another logbook derived.
+  /// Whether another logbook derived the offsets of its readings.
   static var passesOffsetsOn: Bool { get }
 
-  /// What replaces the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
+  /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
 
   /// The database whose tables it reads as JSON; nil for a format without one.
   static var database: DatabaseShape? { get }
 
-  /// What was found in an input that certainly is of this format; else nil. The only search for a header.
+  /// What the format found in an input that is certainly its own, otherwise nil. This is the only search for a header.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>?
 
-  /// - Throws: `Failure` for an input that is of this format and cannot be read.
+  /// - Throws: `Failure` for an input of this format that cannot be read.
   init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws
 
-  /// Whether the whole input has to be surveyed before its first row can be read.
+  /// Whether a survey of the whole input is necessary before its first row can be read.
   var isOpen: Bool { get }
-  /// Whether a survey would settle something that is otherwise taken from the input's head; a live pipe goes without.
+  /// Whether a survey would settle something that is otherwise taken from the input's head. A live pipe is not surveyed.
   var gainsBySurvey: Bool { get }
   /// Whether further rows would show nothing more in a survey.
   var hasSeenEnough: Bool { get }
-  /// Looks at a row for what is open.
+  /// Takes from a row what helps to settle an open question.
   mutating func survey(_ row: Row)
-  /// Settles what is open from the survey.
+  /// Settles the open questions with the result of the survey.
   ///
-  /// - Throws: `Failure` of category `badInput` naming the option that would settle it.
+  /// - Throws: `Failure` of category `badInput` that names the option that would settle them.
   mutating func settle() throws
 
-  /// What was decided besides encoding and zone.
+  /// What was decided, except the encoding and the zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
-  /// A text that is once in each export of a format that names its person; nil for other formats. Where it is twice, the input
-  /// may hold the exports of two people.
+  /// A text that occurs once in each export of a format that names its person; nil for other formats. If it occurs
+  /// twice, the input may hold the exports of two people.
   var joinMark: String? { get }
-  /// What is wrong with an input that was read to its end and gave nothing that a person asked for.
+  /// What is wrong with an input that was read to its end and gave nothing that a person had picked.
   var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds, where the input says so.
   var generatedAt: Int64? { get }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict
-  /// Yields what was held back, at the end of the input.
+  /// Adds the items that were held back, at the end of the input.
   mutating func finish(into out: inout Collector)
 }
 
@@ -131,7 +132,7 @@ public struct ExportFormatInfo: Sendable {
   public let title: String
   /// What it reads, in one line.
   public let summary: String
-  /// What people want to know of it.
+  /// What people want to know about the format.
   package let page: FormatPage
 }
 

@@ -4,16 +4,16 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-/// The inputs that a path holds: a file is one, a ZIP archive has one for each of its members, a spreadsheet one for each of
-/// its sheets, also where it is a member of an archive.
+/// The inputs at a path: a file is one input, a ZIP archive has one for each member, a spreadsheet one for each sheet.
+/// A spreadsheet that is a member of an archive has one for each sheet, too.
 ///
-/// Members come in the order of their names, numbers in them by size: `cgm_data_2.csv` before `cgm_data_10.csv`. So what is
-/// imported does not depend on who packed them.
+/// Members are in the order of their names, with numbers ordered by size: `cgm_data_2.csv` before `cgm_data_10.csv`.
+/// Therefore the result of an import does not depend on the program that packed the archive.
 package struct ExportInputs {
   /// An input, opened.
   package enum Opened {
     case export(ExportReader)
-    /// A member of an archive that is a spreadsheet, with inputs of its own.
+    /// A member of an archive that is a spreadsheet, which has several inputs.
     case spreadsheet(ExportInputs)
     /// A member of an archive or a sheet that is no export, with the reason.
     case unread(name: String, reason: String)
@@ -21,16 +21,16 @@ package struct ExportInputs {
 
   private enum Content {
     case file
-    /// A document of which nothing is read, with what to do instead.
+    /// A document from which nothing is read, with advice.
     case document(String)
-    /// The members that are inputs; with the name of a sheet where a person named one of a spreadsheet among them.
+    /// The members that are inputs, with the name of a sheet if a person named one of a spreadsheet among them.
     case members([ZipMember], ZipArchive, sheet: String?)
-    /// The places of the sheets that are inputs.
+    /// The positions of the sheets that are inputs.
     case sheets([Int], Spreadsheet)
 
     var isDocument: Bool { if case .document = self { true } else { false } }
 
-    /// How many inputs there are.
+    /// The number of inputs.
     var count: Int {
       switch self {
       case .members(let members, _, _): members.count
@@ -44,13 +44,13 @@ package struct ExportInputs {
   private let content: Content
   private let passesOver: Bool
 
-  /// The file that a path names: the archive of a member, the workbook of a sheet.
+  /// The file at a path: the archive of a member, or the workbook of a sheet.
   package static func file(of path: String) -> String { memberPath(path)?.0 ?? path }
 
-  /// Opens a file, or one member of an archive or one sheet by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
+  /// Opens a file, a member of an archive, or a sheet, by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
   ///
   /// - Parameters:
-  ///   - passesOver: whether a file that is no export is passed over, as a member of an archive is.
+  ///   - passesOver: whether a file that is no export is skipped, as a member of an archive is.
   ///   - isInterrupted: ends the wait for the writer of a named pipe.
   /// - Throws: `Failure`: the file cannot be read, or is a damaged archive.
   package init(
@@ -65,8 +65,8 @@ package struct ExportInputs {
       FileSource(path: archive, isInterrupted: isInterrupted), only: member, passesOver: false)
   }
 
-  /// Takes over an open descriptor, such as standard input. An archive that comes through a pipe is kept in a file that
-  /// nobody else can see.
+  /// Takes over an open descriptor, such as standard input. An archive from a pipe is kept in a file that no other
+  /// process can see.
   package init(descriptor: Int32, name: String, isInterrupted: @escaping @Sendable () -> Bool) throws {
     let source = try FileSource(descriptor: descriptor, name: name)
     source.isInterrupted = isInterrupted
@@ -92,11 +92,11 @@ package struct ExportInputs {
       return
     }
     content = try Self.members(of: archive, only: member, name: file.name)
-    // A member that a person named has to be one.
+    // A member that a person named must be an export.
     self.passesOver = member == nil
   }
 
-  /// Opens a spreadsheet that is a member of an archive, of which a copy was made.
+  /// Opens the copy of a spreadsheet that is a member of an archive.
   ///
   /// - Throws: `UnrecognisedInput` for an archive that is no document.
   private init(member file: FileSource, only sheet: String?, passesOver: Bool) throws {
@@ -108,7 +108,7 @@ package struct ExportInputs {
     self.passesOver = sheet == nil && (passesOver || document.count > 1)
   }
 
-  /// What an archive holds as the file of an office program; nil for files that somebody put into an archive.
+  /// What an archive holds if it is the file of an office program; nil for an archive of separate files.
   private static func document(
     in archive: ZipArchive, _ name: String, only sheet: String?,
     _ isInterrupted: @escaping @Sendable () -> Bool
@@ -143,16 +143,16 @@ package struct ExportInputs {
     throw Failure(.missingInput, "\(name): the archive has no member \(PathText.shown(path))")
   }
 
-  /// What a file with several inputs is, for messages.
+  /// The kind of a file with several inputs, for messages.
   package enum Container: String {
     case archive
     case spreadsheet
 
-    /// What one of its inputs is.
+    /// The word for one of its inputs.
     package var part: String { self == .archive ? "member" : "sheet" }
   }
 
-  /// What the file is where it can have several inputs; nil for one that is an input itself.
+  /// The kind of the file if it can have several inputs; nil for a file that is one input.
   package var container: Container? {
     switch content {
     case .members: .archive
@@ -161,13 +161,12 @@ package struct ExportInputs {
     }
   }
 
-  /// How many inputs there are.
+  /// The number of inputs.
   package var count: Int { content.count }
 
-  /// Opens the input at a place, from 0. An input that is no archive can be opened once.
+  /// Opens the input at an index from 0. An input that is not in an archive can be opened once.
   ///
-  /// - Throws: `Failure`: the input cannot be read, is of no known format and no member of an archive, or leaves something
-  ///   open that an option settles.
+  /// - Throws: `Failure`, if the input cannot be read, is of no known format and not skipped, or needs an option.
   package func open(_ place: Int, options: ExportOptions) throws -> Opened {
     do {
       switch content {
@@ -194,7 +193,7 @@ package struct ExportInputs {
       return .spreadsheet(try ExportInputs(member: spreadsheet, only: sheet, passesOver: passesOver))
     }
     guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
-    // A member that no format takes is not unpacked to its end.
+    // A member that no format reads is not unpacked to its end.
     let reader = try ExportReader(source: source, options: options)
     return .export(reader)
   }
@@ -226,7 +225,7 @@ package struct ExportInputs {
     return Array(places)
   }
 
-  /// What a document of an old office program or an encrypted one is; nil for any other file.
+  /// What is said of a document of an old office program or an encrypted document; nil for any other file.
   private static func compoundFile(_ source: FileSource) throws -> String? {
     guard source.isRegularFile else { return nil }
     let head = try source.peek(512)

@@ -4,14 +4,14 @@ public import Logbook
 
 /// Reads one export, from a file or a pipe, in any of the formats of `ExportRegister`.
 ///
-/// Detection sees the first 64 KiB. Where a format leaves something open that only all rows can settle (day and
-/// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
+/// Detection sees the first 64 KiB. Some questions can only be settled with all rows, such as the order of day and
+/// month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
 public struct ExportReader {
-  /// Rejected rows are kept whole for `--rejects`; a batch ends behind so many bytes of them.
+  /// Rejected rows are kept whole for `--rejects`. A batch ends when it holds more bytes of them than this.
   private static let maxRejectedBytes = 8 << 20
-  /// A live pipe's readings are handed on after this long, so that they are stored within a second.
+  /// A live pipe's readings are handed on after this time, so that they are stored within a second.
   static let longestWait = Duration.milliseconds(750)
-  /// The most rows of a preamble in front of a header.
+  /// The most rows of a preamble before a header.
   static let longestPreamble = 40
 
   private let input: Input
@@ -21,26 +21,27 @@ public struct ExportReader {
   private let options: ExportOptions
   /// Rows that are no data: a preamble if a header follows, rejections if not.
   private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
-  /// Readings whose place may have further ones in the rows to come; they open the next batch.
+  /// Readings with a place that further rows may share. They start the next batch.
   private var heldBack: [Reading] = []
   private var isDone = false
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
-  /// Since when the rows of a pipe wait that came before the first batch was asked for.
+  /// The time since which rows of a pipe have been waiting that came before the first batch was requested.
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
-  /// A header behind rejections of the batch, which were under the one before: it counts from the next batch on.
+  /// A header that follows rejections of the batch, which belong to the header before it. It applies from the next
+  /// batch on.
   private var nextHeader: String?
   private let layout: Layout
   private var picker: RowPicker?
-  /// Set where the input may hold rows of several people.
+  /// Set if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
 
   /// Opens a file and decides on its format.
   ///
-  /// - Throws: `Failure`: the file cannot be read, is empty, is of no known format, or leaves something open.
+  /// - Throws: `Failure`, if the file cannot be read, is empty, is of no known format, or leaves a question open.
   public init(path: String, options: ExportOptions) throws {
     do {
       try self.init(source: FileSource(path: path), options: options)
@@ -58,7 +59,7 @@ public struct ExportReader {
     }
   }
 
-  /// - Throws: `UnrecognisedInput` for an input that no format takes; `Failure` for others that cannot be read.
+  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for others that cannot be read.
   init(source: any InputSource, options: ExportOptions) throws {
     var options = options
     options.inputName = source.name
@@ -82,7 +83,7 @@ public struct ExportReader {
     }
   }
 
-  /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.
+  /// Reads the whole of a pipe, so that no later step waits for its writer. Call it only before the first `read`.
   package mutating func spool() throws {
     try input.makeRereadable(evenIfLive: true)
     rows = try Self.makeRows(layout, input: input)
@@ -90,35 +91,35 @@ public struct ExportReader {
 
   /// The id of the format.
   public var format: String { collector.format }
-  /// When the export was made, in UTC seconds: as it says, else the time of its newest item.
+  /// When the export was made, in UTC seconds: as the export says, otherwise the time of its newest item.
   public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
   /// SHA-256 of the bytes as they came, compressed or not.
   package var digest: String { input.source.digest.hexadecimal() }
   /// When the file was last written, in UTC seconds; nil for a pipe.
   package var modifiedAt: Int64? { input.source.modifiedAt }
-  /// Bytes read so far and in all; nil in all for a pipe.
+  /// The bytes read so far and the total; the total is nil for a pipe.
   public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
   /// The path, or `-`.
   public var name: String { input.source.name }
   /// The zone of times that state no offset, and whether a person gave it.
   package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
-  /// Whether the readings come with the offsets that another logbook derived.
+  /// Whether another logbook derived the offsets of the readings.
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
 
-  /// What was decided about the input, the format first.
+  /// What was decided about the input. The format is the first decision.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
       + parser.decisions
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
-  /// Things a person should know that reject nothing.
+  /// What a person should know that rejects no row.
   public var warnings: [String] { input.warnings + parser.warnings }
 
-  /// Appends items to the batch until it is full, a second has passed, or the source pauses.
+  /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
   ///
   /// - Returns: false when the source is exhausted; the batch may hold the last items then.
-  /// - Throws: `Failure` when the source cannot be read on.
+  /// - Throws: `Failure` when the source cannot be read further.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
     swap(&collector.batch, &batch)
@@ -146,7 +147,7 @@ public struct ExportReader {
       }
       if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
-      // Time passes while a pipe is waited for, and with many rows.
+      // Time passes while the reader waits for a pipe, and over many rows.
       if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
         (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
         if clock.now - start > Self.longestWait { break }
@@ -156,10 +157,11 @@ public struct ExportReader {
     return true
   }
 
-  /// Keeps the last readings for the next batch when they share one shown time, or one that can occur twice: readings
-  /// that are distinguished by their order or their size are stored in one transaction, so that no crash parts them.
+  /// Keeps the last readings for the next batch when they share one shown time, or a time that can occur twice. Such
+  /// readings are distinguished by their order or value, so they are stored in one transaction: a crash cannot separate
+  /// them.
   private mutating func holdBack() {
-    // Always through the collector: a second name for the array would copy it.
+    // Only through the collector: a second reference to the array would copy it.
     guard let last = collector.batch.readings.last else { return }
     let time = last.deviceTime
     let first =
@@ -181,7 +183,7 @@ public struct ExportReader {
     take(parser.read(row.closed, into: &collector), row, unknownAt: place)
   }
 
-  /// What leaves out rows that a person did not pick.
+  /// Leaves out the rows that a person did not pick.
   private static func picker(
     _ filters: [RowFilter], _ found: Detection.Found, _ layout: Layout, _ input: Input
   ) throws -> RowPicker? {
@@ -192,7 +194,7 @@ public struct ExportReader {
     }
   }
 
-  /// What follows whose rows come; nil where an input is certainly the export of one person.
+  /// Follows which person the rows belong to; nil if the input is certainly the export of one person.
   ///
   /// - Parameter layout: where an added column goes.
   private static func people(
@@ -242,7 +244,8 @@ public struct ExportReader {
     take(verdict, row, unknownAt: place)
   }
 
-  /// A last line of a format that knows no cells: one that would be rejected was cut, more likely than wrong from the start.
+  /// Reads the last line of a format without cells. If it would be rejected, it was more likely cut than wrong from the
+  /// start.
   private mutating func takeLastLine(_ row: Row) {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
@@ -253,13 +256,13 @@ public struct ExportReader {
     take(.cut, row, unknownAt: mark.rejections)
   }
 
-  /// - Parameter place: where the rows before this one go among the rejections, once they are known to be some.
+  /// - Parameter place: the index among the rejections for the rows before this one, if they are rejected.
   private mutating func take(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
     switch verdict {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
-      // A preamble has words. Rows with a time and a number are data of another table, which is not lost unsaid.
+      // A preamble consists of words. Rows with a time and a number are data of another table, and each is reported.
       picker?.noteHeader(row)
       collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
@@ -289,10 +292,10 @@ public struct ExportReader {
     if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
   }
 
-  /// Looks at all rows before the first is read.
+  /// Surveys all rows before the first one is read.
   private mutating func survey() throws {
     try input.makeRereadable()
-    // Hashing takes a tenth of an import; the second reading starts the digest again.
+    // Hashing takes a tenth of an import. The second reading starts the digest again.
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input)
     var picker = picker
@@ -330,7 +333,8 @@ public struct ExportReader {
 }
 
 extension Row {
-  /// Whether it holds a number and another cell that begins with a digit, such as a time: a row of data, and no title.
+  /// Whether the row holds a number and another cell that begins with a digit, such as a time. Such a row is data, not
+  /// a title.
   fileprivate var holdsData: Bool {
     let cells = fields.map { $0.trimmed.text }.filter { $0.first?.isNumber == true }
     return cells.count > 1

@@ -4,7 +4,7 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-/// One input with its stages: bytes, perhaps unpacking, perhaps decoding, and the window that tokenizers read from.
+/// One input with its stages: bytes, optional unpacking, optional decoding, and the window that tokenizers read.
 final class Input {
   private(set) var source: any InputSource
   private(set) var head: InputHead
@@ -14,7 +14,7 @@ final class Input {
   private let markLength: Int
   private var unpacking: (any UnpackingSource)?
   private var decoder: DecodingSource?
-  /// Whether the writer of a pipe is slow: someone watches, and nothing may wait.
+  /// Whether the writer of a pipe is slow. Then somebody may be watching, and nothing may wait.
   let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
@@ -28,14 +28,14 @@ final class Input {
     }
     packing = Packing(first.bytes)
     if let packing, !source.isRegularFile, packing != .gzip {
-      // One block can be larger than the head.
+      // One compressed block can be larger than the head.
       let isInterrupted = source.isInterrupted
       source = try Spool.copy(first.bytes, then: first.ended ? nil : source, name: source.name)
       source.isInterrupted = isInterrupted
     }
     var limit = InputHead.size
     var start = try Start(first, packing, of: source, limit: limit)
-    // A single record may be longer than what every other input is recognised by.
+    // One record can be longer than the head of other inputs.
     while start.head.isInsideFirstObject, !first.isLive, limit < TextBuffer.longestItem {
       if !first.ended, packing == nil || !source.isRegularFile {
         let more = try source.readHead(limit: limit)
@@ -58,7 +58,7 @@ final class Input {
     }
   }
 
-  /// Unpacks a file once to its end, so that no value is taken from bytes that its checksum shows to be damaged.
+  /// Unpacks a file to its end once, so that no value is taken from bytes that do not match their checksum.
   private func checkPacked() throws {
     guard let packing else { return }
     try source.rewind()
@@ -69,7 +69,7 @@ final class Input {
     while case .bytes = try unpacked.read(into: chunk) {}
   }
 
-  /// Makes sure of a member of an archive or a sheet that a format takes, once it is known that one does.
+  /// Checks a member of an archive or a sheet, after a format has recognised it.
   func checkMember() throws {
     if let member = source as? ArchivedSource {
       try member.check()
@@ -81,7 +81,7 @@ final class Input {
     try rewind()
   }
 
-  /// Whether a line of the text is a row that a person sees by this number, whatever line ends are in its cells.
+  /// Whether each line of the text is one numbered row for a person, whatever line ends its cells hold.
   var linesAreRows: Bool { source is SheetSource }
 
   var encodingDecision: Decision {
@@ -98,14 +98,14 @@ final class Input {
       + (errors > 0 ? ["cells with an error of the spreadsheet, read as empty: \(errors)"] : [])
   }
 
-  /// Why the end of the bytes is not the end of the text; nil when it is.
+  /// Why the text does not end where the bytes end; nil if it does.
   var truncation: String? {
     if let packing, unpacking?.isTruncated == true { return packing.truncation }
     if decoder?.isTruncated == true { return "the last character is truncated" }
     return nil
   }
 
-  /// Makes sure that the input can be read twice: a pipe is copied to a file that nobody else can see.
+  /// Makes sure that the input can be read twice. A pipe is copied to a file that no other process can see.
   ///
   /// - Throws: `Failure` of category `badInput` for a live pipe, whose end may never come.
   func makeRereadable(evenIfLive: Bool = false) throws {
@@ -122,10 +122,10 @@ final class Input {
     try rewind()
   }
 
-  /// Whether a text is in the input more than once: some milliseconds for a large file.
+  /// Whether the input holds a text more than once. This takes some milliseconds for a large file.
   func repeats(_ mark: String) throws -> Bool {
     try makeRereadable()
-    // As for a survey: the reading that follows makes the digest.
+    // As for a survey, the reading that follows makes the digest.
     source.isHashing = false
     let mark = Array(mark.utf8)
     guard !mark.isEmpty else { return false }
@@ -161,7 +161,7 @@ final class Input {
     try skipMark()
   }
 
-  /// Passes over the byte order mark, in the encoding's own form after decoding.
+  /// Skips the byte order mark, as it is after decoding.
   private func skipMark() throws {
     guard markLength > 0 else { return }
     while text.end - text.start < 3 {
@@ -180,7 +180,7 @@ private struct Start {
 
   /// - Parameters:
   ///   - first: the first bytes of the source.
-  ///   - packing: how they are packed; nil where they are not.
+  ///   - packing: the compression; nil if the bytes are not compressed.
   ///   - limit: the most unpacked bytes to look at.
   init(_ first: Head, _ packing: Packing?, of source: any InputSource, limit: Int) throws {
     var bytes = first.bytes
@@ -198,15 +198,15 @@ private struct Start {
       decoded = try stage.readHead(limit: limit * 2).bytes
     }
     let nulBytes = decoded.count { $0 == 0 }
-    // Before anyone opens a store for it.
+    // This check comes before a store is opened for the input.
     try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
     if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)
   }
 
-  /// The first bytes behind a packing. Of a pipe, those that its own first bytes unpack to.
+  /// The first unpacked bytes. For a pipe, these are the bytes that its own first bytes unpack to.
   ///
-  /// - Throws: `UnrecognisedInput` for packed data that end before their first block does.
+  /// - Throws: `UnrecognisedInput` for packed data that end inside their first block.
   private static func unpackedHead(
     _ packing: Packing, of source: any InputSource, _ first: Head, limit: Int
   ) throws -> Head {
@@ -227,15 +227,15 @@ private struct Start {
 }
 
 extension Packing {
-  /// What is wrong with data that end too early.
+  /// The message for data that end too early.
   fileprivate var truncation: String { "the \(rawValue) data are truncated" }
 }
 
-/// A pipe that has to be read twice.
+/// Keeps a pipe that is read twice.
 enum Spool {
-  /// Copies bytes into a file that nobody else can see.
+  /// Copies bytes into a file that no other process can see.
   ///
-  /// - Parameter modifiedAt: when the input was last written; nil for one that comes now.
+  /// - Parameter modifiedAt: when the input was last written; nil for an input that is being written now.
   static func copy(
     _ head: [UInt8], then rest: (any ByteSource)?, name: String, modifiedAt: Int64? = nil
   ) throws -> FileSource {

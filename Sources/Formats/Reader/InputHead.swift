@@ -20,13 +20,13 @@ struct HeaderRow<Meaning> {
   /// What the format reads in it.
   let meaning: Meaning
 
-  /// What a format hands to its reader that needs all of this.
+  /// The recognition of a format whose reader needs all of this.
   var recognition: Recognition<HeaderRow> { Recognition(layout: .table(delimiter: delimiter), header: self) }
 }
 
-/// The start of an input, decoded: what formats are recognised by.
+/// The decoded start of an input, by which formats recognise it.
 struct InputHead {
-  /// How much is looked at, in bytes.
+  /// The size in bytes.
   static let size = 64 * 1024
   static let maxLines = 40
   static let maxObjects = 20
@@ -83,7 +83,7 @@ struct InputHead {
     }
   }
 
-  /// Whether JSON has a member of this name anywhere in the head.
+  /// Whether JSON has a member with this name anywhere in the head.
   func names(_ member: String) -> Bool { place(behind: member) != nil }
 
   /// The members of the only object of a short JSON text; nil for any other text.
@@ -93,12 +93,12 @@ struct InputHead {
       guard case .object(let members) = try JSONValue.read(json) else { return nil }
       return members
     } catch {
-      // Several objects, or damaged ones: what is wrong with them is found where they are read.
+      // There are several objects, or damaged ones. The reader finds what is wrong with them.
       return nil
     }
   }
 
-  /// The text that is the value of the first member of this name in JSON; nil where there is none.
+  /// The text of the first member with this name in JSON; nil if there is none.
   func value(of member: String) -> String? {
     guard let start = place(behind: member) else { return nil }
     let rest = json[start...].drop { $0.isBlank }
@@ -113,7 +113,7 @@ struct InputHead {
     return markup[first.upperBound...].firstRange(of: tag) != nil
   }
 
-  /// XML as its readers see it: what is in a comment is no element.
+  /// The XML without its comments, whose content is not elements.
   private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
     var rest = text[...]
     var kept: [UInt8] = []
@@ -130,7 +130,7 @@ struct InputHead {
     guard let start = markup.firstRange(of: Array("<\(element) ".utf8)) else { return nil }
     let tag = markup[start.upperBound...].prefix { $0 != UInt8(ascii: ">") }
     for quote in ["\"", "'"] {
-      // A blank in front, so that the end of a longer name is none.
+      // The blank before the name excludes a longer name that ends with it.
       guard
         let value = markup[(start.upperBound - 1)..<tag.endIndex].firstRange(
           of: Array(" \(name)=\(quote)".utf8))
@@ -140,7 +140,7 @@ struct InputHead {
     return nil
   }
 
-  /// The place behind the colon of a member.
+  /// The position after the colon of a member.
   private func place(behind member: String) -> Int? {
     let key = Array("\"\(member)\"".utf8)
     var start = 0
@@ -152,7 +152,7 @@ struct InputHead {
     return nil
   }
 
-  /// The first place of a quoted key at or behind `start`. Every format of JSON asks for its names in all of the head, for
+  /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for its names, for
   /// which `firstRange(of:)` takes many times longer.
   private static func place(of key: [UInt8], in text: [UInt8], from start: Int) -> Int? {
     text.withUnsafeBytes { text in
@@ -168,13 +168,13 @@ struct InputHead {
     }
   }
 
-  /// Whether the text is JSON whose first object ends behind the head.
+  /// Whether the text is JSON whose first object ends after the head.
   var isInsideFirstObject: Bool { isJSON && objects.isEmpty && !isWhole }
 
-  /// The first rows of the text split at this delimiter, cells as text.
+  /// The first rows of the text split at this delimiter, with the cells as text.
   func rows(_ delimiter: UInt8) -> [[String]] { tables[delimiter] ?? [] }
 
-  /// The first row whose cells have a meaning as a header, trying each delimiter in turn.
+  /// The first row whose cells have a meaning as a header. It tries the delimiters in order.
   func firstRow<Meaning>(_ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)
@@ -193,8 +193,8 @@ struct InputHead {
     firstRow { test($0.map(foldedHeader)) ? () : nil }
   }
 
-  /// The header line of a table with at least so many columns, if its cells have a meaning: the first row that is as wide,
-  /// which rows of data come behind.
+  /// The header of a table with at least this many columns, if its cells have a meaning. It is the first row of that
+  /// width, and rows of data follow it.
   func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)

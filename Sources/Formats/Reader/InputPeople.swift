@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The people whose items an input holds, of whom one is read. Names and ids are never printed: each person is chosen by a number
-/// in the input's order, or by the whole id.
+/// The people in an input whose items it holds; one of them is read. Names and ids are never printed. A person is
+/// picked by a number in the input's order, or by the whole id.
 struct InputPeople {
   enum Choice { case read, leaveOut, refuse }
 
@@ -13,7 +13,7 @@ struct InputPeople {
   /// The column that `--where` names.
   private let column: String
   private var picked: String?
-  /// The ids in the order of the input, from which the numbers follow.
+  /// The ids in the order of the input. A person's number is the position in this list.
   private var ids: [String] = []
   private var hasPicked = false
   private var hasLeftOut = false
@@ -28,13 +28,13 @@ struct InputPeople {
     return String(digest.hexadecimal().prefix(8))
   }
 
-  /// Takes what was picked, and returns the other filters.
+  /// Takes the filter that picks a person, and returns the others.
   mutating func pick(_ filters: [RowFilter]) -> [RowFilter] {
     picked = filters.first { foldedHeader($0.column) == foldedHeader(column) }?.value
     return filters.filter { foldedHeader($0.column) != foldedHeader(column) }
   }
 
-  /// Takes what was picked, where nothing else can be.
+  /// Takes the filter that picks a person, for a format where nothing else can be picked.
   ///
   /// - Throws: `Failure` of category `usage` for another column.
   mutating func pickOnly(_ filters: [RowFilter], in title: String) throws {
@@ -48,7 +48,7 @@ struct InputPeople {
     ids.append(id)
   }
 
-  /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
+  /// - Throws: `Failure` of category `badInput` for several people if none was picked.
   func settle(_ hint: ImportHint) throws {
     guard ids.count > 1, picked == nil else { return }
     let choices = (1...min(ids.count, Self.maxCommands)).map { number in
@@ -62,7 +62,7 @@ struct InputPeople {
         + "input's order or by the whole id:" + hint.lines(choices))
   }
 
-  /// What to do with an item of a person, or of one whom the input does not name.
+  /// What to do with an item of this person; an empty id is an item without a person.
   mutating func choice(_ id: String) -> Choice {
     note(id)
     guard let picked else {
@@ -79,7 +79,7 @@ struct InputPeople {
     return .read
   }
 
-  /// Whether an item is to be read; else it is counted or rejected here.
+  /// Whether to read an item. If not, the item is counted or rejected here.
   mutating func reads(_ id: String, _ row: Row, into out: inout Collector) -> Bool {
     switch choice(id) {
     case .read: return true
@@ -90,7 +90,7 @@ struct InputPeople {
     return false
   }
 
-  /// What is wrong where items were left out and none was picked.
+  /// The failure of an import that left out items because none of them is of the picked person.
   var missing: Failure? {
     guard hasLeftOut, !hasPicked else { return nil }
     return Failure(

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// What a row of an export says of the person whose export it is.
+/// What a row of an export says about the person whose export it is.
 enum PersonRow {
   case other
-  /// Another export begins, whose person is not named yet.
+  /// Another export begins, and its person is not named yet.
   case start
   /// A name, or a part of one.
   case name(String)
@@ -13,7 +13,7 @@ enum PersonRow {
   case title(String)
 }
 
-/// Follows whose rows come, in an input that several exports were joined to.
+/// Follows which person each row belongs to, in an input that was joined from several exports.
 struct JoinedPeople: PeopleFilter {
   /// The column of `--where` that picks a person.
   static let column = "person"
@@ -22,7 +22,7 @@ struct JoinedPeople: PeopleFilter {
   private var people = InputPeople(column: column)
   private var names: [String] = []
 
-  /// - Parameter filters: those of `--where`; the ones that pick no person remain.
+  /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
   init(_ type: any ExportFormat.Type, _ filters: inout [RowFilter]) {
     self.type = type
     filters = people.pick(filters)
@@ -33,24 +33,24 @@ struct JoinedPeople: PeopleFilter {
     if !follow(row) { people.note(person) }
   }
 
-  /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
+  /// - Throws: `Failure` of category `badInput` for several people if none was picked.
   mutating func settle(_ hint: ImportHint) throws {
     names = []
     try people.settle(hint)
   }
 
-  /// Whether a row is to be read; else it is counted or rejected here.
+  /// Whether to read a row. If not, the row is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout Collector) -> Bool {
     follow(row) || people.reads(person, row, into: &out)
   }
 
-  /// What is wrong where rows were left out and none was picked.
+  /// The failure of an import that left out rows because none of them is of the picked person.
   var missing: Failure? { people.missing }
 
   /// All parts of the name, which are never printed.
   private var person: String { names.joined(separator: "\u{1F}") }
 
-  /// Whether a row is one that names the person or begins an export.
+  /// Whether a row names the person or begins an export.
   private mutating func follow(_ row: Row) -> Bool {
     switch type.personRow(row) {
     case .other: return false

@@ -4,38 +4,39 @@ import Logbook
 
 /// Decides whether the last line of a table, which has no line end, is whole.
 ///
-/// One complete table in four ends without a line end, so its absence alone is no damage. What counts is whether a cell
-/// can have lost its end that changes an item: the format reads the line again with other last cells, and what it makes
-/// of them shows which cell is a time, a value, a unit or an id. So no format states its columns a second time, and
-/// every format obeys the rule without a line of its own.
+/// One complete table in four ends without a line end, so a missing line end does not prove damage. The question is
+/// whether a cell may have lost an end that changes an item.
+///
+/// The format reads the line again with other last cells. The results show which cell is a time, a value, a unit or an
+/// id. Therefore no format states its columns a second time, and every format follows this rule without own code.
 struct LastLine {
   enum Verdict {
     case whole
-    /// Whole with the rest of its identifier, which the rows before show.
+    /// Complete except for the rest of its identifier, which the rows before it show.
     case completed(CellCopies)
-    /// Whole but for a text at its end, which is left out.
+    /// Complete except for a text at its end, which is left out.
     case withoutText(CellCopies, detail: String)
-    /// Not to be stored: a cell may be cut or missing.
+    /// Not to be stored: a cell may be truncated or missing.
     case unsure(detail: String)
   }
 
-  /// A row before, and what the format made of it.
+  /// An earlier row, and what the format made of it.
   private struct EarlierRow {
     let cells: CellCopies
     let items: RowItems
   }
 
-  /// What a broken copy writes is whole blocks.
+  /// A broken copy writes whole blocks of this size.
   private static let blockSize = 4096
-  /// How many values of the last column stand for all of them.
+  /// The number of values that represent all values of the last column.
   private static let maxVariants = 8
-  /// How many rows show which cells a kind always fills.
+  /// The number of rows that show which cells a kind always fills.
   private static let maxOfKind = 16
-  /// Up to here two values of a sensor are close to each other.
+  /// Two values of a sensor within this time are close to each other.
   private static let neighbourSeconds: Int64 = 20 * 60
-  /// A dose, a glucose value and a duration, as a missing cell may have held.
+  /// A dose, a glucose value and a duration, as examples of what a missing cell may have held.
   private static let amounts = ["1", "100", "00:10:00"]
-  /// Numbers of so many digits are instants or ids.
+  /// Numbers with this many digits are instants or ids.
   private static let instantDigits = 9
 
   private let cells: CellCopies
@@ -47,8 +48,8 @@ struct LastLine {
 
   /// - Parameters:
   ///   - row: the last line.
-  ///   - earlier: the rows before it, as far as they are in memory.
-  ///   - byteCount: how many bytes the input has.
+  ///   - earlier: the rows before it that are in memory.
+  ///   - byteCount: the size of the input in bytes.
   init(
     _ row: Row, after earlier: any RowSource, byteCount: Int, _ parser: any ExportFormat,
     _ collector: Collector
@@ -77,7 +78,7 @@ struct LastLine {
     }
   }
 
-  /// The next row that is one; the end where there is none.
+  /// The next outcome that is not a rejected row.
   private func nextRow(_ rows: any RowSource) throws -> RowOutcome {
     while true {
       let outcome = try rows.next()
@@ -86,7 +87,7 @@ struct LastLine {
     }
   }
 
-  /// What becomes of the line.
+  /// Whether the line is whole.
   func verdict() -> Verdict {
     let items = items(of: cells)
     if items.isHeader { return .whole }
@@ -123,7 +124,7 @@ struct LastLine {
   private func items(of cells: CellCopies) -> RowItems {
     var (parser, out) = (parser, collector)
     let verdict = cells.withRow { parser.read($0, into: &out) }
-    // Some formats hold items until the rows after them are known.
+    // Some formats hold items until they know the rows that follow.
     parser.finish(into: &out)
     return RowItems(verdict, out.batch, line: cells.line)
   }
@@ -141,7 +142,7 @@ struct LastLine {
 // MARK: - Missing cells
 
 extension LastLine {
-  /// Whether the line lost cells that rows of its kind always have and that change its items.
+  /// Whether the line lacks cells that rows of its kind always have and that change its items.
   private func lacksCells(_ items: RowItems) -> Bool {
     let filledRows = earlier.filter { !$0.items.isEmpty }
     let sameKind = filledRows.filter { $0.items.kinds == items.kinds }
@@ -150,7 +151,7 @@ extension LastLine {
     // A line that ends in a delimiter may have lost the cell after it.
     let endsInDelimiter = cells.cells.last.map { $0.shape == .bare && $0.bytes.isEmpty } ?? false
     guard let template = ofKind.max(by: { $0.cells.cells.count < $1.cells.cells.count }) else {
-      // Nothing shows what a lone row has in that cell.
+      // No other row shows what is in that cell.
       return count < max(headerCount, earlier.map(\.cells.cells.count).max() ?? 0)
         || (endsInDelimiter && changes(items, in: self.items(of: cells.replacingLast(by: Array("X".utf8)))))
     }
@@ -163,7 +164,7 @@ extension LastLine {
     if items.isEmpty {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
-    // Nothing shows which cells a record that is the first of its kind has: amounts may be among them.
+    // No row shows which cells the first record of a kind has. Amounts may be among them.
     if sameKind.isEmpty, Self.amounts.contains(where: { changes(items, with: $0, in: missing) }) {
       return true
     }
@@ -171,11 +172,11 @@ extension LastLine {
       return true
     }
     if changes(items, in: sometimes) { return true }
-    // A mark that no row before has, such as that of a control test, may be among the missing cells.
+    // The missing cells may hold a mark that no earlier row has, such as that of a control test.
     return count < width && changes(items, with: "X", in: missing)
   }
 
-  /// Whether the items of the line are others with this text in one of the missing cells.
+  /// Whether this text in one of the missing cells changes the items of the line.
   private func changes(_ items: RowItems, with text: String, in missing: Range<Int>) -> Bool {
     missing.contains { column in
       var marked = filled(missing, []) { _ in false }
@@ -184,7 +185,7 @@ extension LastLine {
     }
   }
 
-  /// The line with cells of the rows before where it has none.
+  /// The line with its missing cells filled from earlier rows.
   private func filled(
     _ missing: Range<Int>, _ rows: ArraySlice<EarlierRow>, where isFilled: (Int) -> Bool
   ) -> CellCopies {
@@ -198,7 +199,7 @@ extension LastLine {
     return filled
   }
 
-  /// Whether the items of the line are others with more cells; further ones are no change.
+  /// Whether more cells change items of the line. Additional items are no change.
   private func changes(_ items: RowItems, in filled: RowItems) -> Bool {
     !filled.isRefused
       && (items.readings.contains { !filled.readings.contains($0) }
@@ -209,12 +210,12 @@ extension LastLine {
 // MARK: - The last cell
 
 extension LastLine {
-  /// A name that is the start of a single known one is that one. Half a name would permanently be another device, and
-  /// the complete file would bring the reading a second time.
+  /// Completes a name that is the start of exactly one known name. Half a name would stay another device for ever, and
+  /// the complete file would then add the reading a second time.
   private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> Verdict {
     let longerValues = values.filter { $0.count > last.count && $0.starts(with: last) }
     let longer = Set(longerValues)
-    // One row before shows nothing: the next device may begin like its own.
+    // One earlier row proves nothing: the next device may have a name with the same start.
     if let only = longer.first, longer.count == 1, longerValues.count > 1, !values.contains(last),
       !isQuotedAbove
     {
@@ -225,14 +226,14 @@ extension LastLine {
       ? .whole : unsure("ends in an identifier that may be cut")
   }
 
-  /// Whether the rows before quote the cells of a column. One without quotes is then none of theirs.
+  /// Whether the earlier rows quote the cells of a column. Then a cell without quotes does not match them.
   private func isQuotedAbove(_ column: Int) -> Bool {
     let cells = earlier.compactMap { column < $0.cells.cells.count ? $0.cells.cells[column] : nil }
       .filter { !$0.bytes.isEmpty }
     return !cells.isEmpty && cells.allSatisfy { $0.shape == .quoted }
   }
 
-  /// Whether a cell on which a time, a value, a unit or a kind depends has kept its end.
+  /// Whether a cell that determines a time, a value, a unit or a kind is complete.
   private func contentIsWhole(
     _ last: [UInt8], _ values: [[UInt8]], _ items: RowItems, without emptied: RowItems
   ) -> Bool {
@@ -255,21 +256,21 @@ extension LastLine {
     if most > 0 { return number.decimals == most }
     let own = items.readings.filter { !emptied.readings.contains($0) }
     if own.isEmpty {
-      // An amount that no digit could follow is whole.
+      // An amount is complete if the format rejects it with a further digit.
       return !earlier.isEmpty && self.items(of: cells.replacingLast(by: last + [UInt8(ascii: "1")])).isRefused
     }
     guard own.allSatisfy({ $0.measurement.unit == .milligramsPerDecilitre }), number.decimals == 0 else {
       return false
     }
     switch number.value {
-    // With a further digit it would be more than any device shows.
+    // With a further digit it would be higher than any device shows.
     case 100...999: return true
     case 20..<100: return !isBlockSized && own.allSatisfy { hasCloseNeighbours($0, number.value) }
     default: return false
     }
   }
 
-  /// Whether the values shortly before are like this one: a lost digit divides by ten.
+  /// Whether the values shortly before are close to this one. A lost digit divides a value by ten.
   private func hasCloseNeighbours(_ reading: RowItems.ReadingItem, _ value: Double) -> Bool {
     let neighbours = self.earlier.flatMap(\.items.readings).filter { $0.kind == reading.kind }.suffix(3)
       .filter { abs($0.time.seconds - reading.time.seconds) <= Self.neighbourSeconds }
@@ -279,7 +280,7 @@ extension LastLine {
 
   private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
 
-  /// Whether digits are where digits are, letters where letters are, and everything else is equal.
+  /// Whether digits match digits, letters match letters, and everything else is equal.
   private func hasSameForm(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).allSatisfy { left, right in
@@ -290,7 +291,7 @@ extension LastLine {
   private func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 || byte >= 0x80 }
 }
 
-/// A number as it is written, with either decimal mark.
+/// A number as it is written, with a point or a comma as its decimal mark.
 private struct WrittenNumber {
   let value: Double
   let decimals: Int

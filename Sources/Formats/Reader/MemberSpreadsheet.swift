@@ -3,16 +3,16 @@
 import Archives
 import TemporaryFiles
 
-/// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so that it is unpacked to a file that nobody
-/// else can see. It is a document, and no archive inside of another: what is in it is not unpacked further.
+/// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so it is unpacked to a file that no
+/// other process can see. It is a document and not a nested archive, so nothing in it is unpacked further.
 enum MemberSpreadsheet {
   /// A spreadsheet of this many bytes unpacks to far more rows than a sheet can have.
   static let maxSize: UInt64 = 512 << 20
   private static let endings = [".xlsx", ".xlsm", ".xltx", ".xls", ".ods"]
 
-  /// A copy of a member that has the name and the first bytes of a spreadsheet; nil for any other.
+  /// A copy of a member that has the name and the first bytes of a spreadsheet; nil for any other member.
   ///
-  /// - Throws: `UnrecognisedInput` for one that is too large, `Failure` for a damaged one.
+  /// - Throws: `UnrecognisedInput` if it is too large, `Failure` if it is damaged.
   static func copy(of source: ArchivedSource, _ member: ZipMember) throws -> FileSource? {
     let name = member.name.lowercased()
     guard endings.contains(where: name.hasSuffix) else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names in the order in which people list them: numbers in them by size.
+/// Orders names as people list them: with numbers ordered by size.
 enum NaturalOrder {
   static func isBefore(_ one: String, _ other: String) -> Bool {
     var (left, right) = (Array(one.utf8)[...], Array(other.utf8)[...])

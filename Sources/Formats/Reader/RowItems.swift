@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a format makes of one row, to compare it with what it makes of a variant of that row.
+/// What a format makes of one row, for a comparison with what it makes of a variant of that row.
 struct RowItems: Equatable {
   struct ReadingItem: Equatable {
     let kind: ReadingKind
@@ -26,16 +26,16 @@ struct RowItems: Equatable {
 
   private(set) var readings: [ReadingItem] = []
   private(set) var records: [RecordItem] = []
-  /// Whether the row is rejected, or no row of the format.
+  /// Whether the row is rejected, or is not a row of the format.
   private(set) var isRefused = false
   /// Whether the row is a header.
   private(set) var isHeader = false
 
   var isEmpty: Bool { readings.isEmpty && records.isEmpty }
-  /// The kinds of its items, by which rows of a kind are recognised.
+  /// The kinds of its items, which identify rows of one kind.
   var kinds: [String] { readings.map(\.kind.name) + records.map(\.kind.rawValue) }
 
-  /// The items on a line of a batch.
+  /// The items from one line of a batch.
   init(_ verdict: RowVerdict, _ batch: IngestBatch, line: Int64) {
     switch verdict {
     case .data: isRefused = !batch.rejections.isEmpty
@@ -60,7 +60,7 @@ struct RowItems: Equatable {
     }
   }
 
-  /// The same without what names devices, accounts and records.
+  /// The items without the names of devices, accounts and records.
   var withoutIdentity: RowItems {
     var other = self
     for index in readings.indices { other.readings[index].device = nil }
@@ -68,7 +68,7 @@ struct RowItems: Equatable {
     return other
   }
 
-  /// The same without what people wrote.
+  /// The items without free text.
   var withoutText: RowItems {
     var other = self
     for index in other.records.indices { other.records[index].fields["text"] = nil }
@@ -77,7 +77,7 @@ struct RowItems: Equatable {
   }
 }
 
-/// The cells of a row in memory of their own, so that one of them can be replaced.
+/// Copies of the cells of a row, so that one of them can be replaced.
 struct CellCopies {
   struct Cell: Equatable {
     var bytes: [UInt8] = []
@@ -94,19 +94,19 @@ struct CellCopies {
     source = Array(row.source)
   }
 
-  /// The bytes of a cell; none where the row has no such cell.
+  /// The bytes of a cell; empty if the row has no such cell.
   subscript(column: Int) -> [UInt8] { column < cells.count ? cells[column].bytes : [] }
 
-  /// The row with another cell at the end of these.
+  /// The row with other bytes in its last cell.
   func replacingLast(by bytes: [UInt8]) -> CellCopies {
     var other = self
     if !other.cells.isEmpty { other.cells[other.cells.count - 1].bytes = bytes }
     return other
   }
 
-  /// Calls `body` with these cells as a row that a line end closes.
+  /// Calls `body` with these cells as a row that has a line end.
   func withRow<Result>(_ body: (Row) -> Result) -> Result {
-    // One byte more, since an empty array has no address.
+    // One additional byte, since an empty array has no address.
     let bytes = cells.flatMap(\.bytes) + [0]
     return bytes.withUnsafeBufferPointer { bytes in
       var fields: [Field] = []

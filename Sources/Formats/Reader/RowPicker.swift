@@ -2,24 +2,24 @@
 
 import Logbook
 
-/// Leaves out the rows of an input that a person did not pick with `--where`, before its format reads them.
+/// Leaves out the rows of an input that a person did not pick with `--where`, before the format reads them.
 ///
-/// The generic format and those that know whose their rows are pick rows themselves.
+/// The generic format and the formats with several people pick rows themselves.
 struct RowPicker {
   private let filters: [RowFilter]
   private let values: [[UInt8]]
   private let isTable: Bool
   private let type: any ExportFormat.Type
-  /// Where the columns are in a row; nil before the header that has them.
+  /// The positions of the columns in a row; nil before the header that has them.
   private var places: [Int]?
   private var hasPicked = false
   private var hasLeftOut = false
 
-  /// The columns that JSON objects need besides those of their format.
+  /// The columns of JSON objects that are needed in addition to those of the format.
   private let added: [String]
 
-  /// - Returns: nil where nothing has to be picked.
-  /// - Throws: `Failure` of category `usage` for an input without columns, `badInput` for one that lacks a column.
+  /// - Returns: nil if no filter remains.
+  /// - Throws: `Failure` of category `usage` for an input without columns; `badInput` for an input that lacks a column.
   init?(_ filters: [RowFilter], for type: any ExportFormat.Type, _ layout: Layout, _ head: InputHead) throws {
     guard !filters.isEmpty, !type.picksRows else { return nil }
     self.filters = filters
@@ -55,8 +55,8 @@ struct RowPicker {
     return layout
   }
 
-  /// The name of the column by which a row is left out; nil for a row that its format has to see: a picked one, a header,
-  /// or one of words only, such as a title.
+  /// The name of the column by which a row is left out; nil for a row that the format must see. These are picked rows,
+  /// headers, and rows of words only, such as a title.
   mutating func reasonToLeaveOut(_ row: Row) -> String? {
     if isTable, let found = columns(in: row) {
       places = found
@@ -72,12 +72,12 @@ struct RowPicker {
     return nil
   }
 
-  /// Notes that the format met a header. Below one without the columns nothing is picked.
+  /// Notes that the format found a header. Below a header without the columns, no row is picked.
   mutating func noteHeader(_ row: Row) {
     if isTable, columns(in: row) == nil { places = filters.map { _ in -1 } }
   }
 
-  /// What is wrong where rows were left out and none was picked.
+  /// The failure of an import that left out all rows because none matches the filters.
   var missing: Failure? {
     guard hasLeftOut, !hasPicked else { return nil }
     return Failure(
@@ -86,7 +86,7 @@ struct RowPicker {
         + "of that column")
   }
 
-  /// Where the columns are in a header; nil for any other row.
+  /// The positions of the columns in a header; nil for any other row.
   private func columns(in row: Row) -> [Int]? {
     guard row.count <= TableReader.maxColumns else { return nil }
     var found: [Int] = []

@@ -2,21 +2,21 @@
 
 import Nightscout
 
-/// What a server's answer says where it brings no data: an error, or that there is nothing.
+/// Recognises the answer of a server that holds no data: an error, or an empty result.
 ///
-/// The texts of an answer are printed, its tokens never are.
+/// The messages of an answer are printed, but never its tokens.
 enum ServerAnswer {
-  /// The members of answers that hold no data. An object with any other one may be a reading.
+  /// The members of answers without data. An object with any other member may be a reading.
   private static let envelope: Set<String> = [
     "status", "statuscode", "code", "subcode", "typename", "message", "description", "error", "errors",
     "error_description", "fault", "result", "data", "ticket", "timestamp", "path", "requestid", "details",
   ]
-  /// The lists in which answers hold their items.
+  /// The names of the lists that hold the items of answers.
   private static let lists: Set<String> = [
     "data", "result", "graphData", "activeSensors", "entries", "records", "egvs", "readings", "items",
   ]
   private static let maxText = 160
-  /// A longer word with a digit in it may be a token.
+  /// A longer word with a digit may be a token.
   private static let maxWord = 16
 
   /// Why the answer holds no data, and what to do next; nil for any other input.
@@ -47,10 +47,10 @@ enum ServerAnswer {
     return answer("the server", text, "check the login or the token, and download the data again")
   }
 
-  /// Whether the answer says that there is nothing.
+  /// Whether the answer says that there is no data.
   static func isEmpty(_ head: InputHead) -> Bool {
     guard var members = head.answer, refusal(of: head) == nil else { return false }
-    // Programs keep what LibreLinkUp answers with or without the envelope.
+    // Some programs save the answer of LibreLinkUp with its envelope, others without.
     if case .list? = members["graphData"] { members = ["data": .object(members)] }
     var found: [JSONValue] = []
     for (name, value) in members where name != "ticket" {
@@ -58,7 +58,7 @@ enum ServerAnswer {
       guard name == "data", case .object(let data) = value else { continue }
       for (name, value) in data {
         if case .list = value { found.append(value) }
-        // A connection without its newest measurement holds none.
+        // A connection without its newest measurement holds no reading.
         if name == "connection",
           ["glucoseMeasurement", "glucoseItem"].contains(where: { isObject(value[$0]) })
         {
@@ -70,7 +70,7 @@ enum ServerAnswer {
       && members.allSatisfy { name, _ in envelope.contains(name.lowercased()) || lists.contains(name) }
   }
 
-  /// Answers of LibreLinkUp that ask for something else first.
+  /// The refusal of an answer of LibreLinkUp that asks for another step first.
   private static func libreRefusal(_ data: [String: JSONValue]) -> String? {
     if data["redirect"] == .flag(true) {
       let region = shown(data["region"]?.text ?? "another one")
@@ -113,7 +113,7 @@ enum ServerAnswer {
     "this is an error message of a server, not an export; \(server) answered: \(shown(text)). Next: \(next)"
   }
 
-  /// Whether a value holds items of data.
+  /// Whether a value holds data.
   private static func hasItems(_ value: JSONValue) -> Bool {
     switch value {
     case .list(let items): items.contains(where: isObject) && !items.allSatisfy { $0["message"] != nil }
@@ -127,7 +127,7 @@ enum ServerAnswer {
     if case .object? = value { true } else { false }
   }
 
-  /// A server's text on one line, short, and without what may be a token.
+  /// A server's text on one line, shortened, and without words that may be tokens.
   private static func shown(_ text: String) -> String {
     let plain = text.prefix(1000).map { $0.isLetter || $0.isNumber || "!'(),-./:;?_".contains($0) ? $0 : " " }
     let words = String(plain).split(separator: " ").map { (word: Substring) -> String in

@@ -2,7 +2,7 @@
 
 import Archives
 
-/// Reads elements of XML as rows, one after the other. The document type is blanked out first; see `XMLProlog`.
+/// Reads elements of XML as rows. The document type is replaced by blanks first; see `XMLProlog`.
 final class ElementReader: RowSource {
   private let text: TextBuffer
   private let scanner: XMLScanner
@@ -10,7 +10,7 @@ final class ElementReader: RowSource {
   private let columnCount: Int
   private var values = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
   private var nextRow = 0
-  /// How many bytes were fed, and how many of them are before the window's start.
+  /// The number of bytes given to the parser, and how many of them are before the start of the window.
   private var fed: Int64 = 0
   private var windowStart: Int64 = 0
   private var hasProlog = false
@@ -41,7 +41,7 @@ final class ElementReader: RowSource {
     }
   }
 
-  /// Reads the next piece; false when nothing came.
+  /// Gives the next piece to the parser; false when there is none.
   private func fill() throws -> Bool {
     let kept = scanner.neededFrom
     text.start += Int(kept - windowStart)
@@ -67,7 +67,8 @@ final class ElementReader: RowSource {
     return true
   }
 
-  /// Blanks the document type out, so that lines and places stay what they are. False while it is not complete.
+  /// Replaces the document type by blanks, so that line numbers and positions do not change. Returns false while it is
+  /// incomplete.
   private func takeProlog() -> Bool {
     let window = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
     let prolog = XMLProlog(window)
@@ -87,7 +88,7 @@ final class ElementReader: RowSource {
     return true
   }
 
-  /// Copies the values of the rows, so that fields can point to them until the next piece.
+  /// Copies the values of the rows, so that fields stay valid until the next piece.
   private func keepValues() {
     scanner.withValues { found in
       if found.count > values.count {

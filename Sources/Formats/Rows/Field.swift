@@ -16,10 +16,10 @@ struct Field {
   let count: Int
   let shape: Shape
 
-  /// An empty field where a row has none.
+  /// An empty field, for a column that a row does not have.
   static var absent: Field { Field(start: ("" as StaticString).utf8Start, count: 0, shape: .absent) }
 
-  /// A fixed text where a row would name one.
+  /// A field with a fixed text, for a column that the rows do not have.
   static func fixed(_ text: StaticString) -> Field {
     Field(start: text.utf8Start, count: text.utf8CodeUnitCount, shape: .bare)
   }
@@ -33,7 +33,7 @@ struct Field {
 
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-  /// The field as text; bytes that are no UTF-8 are read as Windows-1252, the only other encoding of these files.
+  /// The field as text. Bytes that are not UTF-8 are read as Windows-1252, the only other encoding of these files.
   var text: String {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     var repaired = String.UnicodeScalarView()
@@ -43,17 +43,17 @@ struct Field {
 
   /// The text in lower case with inner blanks as one space: the form in which headers are compared.
   ///
-  /// Of a text that is longer than any name only the beginning: nothing is compared with it.
+  /// Only the beginning is taken of a text that is longer than any name, since such a text is not compared with names.
   var folded: String { foldedHeader(slice(0, min(count, Self.maxNameBytes)).text) }
 
-  /// No name of a column, and no time or number, is longer. Cells of rows that are looked at as headers may be megabytes.
+  /// The longest name of a column, time or number. Cells of rows that may be headers can have megabytes.
   static let maxNameBytes = 4096
 
   @inline(__always) func equals(_ other: StaticString) -> Bool {
     count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0
   }
 
-  /// Equality without regard to the case of ASCII letters.
+  /// Equality that ignores the case of ASCII letters.
   func equalsFolded(_ other: StaticString) -> Bool {
     guard count == other.utf8CodeUnitCount else { return false }
     for index in 0..<count where start[index] | 0x20 != other.utf8Start[index] | 0x20 { return false }
@@ -105,20 +105,20 @@ struct Field {
   }
 }
 
-/// A header cell as it is compared: lower case, blanks as one space, without quotes, byte order marks or the
-/// remains of a byte order mark that was encoded twice.
+/// A header cell in the form in which it is compared: lower case, with single blanks, and without quotes and byte order
+/// marks. A byte order mark that was encoded twice is removed, too.
 func foldedHeader(_ text: String) -> String {
-  // Nearly every header is plain, and every cell of the first rows is looked at by every format.
+  // Nearly every header is plain, and every format compares every cell of the first rows.
   if let plain = foldedPlainHeader(text) { return plain }
-  // A quote that never closes in a line above swallows that line's end and the header's own first quote.
+  // A quote without an end in a line above includes that line's end and the first quote of the header.
   let swallowed = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
   let own = swallowed.map { String(text[$0.upperBound...]) } ?? text
   let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 
-/// The same for ASCII and the letters of Western Europe, whose bytes show it; nil for any other text, and where a line may have
-/// been swallowed.
+/// The same for ASCII and the letters of Western Europe, which one pass over the bytes can fold. Returns nil for any
+/// other text, and for a cell that may include a line end.
 private func foldedPlainHeader(_ text: String) -> String? {
   var text = text
   return text.withUTF8 { bytes in
@@ -138,7 +138,7 @@ private func foldedPlainHeader(_ text: String) -> String? {
         let letter = bytes[index]
         index += 1
         out.append(byte)
-        // The capitals are 32 before their small letters, but for the sign of multiplication and for ß.
+        // Capitals are 32 before their small letters, except for the multiplication sign and ß.
         out.append(letter < 0x9F && letter != 0x97 ? letter | 0x20 : letter)
       case ..<0x80: out.append(byte)
       default: return nil
@@ -149,22 +149,22 @@ private func foldedPlainHeader(_ text: String) -> String? {
   }
 }
 
-/// One row of a table, or one JSON object seen as a row of the columns that a format asked for.
+/// One row of a table, or one JSON object as a row of the columns that a format asked for.
 struct Row {
   let fields: UnsafeBufferPointer<Field>
   /// The line on which it starts, from 1.
   let line: Int64
-  /// Whether the input ended without a line end behind it, so that it may be cut.
+  /// Whether no line end follows the row at the end of the input. Then it may be truncated.
   let isUnterminated: Bool
   /// The bytes of the row as they were in the input, for `--rejects`.
   let source: UnsafeBufferPointer<UInt8>
 
   @inline(__always) var count: Int { fields.count }
 
-  /// The same row as one that a line end closes.
+  /// The same row, with a line end.
   var closed: Row { Row(fields: fields, line: line, isUnterminated: false, source: source) }
 
-  /// The field in this column; an absent one where the row is shorter.
+  /// The field in this column; an absent one if the row is shorter.
   @inline(__always) subscript(column: Int) -> Field {
     column >= 0 && column < fields.count ? fields[column] : .absent
   }

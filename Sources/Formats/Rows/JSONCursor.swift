@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why reading JSON at this place stopped.
+/// Why reading JSON stopped at this position.
 enum JSONStop: Error {
   /// The window ends inside an item.
   case needsMore
   case malformed(String)
 }
 
-/// Moves over JSON text in a window of bytes. Checks as much grammar as it takes to find where values end.
+/// Moves over JSON text in a window of bytes. It checks only as much grammar as it needs to find the ends of values.
 struct JSONCursor {
   static let deepestNesting = 64
 
   let base: UnsafeMutablePointer<UInt8>
   let end: Int
-  /// Whether nothing comes behind the window.
+  /// Whether no bytes follow the window.
   let isFinal: Bool
   var position: Int
 
@@ -24,13 +24,13 @@ struct JSONCursor {
     position = text.start
   }
 
-  /// Moves to the next byte that is no blank; nil at the end of the window.
+  /// Moves to the next byte that is not a blank; nil at the end of the window.
   @inline(__always)
   mutating func skipBlanks() -> UInt8? {
     while position < end {
       switch base[position] {
       case 0x20, 0x0A, 0x0D, 0x09: position += 1
-      // A byte order mark where files were joined, or an old end-of-file mark.
+      // A byte order mark from joined files, or an old end-of-file mark.
       case 0xEF where position + 2 < end && base[position + 1] == 0xBB && base[position + 2] == 0xBF:
         position += 3
       case 0x1A: position += 1
@@ -40,14 +40,14 @@ struct JSONCursor {
     return nil
   }
 
-  /// Moves to the next byte that is no blank.
+  /// Moves to the next byte that is not a blank.
   @inline(__always)
   mutating func peek() throws(JSONStop) -> UInt8 {
     guard let byte = skipBlanks() else { throw .needsMore }
     return byte
   }
 
-  /// Reads a key and its colon, and moves to the value; returns where the key's bytes are.
+  /// Reads a key and its colon, and moves to the value. Returns the position of the key's bytes.
   mutating func key() throws(JSONStop) -> Range<Int> {
     guard try peek() == UInt8(ascii: "\"") else { throw .malformed("a key is expected") }
     let start = position + 1
@@ -59,7 +59,7 @@ struct JSONCursor {
     return range
   }
 
-  /// Moves behind the value at the position.
+  /// Moves past the value at the position and reads it.
   ///
   /// - Returns: its bytes without quotes, and whether it holds escapes. `null` counts as absent.
   mutating func value(depth: Int) throws(JSONStop) -> (field: Field, isEscaped: Bool) {
@@ -80,7 +80,7 @@ struct JSONCursor {
     }
   }
 
-  /// Moves behind the value at the position.
+  /// Moves past the value at the position.
   @inline(__always)
   mutating func skipValue(depth: Int) throws(JSONStop) {
     if base[position] == UInt8(ascii: "\"") {
@@ -90,9 +90,9 @@ struct JSONCursor {
     }
   }
 
-  /// Moves behind `{"$numberLong":"…"}` and the like, in which mongoexport wraps numbers, times and ids.
+  /// Moves past `{"$numberLong":"…"}` and similar objects, in which mongoexport wraps numbers, times and ids.
   ///
-  /// - Returns: what is wrapped; nil, without moving, for any other object.
+  /// - Returns: the wrapped value; nil, without moving, for any other object.
   mutating func extendedValue(depth: Int, isInner: Bool = false) throws(JSONStop) -> (
     field: Field, isEscaped: Bool
   )? {
@@ -102,8 +102,8 @@ struct JSONCursor {
       let key = try key()
       if base[key.lowerBound] == UInt8(ascii: "$"), depth < Self.deepestNesting {
         var wrapped: (field: Field, isEscaped: Bool)?
-        // A date may wrap a number, nothing goes deeper; a bound keeps hostile input from being read over and
-        // over.
+        // A date may wrap a number, and nothing else is nested. Without this limit, hostile input would be read again
+        // and again.
         if !isInner, base[position] == UInt8(ascii: "{") {
           wrapped = try extendedValue(depth: depth + 1, isInner: true)
         }
@@ -118,7 +118,7 @@ struct JSONCursor {
     return nil
   }
 
-  /// Moves behind the string whose opening quote is at the position; says whether it holds escapes.
+  /// Moves past the string whose opening quote is at the position. Returns whether it holds escapes.
   @discardableResult
   mutating func skipString() throws(JSONStop) -> Bool {
     var isEscaped = false
@@ -143,8 +143,8 @@ struct JSONCursor {
     throw .needsMore
   }
 
-  /// How many of eight bytes are before the first quote or backslash. A zero byte borrows from its left neighbour, so
-  /// the first sign found is always a true one.
+  /// How many of eight bytes are before the first quote or backslash. A zero byte borrows from the byte to its left, so
+  /// the first match is always correct.
   @inline(__always)
   private static func distanceToSign(_ bytes: UInt64) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -186,7 +186,7 @@ struct JSONCursor {
 
 /// Resolves the escapes of a JSON string (RFC 8259 §7); a lone surrogate becomes U+FFFD.
 ///
-/// - Returns: how many bytes were written: never more than `source` has.
+/// - Returns: the number of bytes written, which is never more than `source` has.
 func resolveEscapes(_ source: Field, into out: UnsafeMutablePointer<UInt8>) -> Int {
   var (from, to) = (0, 0)
   while from < source.count {

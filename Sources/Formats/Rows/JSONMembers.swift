@@ -6,20 +6,19 @@
   import Musl
 #endif
 
-/// Which column each member of an object fills, and which nested objects are looked into.
+/// Which column each member of an object fills, and which nested objects are read.
 ///
-/// A scope is the place of an object: 0 for a row itself, another number for each nested object that holds
-/// columns. Keys are found through a hash over raw bytes, since most keys of an export are ones that nobody
-/// asked for.
+/// A scope identifies an object: 0 is the row, and each nested object with columns has another number. Keys are found
+/// by a hash of their bytes, since most keys of an export are not read.
 final class JSONMembers {
   static let maxColumns = 256
-  /// The slots of the hash, a power of two. At most half of them are filled, so that every search ends.
+  /// The size of the hash table, a power of two. At most half of the slots are filled, so that every search ends.
   private static let slotCount = 1024
 
   struct Meaning {
-    /// -1 when nobody asked for the member.
+    /// -1 if the member is not read.
     var column = -1
-    /// The scope of the object that is its value; -1 when it is not looked into.
+    /// The scope of the object that is its value; -1 if that object is not read.
     var inside = -1
   }
 
@@ -32,14 +31,14 @@ final class JSONMembers {
 
   private(set) var columns: [String] = []
   var columnCount: Int { columns.count }
-  /// Whether columns are added for keys as they are met: for looking at an unknown input.
+  /// Whether each new key adds a column, to look at an unknown input.
   let collects: Bool
   private let slots: UnsafeMutablePointer<Member?>
   private var memberCount = 0
-  /// The dotted name of each scope, with a dot behind it.
+  /// The dotted name of each scope, with a dot at the end.
   private var paths = [""]
 
-  /// - Parameter names: the members to find, dotted where nested; nil to collect all.
+  /// - Parameter names: the members to find, with dots for nested ones; nil to collect all.
   init(_ names: [String]?) {
     collects = names == nil
     slots = .allocate(capacity: Self.slotCount)
@@ -55,7 +54,7 @@ final class JSONMembers {
     slots.deallocate()
   }
 
-  /// What a key means in an object of this scope.
+  /// The meaning of a key in an object of this scope.
   @inline(__always)
   func meaning(of key: UnsafePointer<UInt8>, length: Int, in scope: Int) -> Meaning {
     let slot = slot(of: key, length: length, in: scope)
@@ -63,7 +62,7 @@ final class JSONMembers {
     return collects ? collect(UnsafeBufferPointer(start: key, count: length), in: scope) : Meaning()
   }
 
-  /// The slot that holds a key, or the empty one where it would be.
+  /// The slot of a key, or the empty slot for it.
   @inline(__always)
   private func slot(of key: UnsafePointer<UInt8>, length: Int, in scope: Int) -> Int {
     var hash = length &+ scope &* 64
@@ -76,7 +75,7 @@ final class JSONMembers {
     return slot
   }
 
-  /// Enters a name as a member of the row, and, where it has dots, as a member of nested objects.
+  /// Adds a name as a member of the row. A name with dots is also added as members of nested objects.
   private func enter(_ name: String, column: Int) {
     var scope = 0
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)

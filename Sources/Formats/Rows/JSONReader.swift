@@ -8,13 +8,13 @@ import Archives
   import Musl
 #endif
 
-/// Reads JSON objects as rows, one after the other: from an array, from lines (NDJSON), from arrays behind
-/// each other, or from the arrays inside an envelope such as `{"status":200,"result":[…]}`.
+/// Reads JSON objects as rows. They are in an array, in lines (NDJSON), in several arrays in sequence, or in arrays
+/// inside an envelope such as `{"status":200,"result":[…]}`.
 ///
-/// A row has one column per name asked for. `payload.transmitterTicks` names a member of a nested object; a
-/// nested object or array that is asked for by its own name is given as its JSON text.
+/// A row has one column for each requested name. `payload.transmitterTicks` names a member of a nested object. A nested
+/// object or array that is requested by its own name is given as its JSON text.
 final class JSONReader: RowSource {
-  /// Keys under which services wrap their lists of items.
+  /// Names of members in which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
     "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values", "entry",
     "metrics",
@@ -26,9 +26,9 @@ final class JSONReader: RowSource {
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var containers: [Container] = []
-  /// Whether objects at the top are rows: settled by the first, since a list of rows holds no envelopes.
+  /// Whether objects at the top level are rows. The first object decides it, since a list of rows holds no envelopes.
   private var topHoldsRows = false
-  /// Columns whose text holds escapes, each once.
+  /// The columns whose text holds escapes. Each column is in it once.
   private var escapedColumns: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
@@ -70,7 +70,7 @@ final class JSONReader: RowSource {
     }
   }
 
-  /// Reads the next row; nil when only punctuation was passed or a container entered or left.
+  /// Reads the next row; nil if the cursor passed only punctuation, or entered or left a container.
   private func scan(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome? {
     let byte = try cursor.peek()
     consume(to: cursor.position)
@@ -104,7 +104,7 @@ final class JSONReader: RowSource {
     return nil
   }
 
-  /// Enters an object that wraps a list, up to that list; false when the object is a row itself.
+  /// Enters an object that wraps a list, up to that list; false if the object is a row.
   private func entersEnvelope(_ cursor: inout JSONCursor) throws(JSONStop) -> Bool {
     let start = cursor.position
     cursor.position += 1
@@ -130,7 +130,7 @@ final class JSONReader: RowSource {
   }
 
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {
-    // All of them, since collecting adds columns in the middle of an object.
+    // All columns, since collecting adds columns while an object is read.
     let absent = Field.absent
     for index in 0..<(names.collects ? JSONMembers.maxColumns : names.columnCount) {
       (fields + index).initialize(to: absent)
@@ -169,7 +169,7 @@ final class JSONReader: RowSource {
     }
   }
 
-  /// Reads the value of a member into its column, and into those of its own members where they are asked for.
+  /// Reads the value of a member into its column, and its own members into theirs if they are requested.
   @inline(__always)
   private func value(
     _ cursor: inout JSONCursor, _ meaning: JSONMembers.Meaning, depth: Int
@@ -192,11 +192,11 @@ final class JSONReader: RowSource {
   private func store(_ value: (field: Field, isEscaped: Bool), _ column: Int) {
     guard column >= 0 else { return }
     fields[column] = value.field
-    // Once a column, since a hostile object may repeat a key: the copies fit the object only then.
+    // Each column once, since a hostile object may repeat a key. Then the copies are no longer than the object.
     if value.isEscaped, !escapedColumns.contains(column) { escapedColumns.append(column) }
   }
 
-  /// Replaces fields that hold escapes by copies without. The window keeps its bytes, as for tables.
+  /// Replaces fields with escapes by resolved copies. The bytes of the window do not change, as for tables.
   private func resolveEscapedColumns(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()
@@ -212,7 +212,7 @@ final class JSONReader: RowSource {
     escapedColumns.removeAll(keepingCapacity: true)
   }
 
-  /// The end of the input: clean, or inside an object or list.
+  /// The outcome at the end of the input, which can be inside an object or list.
   private func atEnd() -> RowOutcome {
     var cursor = JSONCursor(text)
     let isInsideObject = cursor.skipBlanks() != nil
@@ -224,7 +224,7 @@ final class JSONReader: RowSource {
     return .end(cut: isInsideList ? (cut, "the closing bracket is missing") : nil)
   }
 
-  /// Passes over what cannot be read, up to the next object that starts a line or follows another.
+  /// Skips what cannot be read, up to the next object that starts a line or follows another.
   private func skipItem(reason: String) throws -> RowOutcome {
     let rejected = line
     consume(to: min(text.start + 1, text.end))
@@ -233,7 +233,7 @@ final class JSONReader: RowSource {
         consume(to: next)
         return .rejected(line: rejected, reason: reason)
       }
-      // The last bytes may begin what is looked for.
+      // The last bytes may be the start of the searched text.
       consume(to: max(text.start, text.isAtEnd ? text.end : text.end - 64))
       if text.isAtEnd {
         containers.removeAll()
@@ -257,7 +257,7 @@ final class JSONReader: RowSource {
     return nil
   }
 
-  /// Moves the window's start on and counts the lines passed.
+  /// Moves the start of the window and counts the lines in between.
   private func consume(to position: Int) {
     var from = text.start
     while from < position, let found = memchr(text.base + from, 0x0A, position - from) {

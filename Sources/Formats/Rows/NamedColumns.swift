@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a format's named cells are in the rows of an input: in JSON in the order in which they were asked for, in a
-/// table where the last header has them.
+/// The positions of a format's named cells in the rows of an input. In JSON they have the order of the request, in a
+/// table that of the last header.
 struct NamedColumns {
   private let names: [String]
-  /// The column of each name; -1 where the table has none.
+  /// The column of each name; -1 if the table does not have it.
   private var columns: [Int]
-  /// How many cells the header has; 0 for JSON and before a header.
+  /// The number of cells in the header; 0 for JSON and before a header.
   private(set) var count = 0
-  /// Cells that every header has one of; rows without one need no closer look.
+  /// Each header has one of these cells. Rows without one are skipped quickly.
   private let marks: [StaticString]
 
   /// For rows of JSON objects with these members.
@@ -18,7 +18,7 @@ struct NamedColumns {
     marks = []
   }
 
-  /// For rows of a table. `order`: the names of its columns where it has no header.
+  /// For rows of a table. `order` has the names of its columns if it has no header.
   init(cells names: [String], marks: [StaticString], order: [String] = []) {
     self.names = names.map(foldedHeader)
     self.marks = marks
@@ -26,10 +26,10 @@ struct NamedColumns {
     take(order.map(foldedHeader))
   }
 
-  /// The column of a name's cells.
+  /// The column with this name.
   @inline(__always) subscript(name: Int) -> Int { columns[name] }
 
-  /// Goes on with the columns of a row if it is a header, which may come again where files were joined.
+  /// Takes the columns from a row if it is a header. A header may come again in joined files.
   ///
   /// - Parameter isHeader: decides on folded cells.
   mutating func takeHeader(_ row: Row, isHeader: ([String]) -> Bool) -> Bool {

@@ -2,13 +2,13 @@
 
 import Archives
 
-/// Reads the objects of a list that is a member of a larger object, as rows.
+/// Reads the objects of a list in a larger object as rows.
 enum NestedObjects {
   /// Calls `body` with a row for each object of the list in a cell.
   ///
   /// - Parameters:
   ///   - columns: the members to find.
-  ///   - line: the line of the larger object, to which those of the rows are relative.
+  ///   - line: the line of the larger object, which is added to those of the rows.
   static func forEach(
     in field: Field, columns: [String], line: Int64, _ body: (Row) -> Void
   ) throws {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a nested value that is in one cell: as JSON, or as Python writes its dictionaries and lists, which is what
-/// tools built on pandas leave in CSV and in JSON strings.
+/// Reads a nested value in one cell: JSON, or the notation of dictionaries and lists in Python, which tools based on
+/// pandas write.
 ///
-/// For diary rows only: it makes strings.
+/// It makes strings, so it is only for diary rows.
 struct NestedText {
   private static let deepestNesting = 16
   private static let maxMembers = 256
@@ -12,15 +12,15 @@ struct NestedText {
   private var position = 0
   private var members: [String: String] = [:]
 
-  /// The plain values in a cell by their dotted names, list items by their number: `0.code`, `carbohydrate.net`. What
-  /// follows a mistake is left out.
+  /// The plain values in a cell by their dotted names, with list items by their number: `0.code`, `carbohydrate.net`.
+  /// Text after a syntax error is left out.
   static func members(of field: Field) -> [String: String] {
     var reader = NestedText(field: field)
     _ = reader.value(named: "", depth: 0)
     return reader.members
   }
 
-  /// The items of a list of texts, or the text itself where it is no list.
+  /// The items of a list of texts, or the text itself if it is not a list.
   static func texts(in field: Field) -> [String] {
     let field = field.trimmed
     if field.isEmpty { return [] }
@@ -42,7 +42,7 @@ struct NestedText {
     return true
   }
 
-  /// - Returns: false at a mistake.
+  /// - Returns: false at a syntax error.
   private mutating func value(named name: String, depth: Int) -> Bool {
     guard depth < Self.deepestNesting, members.count < Self.maxMembers else { return false }
     if take(UInt8(ascii: "{")) {
@@ -75,7 +75,7 @@ struct NestedText {
     return true
   }
 
-  /// A string in either quotes, a number or a word; a nil value for `null` and `None`, nil for a mistake.
+  /// A quoted string, a number or a word. The value is nil for `null` and `None`; the result is nil for a syntax error.
   private mutating func plain() -> (value: String?, Void)? {
     skipBlanks()
     guard position < field.count else { return nil }

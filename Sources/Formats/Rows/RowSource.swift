@@ -3,15 +3,15 @@
 /// What a tokenizer found next.
 enum RowOutcome {
   case row(Row)
-  /// An item that cannot be read as a row, with its line and the reason.
+  /// An item that is not a row, with its line and the reason.
   case rejected(line: Int64, reason: String)
-  /// Nothing more for now; the input is still open.
+  /// No more for now, but the input is still open.
   case paused
-  /// The end; with the line and what was being read when the input ended inside an item.
+  /// The end. If the input ended inside an item, `cut` has its line and describes it.
   case end(cut: (line: Int64, detail: String)?)
 }
 
-/// Yields the rows of an input one after the other, from text or JSON alike.
+/// Yields the rows of an input in order, from text or JSON.
 protocol RowSource: AnyObject {
   func next() throws -> RowOutcome
 }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of an input that is one table. It may come again where files were joined; the rows below another header are not
-/// read.
+/// The header of an input that is one table. It may come again in joined files. Rows below another header are not read.
 struct SingleHeader {
   private let cells: [String]
   private let title: String
   private var isAbove = false
 
-  /// - Parameter title: the format's name, for what is said of other rows.
+  /// - Parameter title: the format's name, for messages about other rows.
   init(_ cells: [String], of title: String) {
     self.cells = Self.folded(cells)
     self.title = title
   }
 
-  /// What a row is that is none of the table; nil for a row of data.
+  /// The verdict about a row that is not data of the table; nil for a row of data.
   ///
-  /// - Parameter key: the column of the times, which begin with a digit in every row of data or are empty.
+  /// - Parameter key: the column of the times. In each row of data it begins with a digit or is empty.
   mutating func verdict(_ row: Row, key: Int) -> RowVerdict? {
     let cell = row[key].trimmed
     guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return judge(row) }

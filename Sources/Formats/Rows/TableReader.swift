@@ -2,8 +2,8 @@
 
 import Archives
 
-/// Splits delimited text into rows (RFC 4180, read generously): quotes may be missing, a quote inside a quoted cell
-/// may be alone, lines may end in LF, CR or CRLF.
+/// Splits delimited text into rows (RFC 4180, with tolerance). Quotes may be missing, a quoted cell may hold a single
+/// quote, and lines may end in LF, CR or CRLF.
 final class TableReader: RowSource {
   /// The most columns of a row, and the longest quoted cell in bytes.
   static let maxColumns = 1024
@@ -18,15 +18,15 @@ final class TableReader: RowSource {
   private var columnsWithDoubledQuotes: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
-  /// Whether the rest of a rejected line is still to be passed over.
+  /// Whether the rest of a rejected line is skipped next.
   private var isSkipping = false
-  /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since looking
-  /// as far again for each of many such cells would never end.
+  /// The distance from the start of the window in which no quote closes. A cell that starts there must close on its own
+  /// line: searching as far again for each of many such cells would take too long.
   private var unclosedBytes = 0
 
   /// - Parameters:
-  ///   - linesAreRows: whether line ends within cells count for nothing.
-  ///   - hasQuotes: whether a quote opens a cell; else it is a character like any other.
+  ///   - linesAreRows: whether line ends inside cells are not counted.
+  ///   - hasQuotes: whether a quote starts a quoted cell; otherwise it is an ordinary character.
   init(_ text: TextBuffer, delimiter: UInt8, linesAreRows: Bool = false, hasQuotes: Bool = true) {
     self.text = text
     self.delimiter = delimiter
@@ -49,7 +49,7 @@ final class TableReader: RowSource {
       case .needsMore:
         if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
           isSkipping = true
-          // Quotes in it pair up in no way that leads to a row: each further line would lead as far again.
+          // Its quotes do not pair up to a row. Each further line would be searched as far again.
           unclosedBytes = text.end - text.start
           return .rejected(line: line, reason: "the line is longer than 8 MiB")
         }
@@ -63,12 +63,12 @@ final class TableReader: RowSource {
 
   private enum Scan {
     case found(RowOutcome)
-    /// An empty line, or the rest of a rejected one, was passed over.
+    /// An empty line, or the rest of a rejected line, was skipped.
     case nothing
     case needsMore
   }
 
-  /// Reads one row from the window. On `.needsMore` nothing is consumed: the row is read again when more has come.
+  /// Reads one row from the window. On `.needsMore` no byte is consumed, and the row is read again with more bytes.
   private func scan() -> Scan {
     let base = text.base
     let end = text.end
@@ -78,7 +78,7 @@ final class TableReader: RowSource {
     var column = 0
     var innerLines: Int64 = 0
     columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
-    // A byte order mark where files were joined.
+    // A byte order mark from joined files.
     while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
       position += 3
     }
@@ -86,7 +86,7 @@ final class TableReader: RowSource {
       guard column < Self.maxColumns else {
         return reject(at: position, innerLines: innerLines, reason: "more than \(Self.maxColumns) columns")
       }
-      // Blanks before a cell; a tab is one only where it does not part the cells.
+      // Blanks before a cell. A tab is a blank only if it is not the delimiter.
       while position < end, base[position] == 0x20 || (base[position] == 0x09 && delimiter != 0x09) {
         position += 1
       }
@@ -145,8 +145,8 @@ final class TableReader: RowSource {
     case needsMore
   }
 
-  /// Reads a quoted cell from behind its opening quote. Doubled quotes are halved in a second pass, only when the
-  /// whole cell is there, so that a row read again finds its bytes untouched.
+  /// Reads a quoted cell from after its opening quote. Doubled quotes are halved in a second pass, only when the whole
+  /// cell is there. Therefore a row that is read again finds its bytes unchanged.
   private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
     let base = text.base
     let end = min(text.end, from + Self.longestCell)
@@ -172,7 +172,7 @@ final class TableReader: RowSource {
           store(from: from, to: position, column: column, doubled: doubled)
           return .closed(next: after)
         }
-        // A lone quote inside a quoted cell: some writers do not escape.
+        // A single quote inside a quoted cell: some programs do not escape it.
       } else if byte == 0x0A || (byte == 0x0D && (position + 1 == text.end || base[position + 1] != 0x0A)) {
         if !mayHoldLines { return .open }
         innerLines += 1
@@ -187,8 +187,8 @@ final class TableReader: RowSource {
     if doubled > 0 { columnsWithDoubledQuotes.append(column) }
   }
 
-  /// Replaces the cells that hold doubled quotes by copies with single ones. The window keeps its bytes: a row is
-  /// read again when its end was not there yet, and is shown as it was in the input when it is rejected.
+  /// Replaces the cells with doubled quotes by copies with single ones. The bytes of the window do not change: an
+  /// incomplete row is read again, and a rejected row is shown as it was in the input.
   private func halveQuotes(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()
@@ -210,7 +210,7 @@ final class TableReader: RowSource {
     }
   }
 
-  /// Ends the row at a quote that does not close: the rest of its line is no row, and the next line may be one.
+  /// Ends the row at a quote without an end. The rest of its line is not a row, and the next line may be one.
   private func openQuote(at position: Int, innerLines: Int64) -> Scan {
     let scanned = min(text.end, position + 1 + Self.longestCell)
     let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
@@ -225,7 +225,7 @@ final class TableReader: RowSource {
     return outcome
   }
 
-  /// Refuses the row being read, at a place whose line is passed over, too.
+  /// Rejects the current row at a position, and skips the rest of the line there.
   private func reject(at position: Int, innerLines: Int64, reason: String) -> Scan {
     consume(to: position)
     line += innerLines
@@ -233,7 +233,7 @@ final class TableReader: RowSource {
     return .found(.rejected(line: line, reason: reason))
   }
 
-  /// Passes over the rest of a rejected line.
+  /// Skips the rest of a rejected line.
   private func skipLine() -> Scan {
     var position = text.start
     while position < text.end, text.base[position] != 0x0A, text.base[position] != 0x0D { position += 1 }
@@ -248,7 +248,7 @@ final class TableReader: RowSource {
     return .nothing
   }
 
-  /// Moves the window's start on.
+  /// Moves the start of the window.
   @inline(__always) private func consume(to position: Int) {
     if unclosedBytes > 0 { unclosedBytes = max(0, unclosedBytes - (position - text.start)) }
     text.start = position

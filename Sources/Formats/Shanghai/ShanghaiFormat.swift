@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A table of the data sets ShanghaiT1DM and ShanghaiT2DM. `CBG` is capillary blood glucose there, a finger stick next to the
-/// sensor's value of the same row.
+/// A table of the data sets ShanghaiT1DM and ShanghaiT2DM. Its `CBG` is capillary blood glucose: a finger stick in the
+/// same row as a sensor's value.
 struct ShanghaiFormat: ExportFormat {
   static let id = "shanghai"
   static let title = "ShanghaiT1DM and ShanghaiT2DM tables"
@@ -15,12 +15,12 @@ struct ShanghaiFormat: ExportFormat {
     "date": .time, "cgm (mg / dl)": .sensor, "cbg (mg / dl)": .stick, "blood ketone (mmol / l)": .ketone,
     "dietary intake": .food,
   ]
-  /// Food once more in Chinese, and medicines in words.
+  /// Food again in Chinese, and medicines in words.
   private static let unread: Set<String> = [
     "饮食", "insulin dose - s.c.", "insulin dose - i.v.", "non-insulin hypoglycemic agents",
     "csii - bolus insulin (novolin r, iu)", "csii - basal insulin (novolin r, iu / h)",
   ]
-  /// What a cell of food has where nothing was noted.
+  /// The texts in a cell of food that mean no note.
   private static let noFood: Set<String> = ["data not available", "-"]
 
   private let columns: KnownColumns<Column>

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// SiDiary's CSV, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and treatments, one after the
-/// other, in local minutes.
+/// The CSV of SiDiary, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and treatments,
+/// in local time to the minute.
 ///
-/// Rows end early or have more cells than the header, and the remark at their end is not quoted.
+/// Rows can be shorter or longer than the header, and the remark at their end is not quoted.
 struct SiDiaryFormat: ExportFormat {
   static let id = "sidiary"
   static let title = "SiDiary CSV of xDrip+"
@@ -31,16 +31,16 @@ struct SiDiaryFormat: ExportFormat {
     }
   }
 
-  /// Further columns of SiDiary, which are not read.
+  /// Other columns of SiDiary, which are not read.
   private static let others: Set<String> = ["bloodpressure", "weight_lbs", "weight_kg"]
 
-  /// Where the columns are, and what the header calls those that are not read.
+  /// The positions of the columns, and the header names of columns that are not read.
   struct Found {
     fileprivate let columns: [Int]
     let count: Int
     let unknown: [String]
 
-    /// Weather stations write `Day;Time`, too: only with a column that SiDiary alone has is it one of its tables.
+    // Weather stations write `Day;Time`, too. A table is SiDiary's only if it has a column that no other program has.
     fileprivate init?(_ cells: [String]) {
       let folded = cells.map(foldedHeader)
       guard cells.count >= 3, cells[0] == "DAY", cells[1] == "TIME" else { return nil }
@@ -116,7 +116,7 @@ extension SiDiaryFormat {
     if addSensor(row, at: time, into: &out) { isTaken = true }
     for (column, reader) in [(Column.milligrams, milligrams), (.millimoles, millimoles)] {
       let cell = row[found[column]]
-      // Where both units are there, they are one reading.
+      // A row with both units holds one reading.
       if cell.isEmpty || cell.number() == 0 || (column == .millimoles && isTaken) { continue }
       out.add(.smbg, reader.read(cell), device: device(in: &out), at: time, row: row)
       isTaken = true
@@ -132,7 +132,7 @@ extension SiDiaryFormat {
 
   private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
     let cell = row[found[.sensor]]
-    // Spike leaves out what is no reading; other programs write 0.
+    // Spike leaves out missing values; other programs write 0.
     if cell.isEmpty || cell.number() == 0 { return false }
     guard case .measurement(let measurement) = milligrams.read(cell) else {
       if case .rejected(let reason) = milligrams.read(cell) { out.reject(row, reason) }
@@ -175,13 +175,13 @@ extension SiDiaryFormat {
     return true
   }
 
-  /// The rest of the line from the remark on: the delimiter is not quoted in it, and a line end is `||`.
+  /// The rest of the line from the remark on. A delimiter in it is not quoted, and a line end in it is `||`.
   private func remark(_ row: Row) -> String {
     let start = found[.remark]
     guard start >= 0, start < row.count else { return "" }
-    // Where columns are behind it, it ends with its cell.
+    // If columns follow it, it is one cell.
     if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
-    // As it was in the input: the cells of the row have lost their blanks.
+    // From the original bytes: the row's cells have no blanks around them.
     var rest = row.source[...]
     for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }
     while rest.last == UInt8(ascii: ";") { rest = rest.dropLast() }

@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// The table of the Sibio ketone sensor. Its header has nearly the words of the glucose sensor's, so two signs are needed.
+/// The table of the Sibio ketone sensor. Its header is nearly that of the glucose sensor, so two signs are necessary.
 struct SibioFormat: ExportFormat {
   static let id = "sibio"
   static let title = "Sibio ketone sensor"
   static let summary = "ketones of a sensor"
 
   private static let value = "Sensor reading(mmol/L)"
-  /// Ketones are rarely so high for long, and nearly all glucose is higher, in mmol/L.
+  /// In mmol/L. Ketones are rarely this high for long, and nearly all glucose is higher.
   private static let highForKetones = 3.0
 
   /// Where the time and the value are.
@@ -24,7 +24,7 @@ struct SibioFormat: ExportFormat {
   private var count = 0
   private let kindIsGiven: Bool
   private let model: String
-  /// What a refusal suggests, and the columns that it names.
+  /// The commands that a refusal suggests, and the columns in them.
   private let hint: ImportHint
   private let names: (time: String, value: String)
 

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// The workbook of the Sibionics app, whose times have their offset, so that the instant places a reading; and the table that
-/// hospitals get, whose times are local.
+/// The workbook of the Sibionics app, whose times have an offset, so that a reading's place is its instant. It also
+/// reads the table that hospitals get, whose times are local.
 struct SibionicsFormat: ExportFormat {
   static let id = "sibionics"
   static let title = "Sibionics tables"
   static let summary = "sensor readings"
 
-  /// The app shows no higher value.
+  /// The highest value that the app shows.
   private static let highest: [GlucoseUnit: Double] = [.milligramsPerDecilitre: 450, .millimolesPerLitre: 25]
-  /// Half of a person's glucose is not below this, but nearly all ketones are, in mmol/L.
+  /// In mmol/L. At least half of a person's glucose values are higher, and nearly all ketone values are lower.
   private static let fewestOfGlucose = 3.0
 
   private let table: SibionicsTable

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The header of a table of Sibionics: the app's, in any language, or that of a hospital.
+/// The header of a table of Sibionics: the app's, in any language, or a hospital's.
 struct SibionicsTable {
   /// Where the time and the value are.
   let time: Int
@@ -12,7 +12,7 @@ struct SibionicsTable {
   let serial: String
   /// Whether each time ends with its offset.
   let hasOffsets: Bool
-  /// Whether the header is in a language other than English with Latin letters: all of them put the day first.
+  /// Whether the header is in a language with Latin letters other than English. All of these put the day first.
   let languagePutsDayFirst: Bool
 
   private static let hospitalValue = "血糖值("
@@ -20,10 +20,10 @@ struct SibionicsTable {
   private static let hospitalDevice = "设备名称"
   /// The first letter after those of Latin alphabets, in Unicode.
   private static let firstAfterLatin: UInt32 = 0x250
-  /// Header cells of the app that are its own, whatever is below them.
+  /// Header cells that only the app writes, whatever is below them.
   private static let ownNames = ["devicemodel", "sensor reading(mg/dl)", "sensor reading(mmol/l)"]
 
-  /// The table of a hospital: its institution, the person and the sensor are in the header, after a colon.
+  /// The table of a hospital. Its header has the institution, the person and the sensor, each after a colon.
   init?(hospital cells: [String]) {
     guard cells.count >= 2, cells[0].hasPrefix(Self.hospitalValue), cells[1] == Self.hospitalTime,
       let unit = Self.unit(cells[0])
@@ -39,7 +39,8 @@ struct SibionicsTable {
     return name.dropFirst().trimmingPrefix { $0.isWhitespace }.description
   }
 
-  /// The table of the app: two or three columns, the last one ends with a unit, and the times below end with their offset.
+  /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below end with
+  /// their offset.
   ///
   /// - Parameter rows: the rows below the header.
   init?(app cells: [String], rows: ArraySlice<[String]>) {

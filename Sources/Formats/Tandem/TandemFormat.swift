@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and the tables of
-/// Tandem Source, a file each.
+/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and the tables
+/// of Tandem Source, in one file each.
 ///
-/// Times are local, without an offset. What the bolus calculator was given is no reading.
+/// Times are local, without an offset. The values in the bolus calculator are not readings.
 struct TandemFormat: ExportFormat {
   static let id = "tandem"
   static let title = "Tandem t:connect and Source CSV"
@@ -15,20 +15,20 @@ struct TandemFormat: ExportFormat {
   private var table: TandemTable
   private var hasHeader = false
   private var units: UnitSurvey
-  /// Whether a section of readings names no unit.
+  /// Whether the unit is open because a section of readings names none.
   private var isUnitOpen: Bool
-  /// Whether all values were looked at for the unit.
+  /// Whether the survey looked at all values for the unit.
   private var isSettled = false
   private var statedUnits: [GlucoseUnit] = []
   private var kinds = OtherKinds()
   private var sensor = FilledInValues()
-  /// Whether `sensor` has all values of the input; a live pipe gives them as they come.
+  /// Whether `sensor` has all values of the input. For a live pipe it has only the values so far.
   private var isSurveyed = false
   /// The unknown columns of every section.
   private(set) var warnings: [String]
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
-    // The section of insulin on board alone is three common words.
+    // The header of insulin on board is three common words, which do not identify the format.
     head.firstRow { cells in TandemTable(cells).flatMap { $0.kind == .insulinOnBoard ? nil : $0 } }?
       .recognition
   }
@@ -44,7 +44,7 @@ struct TandemFormat: ExportFormat {
 
   var isOpen: Bool { isUnitOpen && units.isOpen }
 
-  /// The values of the sensor may come after the blood glucose that was filled in from them.
+  /// The values of the sensor may come after the blood glucose that was taken from them.
   var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
@@ -92,7 +92,7 @@ struct TandemFormat: ExportFormat {
   private mutating func takeHeader(_ row: Row) -> RowVerdict? {
     guard Self.mayBeHeader(row) else { return nil }
     guard let table = TandemTable(row.fields.map(\.text)) else {
-      // The rows of a section that is not known are none of the one before it.
+      // Rows of an unknown section do not belong to the section before it.
       hasHeader = false
       return .unknown("a section of Tandem that glucoport does not know")
     }
@@ -137,7 +137,7 @@ struct TandemFormat: ExportFormat {
     addNote(row, at: time, into: &out)
   }
 
-  /// Whether blood glucose is the sensor's reading once more.
+  /// Whether this blood glucose is a copy of a sensor value.
   private mutating func isFilledIn(_ cell: Field, at time: ShownTime, _ row: Row) -> Bool {
     guard let number = cell.number() else { return false }
     return sensor.holds(number, table.unit, before: time.deviceTime, of: owner(row))
@@ -158,7 +158,7 @@ struct TandemFormat: ExportFormat {
 
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
-  /// A bolus at the time at which it was complete.
+  /// A bolus, at the time of its end.
   private mutating func readBolus(_ row: Row, into out: inout Collector) {
     let cell = row[table[.completionTime]].trimmed
     if cell.isEmpty { return out.skip("bolus not completed") }
@@ -170,7 +170,7 @@ struct TandemFormat: ExportFormat {
       AmountColumn(table[.carbs], "carbs", PlausibleAmounts.grams),
     ]
     guard var fields = out.amounts(row, columns) else { return }
-    // Whether the amount beside it is a part of what was delivered is not known.
+    // It is not known whether the amount in the other column is a part of what was delivered.
     if let extended = row[table[.extended]].number(), extended != 0 { out.skip("extended part of a bolus") }
     let carbs = fields.removeValue(forKey: "carbs")
     if !fields.isEmpty {

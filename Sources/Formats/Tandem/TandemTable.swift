@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// The header of a section of a Tandem export: which of its tables it is, and where the columns are.
+/// The header of a section of a Tandem export: its table, and the positions of its columns.
 struct TandemTable {
-  /// What the rows below it are.
+  /// The kind of the rows below the header.
   enum Kind { case readings, bolus, insulinOnBoard }
 
   enum Column: Int, CaseIterable {
@@ -13,9 +13,9 @@ struct TandemTable {
   }
 
   let kind: Kind
-  /// The unit that the header names; nil where it names none.
+  /// The unit in the header; nil if it has none.
   let unit: GlucoseUnit?
-  /// Whether the table holds a meter's values alone.
+  /// Whether the table holds only a meter's values.
   let isOfMeter: Bool
   let columns: KnownColumns<Column>
 
@@ -58,7 +58,7 @@ struct TandemTable {
     "bolex insulin delivered": .extended, "event id": .eventID, "iob": .insulinOnBoard,
   ]
 
-  /// `Readings (CGM / BGM)`, `BG (mg/dL)` and the like; the glucose of a bolus is only `BG`, too, and is not read there.
+  /// `Readings (CGM / BGM)`, `BG (mg/dL)` and similar names. The glucose of a bolus is also `BG` and is not read there.
   private static func value(_ name: String) -> Column? {
     name == "readings (cgm / bgm)" || unit(of: name) != nil ? .value : nil
   }
@@ -68,7 +68,7 @@ struct TandemTable {
     return GlucoseUnit(name: name[open...].dropFirst().dropLast())
   }
 
-  /// Columns of boluses that say how the pump calculated and delivered them. Source writes them with blanks.
+  /// Columns of boluses about their calculation and delivery. Tandem Source writes them with blanks.
   private static let unread: Set<String> = {
     let names = [
       "BG", "Bolus Request ID", "Bolus Completion ID", "Food Delivered", "Correction Delivered",

@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// What people do and what pumps deliver. Items without a kind are counted by type, their notes kept.
+/// Reads what people do and what pumps deliver. Items without a kind are counted by type, and their notes are kept.
 extension TidepoolFormat {
-  /// What a type says: a record's kind and fields, or why there is none.
+  /// The content of an item: a record's kind and fields, or the reason why there is none.
   private enum Content {
     case record(RecordKind, [String: FieldValue])
     case skipped(String)
@@ -31,7 +31,7 @@ extension TidepoolFormat {
     }
   }
 
-  /// The notes of an item that is no record, as one.
+  /// Adds the notes of an item that is no record as a note.
   mutating func addNotes(_ row: Row, into out: inout Collector) {
     if row[columns[Name.notes]].isEmpty { return }
     let text = notes(row).joined(separator: "\n")
@@ -62,12 +62,12 @@ extension TidepoolFormat {
     }
   }
 
-  /// A number in this range; nil where there is none or another.
+  /// A number in this range; nil if there is none or it is outside the range.
   private func number(_ row: Row, _ name: Int, in range: ClosedRange<Double>) -> Double? {
     row[columns[name]].jsonNumber.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Whether a cell is filled with something other than a number in this range.
+  /// Whether a cell holds anything other than a number in this range.
   private func isWrong(_ row: Row, _ name: Int, in range: ClosedRange<Double>) -> Bool {
     !row[columns[name]].isEmpty && number(row, name, in: range) == nil
   }
@@ -77,7 +77,7 @@ extension TidepoolFormat {
     number(row, Name.duration, in: PlausibleAmounts.milliseconds).map { ($0 / 600).rounded() / 100 }
   }
 
-  /// A bolus: `units` at once, and `extended` units over the minutes.
+  /// A bolus: `units` at once, and `extended` units over `minutes`.
   private func bolus(_ row: Row) -> Content {
     if isWrong(row, Name.normal, in: PlausibleAmounts.units)
       || isWrong(row, Name.extended, in: PlausibleAmounts.units)
@@ -120,7 +120,7 @@ extension TidepoolFormat {
     return .record(.insulin, fields)
   }
 
-  /// A bolus calculator's carbohydrates. Its glucose is a copy, and its insulin is in the bolus that it names.
+  /// The carbohydrates of a bolus calculator. Its glucose is a copy, and its insulin is in the bolus that it refers to.
   private func wizard(_ row: Row) -> Content {
     if isWrong(row, Name.carbInput, in: PlausibleAmounts.grams) {
       return .rejected("the carbohydrates are not a number from 0 to 2000")
@@ -134,7 +134,7 @@ extension TidepoolFormat {
     return .record(.food, [field: .number(carbs)])
   }
 
-  /// The field for a number of carbohydrates in this unit; nil for a unit that Tidepool does not have.
+  /// The field for a number of carbohydrates in this unit; nil for an unknown unit.
   private static func carbohydrateField(_ unit: String) -> String? {
     switch unit.lowercased() {
     case "", "grams", "gram", "g": "carbs"
@@ -168,7 +168,7 @@ extension TidepoolFormat {
     return .record(.food, fields)
   }
 
-  /// Kilocalories in Tidepool's units of energy.
+  /// The kilocalories in each of Tidepool's units of energy.
   private static let kilocalories: [String: Double] = [
     "kilocalories": 1, "calories": 0.001, "kilojoules": 1 / 4.184, "joules": 1 / 4184,
   ]
@@ -212,7 +212,7 @@ extension TidepoolFormat {
     return .record(.exercise, fields)
   }
 
-  /// How a person felt: a list of words, and perhaps notes.
+  /// How a person felt: a list of words, with optional notes.
   private func state(_ row: Row) -> Content {
     let states = nested(row, Name.states)
     let words = (0..<32).compactMap { states["\($0).stateOther"] ?? states["\($0).state"] }

@@ -4,8 +4,8 @@ import Logbook
 
 /// Tidepool's data model, from its export, its API or tools that keep its names: JSON, CSV and the sheets of XLSX.
 ///
-/// One measurement has another `id` in each upload, so a reading's place is its instant in UTC. Values are
-/// mmol/L unless a row says otherwise.
+/// One measurement has another `id` in each upload, so a reading's place is its instant in UTC. Values are in mmol/L
+/// unless a row says otherwise.
 struct TidepoolFormat: ExportFormat {
   static let id = "tidepool"
   static let title = "Tidepool JSON, CSV or XLSX"
@@ -13,7 +13,7 @@ struct TidepoolFormat: ExportFormat {
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
   static var emptyList: Void? { () }
 
-  /// Places in `names`.
+  /// Positions in `names`.
   enum Name {
     static let type = 0, subType = 1, time = 2, deviceTime = 3, timezoneOffset = 4, deviceId = 5, id = 6
     static let units = 7, value = 8, annotations = 9, transmitter = 10, payload = 11, notes = 12
@@ -121,7 +121,7 @@ struct TidepoolFormat: ExportFormat {
     add(kind, cell, marks: marks, row, into: &out)
   }
 
-  /// Counts a reading without a value, and keeps its notes.
+  /// Counts a reading without a value and keeps its notes.
   private mutating func skip(_ kind: ReadingKind, _ row: Row, into out: inout Collector) {
     addNotes(row, into: &out)
     out.skip(kind == .cbg ? "cbg without value" : "smbg without value")
@@ -164,11 +164,11 @@ struct TidepoolFormat: ExportFormat {
     }
   }
 
-  /// The instant and the time that the device showed then. Where its clock was off, they differ by more than
-  /// a zone.
+  /// The instant, and the time that the device showed then. If the device's clock was wrong, they differ by more than a
+  /// zone.
   ///
-  /// `time` is in UTC also where a program that saved it again left the `Z` out: device-data/common.md of Tidepool's
-  /// data model defines it as the device's time converted to UTC.
+  /// `time` is in UTC even if a program saved it without the `Z`: device-data/common.md of Tidepool's data model
+  /// defines it as the device's time converted to UTC.
   @inline(__always)
   mutating func moment(_ row: Row) -> (instant: Instant, shown: ShownTime)? {
     guard let instant = row[columns[Name.time]].instant else { return nil }
@@ -184,7 +184,7 @@ struct TidepoolFormat: ExportFormat {
     return (instant, ShownTime(utc: seconds, offset: written ?? zoneOffsets.offset(atUTC: seconds)))
   }
 
-  /// The device by its id, which holds maker, model and serial number in one text; else by its transmitter.
+  /// The device by its id, which holds maker, model and serial number in one text; otherwise by its transmitter.
   @inline(__always)
   private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
     let id = row[columns[Name.deviceId]]
@@ -200,14 +200,14 @@ struct TidepoolFormat: ExportFormat {
 }
 
 extension TidepoolFormat {
-  /// The plain values of a nested member: JSON, or text that holds JSON or a Python dictionary.
+  /// The plain values of a nested member: JSON, or text with JSON or a Python dictionary.
   func nested(_ row: Row, _ name: Int) -> [String: String] {
     let cell = row[columns[name]]
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI where an annotation says that the value means one. The threshold is the annotation's, else the
-  /// value: Tidepool keeps the end of the range there, or one step beyond it.
+  /// LO or HI if an annotation says that the value is one. The threshold is that of the annotation, otherwise the
+  /// value: Tidepool stores the end of the range there, or one step beyond it.
   @inline(__always)
   private func outOfRange(
     _ row: Row, _ cell: CellValue, threshold: (Double) -> Quantity?
@@ -238,8 +238,8 @@ extension TidepoolFormat {
     if case .measurement(let measurement) = cell { measurement.quantity } else { nil }
   }
 
-  /// Glucose thresholds are in mg/dL whatever the row's unit (docs/device-data/oor-values.md of TidepoolApi).
-  /// Numbers that no threshold in mg/dL has are taken as mmol/L.
+  /// Thresholds of glucose are in mg/dL whatever the row's unit (docs/device-data/oor-values.md of TidepoolApi). A
+  /// number too low for a threshold in mg/dL is taken as mmol/L.
   private static func glucoseLimit(_ number: Double) -> Quantity? {
     guard number.isFinite, number > 0, number <= 1000 else { return nil }
     let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())

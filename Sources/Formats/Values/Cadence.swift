@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
+/// Finds out from the times of an input whether a sensor took its readings, one each 1 to 15 minutes for a long time.
 ///
-/// Order, gaps and several devices do not matter: the times of each device are sorted before the steps between them
-/// are compared, and up to three devices that no column distinguishes are looked through. Of an input with very many
-/// times only those of some days are kept, each day whole.
+/// Order, gaps and several devices make no difference: the times of each device are sorted before the steps between
+/// them are compared. Up to three devices that no column distinguishes are recognised. Of an input with very many
+/// times, only some whole days are kept.
 struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
-  /// The shortest row of equal steps that shows a sensor where there is no other step.
+  /// The fewest equal steps that show a sensor if there are no other steps.
   private static let minSteps = 3
-  /// The longest step from one reading of a sensor to the next, as clocks and rounding leave it.
+  /// The longest step between two readings of a sensor, with the inaccuracy of clocks and rounding.
   private static let longestStep: Int64 = 18 * 60
-  /// From this many regular steps on, others may be among them.
+  /// From this number of regular steps on, other steps may be among them.
   private static let minStepsAmongOthers = 10
 
   private struct Time: Comparable {
@@ -26,7 +26,7 @@ struct Cadence {
   }
 
   private var times: [Time] = []
-  /// Times are kept of one day in so many.
+  /// One day in this number of days is kept.
   private var daysPerKept: Int64 = 1
 
   /// Notes the time of a reading. `series`: what distinguishes its device from others.
@@ -35,7 +35,7 @@ struct Cadence {
     times.append(Time(series: series, seconds: seconds))
     while times.count > Self.maxTimes {
       guard daysPerKept < Self.maxDaysPerKept else {
-        // One day that holds all of it shows as much in part.
+        // If one day holds all times, half of them show as much.
         times.removeLast(times.count / 2)
         return
       }
@@ -48,24 +48,23 @@ struct Cadence {
     days == 1 || (seconds / secondsPerDay) % days == 0
   }
 
-  /// Whether the times are a sensor's. Finger sticks are hours apart, or a few minutes now and then.
+  /// Whether the times are those of a sensor. Finger sticks are hours apart, or sometimes a few minutes.
   var isSensor: Bool {
     let sorted = distinctTimes
     return (1...3).contains { lag in
       let steps = steps(of: sorted, lag: lag)
       let regular = Self.regularCount(steps)
       if regular < Self.minSteps { return false }
-      // Two readings close together at each meal leave long steps at every lag.
+      // Pairs of readings at each meal leave long steps at every lag.
       if regular < Self.minStepsAmongOthers { return regular == steps.count && lag == 1 }
       return regular * 5 >= steps.count * 3
     }
   }
 
-  /// Whether any time was noted.
   var isEmpty: Bool { times.isEmpty }
 
-  /// Whether the times show who took the readings: a sensor, or else nobody who measures so often. Some rows of a sensor's
-  /// table are too few to show it, or have gaps between them.
+  /// Whether the times show what took the readings: a sensor, or a person, who does not measure that often. A few rows
+  /// of a sensor's table, or rows with gaps between them, do not show it.
   var isConclusive: Bool {
     if isSensor { return true }
     let steps = steps(of: distinctTimes, lag: 1)
@@ -78,7 +77,7 @@ struct Cadence {
     return distinct
   }
 
-  /// The seconds between each time and the one `lag` behind it, of one device and of days that are kept.
+  /// The seconds between each time and the one `lag` positions later, of one device and on days that are kept.
   private func steps(of times: [Time], lag: Int) -> [Int64] {
     zip(times, times.dropFirst(lag)).compactMap { first, second in
       guard first.series == second.series else { return nil }
@@ -87,7 +86,7 @@ struct Cadence {
     }
   }
 
-  /// How many steps are of the commonest length from 1 to 15 minutes, as exactly as clocks and rounding leave it.
+  /// The number of steps with the commonest length from 1 to 15 minutes, with the inaccuracy of clocks and rounding.
   private static func regularCount(_ steps: [Int64]) -> Int {
     (1...15).map { minutes in
       let length = Int64(minutes) * 60

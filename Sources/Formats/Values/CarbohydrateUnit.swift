@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a column of carbohydrates counts. A portion is of no known size, so it is never grams.
+/// The unit of a column of carbohydrates. A portion has no known size, so it is never converted to grams.
 enum CarbohydrateUnit {
   case grams, servings
 
@@ -13,7 +13,7 @@ enum CarbohydrateUnit {
     "exchange", "broteinheit", "(be)", "(ke)", "(khe)",
   ]
 
-  /// The unit that a column's folded name states; nil when it states none that is known.
+  /// The unit in a column's folded name; nil if there is no known one.
   init?(header: String) {
     if Self.gramWords.contains(where: header.contains) {
       self = .grams

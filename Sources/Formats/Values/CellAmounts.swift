@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A column of amounts, the field of a record that takes them, and what they can be.
+/// A column of amounts, the field of a record for them, and their range.
 struct AmountColumn {
   let column: Int
   let field: String
@@ -14,8 +14,8 @@ struct AmountColumn {
 }
 
 extension Collector {
-  /// The amounts in a row by their fields, for formats that write 0 or nothing where there is none; nil for a row that was
-  /// rejected, since one of them is no such amount.
+  /// The amounts in a row by their fields, for formats that write 0 or nothing for a missing amount. Returns nil if the
+  /// row was rejected because a cell holds no such amount.
   mutating func amounts(
     _ row: Row, _ columns: [AmountColumn], _ mark: DecimalMark = .point
   ) -> [String: FieldValue]? {
@@ -33,15 +33,15 @@ extension Collector {
   }
 }
 
-/// The names of kinds of rows that a format does not store, as people see them counted.
+/// The names of kinds of rows that a format does not store, as people see them in the counts.
 struct OtherKinds {
-  /// More kinds than any format has; what comes beyond is counted under one name.
+  /// More kinds than any format has. Further kinds are counted under one name.
   private static let maxNames = 40
   private static let longestName = 40
 
   private var names: Set<String> = []
 
-  /// The name under which a row is counted: not what a damaged row has there, which may be a value or a note.
+  /// The name under which a row is counted. It is never the cell of a damaged row, which may be a value or a note.
   mutating func name(_ cell: Field) -> String {
     let cell = cell.trimmed
     guard cell.count > 0, cell.count <= Self.longestName else { return "other row" }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form in which the command line names columns: `time=ts,value=mgdl`. A backslash in front of a comma, an
-/// equals sign or another backslash makes it part of a name.
+/// The notation for columns on the command line: `time=ts,value=mgdl`. After a backslash, a comma, an equals sign or
+/// another backslash is part of a name.
 package enum ColumnPairs {
-  /// The pairs of a list; nil when a part is no pair, or one side is empty.
+  /// The pairs of a list; nil if a part is not a pair, or one side is empty.
   package static func parse(_ text: String) -> [(name: String, value: String)]? {
     var pairs: [(name: String, value: String)] = []
     var pair = (name: "", value: "")
@@ -28,11 +28,11 @@ package enum ColumnPairs {
       isEscaped = false
       if isValue { pair.value.append(character) } else { pair.name.append(character) }
     }
-    // A backslash at the very end made the last comma part of a name.
+    // A backslash at the end made the last comma part of a name.
     return isValue || !pair.name.isEmpty ? nil : pairs
   }
 
-  /// A list of pairs that `parse` takes apart again.
+  /// A list of pairs in the notation that `parse` reads.
   static func text(_ pairs: [(name: String, value: String)]) -> String {
     pairs.map { "\(escaped($0.name, "\\,="))=\(escaped($0.value, "\\,"))" }.joined(separator: ",")
   }

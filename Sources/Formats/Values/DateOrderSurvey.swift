@@ -2,15 +2,20 @@
 
 import Logbook
 
-/// Settles for a whole input whether its dates put the day or the month first, from all of its rows.
+/// Settles for a whole input whether its dates put the day or the month first, from all of its rows and never row by row.
 ///
-/// In this order: what a person gave; a number over 12; dots between the numbers; times behind the export's own time
-/// or the host's clock; the continuity of sensor history; a half-day clock where the format says that it goes with
-/// months first; a language that always puts the day first. Never decided row by row.
+/// These decide, in this order:
+/// - what a person gave
+/// - a number over 12
+/// - dots between the numbers
+/// - times after the export's own time or the host's clock
+/// - the continuity of sensor history
+/// - a half-day clock, if the format says that it goes with months first
+/// - a language that always puts the day first
 struct DateOrderSurvey {
-  /// How far a row may lie behind the export's own time: two zones and a doubtful clock.
+  /// How much later than the export's own time a row can be: two zones and a doubtful clock.
   private static let slack: Int64 = 26 * 3600
-  /// The fewest sensor readings whose continuity says anything.
+  /// The fewest sensor readings whose continuity is a proof.
   private static let fewestForContinuity = 10
 
   private let given: DateOrder?
@@ -20,7 +25,7 @@ struct DateOrderSurvey {
   private var hasDots = false
   private var hasHalfDay = false
   private var hasRows = false
-  /// Whether some date is another one in the other order.
+  /// Whether some date would be another date in the other order.
   private var orderMatters = false
   /// Nil once they cannot begin with the year.
   private var shortYears: ShortYears? = ShortYears()
@@ -29,7 +34,7 @@ struct DateOrderSurvey {
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
 
   /// The numbers of dates with two-digit years. Where the first is always the same and the last runs through several, as in
-  /// `26/05/14`, `26/05/15`, `26/05/16`, the last is the day: nobody measures on one day of each year.
+  /// `26/05/14`, `26/05/15`, `26/05/16`, the last is the day: measurements on one day of each year are unlikely.
   private struct ShortYears {
     var first: Set<Int> = []
     var second: Set<Int> = []
@@ -49,10 +54,10 @@ struct DateOrderSurvey {
   /// Data that is older than this is rare, and dates that then would be this recent are doubtful.
   private static let oldSeconds: Int64 = 10 * 366 * 86400
 
-  /// What the input would be in one order.
+  /// The times of the input in one order.
   private struct Candidate {
     var newest = Int64.min
-    /// The latest export time: of joined exports the last one holds the newest rows.
+    /// The latest export time. In joined exports the last one has the newest rows.
     var export: Int64?
     var historyFirst = Int64.max
     var historyLast = Int64.min
@@ -77,7 +82,7 @@ struct DateOrderSurvey {
 
   /// - Parameters:
   ///   - given: what `--date-order` says.
-  ///   - now: the host's clock in UTC seconds; nil when it is doubtful.
+  ///   - now: the host's clock in UTC seconds; nil if it is doubtful.
   init(given: String?, now: Int64?) throws {
     if let given {
       guard let order = DateOrder(rawValue: given) else {
@@ -90,10 +95,10 @@ struct DateOrderSurvey {
     latest = now.map { $0 + Self.slack }
   }
 
-  /// Whether a person settled it, so that no survey is needed.
+  /// Whether a person gave the order. Then no survey is necessary.
   var isGiven: Bool { given != nil }
 
-  /// Looks at the time of a row. `isHistory`: of a sensor's own regular readings.
+  /// Looks at the time of a row. `isHistory` means a regular reading of a sensor.
   mutating func note(_ time: OpenTime, isHistory: Bool, line: Int64) {
     hasRows = true
     if time.first != time.second { orderMatters = true }
@@ -103,7 +108,7 @@ struct DateOrderSurvey {
     if time.hasHalfDay { hasHalfDay = true }
     if yearFirst != nil { noteYearFirst(time) }
     if shortYears != nil { noteShortYear(time) }
-    // A number over 12 settles the order; from there on only a contradiction matters.
+    // A number over 12 settles the order. After it only a contradiction matters.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
@@ -157,17 +162,17 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
-  /// Notes that no row is later than this, in civil seconds, as a date says that has only one meaning.
+  /// Notes that no row is later than this, in civil seconds, according to a date with only one meaning.
   mutating func noteLatest(_ seconds: Int64) {
     for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
   }
 
-  /// The order, and on what basis.
+  /// The order, and the reason for it.
   ///
   /// - Parameters:
-  ///   - halfDayMeansMonthFirst: whether this format's half-day clock goes with months first.
+  ///   - halfDayMeansMonthFirst: whether a half-day clock of this format goes with months first.
   ///   - language: whether the input's language always puts the day first.
-  /// - Throws: `Failure` of category `badInput`: rows contradict each other, or nothing settles it.
+  /// - Throws: `Failure` of category `badInput`, if rows contradict each other or nothing settles the order.
   func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
   {
     if let given { return (given, .given) }
@@ -199,7 +204,7 @@ struct DateOrderSurvey {
     return true
   }
 
-  /// The order in which sensor history hangs together: as many short gaps, over a span less than half as long.
+  /// The order in which sensor history is continuous: it has as many short gaps as the other, in less than half the span.
   private var continuous: DateOrder? {
     guard let day = readings[.dayFirst], let month = readings[.monthFirst],
       min(day.count, month.count) >= Self.fewestForContinuity
@@ -212,17 +217,18 @@ struct DateOrderSurvey {
 }
 
 extension Decision {
-  /// The units that the headers of an input name.
+  /// The decision on the units that the headers of an input name.
   static func units(_ units: [GlucoseUnit]) -> Decision {
     Decision("unit", units.map(\.name).joined(separator: ", "), .read)
   }
 
-  /// The order that was settled for the dates of an input.
+  /// The decision on the order of dates in an input.
   static func dateOrder(_ order: DateOrder, _ basis: Basis) -> Decision {
     Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)
   }
 
-  /// The order of dates in an input whose first rows may put the year first, which is the order unless one was settled.
+  /// The decision on the order of dates in an input whose first rows may put the year first. That is the order unless
+  /// another one was settled.
   static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
     isYearFirst && order == nil
       ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)

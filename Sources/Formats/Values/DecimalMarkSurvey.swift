@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Settles the decimal mark of a whole input by the first value cell that shows one.
+/// Settles the decimal mark of a whole input by the first value cell with a mark.
 struct DecimalMarkSurvey {
   private(set) var mark: DecimalMark
   private(set) var isSettled = false
@@ -10,11 +10,11 @@ struct DecimalMarkSurvey {
   /// - Parameter presumed: the mark that goes with the input's delimiter or language, until a cell shows one.
   init(presumed: DecimalMark) { mark = presumed }
 
-  /// What is reported of an input: nothing where no cell shows a mark.
+  /// The decision for the report; empty if no cell has a mark.
   var decisions: [Decision] { isSettled ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
-  /// Looks at a value cell: digits, one mark, digits. Anything else says nothing, nor does `1,234`, which may
-  /// be a thousand.
+  /// Looks at a value cell: digits, one mark, digits. Any other cell proves nothing, nor does `1,234`, which may be a
+  /// thousand.
   @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
     if !isSettled { settle(by: cell) }
   }

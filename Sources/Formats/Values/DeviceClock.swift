@@ -2,10 +2,9 @@
 
 import Logbook
 
-/// What the readings of an input, in their order, show about the clock of the device that showed their times.
+/// What the order of an input's readings shows about the clock of the device that showed their times.
 struct DeviceClock {
-  /// No two zones are further apart: a longer step back is no clock that was set, but another export joined
-  /// on.
+  /// Two zones are never further apart than this. After a longer step back, another export begins.
   private static let longestStepBack: Int64 = 26 * 3600
 
   private enum Direction { case open, rising, falling }
@@ -16,10 +15,10 @@ struct DeviceClock {
   private var last: Int64?
   private var highest = Int64.min
 
-  /// Places a reading whose time may be in a repeated hour by its tick. The ticks since the last reading outside that
-  /// hour say which occurrence it is, unless they lead nowhere near either, as after a clock set by hand.
+  /// Places a reading by its tick if its time may be in a repeated hour. The ticks since the last reading outside that
+  /// hour show which occurrence it is. After a clock was set by hand, they may match neither.
   ///
-  /// - Parameter placement: what the zone says, with the first occurrence of a repeated time.
+  /// - Parameter placement: the zone's placement, with the first occurrence of a repeated time.
   @inline(__always)
   mutating func place(_ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone)
     -> Placement
@@ -31,7 +30,7 @@ struct DeviceClock {
     return placement
   }
 
-  /// Whether the clock was set back before this reading and has not passed its earlier maximum yet. Readings that come
+  /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. Readings with the
   /// newest first show nothing.
   mutating func isBehindItself(_ time: DeviceTime) -> Bool {
     let now = time.seconds
@@ -48,7 +47,7 @@ struct DeviceClock {
     return direction == .rising && (now < highest || last < highest)
   }
 
-  /// Another export begins here: its order of rows is its own. Ticks and UTC go on.
+  /// Starts another export, whose rows have their own order. Ticks and UTC continue.
   mutating func startExport() {
     direction = .open
     last = nil

@@ -3,13 +3,13 @@
 import Logbook
 
 extension Field {
-  /// Smaller numbers are seconds, as Nightscout takes them: 2000-01-01 in milliseconds.
+  /// 2000-01-01 in milliseconds. Smaller numbers are seconds, as in Nightscout.
   private static let minMilliseconds: Int64 = 946_684_800_000
   /// The end of the year 9999.
   private static let maxMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The instant written here: seconds or milliseconds since 1970, or a time year first, as if in UTC where it says
-  /// no offset. Nil for 0, which means that there is none.
+  /// The instant in this field: seconds or milliseconds since 1970, or a time with the year first, in UTC if it has no
+  /// offset. Nil for 0, which means a missing time.
   @inline(__always)
   var instant: Instant? {
     if count > 4, start[0] >= UInt8(ascii: "A") { return namedInstant }
@@ -20,7 +20,7 @@ extension Field {
     return epochInstant
   }
 
-  /// A date as programs of Unix print it, with a zone that has one meaning there: `Mon Jan 5 08:30:00 EST 2026`.
+  /// A date as Unix programs print it, with a zone that has one meaning there: `Mon Jan 5 08:30:00 EST 2026`.
   private var namedInstant: Instant? {
     guard count >= 24, count <= 32 else { return nil }
     let words = text.split(separator: " ")
@@ -44,7 +44,7 @@ extension Field {
   private var epochInstant: Instant? {
     guard let number = jsonNumber, number > 0, number <= Double(Self.maxMilliseconds) else { return nil }
     let isSeconds = number < Double(Self.minMilliseconds)
-    // Half a microsecond more, so that 1778068800.123 times a thousand is not cut to 122.
+    // Plus half a microsecond, so that 1778068800.123 times a thousand does not become …122.
     let milliseconds = isSeconds ? number * 1000 + 0.0005 : number
     guard milliseconds <= Double(Self.maxMilliseconds) else { return nil }
     return Instant(milliseconds: Int64(milliseconds))
@@ -58,7 +58,7 @@ extension Field {
       isWallClock: shown.utcOffset == nil)
   }
 
-  /// The first three digits of a fraction of a second, behind `YYYY-MM-DDThh:mm`.
+  /// The first three digits of a fraction of a second, after `YYYY-MM-DDThh:mm`.
   private var millisecondsOfSecond: Int64 {
     var index = 16
     while index < count, start[index] != UInt8(ascii: "."), start[index] != UInt8(ascii: ",") { index += 1 }
@@ -72,8 +72,8 @@ extension Field {
   }
 }
 
-/// The offsets of a zone at instants. Keeps that of the last instant's day: asking the zone's rules for each
-/// row would cost more than all the rest.
+/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the zone's rules
+/// for each row would take longer than everything else.
 struct ZoneOffsets {
   private let zone: LogbookZone
   private var day: Range<Int64> = 0..<0
@@ -81,7 +81,7 @@ struct ZoneOffsets {
 
   init(_ zone: LogbookZone) { self.zone = zone }
 
-  /// The offset in force at an instant in UTC seconds.
+  /// The offset of the zone at an instant in UTC seconds.
   @inline(__always)
   mutating func offset(atUTC seconds: Int64) -> Int32 {
     day.contains(seconds) ? offset : find(seconds)

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// The character between whole and fraction.
+/// The character between the whole part and the fraction.
 enum DecimalMark: UInt8 {
   case point = 0x2E
   case comma = 0x2C
@@ -15,8 +15,7 @@ enum DecimalMark: UInt8 {
 }
 
 extension Field {
-  /// The whole number written here with at most 18 digits and an optional sign, so that sums of a few of them never
-  /// overflow.
+  /// The whole number in this field, with at most 18 digits and an optional sign. Sums of a few of them never overflow.
   var integer: Int64? {
     var index = 0
     var isNegative = false
@@ -36,10 +35,10 @@ extension Field {
     return isNegative ? -value : value
   }
 
-  /// The decimal number written here, or nil.
+  /// The decimal number in this field; nil for any other text.
   ///
-  /// Accepts a sign, blanks around and an apostrophe before it, as spreadsheets leave them. Refuses thousands
-  /// separators, exponents and the other decimal mark: `1,234` could mean two numbers, so it means none.
+  /// Accepts a sign, blanks around the number, and an apostrophe before it, as spreadsheets write them. It rejects
+  /// thousands separators, exponents and the other decimal mark: `1,234` could mean two numbers.
   func number(_ mark: DecimalMark = .point) -> Double? {
     if let plain = plainNumber(mark) { return plain }
     var field = trimmed
@@ -47,7 +46,7 @@ extension Field {
     return field.plainNumber(mark)
   }
 
-  /// A JSON number, or a string that holds one; exponents are part of JSON.
+  /// A JSON number, or a string with one. JSON allows exponents.
   var jsonNumber: Double? {
     if let plain = plainNumber(.point) { return plain }
     guard count > 0, count <= 64,
@@ -58,7 +57,7 @@ extension Field {
   }
 
   /// Digits and at most one decimal mark. Up to 15 digits are exact in a Double, and so is the power of ten that
-  /// divides them, so the quotient is the nearest Double; longer ones take the system's slow way.
+  /// divides them. Therefore the quotient is the nearest Double. Longer numbers use the system's slower conversion.
   private func plainNumber(_ mark: DecimalMark) -> Double? {
     var index = 0
     var isNegative = false

@@ -8,7 +8,7 @@ enum DateOrder: String, CaseIterable {
   case monthFirst = "mdy"
 }
 
-/// A date of two open numbers and a year, with its time of day, before it is known which number is the day.
+/// A date with two numbers in an open order and a year, with its time of day.
 struct OpenTime {
   var first: Int
   var second: Int
@@ -21,7 +21,7 @@ struct OpenTime {
   /// Whether the year has two digits.
   var hasShortYear = false
 
-  /// The time read in this order; nil when no calendar has it.
+  /// The time in this order; nil if no calendar has it.
   @inline(__always) func time(_ order: DateOrder) -> DeviceTime? {
     DeviceTime(
       year: year, month: order == .dayFirst ? second : first, day: order == .dayFirst ? first : second,
@@ -29,7 +29,7 @@ struct OpenTime {
   }
 }
 
-/// Reads numbers and signs one after the other.
+/// Reads numbers and signs in sequence.
 private struct TimeScanner {
   let field: Field
   var position = 0
@@ -58,7 +58,7 @@ private struct TimeScanner {
     return true
   }
 
-  /// `h:mm`, `hh:mm:ss`, with dots in place of colons, a fraction of a second that is dropped, and AM or PM.
+  /// `h:mm`, `hh:mm:ss`, also with dots instead of colons, a fraction of a second that is dropped, and AM or PM.
   mutating func timeOfDay() -> (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)? {
     guard var hour = number(maxDigits: 2) else { return nil }
     let sign = byte
@@ -88,7 +88,7 @@ private struct TimeScanner {
     return (hour, minute, second, true)
   }
 
-  /// Blanks, among them the narrow no-break space that newer systems put before AM and PM.
+  /// Skips blanks, including the narrow no-break space that newer systems put before AM and PM.
   mutating func skipBlanks() {
     position = field.count - field.slice(position, field.count).trimmedStart.count
   }
@@ -117,8 +117,8 @@ extension Field {
     return slice(skipped, count)
   }
 
-  /// The time written year first: `2026-05-06T12:00:00`, with a blank for the T, slashes or dots for the hyphens,
-  /// seconds and their fraction optional, and `Z`, `+0100` or `+01:00` behind it.
+  /// A time with the year first: `2026-05-06T12:00:00`. A blank may replace the T, and slashes or dots the hyphens.
+  /// Seconds and their fraction are optional, and `Z`, `+0100` or `+01:00` may follow.
   var yearFirstTime: ShownTime? {
     var scanner = TimeScanner(self)
     guard let year = scanner.number(maxDigits: 4), scanner.position == 4 else { return nil }
@@ -144,7 +144,7 @@ extension Field {
     return ShownTime(time, utcOffset: offset)
   }
 
-  /// The time whose date, year first, and time of day are in two cells.
+  /// A time from two cells: the date with the year first, and the time of day.
   static func yearFirstTime(_ date: Field, _ clock: Field) -> ShownTime? {
     guard date.count + clock.count <= maxNameBytes else { return nil }
     return with(date.text + " " + clock.text) { $0.yearFirstTime }
@@ -171,8 +171,7 @@ extension Field {
     return sign == UInt8(ascii: "-") ? -seconds : seconds
   }
 
-  /// The time written with the year last: `01-02-2026 11:40 PM`, `8.6.26 7.12`, with a two-digit year meaning 2000
-  /// to 2069.
+  /// A time with the year last: `01-02-2026 11:40 PM`, `8.6.26 7.12`. A two-digit year means 2000 to 2069.
   var openTime: OpenTime? {
     guard let date = openDate else { return nil }
     var scanner = TimeScanner(slice(date.length, count))
@@ -186,7 +185,7 @@ extension Field {
       hasShortYear: date.hasShortYear)
   }
 
-  /// The date written with the year last, and how many bytes it takes.
+  /// A date with the year last, and its length in bytes.
   var openDate: (first: Int, second: Int, year: Int, hasShortYear: Bool, separator: UInt8, length: Int)? {
     var scanner = TimeScanner(self)
     guard let first = scanner.number(maxDigits: 2) else { return nil }
@@ -206,7 +205,7 @@ extension Field {
     return (first, second, year, isShort, separator, scanner.position)
   }
 
-  /// A time of day alone: `9:42:20 AM`, `19:59`.
+  /// A time of day without a date: `9:42:20 AM`, `19:59`.
   var timeOfDay: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)? {
     var scanner = TimeScanner(self)
     guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a value cell can hold besides a number.
+/// What a value cell can hold instead of a number.
 enum ValueWord {
   case low(below: Double?)
   case high(above: Double?)
@@ -17,7 +17,7 @@ enum ValueWord {
   ]
   private static let nones: Set<String> = ["-", "--", "---", "#n/a", "n/a", "nan", "null", "none"]
 
-  /// The word in this field, in any of the languages of the exports; nil for anything else.
+  /// The word in this field, in any language of the exports; nil for any other text.
   init?(_ field: Field, mark: DecimalMark) {
     guard field.count > 0, field.count <= 12 else { return nil }
     let first = field[0]
@@ -39,11 +39,11 @@ enum ValueWord {
   }
 }
 
-/// Reads the value cells of one input: one unit, one decimal mark, and the device's limits where they are known.
+/// Reads the value cells of one input, with one unit, one decimal mark, and the device's limits if they are known.
 struct GlucoseReader {
   var unit: GlucoseUnit
   var mark: DecimalMark
-  /// The ends of the device's range in `unit`, reported with LO and HI.
+  /// The ends of the device's range in `unit`: `lowLimit` is reported with LO, `highLimit` with HI.
   var lowLimit: Double?
   var highLimit: Double?
 
@@ -54,7 +54,7 @@ struct GlucoseReader {
     self.highLimit = highLimit
   }
 
-  /// The glucose value in a cell: a number (a unit may follow it), or a word for LO, HI or nothing.
+  /// The glucose value in a cell: a number, optionally with a unit, or a word for LO, HI or no value.
   func read(_ field: Field) -> CellValue {
     if field.isEmpty { return .empty }
     if let number = field.number(mark) { return CellValue(glucose: number, unit) }
@@ -66,7 +66,7 @@ struct GlucoseReader {
     }
   }
 
-  /// A ketone value: always in mmol/L.
+  /// A ketone value, which is always in mmol/L.
   static func ketone(_ field: Field, mark: DecimalMark) -> CellValue {
     if field.isEmpty { return .empty }
     if let number = field.number(mark) { return CellValue(ketone: number) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares the names of a header with those that its format is known to use. Formats that read columns by their place
-/// take a misspelt name unchanged; a person should still learn of it, and of columns that are not read.
+/// Compares the names of a header with the known names of its format. Formats that read columns by position accept a
+/// misspelt name. A person should still learn about it, and about columns that are not read.
 struct HeaderNames {
   /// The known names in the order of the columns, folded and without units; variants have a bar between them.
   private let known: [String]
 
-  /// The names of the language that most of the cells are in; nil when no language has most of them.
+  /// The names of the language of most cells; nil if there is no such language.
   ///
   /// - Parameters:
   ///   - cells: the folded cells of a header, from its first column on.
-  ///   - languages: for each language the names as `known`.
+  ///   - languages: for each language, the names in the form of `known`.
   init?(_ cells: [String], among languages: [[String]]) {
     let scored = languages.map { names in (names: names, hits: zip(names, cells).count { Self.fits($1, $0) })
     }
@@ -20,9 +20,9 @@ struct HeaderNames {
     known = best.names
   }
 
-  /// What a person should know of the names: those that are not known in their place.
+  /// Warnings about names that are unknown in their position.
   ///
-  /// - Parameter cells: the cells, unchanged, from the first column on.
+  /// - Parameter cells: the unchanged cells from the first column on.
   func warnings(_ cells: [String]) -> [String] {
     zip(known, cells).compactMap { name, cell in
       if Self.fits(foldedHeader(cell), name) { return nil }
@@ -30,9 +30,9 @@ struct HeaderNames {
     }
   }
 
-  /// What a person should know of a column with an unknown name.
+  /// The warning about a column with an unknown name.
   ///
-  /// - Parameter usual: the name of the column that it is read as; nil when it is not read.
+  /// - Parameter usual: the name of the column as which it is read; nil if it is not read.
   static func warning(_ cell: String, readAs usual: String?) -> String {
     let use = usual.map { "read as '\($0)', because of its position" } ?? "not read"
     return "unknown column '\(shortened(cell))': \(use)"

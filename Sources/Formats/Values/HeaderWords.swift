@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// What a column's name says, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv, nb.
+/// The meaning of a column's name, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv, nb.
 struct HeaderWords {
   /// The name as headers are compared, with `_` and `-` as blanks.
   let name: String
-  /// Its runs of letters and digits; those that change from lower to upper case also parted there.
+  /// Its runs of letters and digits. A run that changes from lower to upper case is also split there.
   let words: Set<String>
-  /// What it says of glucose.
+  /// Its meaning in terms of glucose.
   let glucose: GlucoseName
 
-  /// What is longer than any name says nothing.
+  /// A text that is longer than any name has no meaning.
   init(_ header: String) {
     let header = header.utf8.count > Field.maxNameBytes ? "" : header
     glucose = GlucoseName(header)
@@ -31,7 +31,7 @@ struct HeaderWords {
 
   var isTime: Bool { hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) }
 
-  /// Whether it names times of UTC. `GMT+2`, `UTC offset` and `local, not UTC` do not.
+  /// Whether it is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not.
   var isTimeOfUTC: Bool {
     !words.isDisjoint(with: Self.utcWords) && words.isDisjoint(with: Self.otherTimeWords)
       && !words.contains { $0.allSatisfy(\.isNumber) }
@@ -39,11 +39,11 @@ struct HeaderWords {
   private static let utcWords: Set<String> = ["utc", "gmt", "zulu"]
   private static let otherTimeWords: Set<String> = ["offset", "local", "not", "non", "no", "minus", "plus"]
 
-  /// Whether a cell can be the name of a time: false only where `isTime` would be, and at a fraction of its cost.
+  /// Whether a cell can be the name of a time. It is false only if `isTime` would be, at a fraction of the cost.
   static func mayNameTime(_ field: Field) -> Bool {
     guard field.count <= Field.maxNameBytes else { return false }
     for place in 0..<field.count {
-      // Quotes and marks, which `foldedHeader` drops, and accents of their own may be between two letters of a name.
+      // Two letters of a name may have quotes and marks between them, which `foldedHeader` drops, or separate accents.
       if [0x22, 0xAF, 0xCC, 0xEF].contains(field[place]) { return true }
       for name in timeNames[Int(field[place])] where begins(field, at: place, with: name) { return true }
     }
@@ -53,53 +53,53 @@ struct HeaderWords {
   private static func begins(_ field: Field, at place: Int, with name: [UInt8]) -> Bool {
     for (offset, letter) in name.enumerated() {
       guard place + offset < field.count else { return false }
-      // Other letters have another byte in each case and encoding.
+      // Other letters have different bytes by case and encoding.
       if letter >= 0x80 { return field[place + offset] >= 0x80 }
       if field[place + offset] | 0x20 != letter { return false }
     }
     return true
   }
 
-  /// The names of times by their first byte in either case.
+  /// The names of times by their first byte, in either case.
   private static let timeNames: [[[UInt8]]] = {
     let names = timeStems.map { Array($0.description.utf8) } + timeWords.map { Array($0.utf8) }
     return (0...255).map { byte in names.filter { Int($0[0]) == byte | 0x20 } }
   }()
 
-  /// Whether it names glucose values and nothing else.
+  /// Whether it is a name for glucose values only.
   var isGlucose: Bool { glucose.isGlucose }
 
-  /// Whether it names glucose beside words that may make something else of it, and that a person may know.
+  /// Whether it has a word for glucose and other words that may change its meaning. Then a person may know.
   var isPerhapsGlucose: Bool {
     mentionsGlucose && !isGlucose && !namesNoValue && !glucose.namesOtherTime
   }
 
-  /// Whether it has to do with glucose in any way.
+  /// Whether it is related to glucose in any way.
   var mentionsGlucose: Bool {
     hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords) || glucose.hasGlucoseWord
       || (isSugar && hasStem(Self.bloodStems))
   }
 
-  /// Whether it names a value without saying of what. Sugar alone may be that of food.
+  /// Whether it is a name for a value without its kind. The word sugar without another may mean food.
   var isValue: Bool { glucose.isValue && !namesNoValue }
 
-  /// Whether a header may have it: a word for a value or for glucose, whatever else.
+  /// Whether it can be in a header of values: it has a word for a value or for glucose.
   var mentionsValue: Bool { glucose.mentionsValue || mentionsGlucose }
 
-  /// Whether it names sugar, be it that of blood or of food.
+  /// Whether it has a word for sugar, in blood or in food.
   var isSugar: Bool { hasStem(Self.sugarStems) }
 
-  /// Whether it names ketone values. One name for both kinds says of no row which of them it is.
+  /// Whether it is a name for ketone values. A name for both kinds does not say which kind a row is.
   var isKetone: Bool {
     hasStem(Self.ketoneStems) && !mentionsGlucose && words.isDisjoint(with: ["unit", "units"])
   }
 
-  /// Whether it names the time at which a database made or changed its row.
+  /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
   var isMeal: Bool { hasStem(Self.mealStems) }
 
-  /// Whether only sensors have what it names.
+  /// Whether it is a name for something that only sensors have.
   var isOfSensor: Bool {
     !words.isDisjoint(with: Self.trendWords) || hasStem(["transmitter", "sensorid"])
       || (words.contains("sensor") && !words.isDisjoint(with: Self.identityWords))
@@ -113,7 +113,7 @@ struct HeaderWords {
     return words.contains { $0.hasPrefix("mmol") } && !words.contains("mol") ? .millimolesPerLitre : nil
   }
 
-  /// The kind of reading that it names.
+  /// The kind of reading in the name.
   var kind: ReadingKind? {
     if isKetone { return .ketone }
     if words.contains("scan") || name.contains("gescannt") { return .scan }
@@ -121,16 +121,16 @@ struct HeaderWords {
     return hasStem(Self.stripStems) || !words.isDisjoint(with: Self.stripWords) ? .smbg : nil
   }
 
-  /// The role that a name settles by itself.
+  /// The role that follows from the name.
   var role: GenericRole? { Self.roles.first { $0.names.contains(name) }?.role }
 
-  /// Names of columns that say what kind of row it is.
+  /// Whether it is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  /// Names of columns that say what each value is called.
+  /// Whether it is a name for a column with the name of each value.
   var isName: Bool { Self.nameNames.contains(name) }
 
-  /// Whether it names a limit, a mean, a date or something else that is no reading.
+  /// Whether it is a name for a limit, a mean, a date or something else that is not a reading.
   var namesNoValue: Bool {
     namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
       || glucose.unknown.contains(where: Self.noReadingWords.contains)
@@ -178,13 +178,13 @@ struct HeaderWords {
     // Means and guesses.
     "mittel", "durchschnitt", "moyen", "promedio", "gemiddeld", "gennemsnit", "genomsnitt", "gjennomsnitt",
     "median", "predict", "forecast", "estimate", "interpol", "expected", "simulat", "residual",
-    // What is given.
+    // Amounts that are given.
     "intake", "infus",
-    // Values that adjust a sensor.
+    // Values for the calibration of a sensor.
     "calib", "kalib", "urin", "temperat",
-    // What food does to glucose.
+    // The effect of food on glucose.
     "glykämische last", "glycemische last", "charge glyc", "carga gluc", "carga glic", "carico glic",
-    // How a program shows them.
+    // How a program displays them.
     "color", "colour", "farbe",
   ]
   private static let noValueWords: Set<String> = [
@@ -194,8 +194,8 @@ struct HeaderWords {
     "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent",
     "streefwaarde", "index", "indice", "índice", "indeks", "load", "variability", "cv",
   ]
-  /// Words that make no reading of a name for glucose, each a whole part of it: sums of many values, predictions, values of
-  /// another time, made numbers, device health, raw signals, amounts in food and medicines, other fluids.
+  /// Words that exclude readings in a name with glucose. These are sums, predictions, values of another time,
+  /// artificial numbers, device health, raw signals, amounts in food and medicines, and other fluids.
   private static let noReadingWords: Set<String> = [
     "peak", "highest", "lowest", "baseline", "auc", "iauc", "spike", "spikes", "count", "percentile", "p",
     "coverage", "gap", "minutes", "management", "category", "score", "roc", "eventual", "guard", "next",
@@ -238,7 +238,7 @@ struct HeaderWords {
     "zdarzenie",
     "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
   ]
-  /// Names of columns that may say what a row's value is of, or whose it is.
+  /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [
     "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa", "bezeichnung",
   ]

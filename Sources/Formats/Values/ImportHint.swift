@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Writes the commands that a refusal suggests, complete and quoted for a shell.
+/// Writes the complete commands that a refusal suggests, quoted for a shell.
 struct ImportHint {
-  /// What a person said so far, with the name of the input.
+  /// The options so far, with the name of the input.
   var options: ExportOptions
 
-  /// The command that imports the input by these options.
+  /// The command that imports the input with these options.
   var command: String {
     var words = options.commandStart
     func add(_ option: String, _ value: String?) {
@@ -31,7 +31,7 @@ struct ImportHint {
     return words + " " + (name != "-" && name.hasPrefix("-") ? "./\(name)" : name).shellWord
   }
 
-  /// The commands with each of these changes, one a line, to follow a sentence that ends with a colon.
+  /// The command with each of these changes, one per line, for the end of a sentence with a colon.
   func lines(_ changes: [(inout ExportOptions) -> Void]) -> String {
     changes.map { change in
       var changed = self

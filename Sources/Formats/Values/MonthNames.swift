@@ -17,7 +17,7 @@ enum MonthNames {
     ("dec", 12), ("déc", 12), ("dez", 12), ("dic", 12), ("des", 12),
   ]
 
-  /// The month that a word names, 1 to 12; nil for a word of no known language.
+  /// The month of a name, 1 to 12; nil for an unknown word.
   static func month(_ word: some StringProtocol) -> Int? {
     let word = word.lowercased().trimmingSuffix(while: { $0 == "." })
     guard word.count >= 3 else { return nil }

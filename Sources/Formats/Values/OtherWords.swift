@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Column names of other substances, devices and measures, and of persons, in the languages of `HeaderWords`.
+/// Column names for other substances, devices and measures, and for persons, in the languages of `HeaderWords`.
 extension HeaderWords {
-  /// Whether it names something that is measured, given or eaten and is not glucose.
+  /// Whether it is a name for something other than glucose that is measured, given or eaten.
   var namesOther: Bool {
     namesFood || hasStem(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
   }
 
-  /// Whether it names a part of food, so that sugar beside it is one, too.
+  /// Whether it is a name for a part of food. Then sugar in the next column is a part of food, too.
   var namesFood: Bool { hasStem(Self.foodStems) || !words.isDisjoint(with: Self.foodWords) }
 
-  /// Whether it names the person whose row it is.
+  /// Whether it is a name for the person of the row.
   var isPerson: Bool {
     if Self.personNames.contains(name) { return true }
-    // `patientid`, `id_patient`, `user no.`: a word for a person with one for its number or name.
+    // `patientid`, `id_patient`, `user no.`: a word for a person together with a word for a number or name.
     let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     return parts.count == 2 && parts.contains(where: Self.personWords.contains)
       && parts.contains(where: Self.numberWords.contains)
   }
 
-  /// Whether it is a bare `id`: of each row, or of the person.
+  /// Whether it is only `id`, which can be that of each row or that of the person.
   var isBareID: Bool { name == "id" }
 
   private static let otherStems: [StaticString] = [
-    // Insulin, its doses, and what gives them.
+    // Insulin, its doses, and the devices for them.
     "insulin", "insuliin", "bolus", "basal", "bazal", "dose", "dosis", "dosi", "dosag", "dawk", "pump",
     "pompe",
     "bomba", "lantus", "tresiba", "levemir", "toujeo", "humalog", "novorapid", "novolog", "fiasp", "apidra",

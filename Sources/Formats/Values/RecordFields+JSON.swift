@@ -3,7 +3,7 @@
 import Logbook
 
 extension RecordFields {
-  /// The fields of the JSON object that a field of an export holds, whatever their size; nil for anything else.
+  /// The fields of the JSON object in a field of an export, of any size; nil for any other text.
   init?(json field: Field) {
     do throws(JSONError) {
       self = try RecordFields(uncheckedJSON: String(decoding: field.bytes, as: UTF8.self))

@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// Settles the unit of an input that names none, from all of its values.
+/// Settles the unit of an input without one, from all of its values.
 struct UnitSurvey {
-  /// What is certain of the unit of values: below and above are no values of the other one.
+  /// Values above this are not in mmol/L, and values below `minMilligrams` are not in mg/dL.
   private static let maxMillimoles = 35.0
   private static let minMilligrams = 36.0
 
@@ -17,9 +17,9 @@ struct UnitSurvey {
   private var hasFraction = false
 
   /// - Parameters:
-  ///   - given: what `--unit` says.
-  ///   - isForced: whether the values may exclude what is given.
-  ///   - usual: the unit that the format usually has, of an input without values.
+  ///   - given: the unit from `--unit`.
+  ///   - isForced: whether the given unit is used even if the values exclude it.
+  ///   - usual: the usual unit of the format, for an input without values.
   init(given: GlucoseUnit?, isForced: Bool = true, usual: GlucoseUnit = .milligramsPerDecilitre) {
     self.given = given
     self.isForced = isForced
@@ -27,11 +27,10 @@ struct UnitSurvey {
     basis = given == nil ? .inferred : .given
   }
 
-  /// Whether all values have to be looked at.
+  /// Whether all values must be surveyed.
   var isOpen: Bool { given == nil }
-  /// Whether the values may show that what a person gave is wrong.
+  /// Whether the values may contradict the given unit.
   var comparesGiven: Bool { given != nil && !isForced }
-  /// Whether a value was looked at.
   var hasValues: Bool { count > 0 }
 
   mutating func note(_ number: Double) {
@@ -41,12 +40,12 @@ struct UnitSurvey {
     if number <= Self.maxMillimoles, number != number.rounded() { hasFraction = true }
   }
 
-  /// Whether nearly all values are none in a unit.
+  /// Whether the values exclude a unit.
   private func exclude(_ unit: GlucoseUnit) -> Bool {
     unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
   }
 
-  /// - Throws: `Failure` of category `badInput` naming the option that settles it.
+  /// - Throws: `Failure` of category `badInput` that names the option that settles it.
   mutating func settle() throws {
     if count > 0, comparesGiven, exclude(unit) {
       let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
@@ -56,7 +55,7 @@ struct UnitSurvey {
           + "if they are \(unit.name)")
     }
     guard isOpen, count > 0 else { return }
-    // A sensor that shows 20 at times is one in mg/dL; nobody's glucose is 36 mmol/L time and again.
+    // A sensor that sometimes shows 20 uses mg/dL: no person repeatedly has 36 mmol/L.
     if above * 100 >= count * 95 {
       unit = .milligramsPerDecilitre
     } else if above == 0, hasFraction {

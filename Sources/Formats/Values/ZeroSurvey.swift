@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
-/// can show is in the others.
+/// Finds out whether 0 in a column means no value. It does if nearly all of many cells are 0, and the other cells hold
+/// what a meter can show.
 struct ZeroSurvey {
   private static let minCells = 50
 
@@ -9,7 +9,7 @@ struct ZeroSurvey {
   private var zeros = 0
   private var hasImplausible = false
 
-  /// Notes a filled cell. `isPlausible`: whether a meter can show this number.
+  /// Notes a filled cell. `isPlausible` says whether a meter can show this number.
   mutating func note(_ number: Double, isPlausible: Bool) {
     count += 1
     if number == 0 {
@@ -19,6 +19,6 @@ struct ZeroSurvey {
     }
   }
 
-  /// Whether 0 says that there is no value.
+  /// Whether 0 means that there is no value.
   var zeroIsNone: Bool { count >= Self.minCells && zeros * 100 >= count * 95 && !hasImplausible }
 }

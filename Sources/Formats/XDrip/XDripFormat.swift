@@ -3,11 +3,11 @@
 import Archives
 import Logbook
 
-/// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are milliseconds of UTC, values are mg/dL whatever
-/// the app shows, and 0 is no value.
+/// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are in milliseconds of UTC. Values are in
+/// mg/dL whatever the app shows, and 0 is no value.
 ///
-/// A calibration has a blood test within a minute in most cases, and is not read beside it. What a sensor says before its
-/// first calibration is 0 or a few milligrams, as in the app's own CSV, which leaves out what is not above 13.
+/// A calibration usually has a blood test within a minute, so calibrations are not read. Before its first calibration a
+/// sensor gives 0 or a few milligrams. The app's own CSV leaves out values that are not above 13.
 struct XDripFormat: ExportFormat {
   static let id = "xdrip"
   static let title = "xDrip+ backup"
@@ -31,9 +31,9 @@ struct XDripFormat: ExportFormat {
     static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11
   }
 
-  /// The bit of a blood test's state that says that it calibrated a sensor.
+  /// The bit in a blood test's state for a test that calibrated a sensor.
   private static let calibrates: Int64 = 2
-  /// What the app itself takes for a sensor's value is more.
+  /// The app takes only higher numbers for values of a sensor.
   private static let noValue = 13.0
 
   private let model: String
@@ -105,7 +105,7 @@ extension XDripFormat {
     _ kind: ReadingKind, _ cell: Field, tick: Int64, at time: ShownTime, marks: ReadingMarks = [], _ row: Row,
     into out: inout Collector
   ) {
-    // A number in quotes is text in the database: no app wrote it.
+    // A number in quotes is text in the database, and the app does not write text.
     let value = cell.shape == .quoted ? .rejected("the glucose value is not a number") : glucose.read(cell)
     switch value {
     case .empty: out.skip("reading without a value")
@@ -119,7 +119,7 @@ extension XDripFormat {
     }
   }
 
-  /// A treatment can hold a dose, carbohydrates and a note; each is a record of its own.
+  /// A treatment can hold a dose, carbohydrates and a note. Each becomes a separate record.
   private func readTreatment(_ row: Row, at time: ShownTime, into out: inout Collector) {
     if ["Sensor Start", "Sensor Stop"].contains(row[Name.event].text) {
       return out.skip("sensor start or stop")
