@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of attachments, by what identifies it: equal content is one content, whatever it is called.
+/// The content of attachments, identified by its digest: equal bytes are one content, whatever the name of the file.
 package struct AttachmentContent: Hashable, Sendable {
   /// SHA-256 of the bytes, in 64 lower-case hexadecimal digits.
   package var digest: String
-  /// How many bytes there are.
+  /// The number of bytes.
   package var size: Int64
 
   /// A content with this digest and size.
@@ -20,42 +20,42 @@ package struct AttachmentContent: Hashable, Sendable {
   }
 }
 
-/// How much one side has of a content.
+/// How much of a content one side has.
 package struct HeldContent: Hashable, Sendable {
-  /// The bytes held, from the first on.
+  /// The number of bytes held, from the first on.
   package var bytes: Int64
-  /// How many there are to be; nil where that is unknown.
+  /// The size of the whole content; nil if unknown.
   package var size: Int64?
-  /// Whether all are there, and have the digest.
+  /// Whether all bytes are held and match the digest.
   package var isWhole: Bool { bytes == size }
 
-  /// So many bytes of so many.
+  /// A content of which this many bytes of the size are held.
   package init(bytes: Int64 = 0, size: Int64? = nil) {
     self.bytes = bytes
     self.size = size
   }
 }
 
-/// What a service answers to a part of a content.
+/// A service's answer to a part of a content.
 package enum ContentAnswer: Hashable, Sendable {
-  /// So much is held after it. A content that is whole accepts no part and stays.
+  /// This much is held after the request. A whole content accepts no part and does not change.
   case holds(HeldContent)
-  /// The part does not begin where the content ends: nothing was stored.
+  /// The part does not begin where the held content ends. Nothing was stored.
   case misplaced(HeldContent)
-  /// With this part the content was whole, did not have its digest, and was dropped.
+  /// The content was whole with this part, but did not match its digest, and was deleted.
   case wrongDigest
-  /// The logbook holds as much content as it may: nothing was stored. The service's words say how much that is.
+  /// The logbook has reached its limit of content. Nothing was stored. The text of the service states the limit.
   case full(String)
 }
 
 /// A part of a content, as a service returns it.
 package struct ContentPart: Hashable, Sendable {
-  /// How many bytes the whole content has.
+  /// The size of the whole content in bytes.
   package var size: Int64
   /// The bytes from the requested offset on.
   package var bytes: [UInt8]
 
-  /// A part of a content of so many bytes.
+  /// A part of a content of this size.
   package init(size: Int64, bytes: [UInt8]) {
     self.size = size
     self.bytes = bytes

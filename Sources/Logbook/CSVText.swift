@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Appends `text` as a cell of a CSV line (RFC 4180), in UTF-8: in quotes where a reader would else take a part of it for the
-/// end of the cell.
+/// Appends `text` as a cell of a CSV line (RFC 4180), in UTF-8. It is in quotes if a reader would otherwise see the end
+/// of the cell in it.
 package func appendCSVText(_ text: String, to out: inout [UInt8]) {
   guard needsQuotes(text) else { return out.append(contentsOf: text.utf8) }
   out.append(UInt8(ascii: "\""))
@@ -20,9 +20,9 @@ package func csvText(_ text: String) -> String {
 }
 
 private func needsQuotes(_ text: String) -> Bool {
-  // The bytes of most cells say at once that there is nothing to quote.
+  // The bytes of most cells show that nothing must be quoted.
   if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
-  // Scalars and no characters: a comma with an accent on it is one character, and for every reader still a comma.
+  // By scalars and not by characters: a comma with a combining accent is one character, but every reader sees a comma.
   return text.unicodeScalars.contains { $0 == "," || $0 == "\"" || isLineBreak($0) }
 }
 

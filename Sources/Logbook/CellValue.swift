@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the value of a source holds.
+/// The content of a value cell.
 package enum CellValue: Sendable {
   case measurement(Measurement)
   case empty
-  /// It is none, with the reason in words that hold none of its values.
+  /// It is not a value. The reason contains none of the person's values.
   case rejected(String)
 
-  /// A glucose value. A number that no meter shows says that the unit or the place is wrong.
+  /// A glucose value. A number that no meter shows means that the unit or the column is wrong.
   @inlinable package init(glucose number: Double, _ unit: GlucoseUnit) {
     let range = PlausibleAmounts.glucose(unit)
     self =

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A page of what others changed on a service.
+/// A page of changes that others made on a service.
 package struct ChangePage: Sendable {
-  /// Readings, each once.
+  /// The readings. Each is in it once.
   package var readings: ReadingBatch
-  /// Places of the readings that documents of other programs hold: the store may have one of them from its own source.
+  /// Indices of the readings from documents of other programs. The store may have one of them from its own source.
   package var foreign: Set<Int>
-  /// Records in their current state, each once.
+  /// The records in their current state. Each is in it once.
   package var records: [RemoteRecord]
-  /// Items of the service that are not accepted, counted by the reason.
+  /// Items of the service that are not accepted, counted by reason.
   package var notTaken: [String: Int] = [:]
-  /// Where the next page begins. Moves on an empty page, too.
+  /// Where the next page begins. It also changes on an empty page.
   package var cursor: String
   /// Whether there is another page.
   package var hasMore: Bool
@@ -27,9 +27,9 @@ package struct ChangePage: Sendable {
   }
 }
 
-/// A part of a logbook that can be fetched before, or instead of, everything else that changed.
+/// A part of a logbook that can be fetched before all other changes, or without them.
 package enum ChangePart: Hashable, Sendable {
-  /// Readings by their shown times in civil seconds: from the first on, up to the second, which itself is left out.
+  /// Readings by their shown times in civil seconds, from the first time up to, but without, the second.
   case readings(from: Int64, until: Int64)
   /// Every record.
   case records
@@ -37,11 +37,11 @@ package enum ChangePart: Hashable, Sendable {
   case record(String)
 }
 
-/// Records of a service in the order of their ids.
+/// Records of a service, ordered by id.
 package struct RecordPage: Hashable, Sendable {
   /// The records.
   package var records: [RemoteRecord]
-  /// Whether others follow after the last one.
+  /// Whether more records follow the last one.
   package var hasMore: Bool
 
   /// A page of records.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files by which this computer proves to a remote who it is. The store keeps their paths alone.
+/// The files by which this computer proves its identity to a remote. The store only keeps their paths.
 package struct ClientCertificate: Hashable, Sendable {
-  /// The certificate and those that signed it, PEM.
+  /// The certificate and those of its signers, in PEM.
   package let certificateFile: String
-  /// Its private key, PEM, which nobody else may read.
+  /// Its private key in PEM, which only its owner may read.
   package let keyFile: String
 
   /// A certificate and its key, by their absolute paths.

@@ -1,48 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person decided about counting once: the content of a record of kind `count`. A decision is never deleted but set
-/// back to the rule, so that two stores that decide the same write the same record.
+/// A person's decision about counting once: the content of a record of kind `count`. It is never deleted, only reset to
+/// the rule, so that two stores with the same decision write the same record.
 package struct CountDecision: Hashable, Sendable {
-  /// What is decided.
+  /// The decision.
   package enum Choice: String, CaseIterable, Sendable {
-    /// Two items are one, wherever they are.
+    /// Two items are one fact, wherever they are.
     case once
     /// Both count.
     case both
     /// Only this source counts.
     case only
-    /// Nothing: the rule holds.
+    /// No decision: the rule applies.
     case rule
   }
 
-  /// What it is about.
+  /// The subject of a decision.
   package enum Subject: Hashable, Sendable {
-    /// Two sources, by the words that name them.
+    /// Two sources by their names.
     case sources(String, String)
     /// Two items, by their ids.
     case items(String, String)
-    /// One kind in a range of shown times, of which one source may count.
+    /// A kind of items in a range of shown times, for which one source counts.
     case range(CountableItem.Kind, since: DeviceTime?, until: DeviceTime?)
   }
 
-  /// What it is about.
   package let subject: Subject
-  /// What is decided.
   package let choice: Choice
-  /// The word of the source that counts, where only one does; else empty.
+  /// The name of the only source that counts; empty for another choice.
   package let source: String
 
-  /// The most that a name or an id takes, in bytes. The identity of a reading with the longest texts is below it.
+  /// The maximum length of a name or id in bytes. It is above the identity of a reading with the longest texts.
   package static let maxNameBytes = 2048
 
-  /// A decision. The two of a pair come in one order, whichever was typed first.
+  /// A decision. A pair has one order, whichever was typed first.
   package init(_ subject: Subject, _ choice: Choice, source: String = "") {
     self.subject = subject.inOrder
     self.choice = choice
     self.source = source
   }
 
-  /// The identity of the record that states it: one for each subject, in every store.
+  /// The id of the record with this decision. In every store there is one per subject.
   package var guid: String {
     switch subject {
     case .sources(let first, let second): Digest.uuid(of: ["count", "sources", first, second])
@@ -91,7 +89,7 @@ extension CountDecision {
     return fields
   }
 
-  /// The record. Its time is that of no decision, so that two stores that decide the same write the same.
+  /// The record. Its time is the same for all decisions, so that two stores with the same decision write the same record.
   package func state(editedAt: Int64?) -> RecordState {
     RecordState(
       kind: .count, entryGuid: nil, deviceTime: LogbookZones.baseTime,
@@ -99,7 +97,7 @@ extension CountDecision {
       editedAt: editedAt)
   }
 
-  /// What such fields say; nil for what this program does not understand, which then decides nothing.
+  /// The decision in these fields; nil for fields that this program does not understand, which decide nothing.
   package init?(fields: RecordFields) {
     func text(_ name: String) -> String? {
       guard case .text(let text)? = fields[name], text.utf8.count <= Self.maxNameBytes else { return nil }
@@ -119,7 +117,7 @@ extension CountDecision {
       let (since, until) = (
         limits.since.flatMap { DeviceTime(text: $0) }, limits.until.flatMap { DeviceTime(text: $0) }
       )
-      // A limit that cannot be read would make the range longer than it says.
+      // If an unreadable limit were ignored, the range would be longer than stated.
       guard let kind = text(Name.kind).flatMap(CountableItem.Kind.init),
         (since == nil) == (fields[Name.since] == nil), (until == nil) == (fields[Name.until] == nil)
       else { return nil }
@@ -130,8 +128,8 @@ extension CountDecision {
     }
   }
 
-  /// What two sides say that were edited apart. A decision about totals never waits for another one: where two people
-  /// decided differently, the rule holds on every store.
+  /// Merges two different edits. A decision about totals never becomes a conflict: if two people decided differently,
+  /// the rule applies on every store.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {

@@ -12,7 +12,7 @@ package func grouped(_ number: Int) -> String {
   return (number < 0 ? "-" : "") + groups.joined(separator: ",")
 }
 
-/// A count with its noun: `1 reading`, `2 readings`, or with the word for many that is given.
+/// A count with its noun: `1 reading`, `2 readings`, or with the given plural.
 package func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
   "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
 }

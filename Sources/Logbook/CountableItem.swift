@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item whose amount has a part in a total: a dose, a meal, a finger stick or a ketone reading. What decides whether
-/// another source states the same fact.
+/// An item whose amount is part of a total: a dose, a meal, a finger stick or a ketone reading. It has the properties
+/// that show whether another source states the same fact.
 package struct CountableItem: Sendable {
-  /// What totals are of.
+  /// The kinds of totals.
   package enum Kind: String, CaseIterable, Sendable {
     case insulin, food, smbg, ketone
   }
 
-  /// What a dose of insulin is for. An unknown use fits every other.
+  /// The use of an insulin dose. An unknown use matches every other.
   package enum Use: Int, Sendable {
     case bolus, basal, mixed, unknown
   }
 
-  /// How much it is.
+  /// The amount.
   package enum Amount: Sendable {
-    /// Ten thousandths of a unit, at once and over some time.
+    /// Ten-thousandths of a unit: at once, and over time.
     case insulin(units: Int64, extended: Int64)
     /// Thousandths of a gram.
     case carbohydrates(Int64)
@@ -24,33 +24,33 @@ package struct CountableItem: Sendable {
 
   /// The guid of a record, or the canonical identity of a reading.
   package let id: String
-  /// What totals it has a part in.
+  /// The total to which it belongs.
   package let kind: Kind
-  /// What a dose is for; `unknown` of everything else.
+  /// The use of a dose; `unknown` for all other items.
   package let use: Use
-  /// How much it is.
   package let amount: Amount
   /// UTC seconds.
   package let instant: Int64
   /// The shown time in civil seconds.
   package let shown: Int64
-  /// Where it came from.
+  /// The origin.
   package let source: CountingSource
-  /// What else a reading says.
+  /// The marks of a reading.
   package let marks: ReadingMarks
-  /// What a person wrote with a record; empty for a reading.
+  /// The note of a record; empty for a reading.
   package let note: String
-  /// Whether an algorithm gave the dose. It gives equal ones minutes apart, so that an equal dose is no sign of one fact.
+  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, so an equal dose does not show the
+  /// same fact.
   let isAutomatic: Bool
-  /// How much else it says: of one fact in several sources, the fullest stays.
+  /// The number of further details. Of one fact in several sources, the item with the most details is kept.
   let details: Int
 }
 
 // MARK: - From records and readings
 
 extension CountableItem {
-  /// An item of a record; nil for one without an amount that is counted, such as a note or a basal rate. One source at each
-  /// instant has the rates, as one sensor has the glucose.
+  /// The item of a record; nil for a record without an amount that is counted, such as a note or a basal rate. At each
+  /// instant, one source has the rates, as one sensor has the glucose.
   package init?(
     _ kind: RecordKind, _ fields: RecordFields, id: String, deviceTime: DeviceTime, placement: Placement,
     source: CountingSource
@@ -88,7 +88,7 @@ extension CountableItem {
     details = fields.values.count
   }
 
-  /// An item of a reading; nil for a sensor's value, and for one that has no part in figures anyway.
+  /// The item of a reading; nil for a sensor's value, and for a reading that is not part of figures.
   package init?(
     _ kind: ReadingKind, _ measurement: Measurement, marks: ReadingMarks, id: String, deviceTime: DeviceTime,
     placement: Placement, source: CountingSource
@@ -108,10 +108,11 @@ extension CountableItem {
 // MARK: - The same fact
 
 extension CountableItem {
-  /// Two times closer than this may be one: exports cut or round to minutes, which moves a time by up to 59 seconds. In 29
-  /// real exports, equal amounts of one source lie so close 3 times in 2,192 items, within 5 minutes 28 times.
+  /// Two times that differ by less can be one: exports cut or round to minutes, which moves a time by up to 59 seconds.
+  /// In 29 real exports, equal amounts of one source are this close 3 times in 2,192 items, and within 5 minutes 28
+  /// times.
   static let windowSeconds: Int64 = 60
-  /// How far two instants may be apart where the shown times agree: the offsets of two clocks differ by no more.
+  /// The maximum distance of two instants with equal shown times. The offsets of two clocks differ by no more.
   static let maxInstantSeconds: Int64 = 26 * 3600
 
   /// Whether both can state one fact: different sources, equal amounts, and times within a minute.
@@ -132,8 +133,8 @@ extension CountableItem {
     use == other.use || use == .unknown || other.use == .unknown
   }
 
-  /// Two devices that each keep what they measured made two measurements, unless one of them got it from a meter.
-  /// Ids show whether a record of unknown origin can be from elsewhere: those of imports are version 8.
+  /// Two devices that each store their own measurements made two measurements, unless one of them got its value from a
+  /// meter. For a record of unknown origin, ids show whether it can be from elsewhere: those of imports are version 8.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)
@@ -143,7 +144,8 @@ extension CountableItem {
     return marks.contains(.linked) || other.marks.contains(.linked)
   }
 
-  /// Whether this one stays where both state one fact. It may change the use, the marks and the second, never the amount.
+  /// Whether this item is kept if both state one fact. The choice may change the use, the marks and the second, but
+  /// never the amount.
   package func precedes(_ other: CountableItem) -> Bool {
     if source.role != other.source.role { return source.role.rawValue < other.source.role.rawValue }
     if details != other.details { return details > other.details }
@@ -153,12 +155,12 @@ extension CountableItem {
 }
 
 extension CountableItem.Amount {
-  /// Whether both are the same amount as sources print it.
+  /// Whether both are the same amount as sources write it.
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
-      // A hundredth of a unit is the finest step of a pump that exports print. A program without a word for the part of a dose
-      // that is given over some time states the sum.
+      // Exports write a pump's amounts in steps of at least a hundredth of a unit. A program that does not split a dose
+      // states the sum of both parts.
       let total = abs(units + extended - otherUnits - otherExtended)
       return total < 100 && (extended == 0 || otherExtended == 0 || abs(extended - otherExtended) < 100)
     case (.carbohydrates(let grams), .carbohydrates(let others)):
@@ -172,7 +174,8 @@ extension CountableItem.Amount {
 }
 
 extension Measurement {
-  /// Whether two devices that measured the same would show these: compared in the coarser of both units, rounded to its step.
+  /// Whether two devices with the same measurement would show these values. They are compared in the coarser unit,
+  /// rounded to its step.
   func isShown(like other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of an item.
+/// Whether an item counts.
 package enum CountVerdict: Hashable, Sendable {
-  /// It counts; what other sources say of the same fact.
+  /// It counts. The repetitions are from other sources with the same fact.
   case counts(alsoIn: [Repetition])
-  /// It is left out: the item with this id, of this source, states the same.
+  /// It is left out: the item with this id, from this source, states the same.
   case repeats(String, CountingSource)
-  /// It is left out: a finger stick that is the own value of this sensor.
+  /// It is left out: a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
   /// It is left out: a person chose another source for its kind and time.
   case notChosen
 
-  /// Whether it has a part in totals.
+  /// Whether the item is part of totals.
   package var counts: Bool { if case .counts = self { true } else { false } }
 }
 
-/// What another source says of a fact that counts once.
+/// The statement of another source about a fact that counts once.
 package struct Repetition: Hashable, Sendable {
   /// The other source.
   package let source: CountingSource
-  /// What it says besides of a reading.
+  /// The further marks of a reading there.
   package let marks: ReadingMarks
-  /// What a person wrote there; empty without a note.
+  /// The note of a person there; empty without a note.
   package let note: String
 
-  /// What an item that is left out says.
+  /// The repetition by an item that is left out.
   package init(_ item: CountableItem) { (source, marks, note) = (item.source, item.marks, item.note) }
 }
 
-/// Finds the items that state a fact which another source states, too. Items pass through in the order of time, and come
-/// out in the same order with what becomes of each; memory grows with what lies within 26 hours, not with the store.
+/// Finds items that repeat a fact of another source. Items are added in the order of time, and returned in the same
+/// order with their verdicts. Memory grows with the items within 26 hours, not with the store.
 ///
-/// The rule: items of different sources with equal amounts and times within a minute are one fact, of which one stays. A
-/// source never repeats itself, so of a fact as many count as the source with the most of them has. Earlier facts find
-/// their repetitions first. So what becomes of an item depends on its own minute, and not on the period that is asked for.
+/// The rule: items of different sources with equal amounts and times within a minute are one fact, of which one is
+/// kept. A source never repeats itself, so a fact counts as often as the source with most of its items has it. Earlier
+/// facts find their repetitions first. Thus an item's verdict depends on its own minute, and not on the requested
+/// period.
 package struct CountedOnce<Payload> {
   fileprivate struct Entry {
     var payload: Payload
@@ -43,30 +44,30 @@ package struct CountedOnce<Payload> {
     var verdict: CountVerdict?
   }
 
-  /// Items that state one fact, each of another source.
+  /// Items that state one fact, each from another source.
   private struct Fact {
     var items: [CountableItem]
-    /// How many of them have not come out yet.
+    /// How many of them are not yet returned.
     var held: Int
   }
 
-  /// Where facts are found: their kind, and a minute of the instant or of the shown time.
+  /// Where facts are found: by kind, and a minute of the instant or of the shown time.
   private struct Place: Hashable {
     let kind: CountableItem.Kind
     let isShown: Bool
     let minute: Int64
   }
 
-  /// A person or a pump has a handful in a minute. Beyond this, an input of millions in one minute is no longer compared.
+  /// A person or a pump has a handful in a minute. Above this limit, millions of items in one minute are not compared.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// The most items that are held; a day of a life has hundreds.
+  /// The maximum number of waiting items. A day of a person's life has hundreds.
   private static var maxHeld: Int { 100_000 }
 
   private let rules: CountingRules
   private var entries: [Entry] = []
-  /// The first entry that has not come out.
+  /// The first entry that is not yet returned.
   private var first = 0
-  /// The first entry that has not been compared. Items of one instant are compared together, in an order of their own.
+  /// The first entry that is not yet compared. Items at one instant are compared together, in a fixed order.
   private var compared = 0
   private var newest = Int64.min
   private var isFinished = false
@@ -74,12 +75,12 @@ package struct CountedOnce<Payload> {
   private var nextFact = 0
   private var places: [Place: [Int]] = [:]
 
-  /// Nothing yet, with what people decided.
+  /// An empty comparison with people's decisions.
   package init(_ rules: CountingRules = CountingRules()) { self.rules = rules }
 
-  /// Takes the next item in the order of time.
+  /// Adds the next item in the order of time.
   ///
-  /// - Parameter item: nil for one that always counts.
+  /// - Parameter item: nil for an item that always counts.
   package mutating func add(_ payload: Payload, _ item: CountableItem?, at instant: Int64) {
     if instant > newest {
       compareLast()
@@ -88,13 +89,13 @@ package struct CountedOnce<Payload> {
     entries.append(Entry(payload: payload, instant: instant, item: item))
   }
 
-  /// No more items come.
+  /// Ends the input.
   package mutating func finish() {
     compareLast()
     isFinished = true
   }
 
-  /// The next item that is decided; nil until another one comes.
+  /// The next item with a verdict; nil until another item is added.
   package mutating func next() -> (payload: Payload, item: CountableItem?, verdict: CountVerdict)? {
     guard first < entries.count, isFinished || isReady(entries[first]) else {
       release(atLeast: 1024)
@@ -123,7 +124,8 @@ package struct CountedOnce<Payload> {
 // MARK: - Facts
 
 extension CountedOnce {
-  /// Compares the items of the newest instant. Their order is that of their sources and ids, the same in every store.
+  /// Compares the items at the newest instant. Their order is that of their sources and ids, which is the same in every
+  /// store.
   private mutating func compareLast() {
     var places: [(index: Int, item: CountableItem)] = []
     for index in compared..<entries.count {
@@ -136,14 +138,14 @@ extension CountedOnce {
     for (index, item) in places { entries[index].fact = join(item) }
   }
 
-  /// What is known better comes first, since an unknown use fits every fact.
+  /// Items with a known use come first, since an unknown use matches every fact.
   private static func isBefore(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if left.use != right.use { return left.use.rawValue < right.use.rawValue }
     if left.source != right.source { return left.source.text < right.source.text }
     return left.id < right.id
   }
 
-  /// The fact that an item states: the earliest that can be the same, of these one of the same use.
+  /// Adds an item to the earliest matching fact, preferably one with the same use, or to a new fact.
   private mutating func join(_ item: CountableItem) -> Int {
     let candidates = candidates(for: item).sorted()
     let alike = candidates.first { facts[$0]?.items.contains { $0.use == item.use } ?? false }
@@ -193,7 +195,7 @@ extension CountedOnce {
     return .repeats(kept.id, kept.source)
   }
 
-  /// One item of a fact has come out. Nothing can join the fact any more.
+  /// Notes that one item of a fact was returned. After it, no item can join the fact.
   private mutating func leave(_ number: Int) {
     guard let fact = facts[number] else { return }
     for item in fact.items.prefix(fact.held == fact.items.count ? fact.items.count : 0) {
@@ -210,8 +212,8 @@ extension CountedOnce {
 extension CountedOnce: Sendable where Payload: Sendable {}
 extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 
-/// How far beyond a period items are read, so that what becomes of those in it is settled: what can repeat an item lies
-/// within 26 hours of it, and what decides about that one within 26 hours more.
+/// How far outside a period items are read, so that the verdicts in the period are certain. The repetition of an item
+/// is within 26 hours, and the items that decide about that one within 26 hours more.
 package enum CountingMargin {
   /// On each side, in seconds.
   package static let seconds: Int64 = 3 * 86400

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What people decided about counting once, as the rule needs it.
+/// People's decisions about counting once, in the form that the rule needs.
 package struct CountingRules: Hashable, Sendable {
-  /// Two items that a person calls one.
+  /// Two items that a person declared to be one.
   package struct Joined: Hashable, Sendable {
-    /// The id of the one that is left out.
+    /// The id of the item that is left out.
     let leftOut: String
-    /// What it says.
+    /// Its statement.
     let repetition: Repetition
-    /// The id of the one that stays.
+    /// The id of the item that is kept.
     let kept: String
     let keptSource: CountingSource
 
-    /// Of two visible items, the one that states the fact best stays.
+    /// Keeps the item that states the fact best, of two visible items.
     package init(_ first: CountableItem, _ second: CountableItem) {
       let (kept, other) = first.precedes(second) ? (first, second) : (second, first)
       (leftOut, repetition) = (other.id, Repetition(other))
@@ -36,10 +36,11 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The most decisions that count: far more than a person makes, and few enough that a remote cannot make counting slow.
+  /// The maximum number of decisions that are used. It is far above what a person makes, and limits the work that a
+  /// remote can cause.
   package static let maxDecisions = 500
 
-  /// What was decided, the rule's own apart.
+  /// The decisions, without those for the rule.
   package let decisions: [CountDecision]
   private var separateSources: [Pair] = []
   private var separateItems: Set<Pair> = []
@@ -47,12 +48,12 @@ package struct CountingRules: Hashable, Sendable {
   private var joined: [String: Joined] = [:]
   private var keepers: [String: [Repetition]] = [:]
   private let isOff: Bool
-  /// The finger sticks that are a sensor's own values.
+  /// The finger sticks that are copies of a sensor's values.
   package var sensorCopies = SensorCopies()
 
-  /// The rule with what people decided.
+  /// The rule with people's decisions.
   ///
-  /// - Parameter joined: the pairs of items that are one, of which both are visible.
+  /// - Parameter joined: the pairs of items that are one fact, with both visible.
   package init(_ decisions: [CountDecision] = [], joined: [Joined] = []) {
     let all = decisions.filter { $0.choice != .rule }.sorted { $0.guid < $1.guid }
     self.decisions = Array(all.prefix(Self.maxDecisions))
@@ -71,7 +72,7 @@ package struct CountingRules: Hashable, Sendable {
       default: break
       }
     }
-    // Of ranges that overlap the shorter one is meant.
+    // Where ranges overlap, the shorter one applies.
     ranges.sort { left, right in
       left.length != right.length ? left.length < right.length : left.source < right.source
     }
@@ -86,13 +87,13 @@ package struct CountingRules: Hashable, Sendable {
     self.isOff = isOff
   }
 
-  /// Everything counts, as totals were made before anything was counted once.
+  /// Counts everything, as totals did before repetitions were left out.
   package static let all = CountingRules(isOff: true)
 
-  /// Whether anything is left out at all.
+  /// Whether repetitions are left out.
   package var isOn: Bool { !isOff }
 
-  /// What is known of one item alone, from a person or a sensor; nil where its minute decides.
+  /// The verdict on one item by a person's decision or a sensor; nil if it depends on the other items of its minute.
   func verdict(of item: CountableItem) -> CountVerdict? {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
@@ -100,12 +101,12 @@ package struct CountingRules: Hashable, Sendable {
     return sensorCopies.sensor(of: item).map(CountVerdict.sensorValue)
   }
 
-  /// Whether a source may count for a kind at a shown time: where a person chose one, only that one does.
+  /// Whether a source counts for a kind at a shown time. If a person chose a source, no other one counts.
   package func isChosen(_ kind: CountableItem.Kind, _ source: CountingSource, shown: Int64) -> Bool {
     ranges.first { $0.holds(kind, shown) }.map { source.isNamed($0.source) } ?? true
   }
 
-  /// Whether a person says that two items are two facts.
+  /// Whether a person declared two items to be two facts.
   func separates(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if !separateItems.isEmpty {
       let (first, second) = left.id < right.id ? (left.id, right.id) : (right.id, left.id)
@@ -114,7 +115,7 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  /// Whether a person says that what two sources state are always two facts.
+  /// Whether a person declared the statements of two sources to be separate facts always.
   func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
@@ -122,7 +123,7 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// Whether a person decided about two sources, so that their totals can be added up.
+  /// Whether a person decided about two sources, so that their totals can be added.
   package func isDecided(_ left: CountingSource, _ right: CountingSource) -> Bool {
     decisions.contains { decision in
       guard case .sources(let first, let second) = decision.subject else { return false }
@@ -130,7 +131,7 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// What the items say that a person called one with this one.
+  /// The repetitions by items that a person joined with this one.
   func repetitionsJoined(to id: String) -> [Repetition] { keepers[id] ?? [] }
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an item came from, as far as counting it once is concerned: a format or driver, with the program or the device
-/// within it. Two items of one source are always two facts.
+/// The origin of an item for counting once: a format or driver, and the program or device within it. Two items of one
+/// source are always two facts.
 package struct CountingSource: Hashable, Sendable {
-  /// What a source is. Of one fact in several sources, the first of these states it best.
+  /// The kind of source. Of one fact in several sources, the first of these states it best.
   package enum Role: Int, Sendable {
-    /// The memory of the device that measured or gave the dose: a meter, a pump, a pen.
+    /// The memory of the device that measured or gave the dose, such as a meter, a pump or a pen.
     case memory
     /// The app in which a person typed it.
     case app
-    /// What gathers the data of others.
+    /// A program that collects the data of others.
     case collector
     /// Typed into glucoport.
     case typed
-    /// A record of which nothing is known.
+    /// The source of a record without known origin.
     case unknown
   }
 
@@ -21,7 +21,7 @@ package struct CountingSource: Hashable, Sendable {
   package let format: String
   /// The program or device within it; empty without one.
   package let part: String
-  /// What it is.
+  /// The role of the source.
   package let role: Role
 
   /// A source of records.
@@ -30,10 +30,11 @@ package struct CountingSource: Hashable, Sendable {
     role = Self.role(of: format)
   }
 
-  /// The source of readings that a device took. One with a serial number has its own memory, unless a collector says so.
+  /// The source of readings from a device. A device with a serial number has its own memory, unless a collector reports
+  /// it.
   package init(_ device: Device) {
     format = device.format
-    // Without a serial number, the model names the app or the phone, as records of the same source do.
+    // Without a serial number, the model is the name of the app or phone, as in records of the same source.
     part =
       device.serial.isEmpty
       ? device.model
@@ -42,30 +43,30 @@ package struct CountingSource: Hashable, Sendable {
     self.role = role == .app && !device.serial.isEmpty ? .memory : role
   }
 
-  /// The source of records without provenance. The way in which an id was made distinguishes such records.
+  /// The source of records without provenance. The version of the id distinguishes such records.
   package static let unknown = CountingSource(format: "")
 
-  /// How messages and settings name it: `mysugr`, or `apple-health/Anna's iPhone`.
+  /// The name in messages and settings: `mysugr`, or `apple-health/Anna's iPhone`.
   package var text: String { part.isEmpty ? format : "\(format)/\(part)" }
 
-  /// Whether a decision's word names it: its format, or the format with its part. A part alone names none: phones have an app
-  /// of the name of a format.
+  /// Whether a decision's name means it: its format, or the format with its part. The part is not enough, since phones
+  /// have an app with the name of a format.
   package func isNamed(_ word: String) -> Bool {
     guard !format.isEmpty else { return false }
     let word = word.lowercased()
     return word == format || word == text.lowercased()
   }
 
-  /// What gathers the data of others.
+  /// Formats that collect the data of others.
   private static let collectors: Set<String> = [
     "apple-health", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
     "health-connect", "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
   ]
-  /// What passes on glucose of other programs without the kind that it had there.
+  /// Formats that give glucose of other programs without its original kind.
   private static let sensorRelays: Set<String> = [
     "apple-health", "health-auto-export", "health-connect", "tidepool",
   ]
-  /// What reads the memory of devices, in exports and as drivers.
+  /// Formats and drivers that read the memory of devices.
   private static let memories: Set<String> = [
     "accu-chek-360", "accu-chek-guide", "accu-chek-mobile", "carelink", "carelink-cloud", "dexcom-g4",
     "freestyle-insulinx", "freestyle-libre", "freestyle-neo", "glucomen-areo", "glucometerutils",
@@ -73,10 +74,10 @@ package struct CountingSource: Hashable, Sendable {
     "onetouch-ultraeasy", "onetouch-verio", "onetouch-verio-iq", "smart-pix", "taidoc", "tandem",
     "true-metrix",
   ]
-  /// What people type into glucoport.
+  /// Formats of items typed into glucoport.
   private static let typed: Set<String> = ["glucoport", "typed"]
 
-  /// Whether finger sticks of it may be the values of a sensor; see `SensorCopies`.
+  /// Whether its finger sticks may be the values of a sensor; see `SensorCopies`.
   package var mayRelaySensors: Bool { Self.sensorRelays.contains(format) }
 
   private static func role(of format: String) -> Role {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What took a reading. Identified by vendor and serial number or, without one, by format and model text.
+/// The device that took a reading. It is identified by vendor and serial number or, without one, by format and model.
 public struct Device: Hashable, Sendable {
   /// The maker, as the source or its format names it.
   public var vendor: String
   /// The model, as the source names it.
   public var model: String
-  /// Empty when the source gives none.
+  /// The serial number; empty if the source gives none.
   public var serial: String
   /// The id of the format or driver that reported it.
   public var format: String
@@ -27,10 +27,10 @@ public struct Device: Hashable, Sendable {
   package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 
-/// A device's place in the `devices` of an `IngestBatch`.
+/// The index of a device in the `devices` of an `IngestBatch`.
 @frozen public struct DeviceIndex: Hashable, Sendable {
-  /// The place, from 0.
+  /// The number, from 0.
   public let number: Int32
-  /// The place with this number.
+  /// The index with this number.
   @inlinable public init(_ number: Int32) { self.number = number }
 }

@@ -8,7 +8,7 @@
   /// The civil time at these seconds.
   @inlinable public init(seconds: Int64) { self.seconds = seconds }
 
-  /// The civil time with these parts; nil when no calendar has it (31 April, 24:00, second 60).
+  /// The civil time with these parts; nil for an invalid one (31 April, 24:00, second 60).
   @inlinable public init?(
     year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0
   ) {
@@ -21,7 +21,7 @@
       + Int64(hour * 3600 + minute * 60 + second)
   }
 
-  /// Whether the left time was shown earlier on the clock's face.
+  /// Whether the left time is earlier on the clock.
   @inlinable public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 
   @usableFromInline static func days(inMonth month: Int, of year: Int) -> Int {
@@ -32,8 +32,8 @@
     }
   }
 
-  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Counting years from March puts the leap
-  /// day at the end of the year, which leaves one division for the month.
+  /// The days from 1970-01-01 to a date of the proleptic Gregorian calendar. With years from March on, the leap day is
+  /// at the end of the year, and one division gives the month.
   @inlinable static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let marchYear = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
@@ -74,7 +74,7 @@
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The time from `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for anything else.
+  /// The time in `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for any other text.
   public init?(text: some StringProtocol) {
     let numbers = text.split(omittingEmptySubsequences: false) { "-T :".contains($0) }
     guard numbers.count == 3 || numbers.count == 5 || numbers.count == 6,

@@ -2,27 +2,27 @@
 
 import Crypto
 
-/// SHA-256 of bytes that come piece by piece.
+/// SHA-256 of bytes that arrive in pieces.
 package struct Digest: Sendable {
   private var hash = SHA256()
 
-  /// A digest of nothing yet.
+  /// The digest of no bytes.
   package init() {}
 
-  /// Takes the next bytes.
+  /// Adds bytes.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
-  /// Takes the UTF-8 of a text.
+  /// Adds the UTF-8 of a text.
   package mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
 
-  /// The 32 bytes of the digest of all that was taken.
+  /// The 32 bytes of the digest.
   package func bytes() -> [UInt8] { Array(hash.finalize()) }
 
   /// 64 lower-case hexadecimal digits.
   package func hexadecimal() -> String { hexadecimalText(bytes()) }
 
-  /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts: each as its UTF-8 length in decimal, a
-  /// colon and its text, so that no two lists of parts read alike.
+  /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts. Each part is its UTF-8 length in decimal, a
+  /// colon and its text, so that no two lists of parts have the same bytes.
   package static func uuid(of parts: [String]) -> String {
     let bytes = uuidBytes(of: parts)
     let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hexadecimalText(bytes[$0]) }

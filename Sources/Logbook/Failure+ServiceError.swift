@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Failure {
-  /// What the error of a service means for a command that cannot go on: the one place that gives each its category.
+  /// The failure of a command because of a service's error. Only here each error gets its category.
   ///
-  /// - Parameter host: the remote, as people know it.
+  /// - Parameter host: the remote's name for people.
   package init(_ error: ServiceError, host: String) {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)

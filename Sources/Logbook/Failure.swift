@@ -6,11 +6,11 @@
   import Musl
 #endif
 
-/// What kind of failure it is: what a caller can do about it. `Commands` maps each to one exit status.
+/// The kind of a failure, by what a caller can do about it. `Commands` maps each to one exit status.
 public enum FailureCategory: String, Sendable {
   /// The input is not what it claims to be.
   case badInput
-  /// A file or store is not there.
+  /// A file or store does not exist.
   case missingInput
   /// A meter or remote cannot be reached.
   case unavailable
@@ -31,9 +31,9 @@ public enum FailureCategory: String, Sendable {
 }
 
 extension FailureCategory {
-  /// What it is that the system does not open or read a file.
+  /// The category of the system's error when it does not open or read a file.
   ///
-  /// - Parameter code: what it left in `errno`.
+  /// - Parameter code: the value of `errno`.
   package init(unreadableFile code: Int32) {
     switch code {
     case ENOENT, ENOTDIR: self = .missingInput
@@ -43,7 +43,7 @@ extension FailureCategory {
   }
 }
 
-/// A failure with a sentence for people: what was being done, to what, why it failed, what to do.
+/// A failure with a message for people: what was attempted, with what, why it failed, and what to do.
 public struct Failure: Error, CustomStringConvertible, Sendable {
   /// What a caller can do about it.
   public let category: FailureCategory

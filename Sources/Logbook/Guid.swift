@@ -13,7 +13,7 @@ package enum Guid {
       }
   }
 
-  /// Whether an id follows from what it names, as those of imports and of readings do, rather than from chance.
+  /// Whether an id is computed from its content, as for imports and readings, and not random.
   package static func isDerived(_ text: String) -> Bool {
     !isValid(text) || text.utf8.dropFirst(14).first == UInt8(ascii: "8")
   }
@@ -29,7 +29,7 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads a mark of a server, which only that server understands: 1 to 128 visible ASCII characters.
+  /// Reads a token of a server, which only that server understands: 1 to 128 visible ASCII characters.
   package mutating func token() throws(JSONError) -> String {
     let text = try string()
     guard !text.isEmpty, text.utf8.count <= Self.maxTokenBytes,
@@ -40,7 +40,7 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads a mark of a server, or `null`.
+  /// Reads a token of a server, or `null`.
   package mutating func optionalToken() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try token()
   }

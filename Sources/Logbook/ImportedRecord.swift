@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record as an import brings it, before the store knows whether it is new.
+/// A record from an import, before the store knows whether it is new.
 public struct ImportedRecord: Sendable {
-  /// What the record is about.
+  /// The kind of record.
   public var kind: RecordKind
   /// The shown time of the entry.
   public var deviceTime: DeviceTime
@@ -12,24 +12,24 @@ public struct ImportedRecord: Sendable {
   public var fields: RecordFields
   /// The export's own id of this record; empty when it has none.
   public var sourceID: String
-  /// Device or account to which the row belongs: a part of the identity where there is no source id.
+  /// The device or account of the row, which is part of the identity if there is no source id.
   public var owner: String
-  /// The program or device that wrote it, where the export names one: a part of the provenance; see `Provenance.source`.
+  /// The program or device that wrote it, if the export names one. It is part of the provenance; see `Provenance.source`.
   public var source: String
-  /// The record to which this one belongs, by that one's `sourceID`; empty for an entry.
+  /// The `sourceID` of the record to which this one belongs; empty for an entry.
   public var entrySourceID: String
-  /// A glucoport export states the identity itself.
+  /// The identity that a glucoport export states.
   public var guid: String?
-  /// The identity of the entry to which it belongs, where the export states it.
+  /// The identity of the entry to which it belongs, if the export states it.
   public var entryGuid: String?
-  /// Where it came from, of a record whose identity the export states; nil where the export does not know.
+  /// The origin that an export with identities states; nil if the export does not know it.
   public var provenance: Provenance?
   /// Whether it is a tombstone.
   public var deleted: Bool
   /// Its line of the input, from 1.
   public var line: Int64
 
-  /// A record of an export that states no identity.
+  /// A record of an export without identities.
   public init(
     kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
     sourceID: String = "", owner: String = "", source: String = "", line: Int64

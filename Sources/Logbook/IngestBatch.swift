@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One item that a source will not give or the store will not take, with the reason.
+/// An item that a source cannot give or the store does not accept, with the reason.
 public struct Rejection: Hashable, Sendable {
   /// The line of the input, from 1; 0 when no line applies.
   public let line: Int64
-  /// What is wrong, without the item's values: they are health data.
+  /// What is wrong. It does not contain the item's values, which are health data.
   public let reason: String
-  /// The most of a row that is kept for `--rejects`.
+  /// The maximum size of a row that is kept for `--rejects`.
   package static let maxSourceBytes = 64 * 1024
 
-  /// The item as it was in the input, for `--rejects`; empty where it is larger than `maxSourceBytes`, since half a
-  /// row would spoil those behind it. Never stored or printed.
+  /// The item as it was in the input, for `--rejects`. It is empty if the item is larger than `maxSourceBytes`, since
+  /// half a row would damage the rows after it. It is never stored or printed.
   public let source: String
 
   /// A rejection with its reason and, for `--rejects`, the item as it was in the input.
@@ -21,32 +21,33 @@ public struct Rejection: Hashable, Sendable {
   }
 }
 
-/// A piece of what an ingestor yields. Reused: the consumer empties it, the devices stay for the whole ingest.
+/// A part of the items of an ingestor. It is reused: the consumer empties it, and the devices stay for the whole ingest.
 public struct IngestBatch: Sendable {
-  /// About how many items a batch takes. Sorting and writing work best on many; two batches, one being read and one being
-  /// stored, take some 4 MiB.
+  /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two batches, one
+  /// being read and one being stored, take about 4 MiB.
   package static let size = 20_000
-  /// The most readings of one place that are kept together beyond that: more than two hours of any sensor.
+  /// The maximum number of readings at one place that are kept together beyond this size: more than two hours of any
+  /// sensor.
   package static let maxTogether = 5000
 
-  /// Every device named so far; readings point here by `DeviceIndex`.
+  /// The devices so far. Readings refer to them by `DeviceIndex`.
   public var devices: [Device] = []
   /// Readings, in the order of the source.
   public var readings: [Reading] = []
   /// Records, in the order of the source.
   public var records: [ImportedRecord] = []
-  /// What was not taken, in the order of the source.
+  /// Rejected items, in the order of the source.
   public var rejections: [Rejection] = []
-  /// Items that the source holds and glucoport has no kind for, or that say nothing: counted by name.
+  /// Items without a kind in glucoport or without information, counted by name.
   public var skipped: [String: Int] = [:]
 
   /// A batch without devices and items.
   public init() {}
 
-  /// Whether no item is in it; devices do not count.
+  /// Whether it has no items. Devices do not count.
   public var isEmpty: Bool { readings.isEmpty && records.isEmpty && rejections.isEmpty && skipped.isEmpty }
 
-  /// Empties the batch and keeps the devices and the memory.
+  /// Removes the items and keeps the devices and the memory.
   public mutating func removeItems() {
     readings.removeAll(keepingCapacity: true)
     records.removeAll(keepingCapacity: true)
@@ -55,16 +56,16 @@ public struct IngestBatch: Sendable {
   }
 }
 
-/// What an ingestor decided about its input, and on what basis.
+/// A decision of an ingestor about its input, with its basis.
 public struct Decision: Hashable, Sendable {
-  /// Why it was decided so: read in the input, inferred from it, given by a person, fixed by the format, or
-  /// the logbook's setting.
+  /// The reason for the decision: read in the input, inferred from it, given by a person, fixed by the format, or set
+  /// in the logbook.
   public enum Basis: String, Sendable { case read, inferred, given, fixed, logbook }
   /// `format`, `encoding`, `delimiter`, `unit`, `kind`, `date-order`, `decimal-mark`, `carbohydrates`, `zone`.
   public let subject: String
-  /// What was decided, for people.
+  /// The result of the decision, for people.
   public let value: String
-  /// Why it was decided so.
+  /// The reason for the decision.
   public let basis: Basis
 
   /// A decision on a subject, with its basis.
@@ -75,15 +76,15 @@ public struct Decision: Hashable, Sendable {
   }
 }
 
-/// How an ingest's input ended.
+/// How the input of an ingest ended.
 public enum InputEnd: Hashable, Sendable {
   case whole
-  /// Cut off in the middle of an item; what was whole has been yielded.
+  /// Inside an item. The complete items before it have been yielded.
   case truncated(line: Int64, detail: String)
-  /// With a last line that has no line end and may be cut, which a person can say.
+  /// With a last line without a line end, which may be truncated. A person can declare it complete.
   case unterminated(line: Int64, detail: String)
 
-  /// What is wrong with it, after its place in the input; nil for a whole one.
+  /// What is wrong with the end, with its position in the input; nil for a complete one.
   package var fault: String? {
     switch self {
     case .whole: nil

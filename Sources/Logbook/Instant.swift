@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point on the UTC line in milliseconds since 1970, with the offset beside which it was written.
+/// A point on the UTC line in milliseconds since 1970, with the offset in its text.
 @frozen package struct Instant: Hashable, Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   package var milliseconds: Int64
-  /// Seconds east of Greenwich; nil when it was written without one.
+  /// Seconds east of Greenwich; nil if the text has no offset.
   package var utcOffset: Int32?
-  /// Whether it was written as a time of day without an offset. The milliseconds are right only where the format's
-  /// documentation says that such a time is in UTC; else it is the time that somebody's clock showed.
+  /// Whether the text was a time of day without an offset. The milliseconds are only correct if the format defines such
+  /// a time as UTC. Otherwise it is the time on a local clock.
   package var isWallClock: Bool
 
-  /// An instant and how it was written.
+  /// An instant and the form of its text.
   @inlinable package init(milliseconds: Int64, utcOffset: Int32? = nil, isWallClock: Bool = false) {
     self.milliseconds = milliseconds
     self.utcOffset = utcOffset

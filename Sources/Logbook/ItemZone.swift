@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A zone that a person stated for what one import brought, or a part of that statement: one record holds 256 KiB at most.
-/// It names the readings and records themselves, so that it moves nothing that another import brought.
+/// A zone that a person stated for one import, or a part of that statement: one record holds at most 256 KiB. It lists
+/// the readings and records, so that it does not move those of another import.
 package struct ItemZone: Hashable, Sendable {
-  /// The most records of such statements that imports of a store write: more than one a day in a life.
+  /// The maximum number of records for such statements that a store's imports write. It is more than one for each day
+  /// of a life.
   package static let maxRecords = 30_000
 
   private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }
 
   /// The identity of its record.
   package let guid: String
-  /// What the parts of one statement have in common.
+  /// The id that the parts of one statement share.
   package let group: String
   /// The name of the zone, which this system may not know.
   package let zoneName: String
@@ -30,7 +31,7 @@ package struct ItemZone: Hashable, Sendable {
     (self.points, self.records) = (points, records)
   }
 
-  /// The statement that a record makes; nil for a tombstone, another record, and what this program does not understand.
+  /// The statement in a record; nil for a tombstone, another record, and content that this program does not understand.
   package init?(guid: String, _ state: RecordState) {
     guard !state.isDeleted, let zoneName = state.zoneName, case .text(let group)? = state.fields[Name.group],
       Guid.isValid(group)
@@ -53,7 +54,7 @@ package struct ItemZone: Hashable, Sendable {
       records: Set(records))
   }
 
-  /// What its record says. The time of the record is when it was stated.
+  /// The fields of its record. The time of the record is that of the statement.
   package var fields: RecordFields {
     var fields = RecordFields([Name.zone: .text(zoneName), Name.group: .text(group)])
     let lines = WithdrawnInput.lines(points)
@@ -62,32 +63,32 @@ package struct ItemZone: Hashable, Sendable {
     return fields
   }
 
-  /// Whether a record states the zone of what an import brought.
+  /// Whether a record states the zone of an import.
   package static func isStated(by fields: RecordFields) -> Bool { fields[Name.group] != nil }
 
-  /// Of two statements about one item the later made wins. The parts of a statement are never apart, so that two stores
-  /// which state one input at the same moment end in one zone.
+  /// Of two statements about one item, the later one wins. The parts of a statement are adjacent in this
+  /// order. Therefore two stores with statements about one input at the same second end with one zone.
   package static func precedes(_ left: Self, _ right: Self) -> Bool {
     (left.madeAt, left.group, left.guid) > (right.madeAt, right.group, right.guid)
   }
 }
 
-/// Which of the statements about imports places the readings of one series. It is asked in the order of the readings.
+/// The statements about imports that place the readings of one series. It is used in the order of the readings.
 package struct ItemZones: Sendable {
   private struct Listed {
     let zone: NamedZone
     let points: PointRuns
     let ends: ClosedRange<SeriesPoint>
     var cursor: PointRuns.Cursor?
-    /// The periods of the device that were stated later.
+    /// The device's periods that were stated later.
     let later: [ZonePeriod]
   }
 
   private var listed: [Listed]
 
   /// - Parameters:
-  ///   - statements: those that may list readings of the series. One of a zone that this system does not know says nothing.
-  ///   - zones: what else the logbook states.
+  ///   - statements: those that may list readings of the series. A statement with an unknown zone is ignored.
+  ///   - zones: the other zones of the logbook.
   package init(of series: SeriesName, _ statements: [ItemZone], _ zones: LogbookZones) {
     let periods = zones.periods.filter { $0.devices.contains(series.device) }
     listed = statements.sorted(by: ItemZone.precedes).compactMap { statement in
@@ -100,7 +101,7 @@ package struct ItemZones: Sendable {
     }
   }
 
-  /// The zone of a reading; nil where the periods and the base zone place it.
+  /// The zone of a reading; nil if the periods and the base zone place it.
   package mutating func zone(of point: SeriesPoint, shownAt time: DeviceTime) -> NamedZone? {
     for index in listed.indices where listed[index].ends.contains(point) {
       if listed[index].cursor == nil {
@@ -113,7 +114,7 @@ package struct ItemZones: Sendable {
     return nil
   }
 
-  /// The zone that the statements give a record; nil where the periods and the base zone place it.
+  /// The zone of a record by the statements; nil if the periods and the base zone place it.
   package static func zone(ofRecord guid: String, _ statements: [ItemZone]) -> NamedZone? {
     statements.sorted(by: ItemZone.precedes).lazy.filter { $0.records.contains(guid) }
       .compactMap { NamedZone(known: $0.zoneName) }.first

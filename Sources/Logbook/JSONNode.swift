@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value of a JSON text under construction; a class, since containers of an encoder fill it after they are returned.
+/// One value of a JSON text under construction. It is a class, since an encoder fills a container after it is returned.
 final class JSONNode {
   private enum Form { case text, object, list }
 
@@ -29,7 +29,6 @@ final class JSONNode {
     return plainNumber(number)
   }
 
-  /// A new member.
   func member(_ name: String) -> JSONNode {
     let node = JSONNode()
     form = .object
@@ -37,7 +36,6 @@ final class JSONNode {
     return node
   }
 
-  /// A new element.
   func element() -> JSONNode {
     let node = JSONNode()
     form = .list
@@ -73,7 +71,7 @@ final class JSONNode {
   }
 }
 
-/// A dictionary by text: its names are data, and come in their order.
+/// A dictionary with text keys. The keys are data, and are written in their order.
 private protocol NamedValues {
   func fill(_ node: JSONNode) throws
 }
@@ -85,7 +83,7 @@ extension Dictionary: NamedValues where Key == String, Value: Encodable {
   }
 }
 
-/// Fills one node.
+/// Encodes into one node.
 struct JSONNodeEncoder: Encoder {
   let node: JSONNode
   var codingPath: [any CodingKey] { [] }
@@ -121,7 +119,7 @@ private struct JSONObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
     if let value { try node.fill(value) }
   }
 
-  // Each has a default that leaves the member out.
+  // Each of these has a default implementation that omits the member.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(optional: value, key) }

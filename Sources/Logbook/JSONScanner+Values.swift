@@ -11,7 +11,7 @@ extension JSONScanner {
     isEscaped ? try unescaped(range) : try text(range)
   }
 
-  /// The text of bytes without escapes. Nearly all are ASCII, which needs no further look.
+  /// The text of bytes without escapes. Nearly all are ASCII, which needs no further check.
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if isASCII(range) { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
@@ -21,7 +21,7 @@ extension JSONScanner {
   }
 
   func isASCII(_ range: Range<Int>) -> Bool {
-    // A loop without an iterator, which takes most of the time in a build that is not optimised: that of the tests.
+    // A loop without an iterator, which would take most of the time in an unoptimised build, as for tests.
     var index = range.lowerBound
     while index < range.upperBound {
       if bytes[index] >= 0x80 { return false }
@@ -35,7 +35,7 @@ extension JSONScanner {
     passes(word: "null") ? nil : try string()
   }
 
-  /// Reads a string of ASCII letters without escapes and compares it: for words of a fixed list.
+  /// Reads a string of ASCII letters without escapes, for comparison with a fixed list of words.
   @inlinable @inline(__always)
   package mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value
   {
@@ -71,7 +71,8 @@ extension JSONScanner {
     throw error("a string without its end")
   }
 
-  /// The text of bytes with escapes, collected as bytes: joining pieces of text takes time with the square of their number.
+  /// The text of bytes with escapes. They are collected as bytes, since joining texts takes time with the square of
+  /// their number.
   private func unescaped(_ range: Range<Int>) throws(JSONError) -> String {
     var out: [UInt8] = []
     out.reserveCapacity(range.count)
@@ -93,12 +94,12 @@ extension JSONScanner {
       plain = next
     }
     out.append(contentsOf: bytes[plain..<next])
-    // An escape is a whole character, so that it completes no bytes beside it.
+    // An escape is a whole character and does not complete adjacent bytes.
     guard let text = String(validating: out, as: UTF8.self) else { throw error("the string is not UTF-8") }
     return text
   }
 
-  /// The character that the escape at `start` means (RFC 8259 §7), and the bytes it takes.
+  /// The character of the escape at `start` (RFC 8259 §7), and its length in bytes.
   private func escape(at start: Int, before end: Int) throws(JSONError) -> (Unicode.Scalar, length: Int) {
     guard start + 1 < end else { throw error("an escape without its end") }
     switch bytes[start + 1] {
@@ -141,7 +142,7 @@ extension JSONScanner {
     return value
   }
 
-  /// Reads a flag.
+  /// Reads a Boolean.
   package mutating func flag() throws(JSONError) -> Bool {
     if passes(word: "true") { return true }
     guard passes(word: "false") else { throw error("true or false is expected") }
@@ -195,8 +196,8 @@ extension JSONScanner {
     }
   }
 
-  /// Up to 15 digits with one point: exact in a Double, and so is the power of ten that divides them, so that the
-  /// quotient is the nearest Double.
+  /// Up to 15 digits with one point. They are exact in a Double, and so is the power of ten that divides them.
+  /// Therefore the quotient is the nearest Double.
   private static func plainNumber(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Double? {
     var digits: UInt64 = 0
     var (count, fraction, isNegative) = (0, -1, false)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON that another program wrote: strict, in one pass, without a tree.
+/// Reads JSON of another program strictly, in one pass, without a tree.
 ///
-/// The text may be hostile: nesting is bounded, every number is checked, nothing outside the bytes is read.
+/// The text may be hostile: nesting is bounded, every number is checked, and nothing outside the bytes is read.
 package struct JSONScanner {
   static let deepestNesting = 32
 
@@ -10,13 +10,13 @@ package struct JSONScanner {
   @usableFromInline var place = 0
   @usableFromInline var depth = 0
 
-  /// The place of the next byte.
+  /// The offset of the next byte.
   package var offset: Int { place }
 
-  /// A scanner of bytes that outlive it.
+  /// A scanner of bytes, which must outlive it.
   @inlinable package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// Reads a whole text with `read`, and refuses more than that.
+  /// Reads a whole text with `read`. Further text is an error.
   @inlinable package static func read<Value>(
     _ text: [UInt8], _ read: (inout JSONScanner) throws(JSONError) -> Value
   ) throws(JSONError) -> Value {
@@ -28,7 +28,7 @@ package struct JSONScanner {
     }
   }
 
-  /// Reads a value with `read`, and returns its text with it as it is written.
+  /// Reads a value with `read`, and also returns its original text.
   package mutating func withText<Value>(
     of read: (inout JSONScanner) throws(JSONError) -> Value
   ) throws(JSONError) -> (value: Value, text: String) {
@@ -38,10 +38,10 @@ package struct JSONScanner {
     return (value, String(decoding: bytes[start..<place], as: UTF8.self))
   }
 
-  /// An error at this place.
+  /// An error at this offset.
   package func error(_ reason: String) -> JSONError { JSONError(offset: place, reason: reason) }
 
-  /// The next byte that is no blank; nil at the end.
+  /// The next byte that is not a blank; nil at the end.
   @inlinable @inline(__always) package mutating func peek() -> UInt8? {
     while place < bytes.count {
       switch bytes[place] {
@@ -52,19 +52,19 @@ package struct JSONScanner {
     return nil
   }
 
-  /// Passes the next sign if it is this one.
+  /// Moves past the next character if it is this one.
   @inlinable @inline(__always) package mutating func passes(_ sign: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: sign) else { return false }
     place += 1
     return true
   }
 
-  /// Passes this sign.
+  /// Moves past this character.
   @inlinable @inline(__always) package mutating func pass(_ sign: Unicode.Scalar) throws(JSONError) {
     guard passes(sign) else { throw error("'\(sign)' is expected") }
   }
 
-  /// Passes a word such as `null` if it is here.
+  /// Moves past a word such as `null` if it is here.
   package mutating func passes(word: StaticString) -> Bool {
     _ = peek()
     guard place + word.utf8CodeUnitCount <= bytes.count else { return false }
@@ -75,7 +75,7 @@ package struct JSONScanner {
     return true
   }
 
-  /// Reads an object: `member` reads the value of each name, or leaves it to be skipped by giving false.
+  /// Reads an object. `member` reads the value of a name, or returns false to skip it.
   package mutating func object(
     _ member: (String, inout JSONScanner) throws(JSONError) -> Bool
   ) throws(JSONError) {
@@ -90,7 +90,7 @@ package struct JSONScanner {
     leave()
   }
 
-  /// Reads an array item by item.
+  /// Reads the items of an array in order.
   package mutating func array(_ item: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
     try enter("[")
     if passes("]") { return leave() }
@@ -107,7 +107,7 @@ package struct JSONScanner {
 
   private mutating func leave() { depth -= 1 }
 
-  /// Passes any value.
+  /// Skips any value.
   package mutating func skip() throws(JSONError) {
     switch peek() {
     case UInt8(ascii: "{"): try object { _, _ in false }

@@ -13,7 +13,7 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
   var text = text
   text.withUTF8 { bytes in
-    // A loop without an iterator, which takes most of the time in a build that is not optimised: that of the tests.
+    // A loop without an iterator, which would take most of the time in an unoptimised build, as for tests.
     var (plain, index) = (0, 0)
     while index < bytes.count {
       if let escape = escape(bytes[index]) {
@@ -23,13 +23,13 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
       }
       index += 1
     }
-    // Most texts have nothing to escape; bytes without a range are copied faster.
+    // Most texts have nothing to escape. Copying bytes without a range is faster.
     if plain == 0 { out.append(contentsOf: bytes) } else { out.append(contentsOf: bytes[plain...]) }
   }
   out.append(UInt8(ascii: "\""))
 }
 
-/// The escape of a byte in a JSON string; nil for one that needs none.
+/// The escape of a byte in a JSON string; nil for a byte without one.
 @inline(__always) private func escape(_ byte: UInt8) -> [UInt8]? {
   guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { return nil }
   let letter: Unicode.Scalar? =

@@ -7,154 +7,146 @@ package struct BatchLimits: Hashable, Sendable {
   /// Changes of records in one request.
   package var records: Int
 
-  /// Limits of at least one item each; without arguments none that a store comes near.
+  /// Limits of at least one item each. By default there are none.
   package init(readings: Int = .max, records: Int = .max) {
     self.readings = readings
     self.records = records
   }
 }
 
-/// What one logbook offers to a login: a server's storage returns one, and a remote is one behind HTTP.
+/// The service of one logbook for a login: a server's storage provides one, and a remote provides one over HTTP.
 ///
-/// Requests are safe to repeat; none is repeated by the service itself. What not every logbook offers is a property
-/// with its own port, or nil. `ServiceConformance` holds every service to this.
+/// Requests are safe to repeat, and the service itself repeats none. Optional services of a logbook are properties with
+/// a separate protocol, which can be nil. `ServiceConformance` checks these rules for every service.
 package protocol LogbookService: Sendable {
-  /// How many items one request may hold; what is sent together is acknowledged together.
+  /// The maximum number of items in one request. Items that are sent together are acknowledged together.
   var batchLimits: BatchLimits { get }
-  /// What the login gives access to.
+  /// The logbook to which the login gives access.
   func logbook() async throws(ServiceError) -> RemoteLogbook
   /// Stores the readings that the service lacks.
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer
-  /// Applies changes of records, each answered on its own.
+  /// Applies changes of records. Each has a separate answer.
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer
-  /// What changed after the cursor, without what the run's node wrote itself; nil when nothing changed at all.
+  /// The changes after the cursor, without the own changes of the run's node; nil if there are none.
   ///
   /// - Parameter limit: the maximum number of items on the page.
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage?
-  /// Digests over the identities of all readings: what a client compares that no longer knows what is stored.
+  /// Digests over the identities of all readings, for a client that does not know what is stored.
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
 
-  /// The same login by the zones that the store has by now, for a logbook that holds instants alone.
+  /// The same login with the zones that the store has now, for a logbook that only holds instants.
   func placing(in zone: LogbookZone) -> any LogbookService
   /// Parts of the logbook, by range or by record.
   var parts: (any PartService)? { get }
-  /// Comparison in traffic that grows with the differences.
+  /// Comparison with traffic that grows with the differences.
   var digests: (any DigestService)? { get }
-  /// All that is there, for a logbook without `digests`.
+  /// All items, for a logbook without `digests`.
   var snapshots: (any SnapshotService)? { get }
   /// The content of attachments.
   var attachments: (any AttachmentService)? { get }
-  /// Removal of the whole logbook.
+  /// Removal of the logbook.
   var purging: (any PurgeService)? { get }
-  /// Removal of what is withdrawn, where others would show it: such a logbook holds only what counts.
+  /// Removal of withdrawn items where others would show them. Such a logbook only holds visible items.
   var removal: (any RemovalService)? { get }
-  /// Moving of what was sent, for a logbook that knows only instants.
+  /// Moving of sent items, for a logbook that only has instants.
   var moving: (any MovingService)? { get }
   /// Links to pages for a browser.
   var pages: (any PageService)? { get }
 }
 
 extension LogbookService {
-  /// No limit but the caller's.
+  /// No limit.
   package var batchLimits: BatchLimits { BatchLimits() }
-  /// The service as it is: it holds shown times.
+  /// The same service: it holds shown times.
   package func placing(in zone: LogbookZone) -> any LogbookService { self }
-  /// None.
   package var parts: (any PartService)? { nil }
-  /// None.
   package var digests: (any DigestService)? { nil }
-  /// None.
   package var snapshots: (any SnapshotService)? { nil }
-  /// None.
   package var attachments: (any AttachmentService)? { nil }
-  /// None.
   package var purging: (any PurgeService)? { nil }
-  /// None.
   package var removal: (any RemovalService)? { nil }
-  /// None.
   package var moving: (any MovingService)? { nil }
-  /// None.
   package var pages: (any PageService)? { nil }
 }
 
-/// Removal of items from a logbook that other programs read, which know no withdrawals.
+/// Removal of items from a logbook for other programs, which know no withdrawals.
 package protocol RemovalService: Sendable {
-  /// Removes these readings. One that is not there counts as removed.
+  /// Removes these readings. A missing reading counts as removed.
   ///
-  /// - Returns: whether the login may do so; where it may not, nothing is removed.
+  /// - Returns: whether the login may do this. If not, nothing is removed.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool
-  /// Removes a record without deleting it: other stores keep it, and sending it again brings it back. What belongs to
-  /// another program stays.
+  /// Removes a record without deleting it: other stores keep it, and sending it again restores it. Content of another
+  /// program stays.
   ///
-  /// - Parameter change: the record as the remote should have it.
+  /// - Parameter change: the record in the state that the remote should have.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError)
 }
 
-/// Moving of items in a logbook that other programs read by their instants: where derived offsets change, what was sent
-/// stands at the wrong time.
+/// Moving of items in a logbook that other programs read by their instants. When derived offsets change, sent items are
+/// at the wrong time.
 package protocol MovingService: Sendable {
-  /// For each of these readings the instants in UTC seconds at which it stands under its own identity: none where it is
-  /// not there, more than one where it is there twice.
+  /// For each of these readings the instants in UTC seconds at which it is stored with its own identity. There is none
+  /// if it is missing, and more than one if it is duplicated.
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]]
-  /// Moves a record to the instant of its state, unless it stands there.
+  /// Moves a record to the instant of its state, unless it is already there.
   ///
-  /// - Parameter change: the record as the remote has it.
-  /// - Returns: `accepted` with the revision from then on; `conflict` where others changed or deleted it; `refused`
-  ///   where it cannot be moved.
+  /// - Parameter change: the record as it is on the remote.
+  /// - Returns: `accepted` with the new revision; `conflict` if others changed or deleted it; `refused` if it cannot be
+  ///   moved.
   func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict
 }
 
-/// Parts of a logbook, such as its latest readings or one record, before everything else that changed.
+/// Parts of a logbook, such as its latest readings or one record, before all other changes.
 package protocol PartService: Sendable {
-  /// What others wrote of this part: readings in the order of their changes, or a record's current state.
+  /// The changes of others in this part: readings in the order of their changes, or a record's current state.
   ///
   /// - Parameters:
-  ///   - cursor: that of the page before; nil for the first. It belongs to this part alone.
+  ///   - cursor: the cursor of the last page; nil for the first. It is only valid for this part.
   ///   - limit: the maximum number of items on the page.
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage
 }
 
-/// Comparison of a logbook with a store, beyond `LogbookService.readingDigests`: by digests over buckets, and by the
-/// items of those buckets alone that differ.
+/// Comparison of a logbook with a store beyond `LogbookService.readingDigests`: by digests over buckets, and by the
+/// items of differing buckets.
 package protocol DigestService: Sendable {
-  /// Digests over the contents of all records, including tombstones.
+  /// Digests over the contents of all records, with tombstones.
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
-  /// The readings in these buckets; `tooLarge` where there are more than in one batch.
+  /// The readings in these buckets; `tooLarge` if they are more than one batch.
   func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch
-  /// The records in these buckets in the order of their ids, after this one.
+  /// The records in these buckets, ordered by id, after this one.
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage
 }
 
-/// Everything that a logbook holds, for one that gives no digests: a comparison reads it whole.
+/// All items of a logbook without digests, for a comparison.
 package protocol SnapshotService: Sendable {
-  /// All readings and records that are there, whoever wrote them, each in its current state. Deleted records are left
-  /// out, and an item can be on two pages.
+  /// All readings and records that exist, from any writer, in their current state. Deleted records are left out, and an
+  /// item can be on two pages.
   ///
   /// - Parameters:
-  ///   - cursor: that of the page before; nil for the first.
+  ///   - cursor: the cursor of the last page; nil for the first.
   ///   - limit: the maximum number of items on the page.
   func snapshot(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage
 }
 
-/// The content of attachments by its SHA-256, beside the records that describe it. Each grows at its end until it is
-/// whole, and never changes from then on.
+/// The content of attachments by its SHA-256, separate from the records that describe it. A content grows at its end
+/// until it is whole, and never changes after that.
 package protocol AttachmentService: Sendable {
   /// How much of a content is held.
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
-  /// Appends a part, which has to begin where the held content ends. One from the first byte on, of another size than
-  /// what is held, replaces it.
+  /// Appends a part, which must begin where the held content ends. A part from the first byte on, with another size
+  /// than the held content, replaces it.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer
-  /// A part of a content that is held whole; nil while it is not.
+  /// A part of a whole content; nil while the content is incomplete.
   ///
   /// - Parameter limit: the maximum number of bytes of the part.
   func part(
@@ -164,9 +156,9 @@ package protocol AttachmentService: Sendable {
 
 /// Removal of a whole logbook.
 package protocol PurgeService: Sendable {
-  /// Removes the logbook permanently, with all that is kept of it but its id. From then on every request for it, of
-  /// whichever node, ends with `ServiceError.purged`.
+  /// Removes the logbook with all its data except the id, permanently. After that, every request of any node fails with
+  /// `ServiceError.purged`.
   ///
-  /// - Parameter logbook: the logbook of the login; another id or name is refused.
+  /// - Parameter logbook: the logbook of the login. Another id or name is refused.
   func purge(_ logbook: RemoteLogbook) async throws(ServiceError)
 }

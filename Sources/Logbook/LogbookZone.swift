@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time zones of a logbook for one clock: places shown times on the UTC line.
+/// The time zones of a logbook for one clock. They place shown times on the UTC line.
 public struct LogbookZone: Sendable {
-  /// A period in which another zone than the base holds, in civil seconds of shown time.
+  /// A period with another zone than the base, in civil seconds of shown time.
   package struct Period: Hashable, Sendable {
     package let from: Int64
     package let until: Int64
@@ -11,29 +11,29 @@ public struct LogbookZone: Sendable {
 
   /// The base zone, such as `Europe/Madrid`.
   package let base: NamedZone
-  /// The periods, of which the first that holds a time decides.
+  /// The periods. For each time, the first period that contains it is used.
   package let periods: [Period]
-  /// The zones that were given for the imports of records, by the ids of those that are about to be sent.
+  /// The zones that were given for the imports of records, by the ids of records that will be sent next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The stretch in which the last time lay. Rows are mostly close together, and asking the zone's rules costs
-  /// some thousand times more than comparing two numbers.
+  /// The stretch of the last time. Rows are usually close together, and a search in the zone's rules takes some
+  /// thousand times longer than two comparisons.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 
-  /// One zone that holds always.
+  /// A zone without periods.
   ///
-  /// - Throws: `Failure` of category `configuration` when no zone has this name.
+  /// - Throws: `Failure` of category `configuration` if no zone has this name.
   public init(name: String) throws(Failure) {
     self.init(base: try NamedZone(name), periods: [])
   }
 
-  /// A base zone and the periods of others.
+  /// A base zone with periods of other zones.
   package init(base: NamedZone, periods: [Period]) {
     self.base = base
     self.periods = periods
   }
 
-  /// What places a record: the zone that was given for its import, else this.
+  /// The zones for a record: the zone given for its import, otherwise these.
   package func zone(ofRecord guid: String) -> LogbookZone {
     recordZones[guid].map { LogbookZone(base: $0, periods: []) } ?? self
   }
@@ -41,7 +41,7 @@ public struct LogbookZone: Sendable {
   /// The IANA name of the base zone.
   public var name: String { base.name }
 
-  /// Places a shown time: in a gap by the offset before the change, in an overlap at the first occurrence.
+  /// Places a shown time. In a gap the offset before the change is used, in an overlap the first occurrence.
   public mutating func place(_ time: DeviceTime) -> Placement {
     if time.seconds >= current.from, time.seconds < current.to { return current.placement }
     let year = time.parts.year
@@ -51,13 +51,13 @@ public struct LogbookZone: Sendable {
     return current.placement
   }
 
-  /// Places a shown time by the offset that its source states, else by the zone.
+  /// Places a shown time by the offset that its source states, otherwise by the zone.
   @inlinable public mutating func place(_ time: DeviceTime, statedOffset: Int32?) -> Placement {
     if let statedOffset { return Placement(utcOffset: statedOffset, source: .stated) }
     return place(time)
   }
 
-  /// The offset in force at an instant, in seconds east of Greenwich.
+  /// The offset at an instant, in seconds east of Greenwich.
   public func offset(atUTC seconds: Int64) -> Int32 {
     for period in periods {
       let offset = period.zone.offset(atUTC: seconds)
@@ -67,17 +67,17 @@ public struct LogbookZone: Sendable {
     return base.offset(atUTC: seconds)
   }
 
-  /// What the clocks showed some hours after a shown time: the offset behind a change of the same zone.
+  /// The offset that the zone at a shown time has at an instant, such as some hours later, after a change.
   package func offset(of time: DeviceTime, atUTC seconds: Int64) -> Int32 {
     zone(at: time.seconds).offset(atUTC: seconds)
   }
 
-  /// How the zones place the shown times of each stretch of a year, in order and without holes.
+  /// The placements of a year's shown times in stretches, in order and without gaps.
   package func makeStretches(of year: Int) -> [Stretch] {
     let (start, end) = (NamedZone.start(of: year), NamedZone.start(of: year + 1))
     let borders = Set(periods.flatMap { [$0.from, $0.until] }.filter { $0 > start && $0 < end }).sorted()
     var stretches: [Stretch] = []
-    // Asking a zone's rules for a year costs some hundred times more than looking at what they said.
+    // A search in a zone's rules takes some hundred times longer than reading its result.
     var known: [NamedZone: [Stretch]] = [:]
     for (from, to) in zip([start] + borders, borders + [end]) {
       let zone = zone(at: from)
@@ -91,7 +91,7 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
-  /// Whether the base zone places a shown time, and no period does.
+  /// Whether the base zone places a shown time, and not a period.
   package func isBase(at seconds: Int64) -> Bool {
     !periods.contains { seconds >= $0.from && seconds < $0.until }
   }
@@ -103,24 +103,24 @@ public struct LogbookZone: Sendable {
 }
 
 extension LogbookZone: Hashable {
-  /// Whether both place every time alike.
+  /// Whether both place every time in the same way.
   public static func == (left: Self, right: Self) -> Bool {
     left.base == right.base && left.periods == right.periods && left.recordZones == right.recordZones
   }
 
-  /// What both of two equal ones have.
+  /// Hashes the parts that are compared.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(base)
     hasher.combine(periods)
   }
 }
 
-/// A stretch of shown times that one placement serves: `from` inclusive, `to` exclusive, in civil seconds.
+/// A stretch of shown times with one placement: `from` inclusive, `to` exclusive, in civil seconds.
 package struct Stretch: Hashable, Sendable {
   /// The first shown time, in civil seconds.
   package let from: Int64
-  /// The shown time behind the last, in civil seconds.
+  /// The end after the last shown time, in civil seconds.
   package let to: Int64
-  /// What places every time of the stretch.
+  /// The placement of every time in the stretch.
   package let placement: Placement
 }

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the zone records of a logbook say together: the base zone, and the periods in which another one held. Which
-/// offset a shown time has follows from it and from the device's ticks, in every store alike.
+/// The zones in a logbook's zone records: the base zone, and periods with other zones. The offset of a shown time
+/// follows from them and from the device's ticks, in the same way in every store.
 package struct LogbookZones: Hashable, Sendable {
-  /// Who said the base zone.
+  /// The origin of the base zone.
   package enum Origin: String, Sendable {
     /// A person.
     case given
-    /// The system on which the logbook was created. It yields to what a person says elsewhere.
+    /// The system on which the logbook was created. A person's base zone on another store replaces it.
     case system
   }
 
-  /// The identity of the record that states the base zone, the same in every logbook.
+  /// The id of the record of the base zone, which is the same in every logbook.
   package static let baseGuid = Digest.uuid(of: ["zone", "base"])
-  /// The time of that record, so that two that say the same are equal.
+  /// The time of that record, so that two records with the same zone are equal.
   package static let baseTime = DeviceTime(seconds: 946_771_200)
 
-  /// The last second that a record can bear: 9999-12-31T23:59:59.
+  /// The last second that a record can have: 9999-12-31T23:59:59.
   package static let lastSecond: Int64 = 253_402_300_799
 
-  /// The base zone.
   package let base: NamedZone
-  /// Who said so.
+  /// The origin of the base zone.
   package let origin: Origin
-  /// The most periods that count: far more than a life of journeys, and few enough that a remote cannot make placing slow.
+  /// The maximum number of periods that are used: far more than a life of journeys, and few enough that a remote cannot
+  /// make placement slow.
   package static let maxPeriods = 500
-  /// The most devices that one period may name.
+  /// The maximum number of devices in one period.
   package static let maxDevices = 200
-  /// So many comparisons are worth finding out that a period says nothing new.
+  /// The maximum number of comparisons to find out that a period states nothing new.
   private static let maxComparisons = 10_000_000
-  /// So many periods are tried whether a further one makes them longer.
+  /// The maximum number of periods that are checked for an extension by a further period.
   private static let maxCandidates = 8
 
-  /// The periods, in the order of precedence: those that name devices, then the later made, then by guid.
+  /// The periods in the order of precedence: those with devices first, then the later made, then by guid.
   package let periods: [ZonePeriod]
-  /// How many periods are beyond what counts.
+  /// The number of periods above the maximum.
   package let ignoredPeriods: Int
-  /// The name of the base zone as it is stated, where this system does not know it: its time zone data is older than that
-  /// of the system on which it was stated. `base` is the last one then that it knew.
+  /// The stated name of the base zone if this system does not know it, since its time zone data is older. `base` is
+  /// then the last one that it knew.
   package let unknownBase: String?
-  /// The names of the zones of periods that this system does not know. Such a period says nothing here.
+  /// The names of the unknown zones of periods. Such a period is ignored here.
   package let unknownPeriods: Set<String>
 
   /// The zones of these parts.
@@ -56,12 +56,12 @@ package struct LogbookZones: Hashable, Sendable {
     ignoredPeriods = sorted.count - self.periods.count
   }
 
-  /// What the records of kind `zone` say of the base and of periods; see `ItemZone` for the others. One that this system
-  /// cannot understand says nothing.
+  /// The base and the periods in records of kind `zone`; see `ItemZone` for the other records. A record that this
+  /// system cannot understand is ignored.
   ///
   /// - Parameters:
-  ///   - fallback: the base where none is stated that this system knows.
-  ///   - unknownNames: further zones that this system does not know.
+  ///   - fallback: the base zone if no known one is stated.
+  ///   - unknownNames: further unknown zones.
   package init(
     records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
     unknownNames: Set<String> = []
@@ -84,7 +84,7 @@ package struct LogbookZones: Hashable, Sendable {
     baseState(named: zone.name, origin, editedAt: editedAt)
   }
 
-  /// The same by the name of the zone, which this system may not know.
+  /// The same by the name of the zone, which may be unknown on this system.
   package static func baseState(
     named zone: String, _ origin: Origin, editedAt: Int64? = nil
   ) -> RecordState {
@@ -95,16 +95,16 @@ package struct LogbookZones: Hashable, Sendable {
       editedAt: editedAt)
   }
 
-  /// Whether this system knows the base zone, and it is a person's, or a system's that is more than the default of one
-  /// that was never set up.
+  /// Whether this system knows the base zone, and it is more than the default of a system that was never set up. A zone
+  /// that a person gave is never a default.
   package var isKnown: Bool {
     guard unknownBase == nil else { return false }
     let defaults = ["UTC", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "Etc/GMT"]
     return origin == .given || !defaults.contains(base.name)
   }
 
-  /// The devices that periods name, by the first three parts of their readings' identities: together those that the same
-  /// periods name, since one zone places the times of them all.
+  /// The devices in periods, by the first three parts of their readings' identities. Devices in the same periods form a
+  /// group, since one zone places all their times.
   package var deviceGroups: [[String]] { Self.deviceGroups(of: periods) }
 
   private static func deviceGroups(of periods: [ZonePeriod]) -> [[String]] {
@@ -115,7 +115,7 @@ package struct LogbookZones: Hashable, Sendable {
     return Dictionary(grouping: naming.keys.sorted()) { naming[$0] ?? [] }.values.sorted { $0[0] < $1[0] }
   }
 
-  /// What places the times of a device; of records and of devices that no period names with nil.
+  /// The zones for the times of a device. With nil, they are those for records, and for devices that no period names.
   package func zone(of device: String? = nil) -> LogbookZone {
     let own = periods.filter { period in
       period.devices.isEmpty || device.map { period.devices.contains($0) } == true
@@ -129,21 +129,21 @@ package struct LogbookZones: Hashable, Sendable {
 // MARK: - Changes
 
 extension LogbookZones {
-  /// What a further period changes among the periods: nothing where an equal one states it already; one that it continues
-  /// becomes longer; else it is added, also where it says what holds already.
+  /// How a further period changes the periods. Nothing changes if an equal one exists. A period that it continues is
+  /// extended. Otherwise it is added, even if it states what already applies.
   package enum Addition: Hashable, Sendable {
     case nothing
     case extended(ZonePeriod)
     case added(ZonePeriod)
   }
 
-  /// What is to be written for a further period.
+  /// The change to write for a further period.
   ///
-  /// - Parameter latestItemZone: when the latest statement about an import was made. A period of devices that is stated
-  ///   later wins over it, and would not as a part of an earlier one.
+  /// - Parameter latestItemZone: when the latest statement about an import was made. A later period of devices has
+  ///   precedence over it, which it would lose as part of an earlier period.
   package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
-    // Few periods touch; of more, the join of the latest is as good.
+    // Few periods touch. Of more, joining the latest ones is enough.
     let alike = periods.lazy.filter { known in
       known.continues(with: period) && (period.devices.isEmpty || known.madeAt > latestItemZone)
     }
@@ -162,10 +162,10 @@ extension LogbookZones {
     LogbookZones(base: base, origin: origin, periods: periods.filter { $0.guid != period.guid } + [period])
   }
 
-  /// Whether the periods state the same zone for these devices, or for all and for records without any, at every time of a
-  /// range. What only the base zone says is stated by none: it may become another one.
+  /// Whether the periods state the same zone for these devices at every time of a range. No devices means all, and
+  /// records without one. A zone that only the base zone gives is not stated, since the base can change.
   ///
-  /// - Returns: nil where it would take too long to find out.
+  /// - Returns: nil if the comparison would take too long.
   private func states(
     like other: LogbookZones, in first: Int64, _ end: Int64, _ devices: Set<String>
   ) -> Bool? {
@@ -175,7 +175,7 @@ extension LogbookZones {
     let touching = (periods + other.periods).filter { $0.first < end && first < $0.end }
     let borders = Set(touching.flatMap { [$0.first, $0.end] }.filter { $0 > first && $0 < end }).union([first]
     )
-    // Those that no period names but the one that names them all are alike.
+    // All devices without a period of their names are alike, except for the period for all devices.
     let named = Self.deviceGroups(of: periods + other.periods)
       .filter { group in devices.isEmpty || group.contains(where: devices.contains) }
     let all: [String?] =
@@ -189,17 +189,17 @@ extension LogbookZones {
   }
 }
 
-/// A period in which another zone held, as a person stated it: a journey, a move, or a device that was set to another zone.
+/// A period in which another zone applied, as a person stated it: a journey, a move, or a device with another zone.
 package struct ZonePeriod: Hashable, Sendable {
   /// The identity of its record.
   package let guid: String
-  /// The first shown time; nil for all before `until`.
+  /// The first shown time; nil for all times before `until`.
   package var from: DeviceTime?
-  /// The shown time behind the last; nil for all from `from` on.
+  /// The end after the last shown time; nil for all times from `from` on.
   package var until: DeviceTime?
-  /// The zone that held.
+  /// The zone that applied.
   package let zone: NamedZone
-  /// The devices for which it held, by the first three parts of their readings' identities; empty for all, and for
+  /// The devices of the period, by the first three parts of their readings' identities; empty for all devices and for
   /// records.
   package let devices: Set<String>
   /// When it was stated, in UTC seconds.
@@ -214,7 +214,7 @@ package struct ZonePeriod: Hashable, Sendable {
     (self.zone, self.devices, self.madeAt) = (zone, devices, madeAt)
   }
 
-  /// The period that a record states; nil for a tombstone, and for what this system cannot understand.
+  /// The period in a record; nil for a tombstone, and for content that this system cannot understand.
   package init?(guid: String, _ state: RecordState) {
     guard !state.isDeleted, !ItemZone.isStated(by: state.fields),
       let zone = state.zoneName.flatMap(NamedZone.init(known:))
@@ -241,7 +241,7 @@ package struct ZonePeriod: Hashable, Sendable {
     guard first < end, devices.count <= LogbookZones.maxDevices else { return nil }
   }
 
-  /// The record that states it. Its time is when it was stated.
+  /// The record of the period. Its time is that of the statement.
   package func state(editedAt: Int64?) -> RecordState {
     var fields = RecordFields(["zone": .text(zone.name)])
     fields["from"] = from.map { FieldValue.text($0.text) }
@@ -255,10 +255,10 @@ package struct ZonePeriod: Hashable, Sendable {
 
   /// The first shown time, in civil seconds.
   package var first: Int64 { from?.seconds ?? .min }
-  /// The shown time behind the last, in civil seconds.
+  /// The end after the last shown time, in civil seconds.
   package var end: Int64 { until?.seconds ?? .max }
 
-  /// Whether another period of the same zone and devices overlaps or follows it at once.
+  /// Whether another period with the same zone and devices overlaps it or is adjacent to it.
   func continues(with other: ZonePeriod) -> Bool {
     zone == other.zone && devices == other.devices && first <= other.end && other.first <= end
   }
@@ -270,7 +270,7 @@ package struct ZonePeriod: Hashable, Sendable {
 }
 
 extension RecordState {
-  /// The zone that a record of kind `zone` names, whether this system knows it or not.
+  /// The name of the zone in a record of kind `zone`, known or unknown.
   package var zoneName: String? {
     if case .text(let name)? = fields["zone"] { name } else { nil }
   }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A driver's end of the session with one meter: a transport, the model that was found, and the host's clock.
+/// A driver's session with one meter: a transport, the meter's model, and the host's clock.
 public final class MeterConnection {
-  /// What was found at the plug.
+  /// The model of the connected meter.
   public let model: MeterModel
   /// The host's clock in UTC seconds.
   public let now: () -> Int64
-  /// Receives the meter's identity before its memory is read; where it throws, the session ends in good order.
+  /// Receives the meter's identity before its memory is read. If it throws, the session ends properly.
   public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
-  /// Receives how many items are read, and how many there are where the meter said so. Drivers call `noteProgress`.
+  /// Receives the number of items read, and the total if the meter reported it. Drivers call `noteProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
-  /// The time since the session began, by which one ends that brings nothing new. In a recorded session it is that of the
-  /// recording, and none passes where nothing is said.
+  /// The time since the session began, which ends a session without new data. In a recorded session it comes from the
+  /// recording, or is zero.
   public var elapsed: () -> Duration = { .zero }
-  /// Lets so many milliseconds pass between two exchanges. In a recorded session no time passes.
+  /// Waits for this many milliseconds between two exchanges. In a recorded session no time passes.
   public var pause: (_ milliseconds: Int) -> Void = { _ in }
 
-  /// Whether the meter left the bus in the middle of the session.
+  /// Whether the meter was unplugged during the session.
   public private(set) var wasUnplugged = false
 
-  /// The slowest known meter sends a record in less than a second, and prepares its report in less than a minute.
+  /// The slowest known meter sends a record within a second, and prepares its report within a minute.
   private static let maxSilence = Duration.seconds(120)
   /// The largest known memory takes minutes.
   private static let maxDuration = Duration.seconds(3600)
-  /// The steps that a driver may still take to leave a meter in good order.
+  /// The number of steps after an overrun, for a driver to end the session with the meter properly.
   private static let maxFarewell = 4
 
   private let transport: any Transport
   private var done = 0
   private var newestAt = Duration.zero
-  /// Why the session is over, and how many steps were taken since.
+  /// Why the session is over, and the number of steps since then.
   private var overrun: (reason: TransportError.Overrun, steps: Int)?
 
   /// A session with this model over this transport.
@@ -39,16 +39,16 @@ public final class MeterConnection {
     self.now = now
   }
 
-  /// Notes how many items are read, and how many there are where the meter said so. Another number than before shows that
-  /// the session goes on.
+  /// Reports the number of items read, and the total if the meter reported it. A new number shows that the session
+  /// makes progress.
   public func noteProgress(_ done: Int, of total: Int?) {
     if done != self.done { (self.done, newestAt) = (done, elapsed()) }
     onProgress(done, total)
   }
 
-  /// Does one step of the session, and returns what came.
+  /// Performs one step of the session, and returns the received bytes.
   ///
-  /// - Throws: also `TransportError.overrun` where the meter brings nothing new, or does not come to an end.
+  /// - Throws: also `TransportError.overrun`, if the meter sends nothing new or does not end.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     try checkTime()
     do {
@@ -59,7 +59,7 @@ public final class MeterConnection {
     }
   }
 
-  /// Hands over one packet.
+  /// Sends one packet.
   public func send(_ bytes: [UInt8], within milliseconds: Int = 5000) throws(TransportError) {
     _ = try perform(.send(bytes), within: milliseconds)
   }
@@ -69,7 +69,7 @@ public final class MeterConnection {
     try perform(.receive(maxBytes: maxBytes), within: milliseconds)
   }
 
-  /// Ends a session that would go on as long as the meter sends anything.
+  /// Ends a session that would last as long as the meter sends anything.
   private func checkTime() throws(TransportError) {
     if let overrun {
       guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }
@@ -83,16 +83,16 @@ public final class MeterConnection {
     throw .overrun(reason)
   }
 
-  /// Both clocks at this moment.
+  /// Both clocks at this moment, with the time that the meter showed.
   public func compareClock(_ shown: DeviceTime) -> ClockComparison {
     ClockComparison(meter: shown, host: now())
   }
 }
 
 extension Failure {
-  /// A failed exchange, as a sentence that says what was being done.
+  /// A failed exchange as a sentence that names the attempted action.
   ///
-  /// - Parameter doing: what the driver did: `reading record 12`.
+  /// - Parameter doing: the action of the driver: `reading record 12`.
   public init(_ error: TransportError, doing: String) {
     switch error {
     case .timedOut:

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MeterDriver {
-  /// The model with these ids; nil where the driver does not know them.
+  /// The model with these ids; nil if the driver does not know them.
   public static func knownModel(_ vendorID: UInt16, _ productID: UInt16) -> MeterModel? {
     models.first { $0.vendorID == vendorID && $0.productID == productID }
   }
 
-  /// A model with ids that the driver does not know, reached over a link of this kind; nil where it has none like it.
+  /// A model for ids that the driver does not know, over a link of this kind; nil if the driver has no such link.
   ///
-  /// Bytes for one serial line suit another that is set the same: a cable's chip is no part of the protocol.
+  /// The bytes for one serial line are correct for another with the same settings. The chip in a cable is not part of
+  /// the protocol.
   public static func model(_ vendorID: UInt16, _ productID: UInt16, over kind: MeterLink.Kind) -> MeterModel?
   {
     let alike = models.filter { $0.link.kind == kind }
@@ -27,12 +28,12 @@ extension MeterDriver {
 }
 
 extension MeterModel {
-  /// USB ids as everything else on Linux writes them: `1a79:7410`.
+  /// USB ids in the notation that is usual on Linux: `1a79:7410`.
   package static func ids(_ vendorID: UInt16, _ productID: UInt16) -> String {
     digits(vendorID) + ":" + digits(productID)
   }
 
-  /// A USB id as udev writes it.
+  /// A USB id in the notation of udev.
   package static func digits(_ id: UInt16) -> String {
     let digits = String(id, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits

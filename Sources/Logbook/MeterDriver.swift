@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a meter is reached over its USB plug.
+/// The connection to a meter over its USB plug.
 public enum MeterLink: Hashable, Sendable {
-  /// Reports of the first HID interface. A device without an interrupt endpoint towards it takes them as SET_REPORT.
+  /// Reports of the first HID interface. A device without an interrupt OUT endpoint gets them as SET_REPORT.
   case hid
   /// The pair of bulk endpoints of the first interface of this class.
   case bulk(interfaceClass: UInt8)
-  /// SCSI commands, bulk-only: the disk is never mounted.
+  /// SCSI commands over bulk-only transport. The disk is never mounted.
   case disk
-  /// A serial line of the communications class.
+  /// A serial line of the USB communications class.
   case cdc(LineSettings)
-  /// A serial line behind a Silicon Labs CP2110, a HID device.
+  /// A serial line of a Silicon Labs CP2110, a HID device.
   case cp2110(LineSettings)
-  /// A serial line that the kernel's driver shows as a terminal.
+  /// A serial line for which the kernel's driver provides a terminal.
   case terminal(LineSettings)
 }
 
 extension MeterLink {
-  /// What a link is, without its settings.
+  /// The kind of a link, without its settings.
   public enum Kind: String, CaseIterable, Sendable {
     case hid, bulk, disk, cdc, cp2110, terminal
   }
 
-  /// What it is.
+  /// The kind of the link.
   public var kind: Kind {
     switch self {
     case .hid: .hid
@@ -34,7 +34,7 @@ extension MeterLink {
     }
   }
 
-  /// How its serial line is set; nil where it is none.
+  /// The settings of its serial line; nil for another link.
   public var line: LineSettings? {
     switch self {
     case .cdc(let line), .cp2110(let line), .terminal(let line): line
@@ -43,19 +43,20 @@ extension MeterLink {
   }
 }
 
-/// A device that a driver knows by its USB ids.
+/// A device that a driver identifies by its USB ids.
 public struct MeterModel: Hashable, Sendable {
-  /// What is printed on it, for people.
+  /// The name on the device, for people.
   public let name: String
   /// The USB vendor id.
   public let vendorID: UInt16
   /// The USB product id.
   public let productID: UInt16
-  /// How it is reached.
+  /// The connection to it.
   public let link: MeterLink
-  /// Whether others use the ids, too: a cable's or a chip's, which is asked only where a person names the driver.
+  /// Whether other devices have the same ids, as with a cable or a chip. Such a device is only used if a person names
+  /// the driver.
   public let isShared: Bool
-  /// Why it cannot be read although it is known; nil where it can.
+  /// The reason why a known device cannot be read; nil if it can.
   public let obstacle: String?
 
   /// A device with these ids.
@@ -72,11 +73,11 @@ public struct MeterModel: Hashable, Sendable {
   }
 }
 
-/// A meter's clock beside the host's, at one moment.
+/// The clocks of a meter and of the host at one moment.
 public struct ClockComparison: Hashable, Sendable {
-  /// What the meter showed.
+  /// The time on the meter.
   public let meter: DeviceTime
-  /// What the host's clock said in UTC seconds when the meter's answer came.
+  /// The host's clock in UTC seconds when the meter's answer arrived.
   public let host: Int64
 
   /// Both clocks at one moment.
@@ -86,18 +87,18 @@ public struct ClockComparison: Hashable, Sendable {
   }
 }
 
-/// Which meter it is.
+/// The identity of a meter.
 public struct MeterIdentity: Hashable, Sendable {
-  /// Vendor, model and serial number; the format is the driver's id. The vendor is spelled as the formats spell it.
+  /// Vendor, model and serial number. The format is the driver's id, and the vendor's spelling is that of the formats.
   public var device: Device
-  /// The firmware's version; empty where the meter reports none.
+  /// The version of the firmware; empty if the meter reports none.
   public var firmware: String
-  /// Both clocks; nil where the meter has none that can be read.
+  /// Both clocks; nil if the meter's clock cannot be read.
   public var clock: ClockComparison?
-  /// How many readings it says it holds; nil where it does not say.
+  /// The number of readings that the meter reports; nil if it reports none.
   public var count: Int?
 
-  /// An identity that reports no clock and no count yet.
+  /// An identity without a clock and a count.
   public init(device: Device, firmware: String = "", clock: ClockComparison? = nil, count: Int? = nil) {
     self.device = device
     self.firmware = firmware
@@ -106,22 +107,22 @@ public struct MeterIdentity: Hashable, Sendable {
   }
 }
 
-/// A reading as a meter holds it, before a time zone places it.
+/// A reading in a meter's memory, without a time zone.
 public struct MeterReading: Hashable, Sendable {
-  /// What it measures.
+  /// The kind of measurement.
   public var kind: ReadingKind
   /// The time as the meter showed it.
   public var deviceTime: DeviceTime
-  /// Seconds east of Greenwich, where the meter itself reports.
+  /// Seconds east of Greenwich, if the meter reports them.
   public var utcOffset: Int32?
-  /// What was measured, in the unit in which the meter sends it.
+  /// The measured value, in the unit that the meter sends.
   public var measurement: Measurement
-  /// What else is said of it.
+  /// The marks.
   public var marks: ReadingMarks
-  /// The device's own tick or record number, where it never changes; it is then the identity.
+  /// The device's own tick or record number if it never changes. It is then the identity.
   public var tick: Int64?
 
-  /// A reading that the meter's clock places.
+  /// A reading placed by the meter's clock.
   public init(
     _ kind: ReadingKind, at deviceTime: DeviceTime, _ measurement: Measurement, marks: ReadingMarks = [],
     tick: Int64? = nil, utcOffset: Int32? = nil
@@ -135,18 +136,18 @@ public struct MeterReading: Hashable, Sendable {
   }
 }
 
-/// A diary record as a meter holds it: insulin, food, a note.
+/// A diary record in a meter's memory: insulin, food, a note.
 public struct MeterRecord: Hashable, Sendable {
   /// What it is about.
   public var kind: RecordKind
   /// The time as the meter showed it.
   public var deviceTime: DeviceTime
-  /// The content, by the names of glucoport-json(5).
+  /// The content, with the names of glucoport-json(5).
   public var fields: RecordFields
-  /// The meter's own id of it; empty without one.
+  /// The meter's own id of the record; empty without one.
   public var sourceID: String
 
-  /// A record that the meter's clock places.
+  /// A record placed by the meter's clock.
   public init(_ kind: RecordKind, at deviceTime: DeviceTime, _ fields: RecordFields, sourceID: String = "") {
     self.kind = kind
     self.deviceTime = deviceTime
@@ -155,29 +156,29 @@ public struct MeterRecord: Hashable, Sendable {
   }
 }
 
-/// Everything that a meter holds. Whole or not at all: a driver that cannot finish throws.
+/// All data of a meter. They are complete, since a driver that cannot finish throws.
 public struct MeterContents: Sendable {
-  /// Which meter it is.
+  /// The identity of the meter.
   public var identity: MeterIdentity
   /// Readings, in any order.
   public var readings: [MeterReading] = []
   /// Diary records, in any order.
   public var records: [MeterRecord] = []
-  /// Items that the meter holds and that say nothing or have no kind here, counted by name.
+  /// Items without information or without a kind in glucoport, counted by name.
   public var skipped: [String: Int] = [:]
-  /// Items that cannot be understood; the line is the item's number in the memory, from 1.
+  /// Items that the driver does not understand. The line is the item's number in the memory, from 1.
   public var rejections: [Rejection] = []
-  /// Things a person should know that reject nothing.
+  /// What a person should know that rejects no item.
   public var warnings: [String] = []
 
   /// The contents of an empty meter.
   public init(_ identity: MeterIdentity) { self.identity = identity }
 }
 
-/// What reads one family of meters: its protocol, as calls on a transport. Adding one is a file and a line in the
+/// A driver for one family of meters: its protocol as calls on a transport. A new driver is a file and a line in the
 /// register.
 public protocol MeterDriver: Sendable {
-  /// The id that `--driver` and the ingest's format take.
+  /// The id for `--driver` and for the format of the ingest.
   static var id: String { get }
   /// The family's name, for people.
   static var name: String { get }
@@ -189,37 +190,37 @@ public protocol MeterDriver: Sendable {
   /// A driver for one session.
   init()
 
-  /// Asks which meter it is, and nothing more.
+  /// Reads the identity of the meter, and nothing else.
   ///
-  /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
+  /// - Throws: `Failure`. The meter can be used and connected again after it.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all that the meter holds, and informs the connection which meter it is as soon as that is known.
+  /// Reads all data of the meter, and gives its identity to the connection as soon as it is known.
   ///
-  /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
+  /// - Throws: `Failure`. The meter can be used and connected again after it.
   func read(_ meter: MeterConnection) throws -> MeterContents
   /// Sets the meter's clock, and nothing else.
   ///
-  /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
+  /// - Throws: `Failure`, of category `.usage` if the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws
-  /// Asks which meter it is, and sets its clock in the same session.
+  /// Reads the identity of the meter, and sets its clock in the same session.
   ///
   /// - Parameters:
-  ///   - meter: the meter, connected.
-  ///   - time: receives the meter's identity, with both clocks before the change; where it throws, nothing is set.
-  /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
+  ///   - meter: the connected meter.
+  ///   - time: receives the meter's identity, with both clocks before the change. If it throws, nothing is set.
+  /// - Throws: `Failure`, of category `.usage` if the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }
 
 extension MeterDriver {
-  /// Most meters keep their clock to themselves.
+  /// By default false, since the clock of most meters cannot be set.
   public static var canSetClock: Bool { false }
 
-  /// Refuses.
+  /// Throws a failure of category `.usage`.
   public func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     throw Failure(.usage, "the driver '\(Self.id)' cannot set the clock of this meter")
   }
 
-  /// Most meters answer again and again on one connection.
+  /// For most meters, which answer repeatedly on one connection.
   public func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     try setClock(meter, to: time(identify(meter)))
   }

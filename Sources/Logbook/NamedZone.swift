@@ -8,7 +8,7 @@ package struct NamedZone: Sendable {
   package let name: String
   private let zone: TimeZone
 
-  /// - Throws: `Failure` of category `configuration` when no zone has this name.
+  /// - Throws: `Failure` of category `configuration` if no zone has this name.
   package init(_ name: String) throws(Failure) {
     guard let zone = Self(known: name) else {
       let advice =
@@ -18,19 +18,19 @@ package struct NamedZone: Sendable {
     self = zone
   }
 
-  /// The zone of this name; nil where the system knows none.
+  /// The zone with this name; nil if the system does not know it.
   package init?(known name: String) {
     guard name == "UTC" || name.contains("/"), let zone = TimeZone(identifier: name) else { return nil }
     self.name = name
     self.zone = zone
   }
 
-  /// Greenwich, which every system knows.
+  /// UTC, which every system knows.
   package static let utc = NamedZone(name: "UTC", zone: .gmt)
 
-  /// The name of a zone that a person probably means: by its city, in other letters, or with a slip of the finger.
+  /// The zone name that a person probably means: by its city, in other case, or with a typing error.
   private static func nearest(to text: String) -> String? {
-    // Asking for the nearest name compares the text with all of them, letter by letter.
+    // The search for the nearest name compares the text with all names.
     guard text.count <= 64 else { return nil }
     let meant = text.lowercased().replacing(" ", with: "_")
     let names = TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
@@ -40,7 +40,7 @@ package struct NamedZone: Sendable {
       let near = NearestWord.of(meant, among: names.map { $0.lowercased() })
       return near.flatMap { near in first { $0 == near } }
     }
-    // Short words are abbreviations, such as CET, and near to some city by chance.
+    // Short words are abbreviations such as CET, which are close to some city by chance.
     guard meant.count > 4 else { return nil }
     let cities = names.compactMap { $0.split(separator: "/").last?.lowercased() }
     return NearestWord.of(meant, among: cities).flatMap { near in first { $0.hasSuffix("/" + near) } }
@@ -51,7 +51,7 @@ package struct NamedZone: Sendable {
     self.zone = zone
   }
 
-  /// The offset in force at an instant, in seconds east of Greenwich.
+  /// The offset at an instant, in seconds east of Greenwich.
   package func offset(atUTC seconds: Int64) -> Int32 {
     Int32(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
   }
@@ -61,7 +61,7 @@ package struct NamedZone: Sendable {
     Int64(DeviceTime.daysSince1970(year: year, month: 1, day: 1)) * 86400
   }
 
-  /// How the zone places the shown times of each stretch of a year, in order and without holes.
+  /// The placements of a year's shown times in stretches, in order and without gaps.
   func makeStretches(of year: Int) -> [Stretch] {
     let day: Int64 = 86400
     let (start, end) = (Self.start(of: year), Self.start(of: year + 1))
@@ -75,7 +75,7 @@ package struct NamedZone: Sendable {
         from = last
       }
     }
-    // Zones are at most 14 hours from Greenwich, so two days on either side see every change of the year.
+    // Zones are at most 14 hours from Greenwich, so two days on both sides include every change of the year.
     var instant = start - 2 * day
     var old = offset(atUTC: instant)
     while instant < end + 2 * day {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The word that was probably meant.
+/// Finds the word that was probably meant.
 package enum NearestWord {
-  /// The nearest of these words; nil where none is near. A word that is the beginning of one of them is near.
+  /// The nearest of these words; nil if none is close. The beginning of a word is close to it.
   package static func of(_ word: String, among words: [String]) -> String? {
     let nearest = words.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
     if let nearest, nearest.distance <= (max(word.count, nearest.name.count) + 1) / 3 { return nearest.name }

@@ -9,7 +9,7 @@
     out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
     rest /= 10
   } while rest > 0
-  // In place: the reversing of a slice would copy what is in front of it.
+  // In place: reversing a slice would copy the bytes before it.
   var (low, high) = (start, out.count - 1)
   while low < high {
     out.swapAt(low, high)
@@ -17,7 +17,7 @@
   }
 }
 
-/// Appends a number as `plainNumber` writes it.
+/// Appends a number in the form of `plainNumber`.
 package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   if number == number.rounded(), abs(number) < 1e15 {
     appendInteger(Int64(number), to: &out)
@@ -26,13 +26,12 @@ package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   }
 }
 
-/// Writes shown times one after the other as `DeviceTime.text` does. It keeps the date of the last one: rows are mostly of
-/// the day before them, and the date is most of the work.
+/// Writes shown times in sequence, in the form of `DeviceTime.text`. It keeps the last date, since rows are mostly of
+/// one day and the date is most of the work.
 package struct DeviceTimeWriter: Sendable {
   private var day = Int64.min
   private var date: [UInt8] = []
 
-  /// A writer that has written nothing.
   package init() {}
 
   /// Appends `YYYY-MM-DDThh:mm:ss`.

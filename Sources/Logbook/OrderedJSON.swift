@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes values as JSON text with the members in the order in which the type declares them, which Foundation's encoder
-/// does not keep.
+/// Writes values as JSON text with the members in the order of the type's declaration, which Foundation's encoder does
+/// not keep.
 ///
-/// Names of properties become words with underscores. A property that is nil is written as null, so that all objects of a
-/// type have the same members.
+/// Names of properties become words with underscores. A nil property is written as null, so that all objects of a type
+/// have the same members.
 package enum OrderedJSON {
   /// The value as JSON, on one line.
   ///
@@ -18,22 +18,22 @@ package enum OrderedJSON {
   }
 }
 
-/// JSON text that is a value by itself, such as a record's fields: its numbers stay exactly as they are written.
+/// JSON text that is a value, such as a record's fields. Its numbers stay exactly as they are written.
 package struct JSONFragment: Encodable, Sendable {
   /// The text.
   package let text: String
 
-  /// A value that is JSON already.
+  /// A value that is JSON text.
   package init(_ text: String) { self.text = text }
 
-  /// In another encoder than that of `OrderedJSON` the text is a string.
+  /// With another encoder than that of `OrderedJSON`, the text is encoded as a string.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
 }
 
-/// The name of a member that is data, such as a column, and is written as it is.
+/// The name of a member that is data, such as a column, and is written unchanged.
 package struct JSONMemberName: CodingKey {
   /// The name.
   package let stringValue: String
@@ -48,7 +48,7 @@ package struct JSONMemberName: CodingKey {
   package init?(intValue: Int) { nil }
 }
 
-/// An object of members in an order of their own; a dictionary is written in the order of its names.
+/// An object with members in a given order. A dictionary is written in the order of its names.
 package struct JSONMembers<Value: Encodable>: Encodable {
   private let members: [(name: String, value: Value)]
 

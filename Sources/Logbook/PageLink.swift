@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link that shows the pages of a logbook to everybody who has it, for a while.
+/// A link that shows the pages of a logbook for a limited time to everyone who has it.
 package struct PageLink: Hashable, Sendable {
-  /// The path below the address of the service. It holds the secret.
+  /// The path below the address of the service. It contains the secret.
   package var path: String
-  /// When it ends, in UTC seconds by the clock of the service.
+  /// When it expires, in UTC seconds by the clock of the service.
   package var expiresAt: Int64
 
   /// A link with this path and end.
@@ -14,10 +14,10 @@ package struct PageLink: Hashable, Sendable {
   }
 }
 
-/// Pages of a logbook for a browser, which has no login of its own.
+/// Pages of a logbook for a browser, which has no login.
 package protocol PageService: Sendable {
-  /// Makes a link to the pages; nil where the service shows none.
+  /// Makes a link to the pages; nil if the service has none.
   ///
-  /// - Parameter seconds: how long it is valid; nil for what the service chooses.
+  /// - Parameter seconds: how long the link is valid; nil for the choice of the service.
   func makePageLink(seconds: Int?) async throws(ServiceError) -> PageLink?
 }

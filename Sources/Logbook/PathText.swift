@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of files as text, without losing a byte.
+/// Converts names of files to text without losing a byte.
 ///
-/// To Linux a name is any bytes; text is Unicode. A byte that is no UTF-8 is kept as one character from the end of the
-/// last private area of Unicode, U+10FF00 and the byte; so are the bytes of those characters themselves. Whoever calls
-/// the system takes `bytes`, whoever shows a name takes `shown`.
+/// On Linux a name can have any bytes, while text is Unicode. A byte that is not UTF-8 becomes one character at the end
+/// of the last private area of Unicode, U+10FF00 plus the byte. The bytes of those characters become such characters,
+/// too. Use `bytes` for calls of the system and `shown` for people.
 package enum PathText {
   private static let escapes: ClosedRange<UInt32> = 0x10FF00...0x10FFFF
 
@@ -43,13 +43,13 @@ package enum PathText {
     return text(bytes)
   }
 
-  /// Whether the text means a name that is no UTF-8.
+  /// Whether the text is a name that is not UTF-8.
   package static func isEscaped(_ text: String) -> Bool {
-    // Few texts have a character beyond the first sixteen planes, and those begin with this byte.
+    // Few texts have a character after the first sixteen planes, and those begin with this byte.
     text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }
   }
 
-  /// The name for the system, with its final zero.
+  /// The name for the system, with a zero byte at its end.
   package static func bytes(_ text: String) -> [CChar] {
     guard isEscaped(text) else { return Array(text.utf8CString) }
     var bytes: [UInt8] = []
@@ -59,7 +59,7 @@ package enum PathText {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
-  /// The name for people and for files: each byte that is no UTF-8 as `\xE4`.
+  /// The name for people and for files, with each byte that is not UTF-8 as `\xE4`.
   package static func shown(_ text: String) -> String {
     guard isEscaped(text) else { return text }
     return text.unicodeScalars.map { scalar in

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the UTC offset of a shown time was found. The raw value is the code that the store keeps.
+/// The origin of the UTC offset of a shown time. The raw value is the code in the store.
 @frozen public enum OffsetSource: UInt8, CaseIterable, Sendable {
-  /// The source states it, or states UTC beside the shown time. Never recomputed.
+  /// The source states it, or states UTC together with the shown time. It is never recomputed.
   case stated = 0
   /// From the logbook's time zone.
   case zone = 1
-  /// From the zone, for a time that its daylight-saving change skips: placed by the offset before the change.
+  /// From the zone, for a time that a change of its clocks skips: placed by the offset before the change.
   case zoneGap = 2
-  /// From the zone, for a time that its autumn change repeats: placed at the first occurrence.
+  /// From the zone, for a time that a change of its clocks repeats: placed at the first occurrence.
   case zoneOverlap = 3
-  /// In the repeated hour, and the device's own ticks say which occurrence it was.
+  /// In a repeated hour, where the device's ticks determine the occurrence.
   case ticks = 4
 
   /// The name in views and exports.
@@ -30,7 +30,7 @@
     self = source
   }
 
-  /// Whether the offset follows from the zones of the logbook and the device's ticks, and is recomputed with them.
+  /// Whether the offset follows from the zones of the logbook and the device's ticks, and is recomputed when they change.
   @inlinable public var isDerived: Bool { self != .stated }
 }
 
@@ -49,7 +49,7 @@
 }
 
 extension DeviceTime {
-  /// `±hh:mm` of an offset in seconds, `Z` for zero; seconds are added where an old zone has them.
+  /// An offset in seconds as `±hh:mm`, or `Z` for zero. Seconds are added for old zones that have them.
   package static func offsetText(_ seconds: Int32) -> String {
     if seconds == 0 { return "Z" }
     let size = abs(Int(seconds))

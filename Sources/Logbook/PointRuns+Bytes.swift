@@ -2,36 +2,37 @@
 
 import Foundation
 
-// Points are pieces, each with a number in front of it, of which two bits say whether value buckets and occurrences differ from
-// zero. Numbers have 7 bits a byte, the lowest first; those that may be negative are in zigzag.
+// Points are pieces. Each begins with a number, of which two bits say whether value buckets and occurrences differ from
+// zero. Numbers have 7 bits per byte, the lowest first; numbers that may be negative are in zigzag.
 //
-// - A run: its number of points, the distance of its first position from the last of the piece before, its step, its value
-//   bucket, its occurrence. A sensor that skips no reading takes a few bytes in all.
-// - A stretch of points at changing distances, marked by 0: the number of its points, the first point, the least distance
-//   between two, and the widths of the Rice codes in which the others follow, bit by bit: how much farther than the least
-//   distance, and how value bucket and occurrence differ from those before. Seconds that jitter by 2 take less than half a
-//   byte a reading; finger sticks at any second of the day with any value less than 3, in base64 less than 4.
+// - A run: its number of points, the distance of its first position from the last position of the piece before, its
+// step, its value bucket, its occurrence. A sensor without gaps takes a few bytes in total.
+// - A stretch of points at changing distances, marked by 0. It has the number of its points, the first point, the least
+// distance between two, and the widths of the Rice codes of the others. These follow bit by bit: by how much each
+// distance exceeds the least one, and the differences of value bucket and occurrence from the point before. Seconds
+// with a jitter of 2 take less than half a byte per reading. Finger sticks at any second of the day with any value take
+// less than 3, and in base64 less than 4.
 
 extension PointRuns {
-  /// How many points a stretch holds at most: its widths fit what is near.
+  /// The maximum number of points in a stretch, since its widths fit points that are close together.
   static let maxStretch = 256
-  /// The fewest points at equal distances that end a stretch.
+  /// The number of points at equal distances that ends a stretch.
   static let minRun = 8
 
-  /// The points in base64, as a withdrawal lists them.
+  /// The points in base64, as in a withdrawal.
   package var text: String { Data(bytes).base64EncodedString() }
 
-  /// How many bytes the text has.
+  /// The size of the text in bytes.
   package var textBytes: Int { (bytes.count + 2) / 3 * 4 }
 
-  /// The points in base64; nil for any other text, and for more points than one value may state.
+  /// The points in base64; nil for any other text, and for more points than one value may have.
   package init?(text: some StringProtocol) {
     guard let data = Data(base64Encoded: String(text)) else { return nil }
     self.init(bytes: Array(data))
   }
 
-  /// The same points in parts of at most so many bytes of text, of which none is empty, and of no more points than one value
-  /// may state. Only a single stretch may be longer.
+  /// The same points in parts with at most this many bytes of text, and at most as many points as one value may have.
+  /// No part is empty. Only a part of one stretch may be longer.
   package func parts(ofBytes maxBytes: Int) -> [PointRuns] {
     var parts: [PointRuns] = []
     var (part, count) = ([UInt8](), Int64(0))
@@ -56,23 +57,23 @@ extension PointRuns {
 // MARK: - Writing
 
 extension PointRuns {
-  /// Makes runs of points in order.
+  /// Makes runs of ordered points.
   package struct Builder {
     private var bytes: [UInt8] = []
     private var lastPosition: Int64 = 0
-    /// Points that may still become a run.
+    /// Points that can still become a run.
     private var open: Run?
-    /// Points in front of these for which a run was too short.
+    /// Points before these, for which a run was too short.
     private var stretch: [SeriesPoint] = []
 
     package init() {}
 
-    /// Adds a point behind the last.
+    /// Adds a point after the last.
     @inline(__always)
     package mutating func append(_ point: SeriesPoint) { append(Run(first: point, step: 0, count: 1)) }
 
-    /// Adds a run behind the last point. The bytes are the same as for its points one by one, so that two stores write the
-    /// same text of the same points.
+    /// Adds a run after the last point. The bytes equal those of its single points, so that two stores write the same
+    /// text for the same points.
     package mutating func append(_ run: Run) {
       guard let last = open else {
         open = run
@@ -89,7 +90,7 @@ extension PointRuns {
       }
     }
 
-    /// All that was added.
+    /// All added points.
     package mutating func finish() -> PointRuns {
       if let open { close(open) }
       open = nil
@@ -160,14 +161,14 @@ extension PointRuns {
 }
 
 extension PointRuns.Run {
-  /// This run with another behind it as one; nil where they are none.
+  /// This run and the next as one run; nil if they do not continue each other.
   @inline(__always)
   fileprivate func joined(_ next: Self) -> Self? {
     guard next.first.valueBucket == first.valueBucket, next.first.occurrence == first.occurrence else {
       return nil
     }
     let (distance, isTooFar) = next.first.position.subtractingReportingOverflow(lastPosition)
-    // The whole length is a distance, too.
+    // The whole length must be a valid distance, too.
     guard !isTooFar, distance > 0, count == 1 || distance == step, next.count == 1 || distance == next.step,
       !next.lastPosition.subtractingReportingOverflow(first.position).overflow
     else { return nil }
@@ -192,7 +193,7 @@ struct PieceFlags: OptionSet {
 }
 
 extension [UInt8] {
-  /// Appends a number with 7 bits a byte.
+  /// Appends a number with 7 bits per byte.
   mutating func append(number: UInt64) {
     var rest = number
     while rest > 0x7F {

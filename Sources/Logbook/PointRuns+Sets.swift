@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Differences and unions run by run: a run of a million points of which none is in the other set costs as much as one point.
+// Differences and unions are computed by runs: a run of a million points without any in the other set costs as much as
+// one point.
 
 extension PointRuns {
-  /// The points that the other set lacks.
+  /// The points that are not in the other set.
   package func subtracting(_ other: PointRuns) -> PointRuns {
     guard let ends, let otherEnds = other.ends, ends.overlaps(otherEnds) else { return self }
     var builder = Builder()
@@ -17,7 +18,7 @@ extension PointRuns {
           continue
         }
         rest = left.subtract(cut, keepingIn: &builder)
-        // What follows in this run is behind the cut; the next run may still meet its end.
+        // The rest of this run is after the removed run; its end may meet the next one.
         if rest != nil { next = removed.next() }
       }
       if let rest { builder.append(rest) }
@@ -25,10 +26,10 @@ extension PointRuns {
     return builder.finish()
   }
 
-  /// The points that are in both.
+  /// The points in both sets.
   package func intersection(_ other: PointRuns) -> PointRuns { subtracting(subtracting(other)) }
 
-  /// The points of both.
+  /// The points in either set.
   package func union(_ other: PointRuns) -> PointRuns {
     guard let ends, let otherEnds = other.ends else { return isEmpty ? other : self }
     let further = other.subtracting(self)
@@ -45,7 +46,7 @@ extension PointRuns {
 }
 
 extension PointRuns.Run {
-  /// Keeps what the cut lacks up to its end; gives the points behind that, nil for none.
+  /// Keeps the points up to the end of `cut` that are not in it. Returns the points after that, or nil if there are none.
   fileprivate func subtract(_ cut: Self, keepingIn builder: inout PointRuns.Builder) -> Self? {
     let before = count(before: cut.first.position)
     let atEnd = SeriesPoint(
@@ -57,11 +58,11 @@ extension PointRuns.Run {
     return part(through..<count)
   }
 
-  /// How many points are in front of a position.
+  /// The number of points before a position.
   func count(before position: Int64) -> Int64 {
     if position <= first.position { return 0 }
     if position > lastPosition { return count }
-    // A run of several points has a step; a single one ended above.
+    // A run with several points has a step. A single point returned above.
     return (position - first.position - 1) / step + 1
   }
 
@@ -76,17 +77,17 @@ extension PointRuns.Run {
     return Self(first: point(range.lowerBound), step: count == 1 ? 0 : step, count: count)
   }
 
-  /// Adds the points that are not in a run which begins and ends where these do, or farther.
+  /// Adds the points that are not in `cut`, which begins and ends where these do, or farther out.
   private func keep(lacking cut: Self, in builder: inout PointRuns.Builder) {
     guard cut.first.valueBucket == first.valueBucket, cut.first.occurrence == first.occurrence else {
       return builder.append(self)
     }
     if count == 1 || cut.count == 1 || step == cut.step {
-      // The same steps meet everywhere or nowhere.
+      // Equal steps meet everywhere or nowhere.
       if !cut.contains(first) { builder.append(self) }
       return
     }
-    // At most as many steps as the shorter one has points.
+    // The work is at most the number of points of the shorter run.
     if cut.count < count {
       var start: Int64 = 0
       for index in 0..<cut.count {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Points of one series in order, as runs of equal steps: the readings of a sensor are a few runs.
+/// The points of one series in order, as runs with equal steps. The readings of a sensor are a few runs.
 ///
-/// They stay in the packed form of `PointRuns+Bytes.swift`, so that a list in memory takes as many bytes as in its record,
-/// whoever wrote that.
+/// They stay in the packed form of `PointRuns+Bytes.swift`. Thus a list takes as many bytes in memory as in its record,
+/// even if another program wrote it.
 package struct PointRuns: Sendable {
-  /// Points at equal distances that agree in all but the position.
+  /// Points at equal distances that only differ in their position.
   package struct Run: Hashable, Sendable {
     /// The first of the points.
     package let first: SeriesPoint
-    /// From one position to the next; 0 for a single point.
+    /// The distance from one position to the next; 0 for a single point.
     package let step: Int64
-    /// How many points there are, 1 or more.
+    /// The number of points, 1 or more.
     package let count: Int64
 
     package init(first: SeriesPoint, step: Int64, count: Int64) {
@@ -24,7 +24,7 @@ package struct PointRuns: Sendable {
     /// The last of the points.
     package var last: SeriesPoint { point(count - 1) }
 
-    /// The point with this number, from 0 on.
+    /// The point at this index, from 0.
     func point(_ index: Int64) -> SeriesPoint {
       SeriesPoint(
         position: first.position + index * step, valueBucket: first.valueBucket, occurrence: first.occurrence)
@@ -38,22 +38,22 @@ package struct PointRuns: Sendable {
     }
   }
 
-  /// A place in the bytes at which reading may begin.
+  /// A position in the bytes at which reading can begin.
   struct Mark: Sendable {
     let first: SeriesPoint
     let index: Int
-    /// The position from which the first distance there counts.
+    /// The position to which the first distance there is added.
     let lastPosition: Int64
   }
 
-  /// The most points of one value. A text of few bytes may state many.
+  /// The maximum number of points in one value. A short text can state many points.
   package static let maxPoints: Int64 = 1 << 20
-  /// How many bytes a search reads at most, beside one stretch.
+  /// The number of bytes that a search reads at most, apart from one stretch.
   private static let bytesPerMark = 256
 
   let bytes: [UInt8]
   private let marks: [Mark]
-  /// How many points there are.
+  /// The number of points.
   package let count: Int64
   /// The first and the last point; nil without points.
   package let ends: ClosedRange<SeriesPoint>?
@@ -63,21 +63,21 @@ package struct PointRuns: Sendable {
   /// The first and the last position; nil without points.
   package var positions: ClosedRange<Int64>? { ends.map { $0.lowerBound.position...$0.upperBound.position } }
 
-  /// Points in order, each once.
+  /// Ordered points without repetitions.
   package init(_ points: some Sequence<SeriesPoint>) {
     var builder = Builder()
     for point in points { builder.append(point) }
     self = builder.finish()
   }
 
-  /// Runs in order: each begins behind the last point of the one in front of it.
+  /// Ordered runs. Each begins after the last point of the run before it.
   package init(runs: some Sequence<Run>) {
     var builder = Builder()
     for run in runs { builder.append(run) }
     self = builder.finish()
   }
 
-  /// What bytes of `Builder` say; nil for others, and for more points than one value may state.
+  /// The points in bytes of `Builder`; nil for other bytes, and for more points than one value may have.
   init?(bytes: [UInt8], maxPoints: Int64 = maxPoints) {
     var reader = RunReader(bytes)
     var (marks, count) = ([Mark](), Int64(0))
@@ -98,7 +98,7 @@ package struct PointRuns: Sendable {
     ends = first.flatMap { first in last.map { first...$0 } }
   }
 
-  /// Whether it holds a point. For many in order, `Cursor` is faster.
+  /// Whether a point is in the set. For many ordered points, `Cursor` is faster.
   package func contains(_ point: SeriesPoint) -> Bool {
     guard let ends, ends.contains(point) else { return false }
     var cursor = Cursor(self, from: point)
@@ -113,7 +113,7 @@ package struct PointRuns: Sendable {
     runs.lazy.flatMap { run in (0..<run.count).lazy.map { run.point($0) } }
   }
 
-  /// The reader at the last mark that is not behind a point.
+  /// A reader at the last mark that is not after a point.
   private func reader(from point: SeriesPoint) -> RunReader {
     var (low, high) = (0, marks.count)
     while low < high {
@@ -123,30 +123,31 @@ package struct PointRuns: Sendable {
     return low == 0 ? RunReader(bytes) : RunReader(bytes, from: marks[low - 1])
   }
 
-  /// Asks for points in order.
+  /// Answers questions about points in order.
   package struct Cursor: Sendable {
     private var reader: RunReader
     private var current: Run?
 
-    /// - Parameter point: the first that will be asked for.
+    /// - Parameter point: the first point of a question.
     package init(_ runs: PointRuns, from point: SeriesPoint) {
       reader = runs.reader(from: point)
       current = reader.next()
     }
 
-    /// Whether the points hold this one. No later question is for one in front of it.
+    /// Whether this point is in the set. No later question may be about an earlier point.
     package mutating func contains(_ point: SeriesPoint) -> Bool {
       while let run = current, run.last < point { current = reader.next() }
       return current?.contains(point) ?? false
     }
 
-    /// The first of the points that is not in front of this one; nil for none. No later question is for one in front of
-    /// it.
+    /// The first point in the set that is not before this one; nil if there is none. No later question may be about an
+    /// earlier point.
     package mutating func first(from point: SeriesPoint) -> SeriesPoint? {
       while let run = current, run.last < point { current = reader.next() }
       guard let run = current else { return nil }
       if point <= run.first { return run.first }
-      // Its last point is not in front of this one, so that there is a next one where the position alone is equal.
+      // The last point of the run is not before this one. Thus the run has a next point even if only the position is
+      // equal.
       let index = run.count(before: point.position)
       let found = run.point(index)
       return found < point ? run.point(index + 1) : found

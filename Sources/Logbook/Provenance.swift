@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a record came from: which format or driver brought it, and which program wrote it there. It is learned once, with
-/// the record, and never changes; edits, merges and conflicts keep it.
+/// The origin of a record: the format or driver that imported it, and the program that wrote it there. It is stored
+/// once with the record and never changes. Edits, merges and conflicts keep it.
 ///
-/// Records that state something about others, such as time zones, have none: each store may make the same one.
+/// Records that state something about others, such as time zones, have none, since each store may create the same one.
 public struct Provenance: Hashable, Sendable {
-  /// The id of the format, the driver or the kind of remote; that of `typed` for what a person typed into glucoport.
+  /// The id of the format, the driver or the kind of remote, or that of `typed` for an entry typed into glucoport.
   public let format: String
-  /// The program or device within it, as the source names it: Apple Health's `sourceName`, Nightscout's `enteredBy`,
-  /// Tidepool's `deviceId`. Empty where the source names none.
+  /// The program or device within it, with the source's name: Apple Health's `sourceName`, Nightscout's `enteredBy`,
+  /// Tidepool's `deviceId`. Empty if the source gives none.
   public let source: String
 
-  /// The longest id of a format, in bytes.
+  /// The maximum length of a format's id in bytes.
   public static let maxFormatBytes = 64
-  /// The longest name of a source, in bytes.
+  /// The maximum length of a source's name in bytes.
   public static let maxSourceBytes = 128
-  /// That of what a person typed into glucoport.
+  /// The provenance of entries typed into glucoport.
   public static let typed = Provenance(format: "glucoport")
 
-  /// A provenance of these texts, without control characters and cut where they are too long.
+  /// A provenance with these texts, without control characters, shortened if they are too long.
   public init(format: String, source: String = "") {
     self.format = Self.bounded(format, maxBytes: Self.maxFormatBytes)
     self.source = Self.bounded(source, maxBytes: Self.maxSourceBytes)
   }
 
-  /// The text without control characters and without blanks at its ends, cut between two characters.
+  /// The text without control characters and blanks at its ends, shortened between two characters.
   private static func bounded(_ text: String, maxBytes: Int) -> String {
-    // Most texts are such; nothing of them is copied.
+    // Most texts need no change, and nothing is copied.
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && text.first != " " && text.last != " "
     if isPlain, text.utf8.count <= maxBytes { return text }
     let scalars = text.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }
@@ -44,7 +44,7 @@ public struct Provenance: Hashable, Sendable {
 // MARK: - Canonical JSON
 
 extension Provenance {
-  /// The most bytes of `json`: each byte of a text takes at most two.
+  /// The maximum number of bytes of `json`. Each byte of a text takes at most two.
   static let maxJSONBytes = 2 * (maxFormatBytes + maxSourceBytes) + 32
 
   /// Canonical JSON: equal values are equal text.
@@ -55,7 +55,8 @@ extension Provenance {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in try Provenance(&scanner) }
   }
 
-  /// Reads the object of a provenance. Texts that the initialiser would change are refused: a value is the same everywhere.
+  /// Reads the object of a provenance. A text that the initialiser would change is refused, so that a value is the same
+  /// everywhere.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     var (format, source): (String?, String) = (nil, "")
     try scanner.object { (name, scanner) throws(JSONError) in

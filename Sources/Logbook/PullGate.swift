@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rejects impossible amounts from what a remote gives, as the gate of imports does. A server checks the form of
-/// what a client sends, and other programs write to a site whatever they like.
+/// Rejects implausible amounts from a remote, as the gate of imports does. A server only checks the form of a client's
+/// data, and other programs can write anything to a site.
 package enum PullGate {
-  /// Moves implausible readings and records of a page to what is not taken.
+  /// Moves implausible readings and records of a page to the items that are not taken.
   ///
-  /// - Parameter known: what the store holds of a record. An amount that it holds already passes: a person typed it with
+  /// - Parameter known: the record in the store. An amount that it already has is accepted: a person typed it with
   ///   `--force`.
   package static func filter(_ page: inout ChangePage, known: (String) throws -> RecordState?) rethrows {
     filterReadings(&page)
@@ -22,7 +22,7 @@ package enum PullGate {
     page.records = records
   }
 
-  /// Why a reading of a remote cannot be one; nil where it can.
+  /// Why a reading of a remote is implausible; nil if it is not.
   package static func fault(of reading: Reading) -> String? {
     if let fault = PlausibleAmounts.fault(of: reading) { return fault }
     guard reading.kind != .ketone, let quantity = reading.measurement.quantity, quantity.number <= 0 else {
@@ -31,9 +31,9 @@ package enum PullGate {
     return "a glucose value of 0 \(quantity.unit.name)"
   }
 
-  /// Why an amount of a record of a remote cannot be one; nil where all can.
+  /// Why an amount in a record of a remote is implausible; nil if all are plausible.
   ///
-  /// - Parameter known: what the store holds of it; nil for a record that is new here.
+  /// - Parameter known: the record in the store; nil for a new record.
   package static func fault(of state: RecordState, known: RecordState?) -> String? {
     var fields = state.fields
     for (name, value) in known?.fields.values ?? [:] where fields[name] == value { fields[name] = nil }

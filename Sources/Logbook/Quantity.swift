@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The unit of a glucose or ketone value. The raw value is the code that the store keeps.
+/// The unit of a glucose or ketone value. The raw value is the code in the store.
 @frozen public enum GlucoseUnit: UInt8, CaseIterable, Sendable {
   case milligramsPerDecilitre = 0
   case millimolesPerLitre = 1
@@ -8,7 +8,7 @@
   /// `mg/dL` or `mmol/L`.
   public var name: String { self == .milligramsPerDecilitre ? "mg/dL" : "mmol/L" }
 
-  /// The unit with this name in any case and spelling seen in exports (`mg/dl`, `MMOL/L`, `mmol`), or nil.
+  /// The unit with this name, in any case and spelling of exports (`mg/dl`, `MMOL/L`, `mmol`), or nil.
   public init?(name: some StringProtocol) {
     switch name.lowercased() {
     case "mg/dl", "mgdl", "mg": self = .milligramsPerDecilitre
@@ -18,7 +18,7 @@
   }
 }
 
-/// A number and its unit, both as the source gave them.
+/// A number and its unit, as the source gave them.
 @frozen public struct Quantity: Hashable, Sendable {
   /// The number as the source gave it.
   public let number: Double
@@ -31,8 +31,8 @@
     self.unit = unit
   }
 
-  /// mg/dL in 100,000 mmol/L of glucose: the one constant of the conversion. Glucose has a molar mass of
-  /// 180.1559 g/mol; Tidepool converts by the same number.
+  /// mg/dL in 100,000 mmol/L of glucose, the only constant of the conversion. The molar mass of glucose is 180.1559
+  /// g/mol; Tidepool uses the same number.
   package static let milligramsPerDecilitreIn100000Millimoles: Int64 = 1_801_559
 
   /// mg/dL in one mmol/L of glucose.
@@ -50,22 +50,22 @@
     }
   }
 
-  /// The value in tenths of mmol/L, rounded half up: the form in which it is part of an identity.
+  /// The value in tenths of mmol/L, rounded half up, as it is part of an identity.
   ///
-  /// mg/dL go through integers, so that every machine gives the same answer for the same reading.
+  /// mg/dL are converted with integers, so that every machine gets the same result for the same reading.
   package var tenthsOfMillimole: Int64 {
     switch unit {
     case .millimolesPerLitre:
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
     case .milligramsPerDecilitre:
-      // number × 10 / 18.01559, with a thousandth of a mg/dL as the smallest step distinguished.
+      // number × 10 / 18.01559, in steps of a thousandth of a mg/dL.
       (Int64((number * 1000).rounded()) * 2000 + Self.milligramsPerDecilitreIn100000Millimoles)
         / (2 * Self.milligramsPerDecilitreIn100000Millimoles)
     }
   }
 
-  /// The number as a person reads it: as given in its own unit, but in mmol/L with one decimal at least, as meters show
-  /// it; converted, with one decimal in mmol/L and none in mg/dL.
+  /// The number for people. In its own unit it is as given, in mmol/L with at least one decimal, as on meters. A
+  /// converted number has one decimal in mmol/L and none in mg/dL.
   public func displayed(in unit: GlucoseUnit) -> String {
     if unit == self.unit {
       let text = plainNumber(number)
@@ -81,21 +81,21 @@
   }
 }
 
-/// The shortest decimal text that reads back as this number, without exponent or a trailing `.0`.
+/// The shortest decimal text that is read back as this number, without an exponent or a final `.0`.
 package func plainNumber(_ number: Double) -> String {
   if number == number.rounded(), abs(number) < 1e15 { return String(Int64(number)) }
   return number.description
 }
 
-/// What a device measured: a number, or the statement that the value lies beyond its range.
+/// The measurement of a device: a number, or a value outside its range.
 @frozen public enum Measurement: Hashable, Sendable {
   case value(Quantity)
-  /// Below the range (LO); the threshold where the source or its format names one.
+  /// Below the range (LO), with the threshold if the source or its format states one.
   case low(below: Double?, GlucoseUnit)
   /// Above the range (HI).
   case high(above: Double?, GlucoseUnit)
 
-  /// The unit of the value, or of the range that it lies beyond.
+  /// The unit of the value or of the range.
   public var unit: GlucoseUnit {
     switch self {
     case .value(let quantity): quantity.unit
@@ -103,17 +103,17 @@ package func plainNumber(_ number: Double) -> String {
     }
   }
 
-  /// The measured quantity; nil for LO and HI.
+  /// The quantity; nil for LO and HI.
   public var quantity: Quantity? {
     if case .value(let quantity) = self { quantity } else { nil }
   }
 
-  /// The codes that mean LO and HI where the value is part of an identity.
+  /// The codes of LO and HI as the value in an identity.
   package static let lowLevel: Int64 = -1
-  /// The code of HI where the value is part of an identity.
+  /// The code of HI as the value in an identity.
   package static let highLevel: Int64 = -2
 
-  /// The measurement as a part of an identity: tenths of mmol/L, or the code of LO or HI.
+  /// The value in an identity: tenths of mmol/L, or the code of LO or HI.
   @usableFromInline package var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole
@@ -122,7 +122,7 @@ package func plainNumber(_ number: Double) -> String {
     }
   }
 
-  /// Whether both say the same: equal numbers in one unit, equal tenths of mmol/L across units.
+  /// Whether both mean the same: equal numbers in one unit, or equal tenths of mmol/L in different units.
   package func agrees(with other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):

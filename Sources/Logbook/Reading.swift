@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What places a reading among those of its device and kind. The raw value is the code that the store keeps.
+/// What places a reading among the readings of its device and kind. The raw value is the code in the store.
 @frozen public enum PositionKind: UInt8, CaseIterable, Sendable {
   /// The device time as shown.
   case time = 0
-  /// The device's own tick or record number, which never changes.
+  /// The device's tick or record number, which never changes.
   case tick = 1
 
   /// The name in views, exports and addresses.
@@ -17,33 +17,33 @@
   }
 }
 
-/// One measurement as the device reported it. A plain value without references, since millions pass through.
+/// One measurement as the device reported it. It is a plain value without references, since imports process millions.
 @frozen public struct Reading: BitwiseCopyable, Sendable {
-  /// What took it.
+  /// The device.
   public var device: DeviceIndex
-  /// What it measures.
+  /// The kind of measurement.
   public var kind: ReadingKind
-  /// What places it among those of its device and kind.
+  /// What places it among the readings of its device and kind.
   public var positionKind: PositionKind
-  /// What else is said of it.
+  /// The marks.
   public var marks: ReadingMarks
   /// What places the shown time on the UTC line.
   public var placement: Placement
   /// The time as the device showed it.
   public var deviceTime: DeviceTime
-  /// With `.time` the device time in civil seconds; else the tick or record number.
+  /// For `.time` the device time in civil seconds, otherwise the tick or record number.
   public var position: Int64
-  /// Which one this is of several readings that share every other part of the identity.
+  /// The number among readings that share every other part of the identity.
   public var occurrence: Int32
-  /// Whether `occurrence` was settled by the source (our own exports), so that no import renumbers it.
+  /// Whether the source stated `occurrence`, as exports of glucoport do. Then no import changes it.
   public var occurrenceIsStated: Bool
-  /// What was measured.
+  /// The measurement.
   public var measurement: Measurement
-  /// The line of the input it is on, from 1.
+  /// Its line of the input, from 1.
   public var line: Int64
 
-  /// The positions that every format and protocol carries: numbers of at most 18 digits, whose differences do not
-  /// overflow.
+  /// The positions that every format and protocol can carry. They have at most 18 digits, so that their differences do
+  /// not overflow.
   package static let positions: ClosedRange<Int64> = -999_999_999_999_999_999...999_999_999_999_999_999
 
   /// A reading placed by its shown time.
@@ -75,15 +75,15 @@
     self.position = tick
   }
 
-  /// The value's part in the identity: tenths of mmol/L, or a code of LO or HI; 0 where it has no part.
+  /// The value in the identity: tenths of mmol/L, a code of LO or HI, or 0 if the value is not part of it.
   @inlinable package var valueBucket: Int64 {
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// Whether it is of a control solution, and none of a person's own.
+  /// Whether it is of a control solution and not of the person.
   @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
 
-  /// Whether the shown time can occur twice, so that another value at the same time is another reading.
+  /// Whether the shown time can occur twice. Then another value at the same time is another reading.
   @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Readings with the devices they point to, on their way to or from a service. Every occurrence is stated.
+/// Readings with their devices, to or from a service. Every occurrence is stated.
 package struct ReadingBatch: Sendable {
-  /// The devices; readings point here by `DeviceIndex`.
+  /// The devices. Readings refer to them by `DeviceIndex`.
   package var devices: [Device]
   /// The readings.
   package var readings: [Reading]
@@ -14,19 +14,19 @@ package struct ReadingBatch: Sendable {
   }
 }
 
-/// What a service answers to a batch of readings: each of them is stored there, except those listed as refused.
+/// A service's answer to a batch of readings. All readings are stored there, except those listed as refused.
 package struct ReadingAnswer: Hashable, Sendable {
-  /// Readings that the service did not have.
+  /// The number of readings that the service did not have.
   package var stored: Int
-  /// Readings that it had, whatever their value.
+  /// The number of readings that it had, with any value.
   package var known: Int
-  /// Places in the batch of readings that it has with another value.
+  /// Indices of the readings that it has with another value.
   package var differing: [Int]
-  /// Places in the batch of readings that it refuses permanently, with its words.
+  /// Readings that it refuses permanently, with its reasons.
   package var refused: [RefusedItem]
-  /// Of the known readings those that the service holds in documents of other programs alone.
+  /// Known readings that the service only holds in documents of other programs.
   package var sameAs: [SameReading]
-  /// Places in the batch of readings for whose moment a document of another program has another value; both are kept.
+  /// Indices of the readings for whose time a document of another program has another value. Both are kept.
   package var disputed: [Int]
   /// The service's position after this request.
   package var position: String?
@@ -46,14 +46,14 @@ package struct ReadingAnswer: Hashable, Sendable {
   }
 }
 
-/// One item of a batch that a service refuses permanently.
+/// An item of a batch that a service refuses permanently.
 package struct RefusedItem: Hashable, Sendable {
-  /// The place in the batch, from 0.
+  /// The index in the batch.
   package var item: Int
-  /// The service's words.
+  /// The reason in the service's words.
   package var reason: String
 
-  /// A refusal of the item at this place.
+  /// A refusal of the item at this index.
   package init(item: Int, reason: String) {
     self.item = item
     self.reason = reason

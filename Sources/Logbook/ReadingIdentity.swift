@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What makes a reading the one it is, everywhere and permanently: its device, its kind and its place.
+/// The permanent identity of a reading everywhere: its device, its kind and its place.
 package struct ReadingIdentity: Hashable, Sendable {
   /// The device's vendor; empty where format and model identify the device.
   package let vendor: String
@@ -10,18 +10,18 @@ package struct ReadingIdentity: Hashable, Sendable {
   package let serial: String
   /// The id of the format that reported the device; empty where vendor and serial number identify it.
   package let format: String
-  /// What the reading measures.
+  /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places it among those of its device and kind.
+  /// What places it among the readings of its device and kind.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part in the identity.
+  /// The value in the identity.
   package let valueBucket: Int64
-  /// Which one of several that share every other part.
+  /// The number among readings that share every other part.
   package let occurrence: Int64
 
-  /// The identity of a device's reading. Of the device it takes what identifies it and leaves the rest.
+  /// The identity of a device's reading. It only takes the identifying parts of the device.
   package init(
     device: Device, kind: ReadingKind, positionKind: PositionKind, position: Int64, valueBucket: Int64,
     occurrence: Int64
@@ -38,14 +38,14 @@ package struct ReadingIdentity: Hashable, Sendable {
     self.occurrence = occurrence
   }
 
-  /// The identity of a reading that a device took.
+  /// The identity of a device's reading.
   package init(_ reading: Reading, _ device: Device) {
     self.init(
       device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
       valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
   }
 
-  /// The identity that a canonical text states; nil for any other text.
+  /// The identity in a canonical text; nil for any other text.
   package init?(text: String) {
     let parts = Self.parts(of: text)
     guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
@@ -63,7 +63,7 @@ package struct ReadingIdentity: Hashable, Sendable {
     guard self.text.utf8.elementsEqual(text.utf8) else { return nil }
   }
 
-  /// The canonical text, as glucoport-json(5) documents it: eight parts with `|` between them.
+  /// The canonical text, as in glucoport-json(5): eight parts separated by `|`.
   package var text: String {
     let device = Device(vendor: vendor, model: model, serial: serial, format: format)
     let parts = [
@@ -73,7 +73,7 @@ package struct ReadingIdentity: Hashable, Sendable {
     return parts.joined(separator: "|")
   }
 
-  /// The first three parts of the canonical text: what identifies the device.
+  /// The first three parts of the canonical text, which identify the device.
   package static func text(of device: Device) -> String {
     let parts =
       device.serial.isEmpty
@@ -82,7 +82,7 @@ package struct ReadingIdentity: Hashable, Sendable {
     return parts.joined(separator: "|")
   }
 
-  /// A key for remotes that need one: a UUID of version 8 from SHA-256 over the canonical text.
+  /// A key for remotes that need one: a UUID of version 8 from SHA-256 of the canonical text.
   package var uuid: String { Digest.uuid(of: ["reading", text]) }
 
   /// The 16 bytes of `uuid`.
@@ -90,7 +90,7 @@ package struct ReadingIdentity: Hashable, Sendable {
 }
 
 extension ReadingIdentity {
-  /// What is between the bars. Of scalars and no characters: a bar in front of an accent is one character with it.
+  /// The parts between the bars. By scalars and not by characters, since a bar with a combining accent is one character.
   static func parts(of text: String) -> [Substring] {
     text.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map(Substring.init)
   }
@@ -98,7 +98,7 @@ extension ReadingIdentity {
   private static let bySerial = "serial"
   private static let byModel = "model"
 
-  /// `%`, `|` and control characters as `%` and two hexadecimal digits, so that each text is one part of one line.
+  /// `%`, `|` and control characters become `%` and two hexadecimal digits, so that each text is one part of one line.
   private static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
@@ -112,7 +112,7 @@ extension ReadingIdentity {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The text that was escaped; nil where a `%` is not followed by two hexadecimal digits.
+  /// The original text; nil if a `%` is not followed by two hexadecimal digits.
   private static func unescaped(_ text: Substring) -> String? {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []

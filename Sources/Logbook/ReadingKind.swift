@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a reading measures, and how. The raw value is the code that the store keeps.
+/// What a reading measures, and how. The raw value is the code in the store.
 @frozen public enum ReadingKind: UInt8, CaseIterable, Sendable {
   /// Self-monitored blood glucose: a drop of blood on a strip.
   case smbg = 1
@@ -29,13 +29,13 @@
 
   /// Whether the value is part of a reading's identity when only a shown time places it.
   ///
-  /// Sensor history holds one value per instant; of every other kind two may fall into one minute.
+  /// Sensor history has one value per instant. Of every other kind there can be two in one minute.
   @inlinable package var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 
-/// What else the source said of a reading, or what is unusual about it. Stored as one integer.
+/// Further statements of the source about a reading, or unusual properties. They are stored as one integer.
 @frozen public struct ReadingMarks: OptionSet, Hashable, Sendable {
-  /// The bits that the store keeps.
+  /// The bits in the store.
   public let rawValue: UInt16
   /// The marks with these bits.
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -46,28 +46,28 @@
   public static let linked = Self(rawValue: 1 << 1)
   /// Taken to calibrate a sensor.
   public static let calibration = Self(rawValue: 1 << 2)
-  /// A test of control solution: kept, and no one's glucose.
+  /// A test of control solution. It is kept, but is not the person's glucose.
   public static let controlSolution = Self(rawValue: 1 << 3)
-  /// The number equals the limit to which this source clamps, so the true value may lie beyond it.
+  /// The number equals the limit of this source, so the true value may be beyond it.
   public static let atLimit = Self(rawValue: 1 << 4)
-  /// The shown time is before 1990 or lies in the future: the device's clock was off.
+  /// The shown time is before 1990 or in the future: the device's clock was wrong.
   public static let doubtfulTime = Self(rawValue: 1 << 5)
-  /// The device's clock was set back within this input, so the shown time occurs twice.
+  /// The device's clock was set back within this input, so that the shown time occurs twice.
   public static let clockSetBack = Self(rawValue: 1 << 6)
   /// Taken before a meal.
   public static let beforeMeal = Self(rawValue: 1 << 7)
   /// Taken after a meal.
   public static let afterMeal = Self(rawValue: 1 << 8)
-  /// Taken with an empty stomach.
+  /// Taken while fasting.
   public static let fasting = Self(rawValue: 1 << 9)
   /// Taken at bedtime.
   public static let bedtime = Self(rawValue: 1 << 10)
-  /// The meter warned of the temperature when it measured.
+  /// The meter gave a temperature warning for the measurement.
   public static let temperatureWarning = Self(rawValue: 1 << 11)
-  /// Given to a pump's bolus calculator, which may have filled it in from the sensor.
+  /// Entered in a pump's bolus calculator, which may have copied it from the sensor.
   public static let calculator = Self(rawValue: 1 << 12)
 
-  /// Every mark with its name, in the order in which they are listed.
+  /// Every mark with its name, in the order of lists.
   public static let named: [(mark: ReadingMarks, name: String)] = [
     (.manual, "manual"), (.linked, "linked"), (.calibration, "calibration"),
     (.controlSolution, "control-solution"), (.atLimit, "at-limit"),
@@ -79,7 +79,7 @@
   /// The names of the marks that are set.
   public var names: [String] { Self.named.filter { contains($0.mark) }.map(\.name) }
 
-  /// The marks with these names; nil when one of them is unknown.
+  /// The marks with these names; nil if one of them is unknown.
   public init?(names: [some StringProtocol]) {
     var marks: ReadingMarks = []
     for name in names {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service answers to one change of a record.
+/// A service's answer to one change of a record.
 package enum RecordVerdict: Hashable, Sendable {
-  /// It is the service's state, too, under this revision.
+  /// The service has this state now, with this revision.
   case accepted(revision: String)
-  /// The service has another state, which this change was not made on. Where it does not even know the base, as
-  /// after it was restored from a backup, there is none to merge against.
+  /// The service has another state, on which this change was not based. It may not even know the base, as after a
+  /// restore from a backup. Then there is none for a merge.
   case conflict(revision: String, state: RecordState, isBaseKnown: Bool)
-  /// The service refuses it permanently, with its words.
+  /// The service refuses it permanently, with this reason.
   case refused(reason: String)
 }
 
@@ -25,16 +25,16 @@ package struct RecordAnswer: Hashable, Sendable {
   }
 }
 
-/// A record as a service has it.
+/// A record on a service.
 package struct RemoteRecord: Hashable, Sendable {
   /// The identity.
   package var guid: String
-  /// The service's name for this state.
+  /// The service's id of this state.
   package var revision: String
   /// The content.
   package var state: RecordState
 
-  /// A record under the service's revision.
+  /// A record with the service's revision.
   package init(guid: String, revision: String, state: RecordState) {
     self.guid = guid
     self.revision = revision

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One change of a record on its way to a server. It is encoded once: the store keeps `json` until the change is
-/// answered, and a repeated request sends those very bytes.
+/// One change of a record for a server. It is encoded once: the store keeps `json` until the change is answered, and a
+/// repeated request sends the same bytes.
 package struct RecordChange: Hashable, Sendable {
   /// The identity.
   package let guid: String
-  /// The node that first sent this change. With `version` and `digest` it lets a remote know a repeated request.
+  /// The node that first sent this change. With `version` and `digest` a remote recognises a repeated request.
   package let node: String
-  /// The version that this change carries.
+  /// The version of the record in this change.
   package let version: Int
-  /// The remote's revision that this change was made on; nil without one.
+  /// The remote's revision on which this change is based; nil without one.
   package let base: String?
   /// The content.
   package let state: RecordState
   /// SHA-256 of the state's JSON.
   package let digest: String
-  /// The object as `POST /v1/records` takes it: what was sent, or is to be.
+  /// The object for `POST /v1/records`, as it was or will be sent.
   package let json: String
 
-  /// A change to this state, made on that base.
+  /// A change to this state, based on that revision.
   package init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
     let text = state.json
     self.guid = guid
@@ -32,14 +32,14 @@ package struct RecordChange: Hashable, Sendable {
       + ",\"base\":\(base.map(jsonText) ?? "null"),\"state\":\(text)}"
   }
 
-  /// The change in a JSON text, which stays as it is.
+  /// The change in a JSON text, which is kept unchanged.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordChange(&scanner)
     }
   }
 
-  /// Reads the object of a change, whose text stays as it is.
+  /// Reads the object of a change. Its text is kept unchanged.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     let (parts, text) = try scanner.withText { (scanner) throws(JSONError) in try Parts(&scanner) }
     guard let guid = parts.guid, let node = parts.node, let version = parts.version, version > 0,
@@ -62,7 +62,7 @@ package struct RecordChange: Hashable, Sendable {
   }
 }
 
-/// The members of a change as they come.
+/// The members of a change while they are read.
 private struct Parts {
   var guid: String?
   var node: String?

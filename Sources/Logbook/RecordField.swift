@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One field of a kind of record: what it holds, how people read and type it.
+/// One field of a kind of record: its content, and how people read and type it.
 public struct RecordField: Hashable, Sendable {
-  /// What a field holds.
+  /// The content of a field.
   public enum Content: Hashable, Sendable {
-    /// An amount, with what one record can plausibly have.
+    /// An amount, with the plausible range for one record.
     case number(ClosedRange<Double>)
     case text
     /// One of these words.
@@ -18,23 +18,23 @@ public struct RecordField: Hashable, Sendable {
     case digest
   }
 
-  /// How the value is shown in one line for people.
+  /// How the value is shown on one line for people.
   public enum Label: Hashable, Sendable {
-    /// The value alone.
+    /// Only the value.
     case plain
-    /// Behind the field's name.
+    /// After the field's name.
     case name
-    /// In front of its unit.
+    /// Before its unit.
     case unit(String)
-    /// In front of what it counts.
+    /// Before the noun of the count.
     case count(one: String, many: String)
   }
 
   /// A unit in which a person types an amount.
   public struct TypedUnit: Hashable, Sendable {
-    /// The word behind the number.
+    /// The word after the number.
     public let word: String
-    /// What makes the field's own unit of it.
+    /// The factor that converts it to the field's own unit.
     public let factor: Double
 
     init(_ word: String, times factor: Double = 1) {
@@ -45,17 +45,17 @@ public struct RecordField: Hashable, Sendable {
 
   /// The name in glucoport-json(5).
   public let name: String
-  /// What it holds.
+  /// The content.
   public let content: Content
-  /// How its value is shown.
+  /// How the value is shown.
   public let label: Label
-  /// The units in which a person types it; empty where only its name sets it.
+  /// The units in which a person types it; empty if it is only set by its name.
   public let units: [TypedUnit]
-  /// The member of a Nightscout treatment that holds it; nil where no other program reads it.
+  /// The member of a Nightscout treatment for it; nil if no other program reads it.
   package let treatmentMember: String?
-  /// Whether a person may set it by its name. The others are set by options and commands of their own.
+  /// Whether a person can set it by its name. The other fields are set by separate options and commands.
   public let isSettable: Bool
-  /// Whether a record of its kind is nothing without it.
+  /// Whether a record of its kind must have it.
   public let isRequired: Bool
 
   init(
@@ -71,12 +71,12 @@ public struct RecordField: Hashable, Sendable {
     self.isRequired = isRequired
   }
 
-  /// What one record can plausibly have; nil for a field without amounts.
+  /// The plausible range for one record; nil for a field without amounts.
   public var plausibleRange: ClosedRange<Double>? {
     if case .number(let range) = content { range } else { nil }
   }
 
-  /// Whether the value has the type of this field. An implausible amount has it, too.
+  /// Whether the value has the type of this field. It may be an implausible amount.
   public func holds(_ value: FieldValue) -> Bool {
     switch (content, value) {
     case (.number, .number), (.text, .text), (.words, .words), (.flag, .flag): true

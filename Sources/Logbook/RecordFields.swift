@@ -5,11 +5,11 @@ public enum FieldValue: Hashable, Sendable {
   case number(Double)
   case text(String)
   case flag(Bool)
-  /// A set of words, such as tags: kept sorted, so that their order in an export means nothing.
+  /// A set of words, such as tags. They are sorted, so that their order in an export makes no difference.
   case words([String])
 }
 
-/// The content of a record: field names to values. The names in use are listed in glucoport-json(5).
+/// The content of a record: values by field names. The names in use are listed in glucoport-json(5).
 public struct RecordFields: Hashable, Sendable {
   /// The values by field name.
   public var values: [String: FieldValue]
@@ -17,7 +17,7 @@ public struct RecordFields: Hashable, Sendable {
   /// Fields with these values.
   public init(_ values: [String: FieldValue] = [:]) { self.values = values }
 
-  /// The value of a field; nil when the source gave none.
+  /// The value of a field; nil if the source gave none.
   public subscript(name: String) -> FieldValue? {
     get { values[name] }
     set { values[name] = newValue }
@@ -32,7 +32,7 @@ public struct RecordFields: Hashable, Sendable {
 // MARK: - JSON
 
 extension RecordFields {
-  /// Canonical JSON: names sorted, numbers in their shortest form, so that equal content is equal text.
+  /// Canonical JSON with sorted names and numbers in their shortest form, so that equal content is equal text.
   public var json: String {
     var text = "{"
     for (index, name) in values.keys.sorted().enumerated() {
@@ -57,15 +57,15 @@ extension RecordFields {
     }
   }
 
-  /// The fields of a JSON object, also beyond the limits of a record: what a store holds has to be shown, and what an
-  /// input holds is refused with `fault`.
+  /// The fields of a JSON object, even above the limits of a record. Stored content must be shown, and an input is
+  /// rejected by `fault`.
   package init(uncheckedJSON text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(unbounded: &scanner)
     }
   }
 
-  /// Reads an object of numbers, texts, flags and lists of words.
+  /// Reads an object of numbers, texts, Booleans and lists of words.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     self = try RecordFields(unbounded: &scanner)
     if let fault = partFault { throw scanner.error(fault) }

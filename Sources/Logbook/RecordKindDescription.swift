@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What this program knows of one kind of record. All that depends on the kind follows from it: what people may type,
-/// the bounds of amounts, the order and the units of what is shown, the members of a Nightscout treatment.
+/// The description of one kind of record. It determines what people can type, the limits of amounts, the order and
+/// units in lists, and the members of a Nightscout treatment.
 public struct RecordKindDescription: Sendable {
-  /// What a person types behind the kind to add or change a record.
+  /// What a person types after the kind to add or change a record.
   public enum Typing: Sendable {
     /// Amounts in the units of its fields.
     case amounts
     /// The text of this field.
     case text(field: String)
-    /// The id of a reading, when it is added.
+    /// The id of a reading, for a new record.
     case reading
-    /// Nothing: a separate command makes such records.
+    /// Nothing, since a separate command makes such records.
     case command
-    /// Nothing: it states something about other items, by a separate command, and is not listed.
+    /// Nothing: a separate command makes it, it states something about other items, and it is not listed.
     case statement
   }
 
   /// The kind.
   public let kind: RecordKind
-  /// What a person types of it.
+  /// What a person types for it.
   public let typing: Typing
-  /// The type of event that a Nightscout treatment of this kind has.
+  /// The event type of a Nightscout treatment of this kind.
   package let treatmentEvent: String
-  /// Its fields, in the order in which they are shown.
+  /// Its fields in the order of lists.
   public let fields: [RecordField]
 
   init(_ kind: RecordKind, _ typing: Typing, treatment event: String, fields: [RecordField]) {
@@ -33,7 +33,7 @@ public struct RecordKindDescription: Sendable {
     self.fields = fields
   }
 
-  /// The field of this name; nil without one.
+  /// The field with this name; nil if there is none.
   public func field(_ name: String) -> RecordField? { fields.first { $0.name == name } }
 
   /// The words that the field `subtype` may have; empty without such a field.
@@ -41,7 +41,7 @@ public struct RecordKindDescription: Sendable {
     if case .choice(let words)? = field("subtype")?.content { words } else { [] }
   }
 
-  /// Whether `record add` takes it.
+  /// Whether `record add` accepts it.
   package var isTyped: Bool {
     switch typing {
     case .amounts, .text, .reading: true
@@ -49,12 +49,11 @@ public struct RecordKindDescription: Sendable {
     }
   }
 
-  /// Whether lists and views show it. What states something about other items only travels: by sync, and in exports that
-  /// a store can read again.
+  /// Whether lists and views show it. Statements about other items are only synced and exported.
   public var isListed: Bool { if case .statement = typing { false } else { true } }
 
-  /// Why these cannot be the fields of such a record: one that it cannot be without is missing or has another type. Nil
-  /// where they can. Other fields may hold what another program means by them.
+  /// Why these fields are invalid for such a record: a required field is missing or has another type. Nil if they are
+  /// valid. Other fields can have any content of another program.
   package func fault(in fields: RecordFields) -> String? {
     for field in self.fields where field.isRequired {
       if let value = fields[field.name], field.holds(value) { continue }
@@ -67,7 +66,7 @@ public struct RecordKindDescription: Sendable {
 }
 
 extension RecordField.Content {
-  /// What a value is that does not have this type.
+  /// The text for a value that does not have this type.
   fileprivate var absence: String {
     switch self {
     case .number: "no number"

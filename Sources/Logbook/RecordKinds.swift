@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every kind of record that this program knows. A new one is named and described in this file alone; glucoport-json(5)
-// says the same for people.
+// Every kind of record that this program knows. A new one is only added in this file; glucoport-json(5) documents it
+// for people.
 
 extension RecordKind {
   /// A dose or a rate of insulin.
@@ -10,22 +10,22 @@ extension RecordKind {
   public static let food = RecordKind(known: "food")
   /// What a person did, and for how long.
   public static let exercise = RecordKind(known: "exercise")
-  /// A text, alone or of an entry.
+  /// A text, separate or in an entry.
   public static let note = RecordKind(known: "note")
-  /// What a person says of one reading.
+  /// A person's annotation of one reading.
   public static let annotation = RecordKind(known: "annotation")
   /// A file that belongs to an entry.
   public static let attachment = RecordKind(known: "attachment")
   /// The time zone of the logbook, or of a period.
   public static let zone = RecordKind(known: "zone")
-  /// That an import, a device's readings, a reading or a record was a mistake, or was none.
+  /// Whether an import, a device's readings, a reading or a record was a mistake.
   public static let withdrawal = RecordKind(known: "withdrawal")
-  /// Which of the items that two sources state count.
+  /// Which items count if two sources state them.
   public static let count = RecordKind(known: "count")
 }
 
 extension RecordKindDescription {
-  /// The descriptions, in the order in which people see the kinds.
+  /// The descriptions, in the order of lists.
   public static let all = [insulin, food, exercise, note, annotation, attachment, zone, withdrawal, count]
 
   private static let text = RecordField("text", .text, treatment: "notes")

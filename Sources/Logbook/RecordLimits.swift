@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large a record may be: at the wire, and at every way into a store, so that what is stored can also be sent.
+/// The limits of a record's size. They apply in the protocol and to every import, so that what is stored can also be
+/// sent.
 package enum RecordLimits {
   /// Fields of one record.
   package static let maxFields = 256
@@ -12,23 +13,23 @@ package enum RecordLimits {
   package static let maxTextBytes = 1 << 20
   /// Bytes of a state in canonical JSON.
   package static let maxStateBytes = RecordState.maxBytes
-  /// The most bytes that one byte of a text takes in JSON, as `\u0001`.
+  /// The maximum number of bytes of one byte of a text in JSON, as in `\u0001`.
   fileprivate static let maxEscapedBytes = 6
-  /// The bytes of a state without its fields, at most.
+  /// The maximum size of a state without its fields, in bytes.
   fileprivate static let maxFrameBytes = 512 + Provenance.maxJSONBytes
 }
 
 extension RecordFields {
-  /// Why no record may have these fields, in words that hold none of their values; nil where one may.
+  /// Why these fields are invalid in a record, without their values; nil if they are valid.
   package var fault: String? {
     if let fault = partFault { return fault }
-    // Few records come near, so that the text is made for those alone.
+    // Few records are close to the limit, so the text is only made for those.
     let most = RecordLimits.maxStateBytes - RecordLimits.maxFrameBytes
     guard estimatedBytes > most, json.utf8.count > most else { return nil }
     return "the record is larger than \(RecordLimits.maxStateBytes >> 20) MiB"
   }
 
-  /// The same of each part by itself: a state of all of them is measured where it is sent.
+  /// The same for each part. The total size of a state is checked when it is sent.
   var partFault: String? {
     typealias Limits = RecordLimits
     guard values.count <= Limits.maxFields else {
@@ -50,7 +51,7 @@ extension RecordFields {
     return nil
   }
 
-  /// As many bytes as the JSON has at most.
+  /// An upper estimate of the size of the JSON in bytes.
   private var estimatedBytes: Int {
     values.reduce(2) { sum, field in
       let texts: [String] =

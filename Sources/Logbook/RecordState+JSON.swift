@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordState {
-  /// The most bytes of a state in canonical JSON, so that every page of a server can hold one and goes on.
+  /// The maximum size of a state in canonical JSON. Every page of a server can hold one.
   package static let maxBytes = 2 << 20
 
-  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text. A provenance that is not
-  /// known has no member.
+  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text. An unknown provenance
+  /// has no member.
   package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
@@ -14,7 +14,7 @@ extension RecordState {
       + (provenance.map { ",\"provenance\":\($0.json)}" } ?? "}")
   }
 
-  /// `json` without what an agreement leaves out: states that agree are equal text.
+  /// `json` without the parts that `agrees(with:)` ignores: states that agree are equal text.
   package var contentJSON: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
@@ -61,7 +61,7 @@ extension RecordState {
       throw scanner.error(
         "kind, device_time, utc_offset or an offset source, fields and deleted are expected")
     }
-    // How another node places a time says nothing here.
+    // The placement by another node is not used here.
     let placement = Placement(
       utcOffset: source.isDerived ? 0 : offset ?? 0, source: source.isDerived ? .zone : .stated)
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }

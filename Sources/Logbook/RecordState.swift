@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The whole content of a record at one moment: what a base, a conflict's other side and a sync carry.
+/// The whole content of a record at one time, as in a base, a conflict or a sync.
 package struct RecordState: Sendable {
-  /// What the record is about.
+  /// The kind.
   package var kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line. Only a stated offset is content: a derived one is what the zones of one
-  /// store say, and the Greenwich offset in a state that no store has placed yet.
+  /// What places the shown time on the UTC line. Only a stated offset is content. A derived one comes from the zones of
+  /// one store, and is zero in a state that no store has placed yet.
   package var placement: Placement
   /// The content; empty in a tombstone.
   package var fields: RecordFields
   /// Whether it is a tombstone.
   package var isDeleted: Bool
-  /// When it was last edited, in UTC seconds by the clock of the editing host; nil when nobody knows. It is what
-  /// `conflict resolve --keep newer` compares, and decides nothing else: a clock may be wrong.
+  /// When it was last edited, in UTC seconds by the clock of the editing host; nil if unknown. Only `conflict resolve
+  /// --keep newer` compares it, since a clock may be wrong.
   package var editedAt: Int64?
-  /// Where the record came from; nil if unknown. No edit changes it.
+  /// The origin of the record; nil if unknown. Edits do not change it.
   package var provenance: Provenance?
 
   /// A state of these parts.
@@ -37,12 +37,12 @@ package struct RecordState: Sendable {
     self.provenance = provenance
   }
 
-  /// Whether it knows where the record came from, and the other state does not.
+  /// Whether it knows the origin of the record, and the other state does not.
   package func teachesProvenance(to other: RecordState) -> Bool {
     provenance != nil && other.provenance == nil
   }
 
-  /// The state with a provenance, where it has none itself.
+  /// The state with a provenance if it has none.
   package func learning(_ provenance: Provenance?) -> RecordState {
     var state = self
     state.provenance = self.provenance ?? provenance
@@ -58,11 +58,11 @@ package struct RecordState: Sendable {
     return digest.hexadecimal()
   }
 
-  /// The offset that the content states, in seconds east of Greenwich; nil where the zones of the logbook decide.
+  /// The offset in the content, in seconds east of Greenwich; nil if the zones of the logbook determine it.
   package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
 
-  /// Whether both say the same of what people edit. A derived offset is each node's own matter; when an edit was made and
-  /// where the record came from is no part of what it says.
+  /// Whether both have the same content that people edit. A derived offset belongs to each node. The time of the edit
+  /// and the origin of the record are not part of the content.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && statedOffset == other.statedOffset && fields.json == other.fields.json
@@ -71,12 +71,11 @@ package struct RecordState: Sendable {
 }
 
 extension RecordState: Hashable {
-  /// Whether both say the same at the same time of editing, of a record from the same place.
+  /// Whether both have the same content, time of editing and origin.
   package static func == (left: Self, right: Self) -> Bool {
     left.agrees(with: right) && left.editedAt == right.editedAt && left.provenance == right.provenance
   }
 
-  /// What both of two equal states have.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     hasher.combine(deviceTime)

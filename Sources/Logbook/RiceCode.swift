@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number as ones for its upper part, a zero, and its lower bits: short where numbers are near a power of two.
+/// A code of a number: ones for its upper part, a zero, and its lower bits. It is short if the numbers are close to a
+/// power of two.
 struct RiceCode {
-  /// So many ones have no zero behind them, and the number follows as it is.
+  /// After this number of ones there is no zero, and the number follows uncoded.
   static let escape = 24
   static let maxWidth = 40
 
-  /// How many lower bits there are.
+  /// The number of lower bits.
   let width: Int
 
   init(width: Int) { self.width = width }
 
-  /// The code in which these numbers take the fewest bits, or nearly.
+  /// The code with the fewest bits for these numbers, or nearly.
   init(fitting numbers: [UInt64]) {
     let mean = numbers.reduce(0.0) { $0 + Double($1) } / Double(max(numbers.count, 1))
     let guess = mean < 1 ? 0 : min(Self.maxWidth, Int(mean.exponent))
@@ -36,7 +37,7 @@ struct RiceCode {
     bits.append(number & ((1 << UInt64(width)) - 1), width: width)
   }
 
-  /// The next number; nil where it is cut off.
+  /// The next number; nil if it is truncated.
   func read(_ bits: inout BitReader, in bytes: [UInt8]) -> UInt64? {
     let ones = bits.ones(atMost: Self.escape, in: bytes)
     guard ones < Self.escape else {
@@ -50,7 +51,7 @@ struct RiceCode {
   }
 }
 
-/// Bits as bytes, the lowest first.
+/// Writes bits into bytes, the lowest first.
 struct BitWriter {
   private var bytes: [UInt8] = []
   private var bits: UInt64 = 0
@@ -73,7 +74,7 @@ struct BitWriter {
   }
 }
 
-/// Reads the bits of bytes from a place on.
+/// Reads the bits of bytes from an index on.
 struct BitReader: Sendable {
   private var index: Int
   private var bits: UInt64 = 0
@@ -81,10 +82,10 @@ struct BitReader: Sendable {
 
   init(from index: Int) { self.index = index }
 
-  /// The first byte of which no bit was read.
+  /// The first byte of which no bit has been read.
   var nextByte: Int { index - available / 8 }
 
-  /// How many ones follow, of which it then has read them, but no zero behind them.
+  /// Reads ones up to a limit and returns their number. The zero after them is not read.
   mutating func ones(atMost limit: Int, in bytes: [UInt8]) -> Int {
     fill(bytes)
     let ones = min((~bits).trailingZeroBitCount, limit, available)
@@ -92,7 +93,7 @@ struct BitReader: Sendable {
     return ones
   }
 
-  /// The next bits, 40 at most; nil where there are not so many.
+  /// The next bits, at most 40; nil if there are fewer.
   mutating func next(_ width: Int, in bytes: [UInt8]) -> UInt64? {
     fill(bytes)
     guard available >= width else { return nil }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the runs of packed points one after the other; see `PointRuns+Bytes.swift`. It takes any bytes, and its work is
-/// bounded by their number: a run of many points is one step.
+/// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. It accepts any bytes, and its work is limited
+/// by their number: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
   /// A run or a stretch in the bytes.
   struct Piece {
-    /// What is in front of the distance.
+    /// The bytes before the distance.
     let head: Range<Int>
-    /// What is behind the distance.
+    /// The bytes after the distance.
     let rest: Range<Int>
     /// The first position.
     let position: Int64
-    /// The last position of the piece before.
+    /// The last position of the previous piece.
     let lastPosition: Int64
     let count: Int64
   }
 
   private let bytes: [UInt8]
   private var index: Int
-  /// The position from which the next distance counts.
+  /// The position to which the next distance is added.
   private(set) var lastPosition: Int64
-  /// Whether the bytes are no points from here on.
+  /// Whether the bytes are invalid from here on.
   private(set) var isDamaged = false
   private var stretch: Stretch?
-  /// Where the distance of the last piece is.
+  /// The position of the last piece's distance.
   private var distance = 0..<0
 
   init(_ bytes: [UInt8]) { (self.bytes, index, lastPosition) = (bytes, 0, 0) }
@@ -32,10 +32,10 @@ struct RunReader: IteratorProtocol, Sendable {
     (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
   }
 
-  /// Where the next piece begins; nil within a stretch.
+  /// Where the next piece begins; nil inside a stretch.
   var pieceStart: Int? { stretch == nil ? index : nil }
 
-  /// The next run; nil at the end and at what is none.
+  /// The next run; nil at the end and at invalid bytes.
   mutating func next() -> PointRuns.Run? {
     guard !isDamaged else { return nil }
     if stretch != nil { return nextOfStretch() }
@@ -47,7 +47,7 @@ struct RunReader: IteratorProtocol, Sendable {
     return run
   }
 
-  /// The next piece as a whole; nil at the end.
+  /// The next whole piece; nil at the end.
   mutating func nextPiece() -> Piece? {
     let (start, lastPosition) = (index, lastPosition)
     guard let first = next() else { return nil }
@@ -60,7 +60,7 @@ struct RunReader: IteratorProtocol, Sendable {
 }
 
 extension RunReader {
-  /// Points at changing distances, of which the first were read.
+  /// Points at changing distances, after the first ones were read.
   fileprivate struct Stretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
@@ -132,7 +132,7 @@ extension RunReader {
     return RiceCode(width: Int(bytes[index]))
   }
 
-  /// The next number; nil where it is cut off, or is larger than 64 bits.
+  /// The next number; nil if it is truncated or larger than 64 bits.
   private mutating func number() -> UInt64? {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 63, by: 7) {
@@ -151,7 +151,7 @@ extension RunReader.Stretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
     let (distance, isTooFar) = leastDistance.addingReportingOverflow(further)
-    // Two positions may be farther from each other than a signed number says; the last tells whether it is one.
+    // The distance of two positions can be larger than a signed number. The last position shows whether it is valid.
     let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
     guard !isTooFar, position >= last.position else { return nil }
     var (bucket, occurrence) = (last.valueBucket, last.occurrence)
@@ -171,7 +171,7 @@ extension RunReader.Stretch {
 }
 
 extension PointRuns.Run {
-  /// A run that another program states; nil where its last position is none, or its points are the same one.
+  /// A run from another program; nil if its last position is invalid, or all its points are equal.
   fileprivate init?(_ first: SeriesPoint, step: UInt64, count: Int64) {
     guard let step = Int64(exactly: step), count == 1 || step > 0 else { return nil }
     let (length, isTooLong) = step.multipliedReportingOverflow(by: count - 1)

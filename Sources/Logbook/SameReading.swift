@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A reading of a batch that a remote holds already in a document of another program.
+/// A reading of a batch that a remote already holds in a document of another program.
 package struct SameReading: Hashable, Sendable {
-  /// The place in the batch, from 0.
+  /// The index in the batch.
   package var item: Int
-  /// The key of the reading that the document gives: the 16 bytes of its identity.
+  /// The key of the document's reading: the 16 bytes of its identity.
   package var document: [UInt8]
 
-  /// The reading at this place is the one that a document gives.
+  /// States that the reading at this index is the one in a document.
   package init(item: Int, document: [UInt8]) {
     self.item = item
     self.document = document
@@ -15,11 +15,11 @@ package struct SameReading: Hashable, Sendable {
 }
 
 extension Measurement {
-  /// Whether programs that round each in its own way may have written both for one measurement: less than 1 mg/dL apart,
-  /// or equal in tenths of mmol/L where one of them is in mmol/L.
+  /// Whether programs with different rounding may have written both for one measurement. They are less than 1 mg/dL
+  /// apart, or equal in tenths of mmol/L if one of them is in mmol/L.
   ///
-  /// LO is any value below 40 mg/dL, HI any above 400: programs of Nightscout write 39 and 401, others the limits of the
-  /// device.
+  /// LO is any value below 40 mg/dL, HI any above 400: programs of Nightscout write 39 and 401, others the limits of
+  /// the device.
   package func isSame(as other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):
@@ -39,8 +39,8 @@ extension Quantity {
 }
 
 extension ReadingKind {
-  /// Whether a document of another program, which knows finger sticks and sensor values alone, may hold a reading of this
-  /// kind as one of the other.
+  /// Whether a document of another program may hold a reading of this kind as one of the other kind. Such documents
+  /// only distinguish finger sticks and sensor values.
   package func isSame(as other: ReadingKind) -> Bool {
     self == other || (self == .cbg && other == .scan) || (self == .scan && other == .cbg)
   }

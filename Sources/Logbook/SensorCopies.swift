@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finger sticks that are a sensor's own values, which a program that gathers the data of others passes on as finger sticks.
+/// Finger sticks that are copies of a sensor's values, from a program that collects the data of others and gives these
+/// values as finger sticks.
 ///
-/// The rule: a finger stick of such a program is a sensor's value if a sensor has the same value within a second, and if
-/// more than ten finger sticks of the program are so within a week before and after it. A person who measures at the very
-/// second of a sensor and gets its value does so by chance: by 2 % of values and 1 to 20 % of times, less than once in two
-/// weeks. So what becomes of a finger stick depends on the two weeks around it, and not on the period that is asked for.
-/// Tidepool's viewer drops finger sticks that repeat a sensor in the same way (`filterDuplicateSMBGs` in `DataUtil.js`).
+/// The rule: a finger stick of such a program is a sensor's value if a sensor has the same value within a second. In
+/// addition, more than ten finger sticks of the program must be such copies within a week before and after it.
+///
+/// A person who measures at the second of a sensor and gets its value does so by chance: by 2 % of values and 1 to 20 %
+/// of times, less than once in two weeks. Thus the verdict on a finger stick depends on the two weeks around it, and
+/// not on the requested period. Tidepool's viewer leaves out finger sticks that repeat a sensor in the same way
+/// (`filterDuplicateSMBGs` in `DataUtil.js`).
 package struct SensorCopies: Hashable, Sendable {
   fileprivate struct Stick: Hashable, Sendable {
     let instant: Int64
     let measurement: Measurement
-    /// The place of the sensor's source.
+    /// The index of the sensor's source.
     let sensor: Int
   }
 
-  /// How far apart two programs may note one value, in seconds.
+  /// The maximum difference between the times of two programs for one value, in seconds.
   static let windowSeconds: Int64 = 1
-  /// As many equal values are no sign yet.
+  /// Up to this number, equal values prove nothing.
   static let maxByChance = 10
-  /// How far equal values before and after a finger stick are counted, in seconds.
+  /// The time before and after a finger stick in which equal values are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
-  /// How far beyond the items of a period readings are needed, in seconds.
+  /// How far outside a period readings are needed, in seconds.
   package static let marginSeconds = spanSeconds + windowSeconds
 
-  /// By the source of the finger sticks, in the order of time.
+  /// By the source of the finger sticks, in order of time.
   private var sticks: [CountingSource: [Stick]] = [:]
   fileprivate var sensors: [CountingSource] = []
 
-  /// None.
+  /// No finger sticks.
   package init() {}
 
   fileprivate init(_ found: [CountingSource: [Stick]], _ sensors: [CountingSource]) {
@@ -39,7 +42,7 @@ package struct SensorCopies: Hashable, Sendable {
     }
   }
 
-  /// The source of the sensor whose value an item is; nil for any other item.
+  /// The source of the sensor if an item is a copy of its value; nil for any other item.
   func sensor(of item: CountableItem) -> CountingSource? {
     guard item.kind == .smbg, let sticks = sticks[item.source], case .measured(let measurement) = item.amount
     else { return nil }
@@ -55,7 +58,7 @@ package struct SensorCopies: Hashable, Sendable {
     return nil
   }
 
-  /// Those with more than ten within a week before and after.
+  /// The finger sticks with more than ten others within a week before and after.
   private static func frequent(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in
@@ -66,8 +69,8 @@ package struct SensorCopies: Hashable, Sendable {
   }
 }
 
-/// Finds them. Readings pass through in the order of time; what is kept grows with the finger sticks that equal a sensor's
-/// value.
+/// Finds the copies. Readings are added in the order of time. Memory grows with the number of finger sticks that equal
+/// a sensor's value.
 package struct SensorCopyFinder {
   private struct Glucose {
     let source: CountingSource
@@ -75,7 +78,7 @@ package struct SensorCopyFinder {
     let measurement: Measurement
   }
 
-  /// A device has one value in a second. Beyond this, an input of millions in one second is no longer compared.
+  /// A device has one value per second. Above this limit, millions of values in one second are not compared.
   private static let maxNear = 64
 
   private let rules: CountingRules
@@ -85,10 +88,10 @@ package struct SensorCopyFinder {
   private var places: [CountingSource: Int] = [:]
   private var sensorSources: [CountingSource] = []
 
-  /// - Parameter rules: what people decided: of sources of which both count, none repeats the other.
+  /// - Parameter rules: people's decisions. If two sources both count, neither repeats the other.
   package init(_ rules: CountingRules) { self.rules = rules }
 
-  /// Takes the next value of a sensor.
+  /// Adds the next value of a sensor.
   package mutating func addSensor(_ measurement: Measurement, _ source: CountingSource, at instant: Int64) {
     forget(before: instant)
     let value = Glucose(source: source, instant: instant, measurement: measurement)
@@ -100,7 +103,7 @@ package struct SensorCopyFinder {
     if sensors.count < Self.maxNear { sensors.append(value) }
   }
 
-  /// Takes the next finger stick.
+  /// Adds the next finger stick.
   package mutating func addStick(_ measurement: Measurement, _ source: CountingSource, at instant: Int64) {
     guard source.mayRelaySensors else { return }
     forget(before: instant)
@@ -112,7 +115,7 @@ package struct SensorCopyFinder {
     }
   }
 
-  /// The finger sticks that are a sensor's own values.
+  /// The finger sticks that are copies of a sensor's values.
   package consuming func finish() -> SensorCopies { SensorCopies(found, sensorSources) }
 
   private func isCopy(_ stick: Glucose, of value: Glucose) -> Bool {

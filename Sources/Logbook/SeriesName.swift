@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One device's readings of one kind and position kind, by a name that every store gives them.
+/// The name of one device's readings of one kind and position kind, which is the same in every store.
 package struct SeriesName: Hashable, Sendable {
-  /// What identifies the device, as `ReadingIdentity.text(of:)` writes it.
+  /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
   package let device: String
-  /// What the readings measure.
+  /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places them among those of their device and kind.
+  /// What places the readings of the device and kind.
   package let positionKind: PositionKind
 
   package init(device: String, kind: ReadingKind, positionKind: PositionKind) {
@@ -21,7 +21,7 @@ package struct SeriesName: Hashable, Sendable {
       device: ReadingIdentity.text(of: device), kind: identity.kind, positionKind: identity.positionKind)
   }
 
-  /// The series that a text names; nil for any other text.
+  /// The series with this name; nil for any other text.
   package init?(text: some StringProtocol) {
     let parts = ReadingIdentity.parts(of: String(text))
     guard parts.count == 5, let kind = ReadingKind(name: parts[3]),

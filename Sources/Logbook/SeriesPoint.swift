@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What distinguishes a reading from the others of its series.
+/// The part of an identity that distinguishes a reading in its series.
 package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part in the identity.
+  /// The value in the identity.
   package let valueBucket: Int64
-  /// Which one of several that share every other part.
+  /// The number among readings that share every other part.
   package let occurrence: Int64
 
   @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {

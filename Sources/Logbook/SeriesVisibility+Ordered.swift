@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SeriesVisibility {
-  /// Answers for points in order. A list that does not hold the point asked for waits at its next one behind that: each
-  /// is looked at once for a point of its own, however many lists are open at a place.
+  /// Answers questions about points in order. A list without the requested point waits at its next one after that. Thus
+  /// each list is read once for each of its points, however many lists are open.
   package struct Ordered: Sendable {
-    /// How often a list went on so far: at most once for each of its points.
+    /// The number of steps in lists so far, which is at most one for each of their points.
     package private(set) var steps = 0
 
     private let said: SeriesVisibility
-    /// Lists that begin behind the last point, the first one last.
+    /// Lists that begin after the last point, the first one last.
     private var unopened: [PointRuns]
-    /// Those that go on at a point behind the last one, or were left behind by it.
+    /// Lists that continue at a point after the last one, or that the last one has passed.
     private var waiting = WaitingCursors()
-    /// The one that listed the last point. Most likely it lists the next one, too.
+    /// The list with the last point, which is most likely to have the next one.
     private var front: PointRuns.Cursor?
 
     fileprivate init(_ said: SeriesVisibility) {
@@ -23,7 +23,7 @@ extension SeriesVisibility {
       }
     }
 
-    /// Whether a withdrawn import lists a point. No later question is for one in front of it.
+    /// Whether a withdrawn import lists a point. No later question may be about an earlier point.
     package mutating func lists(_ point: SeriesPoint) -> Bool {
       if front?.contains(point) == true { return true }
       if let passed = front { wait(passed, from: point) }
@@ -43,7 +43,7 @@ extension SeriesVisibility {
       return false
     }
 
-    /// Whether a reading is withdrawn. No later question is for one in front of it.
+    /// Whether a reading is withdrawn. No later question may be about an earlier point.
     package mutating func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
       let isListed = lists(point)
       return said.hides(point, shownAt: time, isListed: isListed)
@@ -57,11 +57,11 @@ extension SeriesVisibility {
     }
   }
 
-  /// For questions in the order of the points.
+  /// Visibility for questions in the order of the points.
   package var ordered: Ordered { Ordered(self) }
 }
 
-/// A heap of cursors by the points at which they go on.
+/// A heap of cursors by their next points.
 private struct WaitingCursors: Sendable {
   private var items: [(next: SeriesPoint, cursor: PointRuns.Cursor)] = []
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What withdrawals say of the readings of one series.
+/// The visibility of the readings of one series, by withdrawals.
 package struct SeriesVisibility: Sendable {
-  /// The most points of withdrawn imports that count in one series: what a question may pass is bounded, whoever wrote the
-  /// withdrawals. Those are a hundred years of a sensor that measures every minute, withdrawn.
+  /// The maximum number of points of withdrawn imports in one series, which limits the work for any withdrawals. It is
+  /// a hundred years of a sensor that measures every minute.
   package static let maxListedPoints: Int64 = 1 << 26
 
-  /// Each once: copies of one withdrawal cost nothing.
+  /// Each list once. Copies of one withdrawal cost nothing.
   let listed: [PointRuns]
-  /// How many points count.
+  /// The number of points in the lists.
   package let listedPoints: Int64
   private let ruled: RuledTimes
   private let own: [SeriesPoint: Bool]
-  /// Whether equal values of one place count as one reading.
+  /// Whether equal values at one place count as one reading.
   package let showsEqualOnce: Bool
 
   init(listed: [PointRuns], rules: [DeviceRule], own: [SeriesPoint: Bool], showsEqualOnce: Bool) {
@@ -22,8 +22,8 @@ package struct SeriesVisibility: Sendable {
     self.showsEqualOnce = showsEqualOnce
   }
 
-  /// The lists that count: the short ones first, so that none that hides everything keeps others out, and every store
-  /// leaves out the same.
+  /// The lists that are used: short ones first, so that a list that hides everything does not exclude the others. Every
+  /// store leaves out the same ones.
   private static func counting(_ listed: [PointRuns]) -> (lists: [PointRuns], points: Int64) {
     let lists = Array(Set(listed.filter { !$0.isEmpty }))
     let all = lists.reduce(Int64(0)) { $0.addingReportingOverflow($1.count).partialValue }
@@ -42,7 +42,7 @@ package struct SeriesVisibility: Sendable {
   /// Whether a withdrawn import lists a point.
   package func lists(_ point: SeriesPoint) -> Bool { listed.contains { $0.contains(point) } }
 
-  /// Those of some points that withdrawn imports list.
+  /// The points that withdrawn imports list.
   package func listed(in points: PointRuns) -> PointRuns {
     listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
   }
@@ -59,7 +59,7 @@ package struct SeriesVisibility: Sendable {
     return ruled.contains(time) || isListed()
   }
 
-  /// A reading among others of its position.
+  /// A reading and the others at its position.
   package struct Item: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
@@ -74,16 +74,16 @@ package struct SeriesVisibility: Sendable {
   package enum Verdict: Int64, Sendable {
     case shown = 0
     case withdrawn = 1
-    /// An equal reading of its place is shown: two stores numbered the same one apart.
+    /// An equal reading at its place is shown: two stores gave it different numbers.
     case equalIsShown = 2
   }
 
-  /// What becomes of the readings of one position, in order.
+  /// The verdicts on the readings at one position, in order.
   package func judge(_ place: [Item]) -> [Verdict] {
     judge(place, isHidden: place.map { hides($0.point, shownAt: $0.deviceTime) })
   }
 
-  /// What becomes of the readings of one position, in order, of which it is known which are withdrawn.
+  /// The verdicts on the readings at one position, in order, if it is known which are withdrawn.
   package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
     var verdicts: [Verdict] = []
     for (index, item) in place.enumerated() {
@@ -103,9 +103,9 @@ package struct SeriesVisibility: Sendable {
   }
 }
 
-/// The shown times that the rules of a device cover, in ranges that do not touch: any number of rules costs one search.
+/// The shown times that the rules of a device cover, as separate ranges: any number of rules costs one search.
 private struct RuledTimes: Sendable {
-  /// Each begins behind the end of the one in front of it. The ends are not part of them; nil has no limit.
+  /// Each begins after the end of the one before it. The ends are exclusive; nil means no limit.
   private var ranges: [(since: DeviceTime?, until: DeviceTime?)] = []
 
   init(_ rules: [DeviceRule]) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time as a source shows it, with the offset where it states one.
+/// A time as a source shows it, with the offset if it states one.
 @frozen package struct ShownTime: Hashable, Sendable {
-  /// The time of the day and the date.
+  /// The date and the time of day.
   package var deviceTime: DeviceTime
-  /// Seconds east of Greenwich; nil for a bare wall-clock time.
+  /// Seconds east of Greenwich; nil for a wall-clock time without an offset.
   package var utcOffset: Int32?
 
   /// A time as it is shown.

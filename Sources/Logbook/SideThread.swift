@@ -2,27 +2,28 @@
 
 import Dispatch
 
-/// A state that one job at a time works on, on a thread beside the caller's.
+/// A state on which one job at a time works, on another thread than the caller's.
 ///
-/// Whoever hands the state over keeps no part of it, and uses objects that are taken out of it only while nothing is begun.
+/// A caller that hands over a state keeps no part of it. It uses objects from the state only while no job has been
+/// started.
 package final class SideThread<State>: @unchecked Sendable {
-  // Safe: the state is touched on the queue alone, which does one thing after the other, and what it refers to by those
-  // alone who hold to the rule above.
+  // Safe: the state is only used on the queue, which runs one job at a time. Objects in the state are only used by
+  // callers that obey the rule above.
   private var state: State
   private let queue: DispatchQueue
 
-  /// - Parameter name: what debuggers call the thread.
+  /// - Parameter name: the name of the thread in debuggers.
   package init(_ state: State, name: String) {
     self.state = state
     queue = DispatchQueue(label: name)
   }
 
-  /// Begins a job and returns at once. Jobs come in the order in which they were begun.
+  /// Starts a job and returns at once. Jobs run in the order in which they were started.
   package func begin(_ job: @escaping @Sendable (inout State) -> Void) {
     queue.async { [self] in job(&state) }
   }
 
-  /// Waits for the jobs that were begun, then uses what they left.
+  /// Waits for the started jobs, then uses their result.
   package func afterwards<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
     try queue.sync { try use(&state) }
   }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which occurrence of a repeated hour each reading of one device belongs to, as its ticks show. Readings come in the
-/// order of their ticks. Two things show it: a shown time that goes back as the ticks go on, and ticks that count the
-/// seconds since the last reading outside of the hour.
+/// Determines by ticks to which occurrence of a repeated hour each reading of one device belongs. Readings are placed
+/// in the order of their ticks. Two observations show it: a shown time that goes back while the ticks increase, and
+/// ticks that count the seconds since the last reading outside the hour.
 package struct TickClock: Sendable {
-  /// How far back the shown time goes when the clock does, and not only because a scan was stored before the
-  /// quarter of an hour that it lies in.
+  /// The step by which the shown time goes back when the clock does. A smaller step can mean that a scan was stored
+  /// before the quarter of an hour that contains it.
   package static let setBackSeconds: Int64 = 1800
-  /// The longest stretch of shown times that a zone has repeated since 1990: Casey station, from +11 to +08.
+  /// The longest period of shown times that a zone has repeated since 1990: Casey station, from +11 to +08.
   private static let longestOverlap: Int64 = 3 * 3600
 
-  /// The last reading outside of a repeated hour: its instant and its tick.
+  /// The last reading outside a repeated hour: its instant and its tick.
   private var anchor: (utc: Int64, tick: Int64)?
-  /// The newest shown time of the present run of readings in the repeated hour, and whether the clock went back since.
+  /// The newest shown time of the current readings in the repeated hour, and whether the clock has gone back since.
   private var newest: Int64?
   private var isSecondPass = false
 
-  /// A clock without any reading yet.
+  /// A clock without readings.
   package init() {}
 
   /// Places a reading.
   ///
   /// - Parameters:
-  ///   - placement: what the zone says, with the first occurrence of a repeated time.
-  ///   - zone: that zone.
+  ///   - placement: the zone's placement, with the first occurrence of a repeated time.
+  ///   - zone: the zone.
   package mutating func place(
     _ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
   ) -> Placement {
@@ -39,15 +39,15 @@ package struct TickClock: Sendable {
     return anchor.map { Self.settle(time, tick, placement, zone, $0) } ?? placement
   }
 
-  /// What places a time in a repeated hour by the ticks since, or until, a reading outside of it. Ticks that lead nowhere
-  /// near either occurrence, as after a clock set by hand, say nothing; nor do those that only count readings.
+  /// Places a time in a repeated hour by the ticks since, or until, a reading outside it. Ticks that match neither
+  /// occurrence prove nothing, as after a clock set by hand or if they only count readings.
   package static func settle(
     _ time: DeviceTime, _ tick: Int64, _ first: Placement, _ zone: LogbookZone,
     _ anchor: (utc: Int64, tick: Int64)
   ) -> Placement {
     let utc = time.seconds - Int64(first.utcOffset)
     let later = Self.later(time, first, zone)
-    // A source may state any two ticks: what lies further apart than all times can is no count of seconds.
+    // A source may state any two ticks. A difference larger than that of all times does not count seconds.
     let (counted, overflows) = tick.subtractingReportingOverflow(anchor.tick)
     guard !overflows, counted.magnitude < 1 << 40 else { return first }
     let shown = utc - anchor.utc
@@ -59,8 +59,8 @@ package struct TickClock: Sendable {
     return abs(lag - overlap) * 2 <= overlap ? Placement(utcOffset: later, source: .ticks) : first
   }
 
-  /// The offset behind the change. The first occurrence lies before the change by less than the overlap, so that this
-  /// instant lies behind it.
+  /// The offset after the change. The first occurrence is before the change by less than the overlap, so this instant
+  /// is after it.
   private static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
     zone.offset(of: time, atUTC: time.seconds - Int64(first.utcOffset) + longestOverlap)
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the secret of a login comes from. The secret itself is never stored: it is read for each run.
+/// The origin of the secret of a login. The secret is never stored, but read for each run.
 package enum TokenSource: Hashable, Sendable {
-  /// The first line of a file that nobody else may read, by its absolute path.
+  /// The first line of a file that only its owner may read, by its absolute path.
   case file(String)
-  /// The first line that a command of the shell prints.
+  /// The first line of the output of a shell command.
   case command(String)
 }

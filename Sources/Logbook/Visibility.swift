@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is visible of a logbook, as its withdrawals say: the same everywhere, in whatever order they came.
+/// The visible items of a logbook by its withdrawals. They are the same everywhere, and independent of the withdrawals'
+/// order.
 package struct Visibility: Sendable {
-  /// The records that imports brought which were withdrawn, each with the digests under which they are listed.
+  /// The records of withdrawn imports, each with the digests in the lists.
   package private(set) var listedRecords: [String: Set<String>] = [:]
-  /// The states of records that withdrawn imports made of others.
+  /// The states that withdrawn imports gave to other records.
   package private(set) var undoneChanges: [String: Set<String>] = [:]
-  /// The records about which a withdrawal of their own says whether they are hidden.
+  /// Whether records with a withdrawal for themselves are hidden.
   package private(set) var ownRecords: [String: Bool] = [:]
-  /// The ids of imports whose withdrawals hold.
+  /// The ids of imports with valid withdrawals.
   package private(set) var undoneImports: Set<String> = []
   private var listed: [SeriesName: [PointRuns]] = [:]
   private var rules: [String: [DeviceRule]] = [:]
   private var own: [SeriesName: [SeriesPoint: Bool]] = [:]
 
-  /// A record of kind `withdrawal` that is no tombstone.
+  /// A record of kind `withdrawal` that is not a tombstone.
   package struct Item: Hashable, Sendable {
     package let guid: String
     package let withdrawal: Withdrawal
@@ -42,7 +43,8 @@ package struct Visibility: Sendable {
       case .input, .brought: break
       case .device(let rule): if withdrawal.isHidden { rules[rule.device, default: []].append(rule) }
       case .reading(let identity):
-        // An import may say that a source corrected a reading; who withdraws the import withdraws that, too.
+        // An import may contain the correction of a reading by its source. A withdrawal of the import also withdraws
+        // the correction.
         if listedRecords[item.guid]?.contains(item.digest) == true { continue }
         own[SeriesName(identity), default: [:]][SeriesPoint(identity)] = withdrawal.isHidden
       case .record(let guid): ownRecords[guid] = withdrawal.isHidden
@@ -50,7 +52,7 @@ package struct Visibility: Sendable {
     }
   }
 
-  /// Takes out of the lists what an import brought, too, that is not undone.
+  /// Removes items from the lists that another import, which is not undone, also contains.
   private mutating func removeBrought(_ items: some Collection<Item>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {
@@ -68,17 +70,17 @@ package struct Visibility: Sendable {
     listedRecords = listedRecords.filter { !$0.value.isEmpty }
   }
 
-  /// The series of which withdrawals of imports list readings.
+  /// The series with readings in withdrawals of imports.
   package var listedSeries: [SeriesName] { listed.filter { !$0.value.isEmpty }.map(\.key) }
 
-  /// What is said of the readings of one series.
+  /// The visibility of the readings of one series.
   package func series(_ name: SeriesName) -> SeriesVisibility {
     SeriesVisibility(
       listed: listed[name] ?? [], rules: rules[name.device] ?? [], own: own[name] ?? [:],
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 
-  /// Whether a record with this content is hidden, apart from the entry to which it belongs.
+  /// Whether a record with this content is hidden, apart from its entry.
   package func hides(record guid: String, digest: String) -> Bool {
     ownRecords[guid] ?? listedRecords[guid]?.contains(digest) ?? false
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The content of a withdrawal as the fields of its record, as glucoport-json(5) documents them.
+// The content of a withdrawal as the fields of its record, as in glucoport-json(5).
 
 extension Withdrawal {
-  /// The most bytes of a field that lists readings or records, so that a record stays far below what a server takes.
+  /// The maximum size of a field with a list of readings or records. With it a record stays far below a server's limit.
   package static let maxListBytes = 200 * 1024
-  /// The most bytes of all fields. A larger record is one that no program of ours wrote.
+  /// The maximum size of all fields in bytes. No program of ours writes a larger record.
   package static let maxBytes = 256 * 1024
-  /// The most points of one record: what a store may look for with each of its readings is bounded.
+  /// The maximum number of points in one record, which limits the search for each reading in a store.
   package static let maxPoints = 4 * PointRuns.maxPoints
 
   /// The field that says whether the subject is hidden.
@@ -52,7 +52,7 @@ extension Withdrawal {
     return fields
   }
 
-  /// What such fields say; nil for what this program does not understand, which then hides nothing.
+  /// The withdrawal in these fields; nil for fields that this program does not understand, which hide nothing.
   package init?(fields: RecordFields) {
     guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
       let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
@@ -69,7 +69,7 @@ extension Withdrawal {
     self.init(subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "")
   }
 
-  /// What the JSON of such fields says; nil as for the fields, and for what is no such JSON.
+  /// The withdrawal in the JSON of such fields; nil as for the fields, and for invalid JSON.
   package init?(json: String) {
     guard json.utf8.count <= Self.maxBytes else { return nil }
     do throws(JSONError) {
@@ -79,8 +79,8 @@ extension Withdrawal {
     }
   }
 
-  /// What two sides say that were edited apart. Withdrawals never need a decision: what either side showed again is
-  /// shown. Equal sides give equal results, whichever is which.
+  /// Merges two different edits. Withdrawals never become conflicts: what one side shows again is shown. Both sides get
+  /// equal results.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {
@@ -101,7 +101,7 @@ extension Withdrawal {
   private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
     case (Name.hidden, _, _): return .flag(false)
-    // A list that is gone is empty: that side showed all of it again.
+    // A missing list is empty: that side showed all of it again.
     case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
       (Name.changes, nil, _), (Name.changes, _, nil):
       return nil
@@ -112,7 +112,7 @@ extension Withdrawal {
           theirs[series].map { other in (series, runs.intersection(other)) }
         })
       let text = WithdrawnInput.lines(common).joined(separator: "\n")
-      // What two sides left may be in more pieces than a record holds; then all of it is shown.
+      // The merged list may have more pieces than a record holds. Then all of it is shown.
       return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
     case (Name.records, .text(let mine)?, .text(let theirs)?),
       (Name.changes, .text(let mine)?, .text(let theirs)?):
@@ -120,7 +120,7 @@ extension Withdrawal {
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
     }
-    // Of what only people read, the same one everywhere.
+    // Of texts that only people read, every store keeps the same one.
     return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
   }
 }
@@ -151,13 +151,13 @@ extension Withdrawal {
     let rule = DeviceRule(
       device: device, since: since.flatMap { DeviceTime(text: $0) },
       until: until.flatMap { DeviceTime(text: $0) })
-    // A limit that cannot be read would make the rule catch more than it says.
+    // If an unreadable limit were ignored, the rule would hide more than stated.
     return (rule.since == nil) == (since == nil) && (rule.until == nil) == (until == nil) ? rule : nil
   }
 }
 
 extension WithdrawnInput {
-  /// One line for each series: its name and its runs.
+  /// One line for each series, with its name and its runs.
   static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
     points.filter { !$0.value.isEmpty }.map { "\($0.key.text) \($0.value.text)" }.sorted()
   }
@@ -180,10 +180,10 @@ extension WithdrawnInput {
 }
 
 extension RecordRevision {
-  /// How many bytes it takes in the JSON of a record, in which most of its characters have another in front of them.
+  /// The size in the JSON of a record, in which most of its characters have an escape character before them.
   package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
 
-  /// The id and both states, with tabs between them, which no state holds.
+  /// The id and both states, separated by tabs, which no state contains.
   fileprivate var line: String { "\(guid)\t\(before.json)\t\(after.json)" }
 
   fileprivate init?(line: Substring) {
@@ -199,15 +199,15 @@ extension RecordRevision {
 }
 
 extension String {
-  /// The lines of a list, found by their bytes: a million readings are megabytes of text, in which to look for characters
-  /// takes most of the time.
+  /// The lines of a list, found by bytes: a million readings are megabytes of text, and a search by characters takes
+  /// most of the time.
   var listedLines: [Substring] {
     utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
   }
 }
 
 extension RecordFields {
-  /// About how many bytes the record takes; its texts are nearly all of it.
+  /// The approximate size of the record, which mostly consists of its texts.
   fileprivate var textBytes: Int {
     values.values.reduce(0) { sum, value in
       if case .text(let text) = value { sum + text.utf8.count } else { sum }

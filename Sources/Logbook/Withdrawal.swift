@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a record of kind `withdrawal` says: that something was a mistake, or that it was none.
+/// The content of a record of kind `withdrawal`: that something was a mistake, or was not.
 package struct Withdrawal: Hashable, Sendable {
-  /// What it is about.
+  /// The subject.
   package enum Subject: Hashable, Sendable {
-    /// What an import brought, or a part of it.
+    /// The content of an import, or a part of it.
     case input(WithdrawnInput)
-    /// What an import brought although withdrawals of other imports list it. It is shown until that import is undone, too.
+    /// The content of an import that withdrawals of other imports also list. It is shown until that import is undone,
+    /// too.
     case brought(WithdrawnInput)
-    /// The readings of a device, those that come later, too.
+    /// The readings of a device, including later ones.
     case device(DeviceRule)
-    /// One reading. Goes before all others.
+    /// One reading. It has precedence over all others.
     case reading(ReadingIdentity)
-    /// The record of this id, whatever it holds. Goes before all others.
+    /// The record with this id, whatever its content. It has precedence over all others.
     case record(String)
   }
 
   package var subject: Subject
-  /// Whether the subject is hidden. Where it is not, a reading or a record is shown whatever else is said of it.
+  /// Whether the subject is hidden. A reading or record that is not hidden is shown whatever other withdrawals state.
   package var isHidden: Bool
-  /// Why, for people; empty where nobody said it.
+  /// The reason for people; empty if there is none.
   package var reason: String
 
   package init(_ subject: Subject, isHidden: Bool, reason: String = "") {
     (self.subject, self.isHidden, self.reason) = (subject, isHidden, reason)
   }
 
-  /// The id of its record, where what it is about has only one; nil for imports and devices.
+  /// The id of its record if the subject has only one; nil for imports and devices.
   package var guid: String? {
     switch subject {
     case .reading(let identity): Digest.uuid(of: ["withdrawal", "reading", identity.text])
@@ -36,13 +37,13 @@ package struct Withdrawal: Hashable, Sendable {
   }
 }
 
-/// What an import brought and what it changed, or a part of that: one record holds 256 KiB at most.
+/// What an import added and changed, or a part of it: one record holds at most 256 KiB.
 package struct WithdrawnInput: Hashable, Sendable {
-  /// What the parts of one import have in common.
+  /// The id that the parts of one import share.
   package var group: String
-  /// What the input was and how it was read; empty where nobody knows. See `identity`.
+  /// The identity of the input and how it was read; empty if unknown. See `identity`.
   package var input: String
-  /// The id of the import, the same in every copy of the store that made it; empty where it is unknown.
+  /// The id of the import, the same in every copy of the store that made it; empty if unknown.
   package var importID: String
   /// The readings, by their series.
   package var points: [SeriesName: PointRuns]
@@ -59,13 +60,13 @@ package struct WithdrawnInput: Hashable, Sendable {
     (self.points, self.records, self.changes) = (points, records, changes)
   }
 
-  /// What shows whether an input is the same, and read in the same way: its digest and what was decided about it.
+  /// The identity of an input that is read in the same way: its digest and the decisions about it.
   package static func identity(format: String, digest: String, _ decisions: [Decision]) -> String {
     Digest.uuid(of: ["input", format, digest] + Set(decisions.map { "\($0.subject)=\($0.value)" }).sorted())
   }
 }
 
-/// A record before and after an import changed it.
+/// A record before and after the change by an import.
 package struct RecordRevision: Hashable, Sendable {
   package let guid: String
   package let before: RecordState
@@ -78,11 +79,11 @@ package struct RecordRevision: Hashable, Sendable {
 
 /// The readings of a device in a range of shown times.
 package struct DeviceRule: Hashable, Sendable {
-  /// What identifies the device, as `ReadingIdentity.text(of:)` writes it.
+  /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
   package var device: String
   /// The first shown time; nil for no limit.
   package var since: DeviceTime?
-  /// The shown time behind the last; nil for no limit.
+  /// The end after the last shown time; nil for no limit.
   package var until: DeviceTime?
 
   package init(device: String, since: DeviceTime? = nil, until: DeviceTime? = nil) {
@@ -95,14 +96,14 @@ package struct DeviceRule: Hashable, Sendable {
 }
 
 extension RecordState {
-  /// What a withdrawal compares of a record, to know whether somebody edited it since.
+  /// The digest by which a withdrawal recognises an edit of a record.
   package var withdrawalDigest: String {
     Self.withdrawalDigest(deviceTime: deviceTime, statedOffset: statedOffset, fields: fields.json)
   }
 
-  /// The same of its parts.
+  /// The same for its parts.
   ///
-  /// - Parameter statedOffset: nil for an offset that is derived, which is no content.
+  /// - Parameter statedOffset: nil for a derived offset, which is not content.
   package static func withdrawalDigest(
     deviceTime: DeviceTime, statedOffset: Int32?, fields: String
   ) -> String {

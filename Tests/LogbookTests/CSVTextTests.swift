@@ -4,7 +4,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Cells of a CSV line, read back as RFC 4180 says.
+/// Tests cells of a CSV line, which are read back by RFC 4180.
 @Suite struct CSVTextTests {
   @Test(arguments: [
     ("", ""), ("plain", "plain"), ("two words", "two words"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""),
@@ -16,9 +16,9 @@ import Testing
     #expect(csvText(text) == cell)
   }
 
-  /// With what combines with it a comma is one character, and for every reader of CSV still a comma.
+  /// With a combining character a comma is one character, but every reader of CSV sees a comma.
   @Test(arguments: ["a,\u{301}b", "\"\u{308}", "x\"\u{200D}y", "\u{600},", ",\u{FE0F}"])
-  func whatCombinesWithAMarkHidesItFromNobody(_ text: String) {
+  func aCombiningCharacterDoesNotHideADelimiter(_ text: String) {
     let cell = Array(csvText(text).utf8)
     #expect(cell.first == UInt8(ascii: "\"") && cell.last == UInt8(ascii: "\""))
     #expect(Self.cells(cell + [0x2C]) == [Array(text.utf8), []])
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The definition: outside of quotes a comma ends a cell; inside two quotes are one.
+  /// The definition: outside quotes a comma ends a cell, inside quotes two quotes are one.
   private static func cells(_ line: [UInt8]) -> [[UInt8]] {
     var cells: [[UInt8]] = [[]]
     var (isQuoted, index) = (false, 0)

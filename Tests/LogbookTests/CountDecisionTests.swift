@@ -25,7 +25,7 @@ struct CountDecisionTests {
     #expect(decision.state(editedAt: nil).kind.details?.fault(in: decision.fields) == nil)
   }
 
-  @Test func theSameSubjectIsTheSameRecordWhicheverIsTypedFirst() {
+  @Test func aPairIsTheSameRecordInEitherOrder() {
     let (one, other) = (
       CountDecision(.sources("mysugr", "clarity"), .both), CountDecision(.sources("clarity", "mysugr"), .rule)
     )
@@ -47,25 +47,25 @@ struct CountDecisionTests {
       ],
       ["choice": .text("only"), "subtype": .text("planet"), "source": .text("a")], [:],
     ] as [[String: FieldValue]])
-  func whatIsNotUnderstoodDecidesNothing(fields: [String: FieldValue]) {
+  func aDecisionThatIsNotUnderstoodHasNoEffect(fields: [String: FieldValue]) {
     #expect(CountDecision(fields: RecordFields(fields)) == nil)
   }
 
-  @Test func twoSourcesThatAPersonSeparatesBothCount() {
+  @Test func twoSourcesDeclaredSeparateBothCount() {
     let pair = [Sample.dose(2, at: 0, Sample.diary), Sample.dose(2, at: 0, Sample.phone)]
     func count(_ first: String, _ second: String, _ choice: CountDecision.Choice) -> Int {
       counted(pair, CountingRules([CountDecision(.sources(first, second), choice)])).kept.count
     }
     #expect(count("mysugr", "apple-health", .both) == 2 && count("apple-health/iPhone", "MySugr", .both) == 2)
     #expect(count("Apple-Health/iPhone", "mysugr", .both) == 2)
-    // An app on a phone may have the name of a format.
+    // An app on a phone can have the name of a format.
     #expect(count("iphone", "mysugr", .both) == 1)
     #expect(!CountingSource(format: "apple-health", part: "mySugr").isNamed("mysugr"))
     #expect(count("mysugr", "apple-health", .rule) == 1 && count("mysugr", "clarity", .both) == 1)
     #expect(count("mysugr", "mysugr", .both) == 1)
   }
 
-  @Test func onePairThatAPersonSeparatesCountsTwice() {
+  @Test func aPairDeclaredSeparateCountsTwice() {
     let items = [
       Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.phone, id: "b"),
       Sample.dose(2, at: 600, Sample.diary, id: "c"), Sample.dose(2, at: 600, Sample.phone, id: "d"),
@@ -89,7 +89,7 @@ struct CountDecisionTests {
     #expect(result.verdicts["in"] == .notChosen)
   }
 
-  @Test func ofRangesTheShorterOneIsMeant() {
+  @Test func theShorterOfOverlappingRangesApplies() {
     let rules = CountingRules([
       CountDecision(.range(.insulin, since: nil, until: nil), .only, source: "mysugr"),
       CountDecision(.range(.insulin, since: Self.day.since, until: Self.day.until), .only, source: "tandem"),
@@ -100,7 +100,7 @@ struct CountDecisionTests {
     #expect(rules.isChosen(.food, Sample.diary, shown: Sample.morning))
   }
 
-  @Test func twoItemsThatAPersonCallsOneAreOneAtAnyDistance() throws {
+  @Test func twoItemsDeclaredOneAreOneAtAnyDistance() throws {
     let early = try #require(Sample.dose(5.5, at: 0, Sample.diary, id: "a"))
     let late = try #require(Sample.dose(5, at: 900, Sample.phone, id: "b"))
     let rules = CountingRules([], joined: [CountingRules.Joined(late, early)])
@@ -114,7 +114,7 @@ struct CountDecisionTests {
       count(Sample.dose(2, at: 0, Sample.diary), Sample.dose(2, at: 0, Sample.phone), by: .all) == 2)
   }
 
-  @Test func sidesThatDecidedDifferentlyEndWithTheRule() {
+  @Test func differentDecisionsMergeToTheRule() {
     let both = CountDecision(.sources("a", "b"), .both).fields
     let rule = CountDecision(.sources("a", "b"), .rule).fields
     #expect(CountDecision.merged(both, rule, base: both) == rule)

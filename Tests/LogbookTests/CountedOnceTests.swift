@@ -15,20 +15,20 @@ struct CountedOnceTests {
   }
 
   @Test(arguments: [0, 1, 30, 59] as [Int64])
-  func minutesThatWereCutOrRoundedAreWithinTheWindow(seconds: Int64) {
+  func truncatedOrRoundedMinutesAreWithinTheWindow(seconds: Int64) {
     #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 1)
   }
 
   @Test(arguments: [60, 61, 300] as [Int64])
-  func aMinuteApartAreTwo(seconds: Int64) {
+  func dosesAMinuteApartAreTwoFacts(seconds: Int64) {
     #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 2)
   }
 
-  @Test func equalShownTimesAreOneWhereAnOffsetIsWrong() {
+  @Test func equalShownTimesAreOneFactIfAnOffsetIsWrong() {
     let winter = Sample.dose(2, at: 0, Sample.diary, offset: 3600)
     let phone = Sample.dose(2, at: 30, Sample.phone, offset: 7200)
     #expect(count(winter, phone) == 1)
-    // Shown at 08:00 in places more than a day apart: no offset of a phone is so wrong.
+    // Shown at 08:00 in places more than a day apart. No offset of a phone is that wrong.
     let far = Sample.dose(2, at: 0, Sample.phone, offset: -86_000)
     #expect(count(Sample.dose(2, at: 0, Sample.diary, offset: 14 * 3600), far) == 2)
   }
@@ -45,7 +45,7 @@ struct CountedOnceTests {
     #expect(count(twins[0], parts) == 2)
   }
 
-  @Test func ofAFactCountsAsManyAsTheSourceWithTheMostOfThem() {
+  @Test func aFactCountsAsOftenAsTheSourceWithMostOfItHasIt() {
     func doses(_ number: Int, _ source: CountingSource) -> [CountableItem?] {
       (0..<number).map { Sample.dose(2, at: Int64($0), source, id: "\(source.text) \($0)") }
     }
@@ -79,7 +79,7 @@ struct CountedOnceTests {
     #expect(pair("", "long") == 1 && pair("rapid", "") == 1 && pair("long", "basal") == 1)
   }
 
-  @Test func anUnknownUseFitsTheSameUseFirst() {
+  @Test func anUnknownUsePrefersTheSameUse() {
     let known = [
       Sample.dose(5, at: 0, Sample.diary, id: "bolus"),
       Sample.dose(5, at: 0, Sample.diary, subtype: "", id: "unknown"),
@@ -119,7 +119,7 @@ struct CountedOnceTests {
 
   // MARK: - Finger sticks and ketones
 
-  @Test func aStickInTheOtherUnitIsTheSame() {
+  @Test func aFingerStickInTheOtherUnitIsTheSame() {
     func pair(_ milligrams: Double, _ millimoles: Double) -> Int {
       count(
         Sample.stick(milligrams, at: 12, Sample.meter),
@@ -136,7 +136,7 @@ struct CountedOnceTests {
     #expect(count(Sample.stick(100, at: 0, Sample.meter), linked) == 1)
   }
 
-  @Test func onlyWhatHasAPartInFiguresIsCompared() {
+  @Test func onlyItemsInFiguresAreCompared() {
     let meter = Sample.meter
     #expect(
       Sample.stick(100, at: 0, meter, kind: .cbg) == nil
@@ -151,7 +151,7 @@ struct CountedOnceTests {
 
   // MARK: - Which one stays
 
-  @Test func theDeviceStaysThenTheAppThenTheCollectorThenWhatWasTyped() {
+  @Test func theDeviceIsKeptThenTheAppThenTheCollectorThenATypedEntry() {
     let typed = CountingSource(format: "glucoport")
     let sources = [typed, Sample.site, Sample.diary, Sample.pump]
     let ids = counted(sources.map { Sample.dose(2, at: 0, $0, id: $0.format) }).leftOut
@@ -160,7 +160,7 @@ struct CountedOnceTests {
     #expect(sticks.kept.map(\.source.role) == [.memory])
   }
 
-  @Test func ofEqualSourcesTheFullestStaysThenTheEarliestThenTheSmallestID() {
+  @Test func ofEqualSourcesTheMostDetailedIsKeptThenTheEarliestThenTheSmallestID() {
     let other = CountingSource(format: "diabetes-m")
     let full = Sample.dose(2, at: 9, other, id: "z", fields: ["text": .text("pizza")])
     #expect(counted([Sample.dose(2, at: 0, Sample.diary, id: "a"), full]).leftOut == ["a": "z"])
@@ -172,7 +172,7 @@ struct CountedOnceTests {
         == ["z": "a"])
   }
 
-  @Test func theOneThatStaysNamesTheOthers() {
+  @Test func theKeptItemListsTheOthers() {
     let result = counted([
       Sample.dose(2, at: 0, Sample.diary, id: "a", fields: ["minutes": .number(5), "x": .number(1)]),
       Sample.dose(2, at: 0, Sample.phone, id: "b", fields: ["text": .text("in the train")]),
@@ -182,7 +182,7 @@ struct CountedOnceTests {
     #expect(result.verdicts["b"] == .repeats("a", Sample.diary))
   }
 
-  @Test func theStickThatStaysHasTheMarksOfTheOther() {
+  @Test func theKeptFingerStickHasTheMarksOfTheOther() {
     let meter = Sample.stick(100, at: 0, Sample.meter)
     let result = counted([meter, Sample.stick(100, at: 20, Sample.app, marks: .beforeMeal)])
     guard let meter, case .counts(let others)? = result.verdicts[meter.id] else {
@@ -206,7 +206,7 @@ struct CountedOnceTests {
 
   // MARK: - Unknown origin
 
-  @Test func recordsOfUnknownOriginMergeOnlyWithIdsOfAnotherMaking() {
+  @Test func recordsOfUnknownOriginOnlyMergeWithIDsOfAnotherVersion() {
     let random = "0b8e5d0a-7c3b-4f43-9a53-2f6f7a1c9d10"
     let derived = "0b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10"
     let imported = Sample.dose(2, at: 0, Sample.diary, id: "1b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10")
@@ -217,10 +217,10 @@ struct CountedOnceTests {
         == 2)
   }
 
-  @Test func aMinuteOfMillionsIsBounded() {
+  @Test func millionsOfItemsInAMinuteTakeBoundedWork() {
     let items = (0..<3000).map { Sample.dose(2, at: 0, Sample.diary, id: "\($0)") }
     let copies = (0..<3000).map { Sample.dose(2, at: 0, Sample.phone, id: "copy \($0)") }
-    // Beyond what a person can do in a minute nothing is left out; nothing is lost either.
+    // Above what a person can do in a minute nothing is left out, and nothing is lost.
     #expect(counted(items + copies).kept.count >= 3000)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Logbook
 
-/// What holds of counting once, whatever the items are.
+/// Tests properties of counting once that are true for all items.
 struct CountingPropertyTests {
   typealias Sample = CountingSample
   private static let day: Int64 = 86400
@@ -24,7 +24,7 @@ struct CountingPropertyTests {
     }
   }
 
-  /// The same items as another source states them, with times that are cut to minutes.
+  /// The same items from another source, with times truncated to minutes.
   private static func copy(
     of items: [CountableItem], _ source: CountingSource, everyMinute: Bool = true
   ) -> [CountableItem] {
@@ -74,7 +74,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(10))
-  func sourcesWithNothingEqualAddUp(seed: UInt64) {
+  func sourcesWithoutEqualItemsAreAdded(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
     // Amounts that the other source never has.
@@ -86,7 +86,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func theOrderOfItemsIsNoMatter(seed: UInt64) {
+  func theOrderOfItemsMakesNoDifference(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var items = Self.diary(&random, Sample.diary, amounts: 2) + Self.diary(&random, Sample.pump, amounts: 2)
     items += Self.copy(of: items, Sample.phone)
@@ -98,7 +98,7 @@ struct CountingPropertyTests {
   @Test(arguments: Seeds.first(20))
   func aDaysTotalNeverDependsOnThePeriod(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    // Close together, so that many are near midnight.
+    // The times are close together, so that many are near midnight.
     let own = (0..<3000).compactMap { index in
       Sample.dose(
         1, at: Int64.random(in: 0..<6 * Self.day, using: &random),
@@ -131,7 +131,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(10))
-  func whatIsLeftOutRepeatsSomethingThatCounts(seed: UInt64) {
+  func anItemLeftOutRepeatsAnItemThatCounts(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var items = Self.diary(&random, Sample.diary, 400, amounts: 2)
     items += Self.copy(of: items, Sample.phone) + Self.diary(&random, Sample.pump, 400, amounts: 2)

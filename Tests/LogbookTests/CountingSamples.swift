@@ -2,7 +2,7 @@
 
 @testable import Logbook
 
-/// Doses, meals and readings as two sources state them.
+/// Doses, meals and readings from two sources.
 enum CountingSample {
   /// 2026-05-06T08:00:00.
   static let morning: Int64 = 1_778_054_400
@@ -55,7 +55,7 @@ enum CountingSample {
   static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 }
 
-/// What becomes of items, by their ids.
+/// The verdicts on items, by their ids.
 func counted(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
@@ -81,7 +81,7 @@ func counted(
   return (kept, leftOut, verdicts)
 }
 
-/// How many items count.
+/// The number of items that count.
 func count(_ items: CountableItem?..., by rules: CountingRules = CountingRules()) -> Int {
   counted(items, rules).kept.count
 }

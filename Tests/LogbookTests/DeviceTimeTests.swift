@@ -41,7 +41,7 @@ import Testing
     "2025-01",
     "2025-01-01T10", "", "2025-01-0x", "2025--01",
   ])
-  func whatNoCalendarHasIsRefused(_ text: String) {
+  func anInvalidDateOrTimeIsRefused(_ text: String) {
     #expect(DeviceTime(text: text) == nil)
   }
 
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func offsetsAreWrittenWithSecondsOnlyWhereTheyHaveSome() {
+  @Test func offsetsAreWrittenWithSecondsOnlyIfTheyHaveThem() {
     #expect(DeviceTime.offsetText(0) == "Z")
     #expect(DeviceTime.offsetText(7200) == "+02:00")
     #expect(DeviceTime.offsetText(-12600) == "-03:30")

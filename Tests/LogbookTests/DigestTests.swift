@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func listsOfPartsNeverReadAlike() {
+  @Test func differentListsOfPartsHaveDifferentDigests() {
     let lists = [
       ["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["", "abc"], ["ab", "c", ""], ["1:a"], ["a", ""],
       ["1", "a"],
@@ -32,7 +32,7 @@ import Testing
     #expect(Set(lists.map(Digest.uuid(of:))).count == lists.count)
   }
 
-  @Test func equalPartsGiveTheSameUuidForEver() {
+  @Test func equalPartsAlwaysGiveTheSameUUID() {
     #expect(Digest.uuid(of: ["record", "mysugr", "1"]) == Digest.uuid(of: ["record", "mysugr", "1"]))
   }
 }

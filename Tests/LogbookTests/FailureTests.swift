@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FailureTests {
   @Test(arguments: [(30, 30), (21_600, 21_600), (99_999_999, 21_600), (Int.max, 21_600)])
-  func nobodyIsAskedToWaitLongerThanTheLongestWait(_ asked: Int, _ shown: Int) {
+  func theSuggestedWaitIsAtMostTheMaximum(_ asked: Int, _ shown: Int) {
     let failure = Failure(.busy("the server is busy", retryAfterSeconds: asked), host: "host")
     #expect(failure.message == "the server is busy; try again in \(shown) s")
   }

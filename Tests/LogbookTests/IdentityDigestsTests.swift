@@ -13,7 +13,7 @@ import Testing
       isDeleted: false)
   }
 
-  @Test func theOrderOfItemsMeansNothing() {
+  @Test func theOrderOfItemsMakesNoDifference() {
     let keys = (0..<300).map { Digest.uuidBytes(of: ["reading", "\($0)"]) }
     var (one, other) = (IdentityDigests(), IdentityDigests())
     for key in keys { one.insert(key) }
@@ -21,7 +21,7 @@ import Testing
     #expect(one == other && one.counts.reduce(0, +) == 300)
   }
 
-  @Test func anItemThatIsMissingShowsInItsBucketAlone() {
+  @Test func aMissingItemOnlyChangesItsBucket() {
     let keys = (0..<300).map { Digest.uuidBytes(of: ["reading", "\($0)"]) }
     var (one, other) = (IdentityDigests(), IdentityDigests())
     for key in keys { one.insert(key) }
@@ -29,14 +29,14 @@ import Testing
     #expect(one.differing(from: other) == [IdentityDigests.bucket(of: keys[0])])
   }
 
-  @Test func aRecordStandsInTheBucketOfItsId() {
+  @Test func aRecordIsInTheBucketOfItsID() {
     var digests = IdentityDigests()
     digests.insert(Self.guid, note("a"))
     #expect(IdentityDigests.bucket(ofRecord: Self.guid) == 0xAB0)
     #expect(digests.counts[0xAB0] == 1 && digests.differing(from: IdentityDigests()) == [0xAB0])
   }
 
-  @Test func recordsDifferByWhatPeopleEditAndByNothingElse() {
+  @Test func recordsOnlyDifferInEditableContent() {
     func digests(_ change: (inout RecordState) -> Void) -> IdentityDigests {
       var (state, digests) = (note("a"), IdentityDigests())
       change(&state)
@@ -45,7 +45,7 @@ import Testing
     }
     let same = digests { _ in }
     #expect(digests { $0.editedAt = 5 } == same)
-    // What the zones of one store derive is no content.
+    // The derived offset of one store is not content.
     #expect(digests { $0.placement = Placement(utcOffset: 7200, source: .zoneGap) } == same)
     let changes: [(inout RecordState) -> Void] = [
       { $0.fields["text"] = .text("b") }, { $0.isDeleted = true }, { $0.entryGuid = Self.guid },

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Logbook
 
-/// JSON of other programs, value by value.
+/// Tests JSON of other programs, by kind of value.
 @Suite struct JSONScannerTests {
   private static func read<Value>(
     _ text: String, _ read: (inout JSONScanner) throws(JSONError) -> Value
@@ -39,13 +39,13 @@ import Testing
     "", "-", "+1", "1.0", "1e3", "1000000000000000000", "9223372036854775808", "0x1", "١", "\"1\"", "null",
     "--1", "1 2",
   ])
-  func whatIsNoWholeNumberIsRefused(_ text: String) {
+  func anInvalidWholeNumberIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read(text) { (scanner) throws(JSONError) in try scanner.integer() }
     }
   }
 
-  /// The fast way for few digits gives the very number that the system's parser gives.
+  /// The fast conversion for few digits gives the same number as the system's parser.
   @Test func aNumberIsTheNearestOne() throws {
     for seed in UInt64(1)...3000 {
       var random = SeededGenerator(seed: seed)
@@ -65,7 +65,7 @@ import Testing
   @Test(arguments: [
     "", "-", ".5", "+1", "1e", "e1", "1e400", "-1e999", "1..2", "1-2", "NaN", "inf", "0x10", "1,5",
   ])
-  func whatIsNoFiniteNumberIsRefused(_ text: String) {
+  func aNumberThatIsNotFiniteIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read(text) { (scanner) throws(JSONError) in try scanner.number() }
     }
@@ -100,7 +100,7 @@ import Testing
     #"'a'"#,
     #""a"b"#, #""\U0041""#, #""\u-041""#,
   ])
-  func whatIsNoTextIsRefused(_ json: String) {
+  func anInvalidTextIsRefused(_ json: String) {
     #expect(throws: JSONError.self) {
       try Self.read(json) { (scanner) throws(JSONError) in try scanner.string() }
     }
@@ -112,18 +112,18 @@ import Testing
       [0xFF], [0xC3], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80],
       [0xC3, 0x28],
     ] as [[UInt8]])
-  func bytesThatAreNoUTF8AreRefusedAlsoWhereTheyArePassedOver(_ bytes: [UInt8]) {
+  func bytesThatAreNotUTF8AreRefusedEvenInSkippedValues(_ bytes: [UInt8]) {
     for (before, after) in [("\"", "\""), ("\"\\n", "\""), ("\"", "\\n\""), ("{\"a\":[\"", "\"]}")] {
       #expect(Self.refuses(Array(before.utf8) + bytes + Array(after.utf8)))
     }
   }
 
-  /// An escape never completes the bytes in front of it.
+  /// An escape never completes the bytes before it.
   @Test func anEscapeCompletesNoBytes() {
     #expect(Self.refuses(Array("\"".utf8) + [0xC3] + Array(#"\u00a9""#.utf8)))
   }
 
-  @Test func nullIsNoTextButAnOptionalOne() throws {
+  @Test func nullIsOnlyReadAsAnOptionalText() throws {
     #expect(try Self.read("null") { (scanner) throws(JSONError) in try scanner.optionalString() } == nil)
     #expect(
       try Self.read(#""null""#) { (scanner) throws(JSONError) in try scanner.optionalString() } == "null")
@@ -137,7 +137,7 @@ import Testing
     #expect(try Self.read(text) { (scanner) throws(JSONError) in try scanner.flag() } == flag)
   }
 
-  @Test(arguments: ["", "True", "tru", "truex", "0", "\"true\"", "null"]) func whatIsNoFlagIsRefused(
+  @Test(arguments: ["", "True", "tru", "truex", "0", "\"true\"", "null"]) func anInvalidFlagIsRefused(
     _ text: String
   ) {
     #expect(throws: JSONError.self) {
@@ -174,7 +174,7 @@ import Testing
     #"{1:2}"#, "[", "]",
     "[,]", "[1,]", "[1 2]", "[1", "[1]]", "[}", "nulltrue", "[1],", #"{"a"::1}"#, "tru", "-", "{}[]",
   ])
-  func whatIsNoValueIsRefused(_ text: String) {
+  func anInvalidValueIsRefused(_ text: String) {
     #expect(Self.refuses(Array(text.utf8)))
   }
 
@@ -182,7 +182,7 @@ import Testing
     "{}", "[]", " [ ] ", "[[],{}]", "null", "true", "false", "0", "-1.5e-3", #""""#,
     #"{"a":{"b":[1,"x",null,true]}}"#,
   ])
-  func aValueIsPassedWhole(_ text: String) {
+  func aWholeValueIsSkipped(_ text: String) {
     #expect(!Self.refuses(Array(text.utf8)))
   }
 
@@ -194,13 +194,13 @@ import Testing
     }
   }
 
-  /// Values beside each other are not within each other.
+  /// Adjacent values are not nested.
   @Test func manyNeighboursAreNotNested() {
     let list = Array(("[" + Array(repeating: "[{}]", count: 500).joined(separator: ",") + "]").utf8)
     #expect(!Self.refuses(list))
   }
 
-  @Test func theTextOfAValueIsWhatIsWritten() throws {
+  @Test func theTextOfAValueIsReturnedUnchanged() throws {
     let text = "[ 1.50 , {\"a\" :\t[ ] } ]"
     let (count, read) = try JSONScanner.read(Array("  \(text) \n".utf8)) { (scanner) throws(JSONError) in
       try scanner.withText { (scanner) throws(JSONError) in
@@ -215,7 +215,7 @@ import Testing
     #expect(count == 2 && read == text)
   }
 
-  @Test func anErrorSaysWhereItIs() {
+  @Test func anErrorHasItsOffset() {
     for (text, offset) in [("x", 0), ("[1,x]", 3), (#"{"a":1 ]"#, 7), ("[] []", 3)] {
       let error = #expect(throws: JSONError.self) {
         try Self.read(text) { (scanner) throws(JSONError) in try scanner.skip() }
@@ -224,8 +224,8 @@ import Testing
     }
   }
 
-  /// A value, cut off anywhere or with a byte that is another one, is refused or a value; nothing outside is read.
-  @Test func cutAndDamagedValuesNeverPassForMore() {
+  /// A value that is truncated anywhere or has a changed byte is refused or is a value. Nothing outside it is read.
+  @Test func truncatedAndDamagedValuesAreRefusedOrValid() {
     let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00"],"b":{"c":null,"d":true},"é":"日"}"#.utf8)
     #expect(!Self.refuses(text))
     for length in 0..<text.count { #expect(Self.refuses(Array(text.prefix(length))), "\(length) bytes") }
@@ -236,7 +236,7 @@ import Testing
         damaged[Int(random.next() % UInt64(text.count))] = UInt8(truncatingIfNeeded: random.next())
       }
       if Self.refuses(damaged) { continue }
-      // What the system's parser refuses besides are numbers such as 01 and -.5 and names that come twice.
+      // The system's parser also refuses numbers such as 01 and -.5 and repeated names.
       #expect(String(validating: damaged, as: UTF8.self) != nil, "seed \(seed)")
     }
   }
@@ -267,7 +267,7 @@ import Testing
     "2025-1-01T00:00:000", "2025-01-01T00:00:60", "2025-01-01t00:00:00", "+025-01-01T00:00:00",
     "2025-01-01T00-00:00",
   ])
-  func whatIsNoTimeIsRefused(_ text: String) {
+  func anInvalidTimeIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.deviceTime() }
     }
@@ -287,7 +287,7 @@ import Testing
   @Test(arguments: [
     "", "z", "02:00", "+2:00", "+02", "+0200", "+24:00", "+02:60", "+02:00:60", "+02:00:0", "±02:0", "+0a:00",
   ])
-  func whatIsNoOffsetIsRefused(_ text: String) {
+  func anInvalidOffsetIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.utcOffset() }
     }
@@ -308,7 +308,7 @@ import Testing
     #expect(read == (isValid ? text : nil))
   }
 
-  @Test func aMarkOfAServerIsShortAndVisible() {
+  @Test func aTokenOfAServerIsShortAndVisible() {
     let long = String(repeating: "x", count: 128)
     for (text, isValid) in [
       ("12.ab", true), ("~!", true), (long, true), (long + "x", false), ("", false), ("a b", false),

@@ -22,7 +22,7 @@ struct JSONTextTests {
     }
   }
 
-  @Test func aTextIsAppendedBehindWhatIsThere() {
+  @Test func aTextIsAppendedAfterExistingBytes() {
     var out = Array("x:".utf8)
     appendJSONText("a\nb", to: &out)
     #expect(String(decoding: out, as: UTF8.self) == #"x:"a\nb""#)

@@ -12,7 +12,7 @@ import Testing
 
   private func time(_ text: String) throws -> DeviceTime { try #require(DeviceTime(text: text)) }
 
-  /// The placement straight from the zone's offsets, without stretches.
+  /// The placement computed from the zone's offsets, without stretches.
   private func direct(_ time: DeviceTime, _ zone: LogbookZone) -> Placement {
     let seconds = time.seconds
     let offsets = Set([-2, -1, 0, 1, 2].map { zone.offset(atUTC: seconds + $0 * 86400) })
@@ -20,7 +20,7 @@ import Testing
     if let first = fitting.max() {
       return Placement(utcOffset: first, source: fitting.count > 1 ? .zoneOverlap : .zone)
     }
-    // Counted back by the larger offset, the instant lies before the change.
+    // With the larger offset subtracted, the instant is before the change.
     let before = zone.offset(atUTC: seconds - Int64(offsets.max() ?? 0))
     return Placement(utcOffset: before, source: .zoneGap)
   }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: zones) func anyOrderPlacesLikeADirectComputation(_ name: String) throws {
+  @Test(arguments: zones) func anyOrderOfTimesPlacesLikeADirectComputation(_ name: String) throws {
     let times = try shownTimes()
     var generator = SeededGenerator(seed: 20_251_026)
     for order in [times, times.reversed(), times.shuffled(using: &generator)] {
@@ -67,7 +67,7 @@ import Testing
     #expect(zone.place(try time(text)) == Placement(utcOffset: offset, source: source))
   }
 
-  @Test(arguments: zones) func theStretchesOfAYearLeaveNoHole(_ name: String) throws {
+  @Test(arguments: zones) func theStretchesOfAYearHaveNoGap(_ name: String) throws {
     let zone = try LogbookZone(name: name)
     for year in [1994, 2011, 2024, 2025] {
       let stretches = zone.makeStretches(of: year)
@@ -80,7 +80,7 @@ import Testing
   @Test(arguments: [
     "", "Madrid", "Europe/Atlantis", "CEST", "+02:00", "GMT+2", "../Europe/Madrid", "Europe/",
   ])
-  func whatIsNoZoneIsRefusedAsConfiguration(_ name: String) {
+  func anUnknownZoneIsRefusedAsConfiguration(_ name: String) {
     #expect { try LogbookZone(name: name) } throws: { ($0 as? Failure)?.category == .configuration }
   }
 }

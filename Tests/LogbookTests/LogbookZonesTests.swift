@@ -20,7 +20,7 @@ import Testing
     LogbookZones(base: try NamedZone("Europe/Madrid"), origin: .given, periods: periods)
   }
 
-  @Test func recordsAreReadBackAsWhatTheyState() throws {
+  @Test func theStatementsOfRecordsAreReadBack() throws {
     let madrid = try NamedZone("Europe/Madrid")
     let journey = try period("j", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["serial|A|1"])
     let move = try period("m", "America/New_York", "2026-07-01", nil, madeAt: 200)
@@ -31,7 +31,7 @@ import Testing
     #expect(read == LogbookZones(base: madrid, origin: .given, periods: [journey, move]))
   }
 
-  /// The record of the base is the same wherever the same is said, so that two logbooks agree without a word.
+  /// The record of the base zone is the same in every store, so that two logbooks with one zone have no difference.
   @Test func theRecordOfTheBaseHasOneIdentityAndOneTime() throws {
     #expect(LogbookZones.baseTime.text == "2000-01-02T00:00:00")
     #expect(
@@ -44,7 +44,7 @@ import Testing
         + #""edited_at":null}"#)
   }
 
-  @Test func whatThisSystemCannotUnderstandSaysNothing() throws {
+  @Test func recordsThatThisSystemCannotUnderstandAreIgnored() throws {
     var unknown = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
     unknown.fields["zone"] = .text("Mars/Olympus")
     var reversed = try period("b", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
@@ -57,22 +57,22 @@ import Testing
     #expect(read == LogbookZones(base: .utc, origin: .system, unknownPeriods: ["Mars/Olympus"]))
   }
 
-  @Test func aBaseThatThisSystemDoesNotKnowIsNamedAndReplacedByTheLastKnown() throws {
+  @Test func anUnknownBaseZoneIsReportedAndReplacedByTheLastKnown() throws {
     let madrid = try NamedZone("Europe/Madrid")
     let state = LogbookZones.baseState(named: "Mars/Olympus", .given)
     let read = LogbookZones(records: [(LogbookZones.baseGuid, state)], fallback: madrid)
     #expect(read.base == madrid && read.unknownBase == "Mars/Olympus" && !read.isKnown)
-    // What stands in for it says nothing: a person's period holds when the base is known.
+    // The replacement is not stated: a person's period still applies when the base is known.
     let same = try period("n", "Europe/Madrid", "2026-05-02", "2026-05-05")
     #expect(read.adding(same) == .added(same))
     let known = LogbookZones(
       records: [(LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given))], fallback: .utc)
     #expect(known.base == madrid && known.unknownBase == nil && known.isKnown)
-    // What only the base says is not stated.
+    // A zone that only the base gives is not stated.
     #expect(known.adding(same) == .added(same))
   }
 
-  @Test func devicesThatTheSamePeriodsNameAreOneGroup() throws {
+  @Test func devicesInTheSamePeriodsAreOneGroup() throws {
     let known = try zones(
       period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["x", "y", "z"]),
       period("b", "Asia/Seoul", "2026-06-01", "2026-06-09", devices: ["z", "v"]),
@@ -81,7 +81,7 @@ import Testing
     #expect(try zones().deviceGroups.isEmpty)
   }
 
-  /// Each of many devices and journeys that say nothing new is still found to say nothing new.
+  /// With many devices and journeys, it is still found that each states nothing new.
   @Test func manyPeriodsOfManyDevicesAddNothingTwice() throws {
     let devices = Set((0..<LogbookZones.maxDevices).map { "serial|A|\($0)" })
     let periods = try (0..<400).map { index in
@@ -103,7 +103,7 @@ import Testing
     #expect(known.adding(next) == .extended(longer))
   }
 
-  @Test func aPeriodThatNamesTheDeviceGoesFirstThenTheLaterMade() throws {
+  @Test func periodsOfADeviceHavePrecedenceThenLaterOnes() throws {
     let all = try zones(
       period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", madeAt: 300),
       period("b", "Asia/Seoul", "2026-05-03", "2026-05-20", madeAt: 400),
@@ -133,7 +133,7 @@ import Testing
       points: points.isEmpty ? [:] : [series: PointRuns(points)], records: records)
   }
 
-  @Test func aStatementAboutAnImportIsReadBackAndIsNoPeriod() throws {
+  @Test func aStatementAboutAnImportIsReadBackAndIsNotAPeriod() throws {
     let made = try statement("a", "Asia/Tokyo", [1, 2, 9], madeAt: 7, records: [Digest.uuid(of: ["r"])])
     let state = RecordState(
       kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: 7),
@@ -155,10 +155,10 @@ import Testing
     #expect(ItemZone(guid: made.guid, deleted) == nil)
   }
 
-  @Test func ofStatementsAboutOneItemTheLaterWinsAndItsPartsStayTogether() throws {
+  @Test func theLaterStatementAboutAnItemWinsWithAllItsParts() throws {
     let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
     let record = Digest.uuid(of: ["r"])
-    // Two stores that state one input at the same second, each in two parts.
+    // Two stores state one input at the same second, each in two parts.
     let parts = try [("p", "Asia/Tokyo"), ("q", "Asia/Seoul")].flatMap { group, zone in
       try [
         statement(group + "1", zone, [0, 1], madeAt: 50, group: group),
@@ -177,14 +177,14 @@ import Testing
           shownAt: DeviceTime(seconds: position))?.name
       }
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
-      // The period of the device is later than the old statement alone.
+      // The period of the device is only later than the old statement.
       #expect(names[4] == nil && names[5] == nil)
       #expect(ItemZones.zone(ofRecord: record, all)?.name == names[0])
     }
     #expect(ItemZones.zone(ofRecord: "other", parts) == nil)
   }
 
-  @Test func equalTimesOfMakingAreSettledByTheGuid() throws {
+  @Test func periodsMadeAtTheSameTimeAreOrderedByGuid() throws {
     let periods = try ["a", "b"].map {
       try period($0, $0 == "a" ? "Asia/Tokyo" : "Asia/Seoul", "2026-05-01", "2026-05-09")
     }
@@ -202,12 +202,12 @@ import Testing
     #expect(zone.place(try time("2025-11-02T01:30:00")) == Placement(utcOffset: -14400, source: .zoneOverlap))
     #expect(zone.place(try time("2025-11-03T11:59:59")) == Placement(utcOffset: -18000, source: .zone))
     #expect(zone.place(try time("2025-11-03T12:00:00")) == Placement(utcOffset: 3600, source: .zone))
-    // The instants of the period have its offset, and those around it that of the base.
+    // The instants in the period have its offset, and those around it that of the base.
     #expect(zone.offset(atUTC: try time("2025-11-02T12:00:00").seconds) == -18000)
     #expect(zone.offset(atUTC: try time("2025-11-04T12:00:00").seconds) == 3600)
   }
 
-  @Test func onlySoManyPeriodsCount() throws {
+  @Test func theNumberOfPeriodsIsBounded() throws {
     let periods = try (0..<LogbookZones.maxPeriods + 30).map {
       try period("p\($0)", "Asia/Tokyo", "2026-05-01", "2026-05-09", madeAt: Int64($0))
     }
@@ -219,8 +219,8 @@ import Testing
     #expect(ZonePeriod(guid: "d", state) == nil)
   }
 
-  /// A change of the base, or of what is stated of all devices, does not move what a statement of its own holds.
-  @Test func whatHoldsAlreadyIsStatedAllTheSame() throws {
+  /// A change of the base, or of the zone for all devices, does not change a separate statement.
+  @Test func aPeriodWithTheZoneOfTheBaseIsStillAdded() throws {
     let known = try zones(period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09"))
     #expect(known.adding(try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", madeAt: 500)) == .nothing)
     let base = try period("n", "Europe/Madrid", "2026-06-01", "2026-06-05", madeAt: 500)
@@ -229,7 +229,7 @@ import Testing
     #expect(known.adding(device) == .added(device))
   }
 
-  @Test func aPeriodOfADeviceDoesNotJoinOneBeforeAStatementAboutAnImport() throws {
+  @Test func aPeriodOfADeviceIsNotJoinedWithOneBeforeAStatementAboutAnImport() throws {
     let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["x"])
     let next = try period("n", "Asia/Tokyo", "2026-05-09", "2026-05-12", devices: ["x"], madeAt: 500)
     let known = try zones(first)
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func equalPeriodsThatFollowEachOtherJoin() throws {
+  @Test func adjacentPeriodsWithTheSameZoneAreJoined() throws {
     let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09")
     let known = try zones(first)
     var longer = first
@@ -250,14 +250,14 @@ import Testing
         == .extended(longer))
     let apart = try period("n", "Asia/Tokyo", "2026-05-10", "2026-05-12", madeAt: 500)
     #expect(known.adding(apart) == .added(apart))
-    // It would stay below what was said later.
+    // It would not have precedence over the later statement.
     let covered = try zones(first, period("b", "Asia/Seoul", "2026-05-08", "2026-05-10", madeAt: 200))
     let again = try period("n", "Asia/Tokyo", "2026-05-05", "2026-05-10", madeAt: 500)
     #expect(covered.adding(again) == .added(again))
   }
 
-  /// Whatever is stated in whatever order: what `adding` writes says the same as adding the period itself.
-  @Test func anAdditionSaysWhatThePeriodSays() throws {
+  /// For any statements in any order, the change by `adding` has the same effect as adding the period.
+  @Test func anAdditionHasTheEffectOfThePeriod() throws {
     var generator = SeededGenerator(seed: 15)
     let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
     for _ in 0..<200 {
@@ -301,7 +301,7 @@ import Testing
   private let late = Placement(utcOffset: 3600, source: .ticks)
   private let start: Int64 = 1_761_441_000  // 2025-10-26T01:10:00 as Madrid shows it.
 
-  /// What the clock says of readings with these shown times, in minutes behind the start, and these ticks.
+  /// The placements of readings with these shown times, in minutes after the start, and these ticks.
   private func places(_ readings: [(minutes: Int64, tick: Int64)]) throws -> [Placement] {
     var (clock, zone) = (TickClock(), try LogbookZone(name: "Europe/Madrid"))
     return readings.map { minutes, tick in
@@ -310,14 +310,14 @@ import Testing
     }
   }
 
-  @Test func ticksThatCountSecondsTellTheOccurrence() throws {
+  @Test func ticksThatCountSecondsDetermineTheOccurrence() throws {
     // 01:10, 02:10 and 02:10 again.
     #expect(
       try Array(places([(0, 100), (60, 3700), (60, 7300)]).dropFirst()) == [early, late])
     #expect(try places([(0, 100), (60, 7300)])[1] == late)
   }
 
-  @Test func ticksThatOnlyCountReadingsTellItWhereTheTimeGoesBack() throws {
+  @Test func ticksThatOnlyCountReadingsDetermineItWhenTheTimeGoesBack() throws {
     #expect(
       try Array(places([(0, 1), (60, 2), (100, 3), (60, 4), (100, 5)]).dropFirst()) == [
         first, first, late, late,
@@ -326,7 +326,7 @@ import Testing
     #expect(try Array(places([(0, 1), (100, 2), (90, 3)]).dropFirst()) == [first, first])
   }
 
-  @Test func ticksThatLeadNowhereNearEitherOccurrenceSayNothing() throws {
+  @Test func ticksThatMatchNoOccurrenceAreIgnored() throws {
     #expect(try places([(0, 100), (60, 90_000)])[1] == first)
     #expect(try places([(60, 3700)]) == [first])
   }

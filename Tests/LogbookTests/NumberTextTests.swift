@@ -5,10 +5,10 @@ import Testing
 
 @testable import Logbook
 
-/// Numbers and times that are written into bytes, held against their texts.
+/// Tests numbers and times that are written as bytes, by comparison with their texts.
 @Suite struct NumberTextTests {
   private static func text(_ write: (inout [UInt8]) -> Void) -> String {
-    // What is in front stays.
+    // The bytes before it stay.
     var out = Array("x9".utf8)
     write(&out)
     return String(decoding: out, as: UTF8.self)
@@ -28,7 +28,7 @@ import Testing
     #expect(Self.text { appendNumber(number, to: &$0) } == "x9" + plainNumber(number))
   }
 
-  @Test func timesAreWrittenAsTheirTextWhateverDayWasBefore() {
+  @Test func timesAreWrittenAsTheirTextAfterAnyDay() {
     var random = SeededGenerator(seed: 1)
     var writer = DeviceTimeWriter()
     let borders: [Int64] = [

@@ -21,7 +21,7 @@ struct OrderedJSONTests {
 
   private enum Word: String, Encodable { case some }
 
-  @Test func membersComeAsDeclaredWithWordsInTheirNamesAndNullForNothing() throws {
+  @Test func membersAreInDeclaredOrderWithUnderscoresAndNull() throws {
     #expect(
       try OrderedJSON.text(Sample())
         == #"{"zebra":1,"apple":null,"last_success":null,"log_id":"x","inner":null,"port":null,"is_set":true}"#
@@ -34,13 +34,13 @@ struct OrderedJSONTests {
     #expect(try OrderedJSON.text(full) == text)
   }
 
-  @Test func numbersAreWrittenInTheirShortestFormAndFragmentsAsTheyAre() throws {
+  @Test func numbersAreWrittenInTheirShortestFormAndFragmentsUnchanged() throws {
     #expect(try OrderedJSON.text([6.0, 0.1, -5.72, 1e-7]) == "[6,0.1,-5.72,1e-07]")
     #expect(try OrderedJSON.text([JSONFragment(#"{"units":1.50}"#)]) == #"[{"units":1.50}]"#)
     #expect(throws: EncodingError.self) { try OrderedJSON.text(Double.nan) }
   }
 
-  @Test func namesThatAreDataAreWrittenAsTheyAre() throws {
+  @Test func namesThatAreDataAreWrittenUnchanged() throws {
     #expect(try OrderedJSON.text(["sensorStart": 1, "Alarm": 2]) == #"{"Alarm":2,"sensorStart":1}"#)
     let ordered = JSONMembers([("zoneName", "UTC"), ("format", "csv")])
     #expect(try OrderedJSON.text(ordered) == #"{"zoneName":"UTC","format":"csv"}"#)
@@ -48,7 +48,7 @@ struct OrderedJSONTests {
     #expect(try OrderedJSON.text([Int]()) == "[]")
   }
 
-  /// Two values may fill one object, as an item and what is known of it.
+  /// Two values can encode into one object, such as an item and facts about it.
   @Test func oneObjectMayHaveMembersOfTwoValues() throws {
     struct Both: Encodable {
       func encode(to encoder: any Encoder) throws {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Logbook
 
-/// The pieces of packed points: bits, codes, numbers of 7 bits a byte.
+/// Tests the parts of packed points: bits, codes, and numbers with 7 bits per byte.
 @Suite struct PackedNumbersTests {
-  @Test func smallNumbersOfEitherSignAreSmall() {
+  @Test func smallNumbersOfEitherSignHaveSmallCodes() {
     #expect([0, -1, 1, -2, 2].map(zigzag) == [0, 1, 2, 3, 4])
     #expect(zigzag(.max) == .max - 1 && zigzag(.min) == .max)
     var random = SeededGenerator(seed: 1)
@@ -62,7 +62,7 @@ import Testing
     #expect(reader.ones(atMost: 24, in: bytes) == 0 && reader.nextByte == 3)
   }
 
-  /// Each width, with numbers that fit it well, and with some that only the escape can say.
+  /// Every width, with numbers that suit it, and with some that need the escape.
   @Test(arguments: 0...40) func aCodeReadsBackAnyNumber(_ width: Int) {
     var random = SeededGenerator(seed: UInt64(width))
     let code = RiceCode(width: width)
@@ -76,8 +76,8 @@ import Testing
     for number in numbers { #expect(code.read(&reader, in: bytes) == number) }
   }
 
-  /// A number that is cut off is none, wherever the bytes end.
-  @Test func aCutNumberIsNone() {
+  /// A truncated number is invalid, wherever the bytes end.
+  @Test func aTruncatedNumberIsInvalid() {
     for number in [5, 200, .max] as [UInt64] {
       var writer = BitWriter()
       RiceCode(width: 3).write(number, to: &writer)
@@ -138,7 +138,7 @@ import Testing
     #expect((0...10).filter { single.contains(Self.point($0)) } == [7])
   }
 
-  @Test func runsSayTheSameBytesAsTheirPoints() {
+  @Test func runsGiveTheSameBytesAsTheirPoints() {
     for seed in UInt64(1)...150 {
       var random = SeededGenerator(seed: seed)
       var (runs, position) = ([PointRuns.Run](), Int64(random.next() % 100) - 50)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func noPointsAreNoBytes() {
+  @Test func noPointsHaveNoBytes() {
     let none = PointRuns([SeriesPoint]())
     #expect(none.isEmpty && none.count == 0 && none.ends == nil && none.positions == nil && none.text.isEmpty)
     #expect(PointRuns(text: "") == none && none.parts(ofBytes: 10).isEmpty)
@@ -168,7 +168,7 @@ import Testing
       none.intersection(some).isEmpty && some.intersection(none).isEmpty && !none.contains(Self.point(1)))
   }
 
-  /// Sets obey the laws of sets, also where runs meet at their ends alone.
+  /// Sets obey the laws of sets, also if runs only meet at their ends.
   @Test func setsObeyTheirLaws() {
     func draw(_ random: inout SeededGenerator) -> PointRuns {
       var points: Set<SeriesPoint> = []

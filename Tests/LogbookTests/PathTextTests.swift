@@ -20,24 +20,24 @@ import Testing
     #expect(PathText.bytes(PathText.text(name)).last == 0)
   }
 
-  @Test func everyByteAloneAndEveryPairIsKept() {
+  @Test func everyByteAndEveryPairIsKept() {
     for first in UInt8(1)...255 {
       for second in UInt8(1)...255 { #expect(bytes(PathText.text([first, second])) == [first, second]) }
     }
   }
 
-  @Test func namesThatDifferInOneByteStayApart() {
+  @Test func namesThatDifferInOneByteStayDifferent() {
     #expect(PathText.text([0x61, 0xE4]) != PathText.text([0x61, 0xF6]))
   }
 
-  @Test func textStaysAsItIs() {
+  @Test func validTextIsUnchanged() {
     for text in ["plain.csv", "Grüße", "\u{10FE00}", "日本"] {
       #expect(PathText.text(Array(text.utf8)) == text)
       #expect(PathText.shown(text) == text && !PathText.isEscaped(text))
     }
   }
 
-  @Test func whatIsNoTextIsShownByItsBytes() {
+  @Test func invalidTextIsShownByItsBytes() {
     #expect(PathText.shown(PathText.text([0x4D, 0xE4, 0x72, 0x05, 0xC3, 0xA4])) == "M\\xE4r\u{5}ä")
     #expect(PathText.isEscaped(PathText.text([0xE4])))
   }

@@ -5,7 +5,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// The points of a series, and their form in a record.
+/// Tests the points of a series, and their form in a record.
 @Suite struct PointRunsTests {
   private static func point(_ position: Int64, _ bucket: Int64 = 0, _ occurrence: Int64 = 0) -> SeriesPoint {
     SeriesPoint(position: position, valueBucket: bucket, occurrence: occurrence)
@@ -16,7 +16,7 @@ import Testing
     [point(1, 56), point(1, 57), point(1, 57, 1)],
     [point(.min), point(0), point(.max)], [point(.min, .min, .max), point(.max, .max, 0)],
   ])
-  func textAndPointsAreTheSame(_ points: [SeriesPoint]) throws {
+  func textAndPointsAreEquivalent(_ points: [SeriesPoint]) throws {
     let runs = PointRuns(points)
     #expect(Array(runs.points) == points)
     #expect(runs.count == points.count)
@@ -84,7 +84,7 @@ import Testing
 
   // MARK: Sets
 
-  /// Points of some runs and some single ones, so that those of two draws meet.
+  /// The points of some runs and some single ones, so that two draws share some.
   private func points(_ random: inout SeededGenerator) -> Set<SeriesPoint> {
     var points: Set<SeriesPoint> = []
     for _ in 0..<random.next() % 4 {
@@ -99,7 +99,7 @@ import Testing
     return points
   }
 
-  @Test func setsOfPointsAreThoseOfTheirPoints() {
+  @Test func setOperationsGiveTheSetsOfThePoints() {
     for seed in UInt64(1)...500 {
       var random = SeededGenerator(seed: seed)
       let (left, right) = (points(&random), points(&random))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aCursorSaysWhatASearchSays() throws {
+  @Test func aCursorGivesTheResultOfASearch() throws {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       let runs = PointRuns(points(&random).sorted())
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// A run that each step of the other one meets, and runs of which no point is met: the time is that of their bytes.
+  /// Each step of a run meets the other one, or no point is met. The time is that of their bytes.
   @Test func differencesOfLongRunsAreRuns() {
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
     let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])
@@ -142,9 +142,9 @@ import Testing
         ]))
   }
 
-  // MARK: What others wrote
+  // MARK: Bytes of other programs
 
-  @Test func damagedBytesAreNoPointsOrPointsInOrder() {
+  @Test func damagedBytesAreInvalidOrOrderedPoints() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       var bytes = Array(Data(base64Encoded: PointRuns(points(&random).sorted()).text) ?? Data())
@@ -179,12 +179,12 @@ import Testing
     }
   }
 
-  /// Bytes that state what no value may: no points, too many, a step of 0, positions that go back or past the last.
+  /// Bytes with invalid statements: no points, too many, a step of 0, positions that go back or past the last.
   @Test(arguments: [
     "?", "AA==", "AAA=", "BA==", "CAAA", "gICAgAQA", "/////w8AAQ==", "BAIEAQ==", "CP7///////////8BAg==",
     "BICAgICAgICAgICAgA==",
   ])
-  func otherBytesAreNoPoints(_ text: String) {
+  func bytesWithInvalidStatementsAreRefused(_ text: String) {
     #expect(PointRuns(text: text) == nil, "\(text)")
   }
 

@@ -17,7 +17,7 @@ import Testing
     ("", ""),
     (" \u{A0} ", ""),
     (String(repeating: "x", count: 129), String(repeating: "x", count: 128)),
-    // Not half a character, and no blank at the end.
+    // It is not cut inside a character, and has no blank at the end.
     (String(repeating: "x", count: 127) + "é", String(repeating: "x", count: 127)),
     (String(repeating: "x", count: 127) + " yyy", String(repeating: "x", count: 127)),
   ])
@@ -27,7 +27,7 @@ import Testing
     #expect(Provenance(format: "test", source: source).source.utf8.elementsEqual(source.utf8))
   }
 
-  @Test func itIsReadBackFromItsJSON() throws {
+  @Test func aProvenanceIsReadBackFromItsJSON() throws {
     for provenance in [Self.origin, .typed, Provenance(format: "contour")] {
       #expect(try Provenance(json: provenance.json) == provenance)
     }
@@ -42,11 +42,11 @@ import Testing
     #"{"format":"a","source":"\#(String(repeating: "x", count: 129))"}"#,
     #"{"format":"\#(String(repeating: "x", count: 65))"}"#,
   ])
-  func whatIsNoneIsRefused(_ text: String) {
+  func anInvalidProvenanceIsRefused(_ text: String) {
     #expect(throws: JSONError.self) { try Provenance(json: text) }
   }
 
-  @Test func aStateCarriesItAndOneWithoutHasNoMember() throws {
+  @Test func aStateWithoutProvenanceHasNoMemberForIt() throws {
     let known = known()
     #expect(known.json.hasSuffix(#","edited_at":null,"provenance":\#(Self.origin.json)}"#))
     #expect(try RecordState(json: known.json) == known)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func itBelongsToTheDigestOfAChangeAndNotToWhatPeopleEdit() {
+  @Test func theProvenanceIsInTheDigestOfAChangeButNotInEditableContent() {
     let other = known(Provenance(format: "apple-health", source: "Anna’s iPad"))
     #expect(known().digest != Self.state.digest && known().digest != other.digest)
     #expect(known() != Self.state && known() != other)
@@ -69,7 +69,7 @@ import Testing
     #expect(known().contentJSON == Self.state.contentJSON)
   }
 
-  @Test func theFirstOneStays() {
+  @Test func theFirstProvenanceIsKept() {
     #expect(known().learning(.typed).provenance == Self.origin)
     #expect(known().learning(nil).provenance == Self.origin)
     #expect(known().teachesProvenance(to: Self.state))
@@ -77,14 +77,14 @@ import Testing
   }
 
   /// A record at the limit of its fields still fits into a page with the longest provenance.
-  @Test func theLargestRecordFitsWithTheLongestOne() throws {
+  @Test func theLargestRecordFitsWithTheLongestProvenance() throws {
     let long = Provenance(
       format: String(repeating: "\"", count: 64), source: String(repeating: "\\", count: 128))
     let text = String(repeating: "x", count: RecordLimits.maxTextBytes - 600)
     func fields(_ more: Int) -> RecordFields {
       RecordFields(["a": .text(text), "b": .text(text + String(repeating: "x", count: more))])
     }
-    // The largest that is taken, by halves.
+    // The largest accepted one, by bisection.
     var (taken, refused) = (0, 600)
     while refused - taken > 1 {
       let middle = (taken + refused) / 2

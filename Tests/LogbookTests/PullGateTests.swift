@@ -3,7 +3,7 @@
 import Logbook
 import Testing
 
-/// Amounts that a pull does not take.
+/// Tests amounts that a pull rejects.
 @Suite struct PullGateTests {
   private static func reading(_ number: Double, _ kind: ReadingKind = .cbg) -> Reading {
     var reading = Reading(
@@ -24,7 +24,7 @@ import Testing
     return RemoteRecord(guid: guid, revision: "r", state: state)
   }
 
-  @Test func whatNobodyCanMeanIsCountedAndTheRestIsTaken() {
+  @Test func implausibleAmountsAreCountedAndTheRestIsTaken() {
     let readings = [0, 100, 1_000_000, 120].map { Self.reading($0) } + [Self.reading(0, .ketone)]
     var page = ChangePage(
       readings: ReadingBatch(devices: [Device(vendor: "", model: "m", format: "f")], readings: readings),
@@ -40,8 +40,8 @@ import Testing
     #expect(page.notTaken.values.reduce(0, +) == 4 && page.notTaken.count == 4)
   }
 
-  /// A person typed it here with `--force`, and it comes back with an edit of another field.
-  @Test func anAmountThatTheStoreHoldsPasses() {
+  /// A person typed it here with `--force`, and it is fetched again with an edit of another field.
+  @Test func anAmountInTheStoreIsAccepted() {
     let typed = Self.record("a", .insulin, "units", 600)
     var edited = typed
     edited.state.fields["text"] = .text("edited")

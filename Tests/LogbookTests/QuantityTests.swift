@@ -4,15 +4,15 @@ import Logbook
 import Testing
 
 @Suite struct QuantityTests {
-  @Test func everyWholeValueComesBackFromTheOtherUnit() {
+  @Test func everyWholeValueIsConvertedBackFromTheOtherUnit() {
     for number in 1...1000 {
       let there = Quantity(Double(number), .milligramsPerDecilitre).converted(to: .millimolesPerLitre)
       #expect(there.displayed(in: .milligramsPerDecilitre) == String(number))
     }
   }
 
-  /// A tenth of a mmol/L is 1.8 mg/dL, so that what is displayed cannot come back whole.
-  @Test func aDisplayedTenthComesBackWithinOneMilligram() throws {
+  /// A tenth of a mmol/L is 1.8 mg/dL, so a displayed value cannot be converted back exactly.
+  @Test func aDisplayedTenthIsConvertedBackWithinOneMilligram() throws {
     var same = 0
     for number in 1...1000 {
       let shown = Quantity(Double(number), .milligramsPerDecilitre).displayed(in: .millimolesPerLitre)
@@ -25,7 +25,7 @@ import Testing
     #expect(same == 555)
   }
 
-  @Test func everyTenthComesBackFromTheDisplayedMilligrams() throws {
+  @Test func everyTenthIsConvertedBackFromTheDisplayedMilligrams() throws {
     for tenths in 1...500 {
       let quantity = Quantity(Double(tenths) / 10, .millimolesPerLitre)
       let shown = try #require(Double(quantity.displayed(in: .milligramsPerDecilitre)))
@@ -54,7 +54,7 @@ import Testing
     (10, .millimolesPerLitre, "10.0"), (6.05, .millimolesPerLitre, "6.05"), (6, .milligramsPerDecilitre, "6"),
     (120.5, .milligramsPerDecilitre, "120.5"),
   ])
-  func aValueInMillimolesIsDisplayedWithOneDecimalAtLeast(
+  func aValueInMillimolesIsDisplayedWithAtLeastOneDecimal(
     _ number: Double, _ unit: GlucoseUnit, _ text: String
   ) {
     #expect(Quantity(number, unit).displayed(in: unit) == text)

@@ -17,30 +17,30 @@ import Testing
       occurrence: occurrence)
   }
 
-  @Test func theCanonicalTextIsWhatTheManualSays() {
+  @Test func theCanonicalTextIsTheOneInTheManual() {
     #expect(
       identity(Self.meter, .cbg, positionKind: .tick, position: 7, valueBucket: 0, occurrence: 2).text
         == "serial|Abbott|AAAA-1|cbg|tick|7|0|2")
     #expect(identity(Self.diary, valueBucket: -1).text == "model|mysugr|mySugr|smbg|time|1700000000|-1|0")
   }
 
-  @Test func equalIdentitiesHaveTheSameUuidForEver() {
+  @Test func equalIdentitiesAlwaysHaveTheSameUUID() {
     #expect(identity(Self.meter).uuid == "5a977e68-5041-84dc-bbb1-72e47aaa021b")
     #expect(identity(Self.diary).uuid == "c218dff5-352e-8a61-8e66-f4a67507f2a1")
   }
 
-  @Test func modelAndFormatMeanNothingBesideASerialNumber() {
+  @Test func modelAndFormatAreIgnoredWithASerialNumber() {
     let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "AAAA-1", format: "generic")
     #expect(identity(renamed) == identity(Self.meter))
     #expect(identity(renamed).text == identity(Self.meter).text)
   }
 
-  @Test func theVendorMeansNothingWithoutASerialNumber() {
+  @Test func theVendorIsIgnoredWithoutASerialNumber() {
     let other = Device(vendor: "Roche", model: "mySugr", format: "mysugr")
     #expect(identity(other) == identity(Self.diary))
   }
 
-  @Test func everyPartMakesAnotherTextAndAnotherUuid() {
+  @Test func everyPartChangesTheTextAndTheUUID() {
     let identities = [
       identity(Self.meter), identity(Self.diary), identity(Self.meter, .ketone),
       identity(Self.meter, positionKind: .tick),
@@ -67,12 +67,11 @@ import Testing
     }
   }
 
-  /// A serial number or model may begin with what combines with the bar in front of it, or end with what combines with the
-  /// one behind it.
+  /// A serial number or model can begin or end with a character that combines with the adjacent bar.
   @Test(arguments: [
     "\u{301}S", "\u{FE0F}", "\u{200D}x", "S\u{600}", "a|b\u{301}", "|\u{301}", "%\u{301}", "\u{1F3FD}",
   ])
-  func whatCombinesWithABarIsPartOfItsText(_ text: String) throws {
+  func aCharacterThatCombinesWithABarIsKept(_ text: String) throws {
     for device in [
       Device(vendor: text, model: "M", serial: text, format: "f"),
       Device(vendor: "V", model: text, format: "f"),

@@ -13,7 +13,7 @@ import Testing
     #expect(RecordFields().json == "{}")
   }
 
-  @Test func wordsAreASet() {
+  @Test func wordsAreSortedAndNotRepeated() {
     let one = RecordFields(["tags": .words(["b", "a", "b"])])
     let other = RecordFields(["tags": .words(["a", "b"])])
     #expect(one.json == #"{"tags":["a","b"]}"#)

@@ -28,7 +28,7 @@ import Testing
     "", "[]", "1", "{", #"{"a":{}}"#, #"{"a":null}"#, #"{"a":[1]}"#, #"{"a":[["b"]]}"#, #"{"a":1,"a":2}"#,
     #"{"a":"\u0000"}"#, "{}{}",
   ])
-  func whatIsNoObjectOfFieldsIsRefused(_ text: String) {
+  func anInvalidObjectOfFieldsIsRefused(_ text: String) {
     #expect(throws: JSONError.self) { try RecordFields(json: text) }
   }
 
@@ -38,7 +38,7 @@ import Testing
     #expect(try RecordChange(json: change.json) == change)
   }
 
-  /// The bytes of another program's change are what it sent, however it wrote them.
+  /// The bytes of another program's change are kept as it sent them.
   @Test func theTextOfAChangeIsKeptWithItsBlanksAndItsOrder() throws {
     let state = state(["a": .number(1)])
     let text = """

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: RecordKindDescription.all)
-  func whatAPersonTypesHasAFieldThatTakesIt(_ description: RecordKindDescription) throws {
+  func everythingThatAPersonTypesHasAField(_ description: RecordKindDescription) throws {
     let units = description.fields.flatMap(\.units)
     switch description.typing {
     case .amounts: #expect(!units.isEmpty)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Each required field in turn: missing, or with a value of any other type.
+  /// Each required field in turn is missing, or has a value of another type.
   @Test(arguments: RecordKindDescription.all)
   func aRecordWithoutARequiredFieldHasAFault(_ description: RecordKindDescription) {
     var fields = RecordFields()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func attachmentsAndZonesAreWhatNeedsTheirFields() {
+  @Test func onlyAttachmentsAndZonesHaveRequiredFields() {
     let required = RecordKindDescription.all.flatMap { kind in
       kind.fields.filter(\.isRequired).map { "\(kind.kind.rawValue).\($0.name)" }
     }
@@ -97,12 +97,12 @@ import Testing
     (.food, "servings", 200), (.food, "energy", 20_000), (.exercise, "minutes", 100_000),
     (.exercise, "steps", 1_000_000),
   ])
-  func aFieldHasItsRangeFromNothingUpwards(_ kind: RecordKind, _ field: String, _ largest: Double) {
+  func theRangeOfAFieldBeginsAtZero(_ kind: RecordKind, _ field: String, _ largest: Double) {
     #expect(kind.details?.field(field)?.plausibleRange == 0...largest)
   }
 }
 
-/// Values of which each field of a kind holds one.
+/// Values for each field of a kind.
 private enum Value {
   static func of(_ content: RecordField.Content) -> FieldValue {
     switch content {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Logbook
 
-/// One set of limits: what the fields of a record say of themselves is what their JSON is refused for.
+/// Tests that the check of a record's fields and the check of their JSON have the same limits.
 @Suite struct RecordLimitsTests {
   static let beyond: [(fields: [String: FieldValue], reason: String)] = [
     (["text": .text("a\u{0}b")], "U+0000"),
@@ -25,13 +25,13 @@ import Testing
     (["text": .text(String(repeating: "\u{1}", count: 400_000))], "larger than 2 MiB"),
   ]
 
-  @Test(arguments: beyond.indices) func contentBeyondALimitIsFoundWhereverItComesFrom(_ index: Int) throws {
+  @Test(arguments: beyond.indices) func contentAboveALimitIsFoundFromAnySource(_ index: Int) throws {
     let (values, reason) = Self.beyond[index]
     let fields = RecordFields(values)
     #expect(fields.fault?.contains(reason) == true, "\(fields.fault ?? "none")")
-    // What a store holds is shown all the same.
+    // Stored content is shown nevertheless.
     #expect(try RecordFields(uncheckedJSON: fields.json) == fields)
-    // A state is measured as a whole, where it is sent.
+    // The total size of a state is checked when it is sent.
     if reason.contains("2 MiB") {
       #expect(try RecordFields(json: fields.json) == fields)
     } else {
@@ -54,8 +54,8 @@ import Testing
     }
   }
 
-  /// The frame around the fields never takes a state over its own limit.
-  @Test func fieldsWithoutAFaultMakeAStateThatGoesUp() throws {
+  /// The other parts of a state never take it over its own limit.
+  @Test func fieldsWithoutAFaultMakeAStateThatCanBeSent() throws {
     let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 946) / 6)
     let fields = RecordFields(["text": .text(escapes)])
     let state = RecordState(

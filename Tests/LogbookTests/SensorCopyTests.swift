@@ -4,7 +4,7 @@ import Testing
 
 @testable import Logbook
 
-/// Finger sticks that are a sensor's own values.
+/// Tests finger sticks that are copies of a sensor's values.
 struct SensorCopyTests {
   typealias Sample = CountingSample
   private static let sensor = CountingSource(
@@ -33,7 +33,7 @@ struct SensorCopyTests {
     values.map { Glucose(number: $0.number + higher, seconds: $0.seconds + later, device: device) }
   }
 
-  /// What becomes of the finger sticks among these.
+  /// The verdicts on the finger sticks among these.
   private static func verdicts(_ glucose: [Glucose], _ rules: CountingRules = CountingRules())
     -> [CountVerdict]
   {
@@ -56,7 +56,7 @@ struct SensorCopyTests {
     verdicts.count { $0 == .sensorValue(sensor) }
   }
 
-  @Test(arguments: [-1, 0, 1] as [Int64]) func moreThanTenEqualValuesAreTheSensors(later: Int64) {
+  @Test(arguments: [-1, 0, 1] as [Int64]) func moreThanTenEqualValuesAreCopiesOfTheSensor(later: Int64) {
     let values = Self.sensor(11)
     let verdicts = Self.verdicts(values + Self.sticks(values, later: later))
     #expect(verdicts.count == 11 && Self.copies(verdicts) == 11)
@@ -72,13 +72,13 @@ struct SensorCopyTests {
     let values = Self.sensor(20)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, later: 2))) == 0)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, higher: 1))) == 0)
-    // What the same program says at other times stays, too.
+    // Other finger sticks of the same program count, too.
     let own = Self.sticks(Self.sensor(3, from: 1000), later: 40)
     let verdicts = Self.verdicts(values + Self.sticks(values) + own)
     #expect(Self.copies(verdicts) == 20 && verdicts.count { $0.counts } == 3)
   }
 
-  @Test func eachProgramNeedsMoreThanTenOfItsOwn() {
+  @Test func eachProgramNeedsMoreThanTenEqualValues() {
     let values = Self.sensor(20)
     let few = Self.sticks(Array(values.prefix(5)), Self.watch)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(Array(values.suffix(8))) + few)) == 0)
@@ -86,7 +86,9 @@ struct SensorCopyTests {
     #expect(Self.copies(verdicts) == 12 && verdicts.count { $0.counts } == 5)
   }
 
-  @Test(arguments: [Sample.meter, Sample.app]) func aMeterAndADiaryMeasureThemselves(_ device: Device) {
+  @Test(arguments: [Sample.meter, Sample.app]) func fingerSticksOfAMeterOrADiaryAreNeverCopies(
+    _ device: Device
+  ) {
     let values = Self.sensor(20)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, device))) == 0)
   }
@@ -102,31 +104,31 @@ struct SensorCopyTests {
   }
 
   @Test func onlyTheWeekOnEachSideDecides() {
-    // Every second day: eight in fifteen days. Every day: fifteen of them.
+    // Every second day gives eight in fifteen days, every day fifteen.
     let rare = Self.sensor(40, every: 2 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare))) == 0)
     let daily = Self.sensor(40, every: 86400)
     let first = Self.verdicts(daily + Self.sticks(daily))
     #expect(Self.copies(first) == 34, "the first and the last three have too few on their side")
-    // What comes months later changes nothing.
+    // Values months later change nothing.
     let later = Self.sensor(40, every: 300, from: 200 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare) + later + Self.sticks(later))) == 40)
   }
 
-  @Test func aPersonCountsThemAllTheSame() {
+  @Test func aPersonCanStillCountThem() {
     let values = Self.sensor(20)
     let both = CountingRules([CountDecision(.sources("apple-health", "clarity"), .both)])
     #expect(Self.verdicts(values + Self.sticks(values), both).allSatisfy { $0.counts })
   }
 
-  @Test func aSensorsValueRepeatsNoFingerStick() throws {
+  @Test func aCopyOfASensorsValueRepeatsNoFingerStick() throws {
     let values = Self.sensor(20)
     let own = Glucose(number: 105, seconds: 5 * 300 + 20, device: Sample.meter)
     let verdicts = Self.verdicts(values + Self.sticks(values) + [own])
     #expect(Self.copies(verdicts) == 20 && verdicts.contains(.counts(alsoIn: [])))
   }
 
-  @Test func aSecondOfMillionsIsBounded() {
+  @Test func millionsOfValuesInASecondTakeBoundedWork() {
     let values = (0..<2000).map { Glucose(number: 20 + Double($0 % 500), seconds: 0) }
     #expect(Self.verdicts(values + Self.sticks(values)).count == 500)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Logbook
 
-/// Values that every room passes on: their bounds, and what they make of a number.
+/// Tests values that every room uses: their limits and conversions.
 @Suite struct SmallValuesTests {
   // MARK: Times
 
@@ -20,7 +20,7 @@ import Testing
     #expect(time == ShownTime(DeviceTime(seconds: shown), utcOffset: offset))
   }
 
-  @Test func aBareTimeIsNotOneThatStatesGreenwich() {
+  @Test func aTimeWithoutAnOffsetDiffersFromOneInUTC() {
     let bare = ShownTime(DeviceTime(seconds: 5))
     #expect(bare.utcOffset == nil && bare != ShownTime(utc: 5, offset: 0))
     #expect(Set([bare, ShownTime(utc: 5, offset: 0), ShownTime(utc: 4, offset: 1), bare]).count == 3)
@@ -35,7 +35,7 @@ import Testing
     #expect(Instant(milliseconds: milliseconds).seconds == seconds)
   }
 
-  @Test func anInstantSaysWhetherItIsAClocksFace() {
+  @Test func anInstantKnowsWhetherItIsAWallClockTime() {
     #expect(Instant(milliseconds: 0) != Instant(milliseconds: 0, isWallClock: true))
     #expect(Instant(milliseconds: 0) != Instant(milliseconds: 0, utcOffset: 0))
   }
@@ -74,7 +74,7 @@ import Testing
     (.nan, .milligramsPerDecilitre, false), (.infinity, .millimolesPerLitre, false),
     (-5, .millimolesPerLitre, false),
   ])
-  func aGlucoseValueIsOneThatAMeterShows(_ number: Double, _ unit: GlucoseUnit, _ isTaken: Bool) {
+  func onlyAValueThatAMeterShowsIsAGlucoseValue(_ number: Double, _ unit: GlucoseUnit, _ isTaken: Bool) {
     switch CellValue(glucose: number, unit) {
     case .measurement(let measurement): #expect(isTaken && measurement == .value(Quantity(number, unit)))
     case .rejected(let reason):
@@ -105,7 +105,7 @@ import Testing
     #expect(GlucoseUnit(name: name) == unit)
   }
 
-  /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without any fraction of a Double.
+  /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without a fraction of a Double.
   @Test func tenthsAreThoseOfTheExactQuotient() {
     for seed in UInt64(1)...20 {
       var random = SeededGenerator(seed: seed)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func whatLiesBeyondARangeHasAUnitAndNoNumber() {
+  @Test func aValueBeyondTheRangeHasAUnitButNoNumber() {
     for unit in GlucoseUnit.allCases {
       #expect(
         Measurement.low(below: 2.2, unit).unit == unit && Measurement.high(above: nil, unit).unit == unit)
@@ -143,7 +143,7 @@ import Testing
     }
     let value = Measurement.value(Quantity(0, .milligramsPerDecilitre))
     #expect(value.quantity?.number == 0 && value.valueBucket == 0)
-    // The codes of LO and HI are none of a value.
+    // The codes of LO and HI are not codes of a value.
     #expect(Set([value.valueBucket, Measurement.lowLevel, Measurement.highLevel]).count == 3)
   }
 
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test(arguments: ReadingKind.allCases)
-  func theValueIsPartOfAnIdentityOnlyBesideAShownTime(_ kind: ReadingKind) {
+  func theValueIsOnlyPartOfAnIdentityWithAShownTime(_ kind: ReadingKind) {
     let (time, placement) = (DeviceTime(seconds: 100), Placement(utcOffset: 0, source: .zone))
     let value = Measurement.value(Quantity(5.6, .millimolesPerLitre))
     let shown = Reading(device: DeviceIndex(0), kind: kind, at: time, placement: placement, value, line: 1)
@@ -275,7 +275,7 @@ import Testing
   }
 
   /// The simple definition: digits from the last one on.
-  @Test func numbersAreWrittenAsTheirDigitsSay() {
+  @Test func numbersAreWrittenAsTheirDigits() {
     func digits(_ number: Int64) -> [UInt8] {
       var (rest, out) = (number.magnitude, [UInt8]())
       while rest > 0 || out.isEmpty {

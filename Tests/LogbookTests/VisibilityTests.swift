@@ -4,7 +4,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// What is visible, as a function of items and withdrawals alone.
+/// Tests that visibility is a function of the items and withdrawals only.
 @Suite struct VisibilityTests {
   private static let device = Device(vendor: "Test", model: "M", serial: "S", format: "test")
   private static let series = SeriesName(
@@ -42,7 +42,7 @@ import Testing
     #expect(hidden([input([1, 3], isHidden: false), input([3, 4])], 0...6) == [3, 4])
   }
 
-  @Test func aRuleHidesItsRangeAndCatchesWhatComesLater() {
+  @Test func aRuleHidesItsRangeIncludingLaterReadings() {
     let rule = DeviceRule(
       device: Self.series.device, since: DeviceTime(seconds: 2), until: DeviceTime(seconds: 4))
     #expect(hidden([Withdrawal(.device(rule), isHidden: true)], 0...6) == [2, 3])
@@ -51,7 +51,7 @@ import Testing
     #expect(hidden([Withdrawal(.device(other), isHidden: true)], 0...6) == [])
   }
 
-  @Test func aReadingsOwnRecordGoesBeforeAllOthers() {
+  @Test func aReadingsOwnWithdrawalHasPrecedence() {
     let all = Withdrawal(.device(DeviceRule(device: Self.series.device)), isHidden: true)
     let shown = Withdrawal(.reading(identity(3)), isHidden: false)
     let gone = Withdrawal(.reading(identity(5)), isHidden: true)
@@ -59,7 +59,7 @@ import Testing
     #expect(hidden([gone, shown], 0...6) == [5])
   }
 
-  @Test func aCorrectionThatAWithdrawnImportMadeDoesNotCount() throws {
+  @Test func aCorrectionInAWithdrawnImportIsIgnored() throws {
     let correction = Withdrawal(.reading(identity(3)), isHidden: true)
     let guid = try #require(correction.guid)
     let undone = WithdrawnInput(group: Self.guid, records: [guid: "digest"])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func aRecordIsHiddenAsLongAsItIsWhatTheImportWrote() {
+  @Test func aRecordIsHiddenWhileItHasTheContentOfTheImport() {
     let record = "0a1b2c3d-0000-4000-8000-000000000002"
     let undone = Visibility.Item(
       guid: "w", Withdrawal(.input(.init(group: Self.guid, records: [record: "d"])), isHidden: true),
@@ -87,7 +87,7 @@ import Testing
     #expect(!Visibility([undone, own[1]]).hides(record: record, digest: "d"))
   }
 
-  @Test func equalShownValuesOfOnePlaceAreShownOnce() {
+  @Test func equalVisibleValuesAtOnePlaceAreShownOnce() {
     let value = { (number: Double) in Measurement.value(Quantity(number, .milligramsPerDecilitre)) }
     let time = DeviceTime(seconds: 3)
     let place = [
@@ -103,7 +103,7 @@ import Testing
     #expect(Visibility([]).series(sticks).judge(place) == [.shown, .shown, .shown, .shown])
   }
 
-  @Test func theOrderOfWithdrawalsMeansNothing() {
+  @Test func theOrderOfWithdrawalsMakesNoDifference() {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       var withdrawals: [Withdrawal] = []
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: As fields
 
-  @Test func fieldsAndWithdrawalsAreTheSame() throws {
+  @Test func aWithdrawalIsReadBackFromItsFields() throws {
     let state = RecordState(
       kind: .food, entryGuid: nil, deviceTime: DeviceTime(seconds: 5),
       placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["text": .text("a\tb\nc")]),
@@ -154,11 +154,11 @@ import Testing
     #"{"hidden":true,"subtype":"reading","reading":"x"}"#, #"{"hidden":true,"subtype":"import","group":"x"}"#,
     #"{"hidden":true,"subtype":"device","device":"d","until":"soon"}"#, "[]", "",
   ])
-  func whatIsNotUnderstoodHidesNothing(_ json: String) {
+  func aWithdrawalThatIsNotUnderstoodHidesNothing(_ json: String) {
     #expect(Withdrawal(json: json) == nil)
   }
 
-  @Test func whatIsLargerThanARecordMayBeIsNotUnderstood() {
+  @Test func aWithdrawalAboveTheLimitsOfARecordIsIgnored() {
     let runs = PointRuns(runs: [.init(first: point(0), step: 1, count: PointRuns.maxPoints)])
     func input(_ series: Int) -> Withdrawal {
       let names = (0..<series).map { index in
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func questionsInOrderAreAnsweredLikeAnyOthers() {
+  @Test func orderedQuestionsHaveTheSameAnswers() {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       var withdrawals = (0..<random.next() % 6).map { _ in
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  /// Lists that are all open at each place in between: the first and the last points far apart.
+  /// Lists that are all open at each place in between: their first and last points are far apart.
   private func spanning(_ count: Int64, _ width: Int64) -> [Withdrawal] {
     (0..<count).map { input([2 * $0, width - 2 * $0 - 2]) }
   }
@@ -235,18 +235,18 @@ import Testing
     return (ordered.steps, hidden)
   }
 
-  @Test func aQuestionCostsTheSameHoweverManyWithdrawalsAreOpenAtItsPlace() {
+  @Test func theCostOfAQuestionDoesNotDependOnTheNumberOfWithdrawals() {
     for count in [Int64(100), 200, 400] {
       let asked = steps(spanning(count, 20_000), stride(from: 0, to: 20_000, by: 1))
       #expect(asked.hidden == Int(2 * count))
       // Each of its points is passed once.
       #expect(asked.steps <= Int(2 * count))
-      // Twice the readings move no list more often.
+      // Twice the readings do not move a list more often.
       #expect(steps(spanning(count, 40_000), stride(from: 0, to: 40_000, by: 1)).steps == asked.steps)
     }
   }
 
-  @Test func equalAndOverlappingWithdrawalsOfOneImportCostAsMuchAsOne() {
+  @Test func equalAndOverlappingWithdrawalsOfOneImportCostOnlyAsMuchAsOne() {
     let one = input(Array(0..<1000))
     #expect(steps([one], stride(from: 0, to: 1000, by: 1)) == (1, 1000))
     #expect(steps(Array(repeating: one, count: 50), stride(from: 0, to: 1000, by: 1)) == (1, 1000))
@@ -255,8 +255,8 @@ import Testing
     #expect(asked.hidden == 1049 && asked.steps <= 150, "\(asked)")
   }
 
-  /// A record of a hundred bytes may list four million points; a hundred thousand of them would make each question long.
-  @Test func soManyPointsCountInASeriesAndTheLargestWithdrawalsAreLeftOutFirst() {
+  /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each question slow.
+  @Test func theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst() {
     let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
     let large = (0...most).map { index in
       let run = PointRuns.Run(
@@ -282,7 +282,7 @@ import Testing
     #expect(all.listedPoints == most * (PointRuns.maxPoints - 1) + 1 && all.lists(point(most)))
   }
 
-  @Test func sidesThatWereEditedApartMergeAlikeOnBoth() {
+  @Test func differentEditsMergeToTheSameResultOnBothSides() {
     let base = input([1, 2, 3, 4]).fields
     let (mine, theirs) = (input([1, 2, 4]).fields, input([2, 3, 4]).fields)
     for (left, right) in [(mine, theirs), (theirs, mine)] {

@@ -47,11 +47,11 @@ import Testing
       "A change of the base moves only what nothing states; a statement is kept where it says what holds already.",
       ("LogbookStoreTests/ItemZoneTests", "aStatedZoneThatIsTheBaseStaysWhenTheBaseChanges"),
       ("LogbookStoreTests/ItemZoneTests", "aJourneyThatSaysWhatHoldsStaysWhenTheBaseChanges"),
-      ("LogbookTests/LogbookZonesTests", "whatHoldsAlreadyIsStatedAllTheSame")),
+      ("LogbookTests/LogbookZonesTests", "aPeriodWithTheZoneOfTheBaseIsStillAdded")),
     Rule(
       "Of statements the later made wins, those that name the device or the import first, in all of their parts.",
-      ("LogbookTests/LogbookZonesTests", "ofStatementsAboutOneItemTheLaterWinsAndItsPartsStayTogether"),
-      ("LogbookTests/LogbookZonesTests", "aPeriodOfADeviceDoesNotJoinOneBeforeAStatementAboutAnImport"),
+      ("LogbookTests/LogbookZonesTests", "theLaterStatementAboutAnItemWinsWithAllItsParts"),
+      ("LogbookTests/LogbookZonesTests", "aPeriodOfADeviceIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
       ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodOfTheDeviceWinsAndAJourneyDoesNot"),
       ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
     Rule(
@@ -315,17 +315,17 @@ import Testing
       ("SyncTests/SiteRemovalTests", "aRemovedRecordIsCounted")),
     Rule(
       "What is visible follows from items and withdrawals alone, in any order.",
-      ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMeansNothing"),
-      ("LogbookTests/VisibilityTests", "questionsInOrderAreAnsweredLikeAnyOthers"),
+      ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMakesNoDifference"),
+      ("LogbookTests/VisibilityTests", "orderedQuestionsHaveTheSameAnswers"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "What withdrawals cost a reading does not grow with their number, and so many points count in a series.",
-      ("LogbookTests/VisibilityTests", "aQuestionCostsTheSameHoweverManyWithdrawalsAreOpenAtItsPlace"),
-      ("LogbookTests/VisibilityTests", "soManyPointsCountInASeriesAndTheLargestWithdrawalsAreLeftOutFirst")),
+      ("LogbookTests/VisibilityTests", "theCostOfAQuestionDoesNotDependOnTheNumberOfWithdrawals"),
+      ("LogbookTests/VisibilityTests", "theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst")),
     Rule(
       "A withdrawal never waits for a person: two sides of one always merge.",
-      ("LogbookTests/VisibilityTests", "sidesThatWereEditedApartMergeAlikeOnBoth"),
-      ("LogbookTests/PointRunsTests", "setsOfPointsAreThoseOfTheirPoints"),
+      ("LogbookTests/VisibilityTests", "differentEditsMergeToTheSameResultOnBothSides"),
+      ("LogbookTests/PointRunsTests", "setOperationsGiveTheSetsOfThePoints"),
       ("SyncTests/WithdrawalTests", "independentEditsOfAWithdrawalAreNotAConflict")),
     Rule(
       "Undoing an undo is the identity, and no reading is ever changed or deleted.",
@@ -357,8 +357,8 @@ import Testing
       ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStay")),
     Rule(
       "What a reading's or a record's own withdrawal says goes before all others.",
-      ("LogbookTests/VisibilityTests", "aReadingsOwnRecordGoesBeforeAllOthers"),
-      ("LogbookTests/VisibilityTests", "aRecordIsHiddenAsLongAsItIsWhatTheImportWrote")),
+      ("LogbookTests/VisibilityTests", "aReadingsOwnWithdrawalHasPrecedence"),
+      ("LogbookTests/VisibilityTests", "aRecordIsHiddenWhileItHasTheContentOfTheImport")),
     Rule(
       "A rule of a device catches what comes later, an import's withdrawal does not.",
       ("LogbookStoreTests/UndoTests", "aRuleHidesADevicesReadingsAndThoseThatComeLater"),
@@ -373,7 +373,7 @@ import Testing
       ("LogbookStoreTests/UndoTests", "aTickOfAWithdrawnReadingIsFreeForAnotherDay")),
     Rule(
       "Equal shown values of one place on an axis without values are shown once.",
-      ("LogbookTests/VisibilityTests", "equalShownValuesOfOnePlaceAreShownOnce")),
+      ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOnePlaceAreShownOnce")),
     Rule(
       "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilItIsWantedAgain"),
@@ -381,9 +381,9 @@ import Testing
     Rule(
       "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
         + "and hides nothing.",
-      ("LogbookTests/PointRunsTests", "damagedBytesAreNoPointsOrPointsInOrder"),
+      ("LogbookTests/PointRunsTests", "damagedBytesAreInvalidOrOrderedPoints"),
       ("LogbookTests/PointRunsTests", "aRunOfMorePointsThanAValueMayStateIsRefused"),
-      ("LogbookTests/VisibilityTests", "whatIsLargerThanARecordMayBeIsNotUnderstood"),
+      ("LogbookTests/VisibilityTests", "aWithdrawalAboveTheLimitsOfARecordIsIgnored"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "aWithdrawalBeyondTheLimitsIsKeptAndHidesNothing"),
       (
         "LogbookStoreTests/WithdrawnReadingsTests",
@@ -453,13 +453,13 @@ import Testing
       ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
     Rule(
       "An amount that nobody can mean is counted and not taken, from whichever remote it comes.",
-      ("LogbookTests/PullGateTests", "whatNobodyCanMeanIsCountedAndTheRestIsTaken"),
-      ("LogbookTests/PullGateTests", "anAmountThatTheStoreHoldsPasses"),
+      ("LogbookTests/PullGateTests", "implausibleAmountsAreCountedAndTheRestIsTaken"),
+      ("LogbookTests/PullGateTests", "anAmountInTheStoreIsAccepted"),
       ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
       "One record that no remote takes holds up no other, and is refused wherever it would enter.",
       ("SyncTests/UnsendableRecordTests", "allOtherRecordsAreSent"),
-      ("LogbookTests/RecordLimitsTests", "contentBeyondALimitIsFoundWhereverItComesFrom"),
+      ("LogbookTests/RecordLimitsTests", "contentAboveALimitIsFoundFromAnySource"),
       ("LogbookTests/RecordLimitsTests", "contentAtTheLimitsIsARecord")),
     Rule(
       "No client keeps others out, by silence, by work, by bodies or by answers that it does not take.",
