@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that is known about this computer and its store, as the checks need it. Nothing in it was changed to know it.
+/// The state of this computer and its store, as the checks need it. Nothing was changed to find it out.
 package struct Facts: Sendable {
   /// The program and its libraries.
   package var program: ProgramFacts
-  /// The store's folder and the files in it; nil where no store is named.
+  /// The store's folder and the files in it; nil if no store was given.
   package var folders: FolderFacts?
-  /// What is in the store.
+  /// The content of the store.
   package var store: StoreFacts
   /// The clock of this computer.
   package var clock: ClockFacts
@@ -16,12 +16,11 @@ package struct Facts: Sendable {
   package var udev: RuleFacts
   /// The server; nil without one.
   package var remote: RemoteFacts?
-  /// What runs glucoport regularly.
+  /// The jobs that run glucoport regularly.
   package var jobs: JobFacts
   /// The backups of the store; nil without a store.
   package var backups: BackupFacts?
 
-  /// All that is known.
   package init(
     program: ProgramFacts, folders: FolderFacts?, store: StoreFacts, clock: ClockFacts, usb: MeterFacts,
     udev: RuleFacts, remote: RemoteFacts?, jobs: JobFacts, backups: BackupFacts?
@@ -38,14 +37,14 @@ package struct Facts: Sendable {
   }
 }
 
-/// The checks over the facts, area by area.
+/// Runs the checks on the facts, by area.
 package struct Checkup {
   private let facts: Facts
 
-  /// A checkup of what is known.
+  /// A checkup of these facts.
   package init(_ facts: Facts) { self.facts = facts }
 
-  /// The findings in the order of the areas. An area in which all is well has one that says what was looked at.
+  /// The findings in the order of the areas. An area without problems has one finding that names what was checked.
   package var findings: [Finding] {
     facts.program.findings + (facts.folders?.findings ?? []) + facts.store.findings + facts.clock.findings
       + facts.usb.findings + facts.udev.findings + remote + facts.jobs.findings

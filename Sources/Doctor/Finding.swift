@@ -2,15 +2,15 @@
 
 package import Logbook
 
-/// One line of a checkup: what was looked at, how it is, and the command that mends it.
+/// One line of a checkup: what was checked, its state, and the command that repairs it.
 package struct Finding: Hashable, Sendable {
-  /// What is looked at.
+  /// What is checked.
   package enum Area: String, CaseIterable, Sendable {
     /// The program and its libraries.
     case program
     /// The store's folder and the files in it.
     case folders
-    /// What is in the store.
+    /// The content of the store.
     case store
     /// The clock of this computer.
     case clock
@@ -20,21 +20,21 @@ package struct Finding: Hashable, Sendable {
     case udev
     /// The server that the store syncs with.
     case remote
-    /// What runs glucoport regularly.
+    /// The jobs that run glucoport regularly.
     case jobs
     /// The copies that `backup` made of the store.
     case backups
-    /// Files that were left behind.
+    /// Files that remained.
     case leftovers
   }
 
-  /// How it is.
+  /// The result.
   package enum State: String, CaseIterable, Comparable, Sendable {
     /// As it should be.
     case ok
     /// Worth knowing; nothing needs to be done.
     case note
-    /// It works, but a person should act.
+    /// It works, but a person should do something.
     case warn
     /// It does not work, or data is at risk.
     case fail
@@ -48,18 +48,17 @@ package struct Finding: Hashable, Sendable {
     }
   }
 
-  /// What was looked at.
   package let area: Area
-  /// How it is.
+  /// The result.
   package let state: State
   /// What was found, and why it matters.
   package let detail: String
-  /// A command that mends it; nil where none does.
+  /// A command that repairs it; nil if there is none.
   package let fix: String?
-  /// What kind of failure it is; nil for none of the kinds.
+  /// The category of the failure; nil if no category applies.
   package let category: FailureCategory?
 
-  /// A finding with the command that mends it.
+  /// A finding with the command that repairs it.
   package init(
     _ area: Area, _ state: State, _ detail: String, fix: String? = nil, _ category: FailureCategory? = nil
   ) {
@@ -71,7 +70,7 @@ package struct Finding: Hashable, Sendable {
   }
 }
 
-/// A word for the shell that means this text, as a command to copy needs it.
+/// The text as one word of the shell, for commands that a person copies.
 func quoted(_ text: String) -> String {
   "'" + PathText.shown(text).replacing("'", with: "'\\''") + "'"
 }

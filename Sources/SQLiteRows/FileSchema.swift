@@ -3,17 +3,17 @@
 package import GRDB
 import Logbook
 
-/// What makes an SQLite file one of ours.
+/// The schema of an SQLite file of glucoport.
 package struct FileSchema: Sendable {
   /// The application id in the file's header.
   package let applicationID: Int
-  /// The number of the schema. A file with a larger one is from a newer program.
+  /// The number of the schema. A larger one in a file is from a newer program.
   package let version: Int
-  /// What people call such a file.
+  /// The name of such a file for people.
   package let name: String
   private let statements: [String]
 
-  /// A schema with the statements that make it in an empty file.
+  /// A schema with the statements that create it in an empty file.
   package init(applicationID: Int, version: Int, name: String, statements: [String]) {
     self.applicationID = applicationID
     self.version = version
@@ -21,13 +21,12 @@ package struct FileSchema: Sendable {
     self.statements = statements
   }
 
-  /// Whether the file has the schema; false without any table. A file has our application id from the transaction that
-  /// makes its tables.
+  /// Whether the file has the schema; false for a file without tables. A file gets our application id in the
+  /// transaction that creates its tables.
   ///
-  /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for a schema that this program does
-  ///   not know.
+  /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for an unknown schema.
   package func isMade(in database: Database, path: String) throws -> Bool {
-    // In this order, since another process may make the tables in between.
+    // In this order, since another process may create the tables in between.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
@@ -54,7 +53,7 @@ package struct FileSchema: Sendable {
     }
   }
 
-  /// Makes everything in an empty file, inside the caller's transaction.
+  /// Creates everything in an empty file, inside the caller's transaction.
   package func make(in database: Database) throws {
     for part in statements { try database.execute(sql: part) }
     try database.execute(

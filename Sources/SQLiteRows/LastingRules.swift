@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules for tables that the store of a client and the file of a server's logbook share. They hold with every program:
-/// `INSERT OR REPLACE` removes a row without a trigger for DELETE unless recursive triggers are on, and REFERENCES hold only
-/// where foreign keys are on. Both are off in other programs.
+/// Rules for tables in both the store of a client and the file of a server's logbook. They apply to every program.
+/// Without recursive triggers, `INSERT OR REPLACE` removes a row without its trigger for DELETE, and REFERENCES only
+/// apply if foreign keys are on. Both are off in other programs.
 package enum LastingRules {
   /// Devices, series and whole contents are never replaced by another row.
   package static let notReplaced = """
@@ -30,16 +30,17 @@ package enum LastingRules {
 
     """
 
-  /// Series stay, since readings refer to them.
+  /// Series are permanent, since readings refer to them.
   package static let seriesStays = """
     CREATE TRIGGER series_stays BEFORE DELETE ON series
     BEGIN SELECT RAISE(ABORT, 'series are never deleted'); END;
 
     """
 
-  /// Devices stay, and so does what identifies them. Not `UPDATE OF id`, which does not fire for the same column as `rowid`.
+  /// Devices and their identities are permanent. It is not `UPDATE OF id`, which does not fire for the same column as
+  /// `rowid`.
   ///
-  /// - Parameter columns: columns that identify a device in this file beside those that both have.
+  /// - Parameter columns: columns that identify a device in this file, in addition to the shared ones.
   package static func devicesStay(identifiedBy columns: [String] = []) -> String {
     let changes = columns.map { " OR NEW.\($0) <> OLD.\($0)" }.joined()
     return """

@@ -5,17 +5,17 @@ import GRDBSQLite
 import Logbook
 
 extension Configuration {
-  /// Fewer, larger pages make an import a fifth faster; 16 KiB is still small for a single edit.
+  /// With fewer, larger pages an import is a fifth faster. 16 KiB are still small for a single edit.
   package static let pageSize = 16384
 
-  /// What every file of the program is opened with: constraints hold, and what was committed is on the disk.
+  /// The configuration of every file of the program: constraints apply, and committed data are on the disk.
   ///
   /// - Parameters:
-  ///   - busyTimeoutSeconds: how long a connection waits for another's transaction.
-  ///   - maxReaders: how many connections read beside the one that writes.
+  ///   - busyTimeoutSeconds: how long a connection waits for a transaction of another.
+  ///   - maxReaders: the number of connections that read next to the writing one.
   ///   - cacheKiB: the memory of a connection's cache.
-  ///   - check: what is asked of a file before anything in it changes.
-  /// - Throws: `Failure`: `configuration` for a library of SQLite that is too old.
+  ///   - check: a check of the file before anything in it changes.
+  /// - Throws: `Failure` of category `configuration` for a library of SQLite that is too old.
   package static func ofFile(
     busyTimeoutSeconds: Double, maxReaders: Int, cacheKiB: Int,
     check: @escaping @Sendable (Database) throws -> Void
@@ -26,8 +26,8 @@ extension Configuration {
     configuration.foreignKeysEnabled = true
     configuration.maximumReaderCount = maxReaders
     configuration.prepareDatabase { database in
-      // Before any journal mode: only an empty file takes another page size, and the journal mode would rewrite the
-      // header of a file that is not ours.
+      // Before the journal mode: only an empty file accepts another page size, and the journal mode would rewrite the
+      // header of another program's file.
       try database.execute(sql: "PRAGMA page_size = \(pageSize)")
       try check(database)
       try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(cacheKiB)")

@@ -3,16 +3,15 @@
 package import GRDB
 import GRDBSQLite
 
-/// A prepared statement of the raw connection, for the loops in which GRDB's own would take most of the time.
+/// A prepared statement of the raw connection, for loops in which GRDB's own statement would take most of the time.
 ///
-/// Parameters count from 1, columns from 0. Everything runs on the connection's one thread.
+/// Parameters are numbered from 1, columns from 0. Everything runs on the connection's one thread.
 package final class RawStatement {
   @usableFromInline let handle: OpaquePointer
   @usableFromInline let connection: OpaquePointer
-  /// Owns the handle.
   private let kept: Statement
 
-  /// Takes the statement that the connection keeps for this text. Only one of a text may be in use at a time.
+  /// Takes the cached statement of the connection for this text. Only one of a text may be in use at a time.
   package init(keptBy database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.cachedStatement(sql: sql)
@@ -21,7 +20,7 @@ package final class RawStatement {
     kept = statement
   }
 
-  /// Prepares a statement of its own: several of a text may be in use at a time.
+  /// Prepares a separate statement: several of a text may be in use at a time.
   package init(of database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.makeStatement(sql: sql)
@@ -31,7 +30,7 @@ package final class RawStatement {
   }
 
   deinit {
-    // One that was left before its last row would keep its snapshot.
+    // An unfinished statement would keep its snapshot.
     sqlite3_reset(handle)
   }
 
@@ -54,13 +53,13 @@ package final class RawStatement {
     return false
   }
 
-  /// Runs a statement that yields no rows; returns how many rows it changed.
+  /// Runs a statement without rows. Returns the number of rows that it changed.
   @inlinable @inline(__always) package func run() throws -> Int {
     while try step() {}
     return Int(sqlite3_changes(connection))
   }
 
-  /// Leaves the rows that were not stepped to, so that parameters can be bound again.
+  /// Skips the remaining rows, so that parameters can be bound again.
   package func reset() { sqlite3_reset(handle) }
 
   /// A column of the row as a whole number; 0 for NULL.
@@ -70,30 +69,30 @@ package final class RawStatement {
 
   /// A column of the row as a number; nil for NULL.
   @inlinable @inline(__always) package func number(_ column: Int32) -> Double? {
-    // A column is looked up once for both questions: rows are read by the million.
+    // One look-up for both questions, since rows are read by the million.
     let value = sqlite3_column_value(handle, column)
     return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_double(value)
   }
 
-  /// A column that has to hold a whole number; nil where it does not. The disk turns a number into NULL or text by one byte,
-  /// and `integer` reads both as 0.
+  /// A column that must hold a whole number; nil if it does not. One damaged byte can change a number into NULL or
+  /// text, which `integer` reads as 0.
   @inlinable @inline(__always) package func exactInteger(_ column: Int32) -> Int64? {
     let value = sqlite3_column_value(handle, column)
     return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
   }
 
-  /// What is wrong with a column that has to hold a whole number; nil where it does.
+  /// What is wrong with a column that must hold a whole number; nil if it does.
   @inlinable @inline(__always) package func misfit(asInteger column: Int32) -> String? {
     exactInteger(column) == nil ? misfit(column) : nil
   }
 
-  /// What is wrong with a column that has to hold a number or NULL; nil where it does.
+  /// What is wrong with a column that must hold a number or NULL; nil if it does.
   @inlinable @inline(__always) package func misfit(asNumber column: Int32) -> String? {
     let type = sqlite3_column_type(handle, column)
     return type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER ? nil : misfit(column)
   }
 
-  /// What is wrong with a column that does not hold what it has to.
+  /// What is wrong with a column that holds another type.
   @usableFromInline package func misfit(_ column: Int32) -> String {
     let title = String(cString: sqlite3_column_name(handle, column))
     return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"

@@ -20,7 +20,7 @@ package enum SharedSchema {
     """
   }
 
-  /// What identifies a series, for one device's readings of one kind and position kind.
+  /// The identity of a series: one device's readings of one kind and position kind.
   package static let seriesColumns = """
     id INTEGER PRIMARY KEY,
       device INTEGER NOT NULL REFERENCES device(id),
@@ -28,7 +28,7 @@ package enum SharedSchema {
       position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1)
     """
 
-  /// What a reading is behind its place, and `readingCheck` with them.
+  /// The columns of a reading after its place, with `readingCheck`.
   ///
   /// - Parameter offset: the columns of its offset.
   package static func readingColumns(offset: String) -> String {
@@ -44,11 +44,13 @@ package enum SharedSchema {
     """
   }
 
-  /// What holds for every reading. One check of plain comparisons costs 2 % of an insert; one for each column, with IN
-  /// and functions, cost more than 33 %. Only terms that AND and OR join at the top are jumps for SQLite: a CASE, or a
-  /// comparison of two of them, computes all three values of its logic for every row.
+  /// The constraint on every reading. One check with plain comparisons takes 2 % of an insert. One check for each
+  /// column, with IN and functions, took more than 33 %.
   ///
-  /// - Parameter offset: what holds for the columns of its offset and for `offset_source`.
+  /// SQLite only jumps for terms that AND and OR join at the top. For a CASE, or a comparison of two of them, it
+  /// computes all three values of its logic in every row.
+  ///
+  /// - Parameter offset: the constraint on the columns of its offset and on `offset_source`.
   package static func readingCheck(offset: String) -> String {
     """
     occurrence >= 0 AND \(offset)
@@ -58,14 +60,14 @@ package enum SharedSchema {
     """
   }
 
-  /// A reading stays as it came.
+  /// A reading never changes.
   package static let readingStays = """
     CREATE TRIGGER reading_stays BEFORE DELETE ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
 
     """
 
-  /// A record stays, at least as a tombstone.
+  /// A record is permanent, at least as a tombstone.
   package static let recordStays = """
     CREATE TRIGGER record_stays BEFORE DELETE ON record
     BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
@@ -76,7 +78,7 @@ package enum SharedSchema {
 
     """
 
-  /// The content of attachments, kept once for each SHA-256, in parts.
+  /// The content of attachments, stored once for each SHA-256, in parts.
   ///
   /// - Parameter columns: further columns and checks of a content, each with a comma before it.
   package static func contents(_ columns: String = "") -> String {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stored numbers can be. Every way into a store refuses others, so that one outside of these was written by another
-/// program or a damaged disk. Sums and products of those within never overflow.
+/// The valid ranges of stored numbers. Every import into a store refuses other numbers, so one outside is from another
+/// program or a damaged disk. Sums and products of valid numbers never overflow.
 package enum StoredBounds {
-  /// Seconds since 1970 in the years 1 to 9999, shown or of UTC: a day more on both sides, since an offset may lie between.
+  /// Seconds since 1970 in the years 1 to 9999, shown or in UTC. There is one more day on both sides for an offset.
   package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
   /// Seconds east of Greenwich.
   package static let offset: ClosedRange<Int64> = -86_399...86_399
-  /// Numbers of rows, versions, and how many of something there are: a JSON number holds them exactly.
+  /// Numbers of rows, versions and items. A JSON number holds them exactly.
   package static let count: ClosedRange<Int64> = 0...(1 << 53)
 
-  /// A condition of SQL that holds for NULL and for a number within bounds.
+  /// A condition in SQL that is true for NULL and for a number within the bounds.
   package static func check(_ column: String, _ bounds: ClosedRange<Int64>) -> String {
     "\(column) BETWEEN \(bounds.lowerBound) AND \(bounds.upperBound)"
   }
 }
 
 extension RawStatement {
-  /// A column of a row of readings with seconds since 1970.
+  /// A column with seconds since 1970 in a row of readings.
   ///
   /// - Parameter name: names the row in the error.
   @inlinable @inline(__always)

@@ -4,7 +4,7 @@ package import GRDB
 package import Logbook
 
 extension Device {
-  /// The columns of a device, in the order in which a row is read.
+  /// The columns of a device, in the order of reading.
   package static let storedColumns = "d.vendor, d.model, d.serial, d.format"
 
   /// The device in four columns of a row from this one on.
@@ -14,8 +14,8 @@ extension Device {
       format: try row[column + 3])
   }
 
-  /// The number of this device in a file; nil for one that is not there. Found by vendor and serial number or, without
-  /// a serial number, by format and model text.
+  /// The number of this device in a file; nil if it is not there. It is found by vendor and serial number or, without a
+  /// serial number, by format and model.
   package func storedID(_ database: Database) throws -> Int64? {
     let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
     let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"

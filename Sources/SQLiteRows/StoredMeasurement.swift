@@ -2,15 +2,15 @@
 
 package import Logbook
 
-/// A measurement as four columns hold it: value, unit, range flag, threshold.
+/// A measurement in four columns: value, unit, range flag, threshold.
 package struct StoredMeasurement {
-  /// The number; nil outside of the device's range.
+  /// The number; nil outside the device's range.
   package let value: Double?
   /// The code of the unit.
   package let unit: Int64
   /// 0 within the device's range, 1 below, 2 above.
   package let rangeFlag: Int64
-  /// The end of the range, where the device gave it.
+  /// The end of the range, if the device gave it.
   package let threshold: Double?
 
   /// The columns of a measurement.
@@ -47,7 +47,7 @@ package struct StoredMeasurement {
     row.bind(threshold, at: index + 3)
   }
 
-  /// What the columns hold.
+  /// The measurement in the columns.
   ///
   /// - Parameter row: names the row in the error.
   @inlinable package func measurement(in row: @autoclosure () -> String) throws(DamagedRow) -> Measurement {

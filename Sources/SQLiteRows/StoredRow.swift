@@ -3,8 +3,8 @@
 package import GRDB
 package import Logbook
 
-/// A row whose columns are read with errors: one that holds NULL, another type, a number that cannot be, or a code that the
-/// program does not know is a `DamagedRow`, and not the end of the program.
+/// A row whose columns are read with errors. NULL, another type, an invalid number or an unknown code is a `DamagedRow`
+/// and does not end the program.
 package struct StoredRow {
   /// The row as GRDB read it.
   package let row: Row
@@ -13,7 +13,7 @@ package struct StoredRow {
 
   /// - Parameters:
   ///   - table: the table of the row, for the error.
-  ///   - key: the columns that identify it, for the error.
+  ///   - key: the columns that identify the row, for the error.
   package init(_ row: Row, of table: String, key: Range<Int> = 0..<1) {
     self.row = row
     self.table = table
@@ -23,7 +23,7 @@ package struct StoredRow {
   /// The value of a column.
   package subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: Int) -> Value {
     get throws {
-      // By its stored type: SQLite itself reads a text as the number 0.
+      // By the stored type, since SQLite itself reads a text as the number 0.
       guard let value = Value.fromDatabaseValue(row[column]) else { throw damage(column) }
       return value
     }
@@ -34,7 +34,7 @@ package struct StoredRow {
     get throws { try self[try column(name)] }
   }
 
-  /// The value for which a column holds the code.
+  /// The value for the code in a column.
   package func code<Code: RawRepresentable>(_ column: Int) throws -> Code
   where Code.RawValue: DatabaseValueConvertible & StatementColumnConvertible {
     let stored: Code.RawValue = try self[column]
@@ -67,31 +67,31 @@ package struct StoredRow {
   /// Seconds since 1970 by the name of the column; nil for NULL.
   package func optionalSeconds(_ name: String) throws -> Int64? { try optionalSeconds(try column(name)) }
 
-  /// How many of something there are, a version, or the number of a row.
+  /// A number of items, a version, or the number of a row.
   package func count(_ column: Int) throws -> Int { Int(try number(column, in: StoredBounds.count)) }
 
-  /// The same by the name of the column.
+  /// The same, by the name of the column.
   package func count(_ name: String) throws -> Int { try count(try column(name)) }
 
-  /// A time as a clock showed it.
+  /// A time that a clock showed.
   package func deviceTime(_ column: Int) throws -> DeviceTime { DeviceTime(seconds: try seconds(column)) }
 
   /// Seconds east of Greenwich.
   package func offset(_ column: Int) throws -> Int32 { Int32(try number(column, in: StoredBounds.offset)) }
 
-  /// What places a shown time: an offset, and how it was found in the column after it.
+  /// The placement of a shown time: an offset in this column, and its source in the next one.
   package func placement(_ column: Int) throws -> Placement {
     Placement(utcOffset: try offset(column), source: try code(column + 1))
   }
 
-  /// The numbers from that of a column to that of the next.
+  /// The numbers from this column's to the next column's.
   package func range(_ column: Int) throws -> ClosedRange<Int64> {
     let (first, last): (Int64, Int64) = (try self[column], try self[column + 1])
     guard first <= last else { throw damage(column + 1) }
     return first...last
   }
 
-  /// What is wrong where a column holds what cannot be.
+  /// The error for a column with invalid content.
   package func damage(_ column: Int) -> DamagedRow {
     let title = Array(row.columnNames)[column]
     switch (row[column] as DatabaseValue).storage {
@@ -110,7 +110,7 @@ package struct StoredRow {
 
   private static let maxKeyLength = 64
 
-  /// A part of a key, which may itself be damaged.
+  /// A part of a key, which may also be damaged.
   private static func text(_ value: DatabaseValue) -> String {
     if case .blob = value.storage { return "with another type" }
     let text = "\(value)"

@@ -2,13 +2,13 @@
 
 package import Logbook
 
-/// What the readings of one series share, in a batch.
+/// The properties that the readings of one series in a batch share.
 package struct StoredSeries: Sendable {
-  /// The place of the device in the batch.
+  /// The index of the device in the batch.
   package let device: DeviceIndex
-  /// What the readings measure.
+  /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places them among those of their device and kind.
+  /// What places them among the readings of their device and kind.
   package let positionKind: PositionKind
 
   /// A series of a device of the batch.
@@ -17,18 +17,18 @@ package struct StoredSeries: Sendable {
   }
 }
 
-/// What identifies a reading within a file.
+/// The identity of a reading within a file.
 package struct StoredPlace: Hashable, Sendable {
   /// The number of the series.
   package let series: Int64
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part in the identity.
+  /// The value in the identity.
   package let valueBucket: Int64
-  /// Which one of several that share every other part.
+  /// The number among readings that share every other part.
   package let occurrence: Int64
 
-  /// Four columns from this one on.
+  /// The place in four columns from this one on.
   @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     series = row.integer(column)
     position = row.integer(column + 1)
@@ -36,7 +36,7 @@ package struct StoredPlace: Hashable, Sendable {
     occurrence = row.integer(column + 3)
   }
 
-  /// The parts of a place.
+  /// A place with these parts.
   @inlinable package init(series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64) {
     (self.series, self.position) = (series, position)
     (self.valueBucket, self.occurrence) = (valueBucket, occurrence)
@@ -49,14 +49,14 @@ package struct StoredPlace: Hashable, Sendable {
 }
 
 extension RawStatement {
-  /// The columns behind a reading's place, in the order in which `reading` takes them.
+  /// The columns after a reading's place, in the order in which `reading` uses them.
   package static let readingColumns = [
     "device_time", "utc_offset", "offset_source", "value", "unit", "range_flag", "threshold", "marks",
   ]
 
   /// The reading at a place of a series, in eight columns from this one on.
   ///
-  /// - Parameter name: names the row in an error; without it, its place does.
+  /// - Parameter name: names the row in an error; nil for the name of its place.
   package func reading(
     at place: StoredPlace, of series: StoredSeries, from column: Int32, named name: String? = nil
   ) throws(DamagedRow) -> Reading {
@@ -89,7 +89,7 @@ extension RawStatement {
     reading.position = place.position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
-    // Of an equal identity it is another reading for every other store.
+    // With the same identity, other stores would see another reading.
     guard reading.valueBucket == place.valueBucket else {
       throw damage("its bucket does not match its value")
     }

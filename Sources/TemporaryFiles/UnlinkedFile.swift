@@ -8,9 +8,10 @@ import Logbook
   import Musl
 #endif
 
-/// A temporary file that nobody else can see: of mode 0600 and without a name, so that it goes with the process.
+/// A temporary file that no other process can see. Its mode is 0600 and it has no name, so that it is removed with the
+/// process.
 package final class UnlinkedFile {
-  /// The folder in which it takes space: `TMPDIR`, else `/tmp`.
+  /// The folder in which it takes space: `TMPDIR`, otherwise `/tmp`.
   package let folder: String
   private let descriptor: Int32
 
@@ -30,7 +31,7 @@ package final class UnlinkedFile {
 
   deinit { close(descriptor) }
 
-  /// Writes all of the bytes behind what was written before.
+  /// Writes all of the bytes at the end of the file.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   package func append(_ bytes: UnsafeRawBufferPointer) throws {
@@ -45,7 +46,7 @@ package final class UnlinkedFile {
 
   /// Fills the buffer with the bytes from an offset on.
   ///
-  /// - Throws: `Failure` of category `inputOutput`, also where the file has fewer bytes.
+  /// - Throws: `Failure` of category `inputOutput`, also if the file has fewer bytes.
   package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var filled = 0
     while filled < buffer.count {
@@ -58,7 +59,7 @@ package final class UnlinkedFile {
     }
   }
 
-  /// A descriptor of one's own for the file, which shares its position.
+  /// A separate descriptor for the file, which shares its position.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   package func duplicate() throws -> Int32 {

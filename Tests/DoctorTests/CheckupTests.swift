@@ -6,9 +6,9 @@ import Testing
 
 @testable import Doctor
 
-/// One fault at a time on a computer on which all else is well.
+/// Tests one fault at a time on a computer without any other.
 @Suite struct CheckupTests {
-  @Test func nothingIsFoundWhereAllIsWell() {
+  @Test func aComputerWithoutFaultsHasNoFindings() {
     let findings = Checkup(Well.facts).findings
     #expect(findings.allSatisfy { $0.state == .ok && $0.fix == nil && $0.category == nil }, "\(findings)")
     #expect(findings.map(\.area) == Finding.Area.allCases)
@@ -59,7 +59,7 @@ import Testing
     #expect(found.map(\.category) == [.permission] && found.first?.fix == "permit")
   }
 
-  @Test func aMeterThatAnotherProgramHasIsFound() {
+  @Test func aMeterInUseByAnotherProgramIsFound() {
     let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(kernelDrivers: ["usbfs"])])) }
     #expect(found.map(\.state) == [.warn])
     #expect(found.first?.fix == "sudo fuser -v '/dev/bus/usb/001/002'")
@@ -72,7 +72,7 @@ import Testing
     #expect(found.map(\.category) == [.unavailable] && found.first?.detail.contains("umount") == true)
   }
 
-  @Test func aMeterWithoutItsFileAndOneThatNoDriverReadsAreFound() {
+  @Test func aMeterWithoutItsFileAndAnUnreadableMeterAreFound() {
     #expect(
       Well.wrong { $0.usb = MeterFacts(.success([Well.meter(hasNode: false)])) }.map(\.category) == [
         .unavailable
@@ -86,7 +86,7 @@ import Testing
     #expect(Well.wrong { $0.usb = MeterFacts(.success([])) } == [])
   }
 
-  @Test func whatThePersonHasToDecideIsNoted() {
+  @Test func openDecisionsAreNoted() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       (examination.conflicts, examination.refused, examination.unfinishedImports) = (1, 2, 3)
@@ -97,7 +97,7 @@ import Testing
       found.map(\.fix) == ["glucoport log", "glucoport conflict list", "glucoport upload --retry-refused"])
   }
 
-  @Test func aDamagedStoreFailsWithTheWayBack() throws {
+  @Test func aDamagedStoreFailsWithTheCommandToRestoreIt() throws {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       examination.damage = ["Tree 5 page 5: btreeInitPage() returns error code 11", "more"]
@@ -132,7 +132,7 @@ import Testing
     #expect(Well.wrong { $0.store.logBytes = bytes }.count == count)
   }
 
-  @Test func aStoreThatIsRefusedHasTheStatusOfItsReason() {
+  @Test func aRefusedStoreHasTheStatusOfTheReason() {
     let found = Well.wrong { $0.store.content = .refused(Failure(.configuration, "newer")) }
     #expect(found.map(\.category) == [.configuration] && found.first?.fix == nil)
     #expect(Well.wrong { $0.store.content = .none }.map(\.state) == [.note])
@@ -159,7 +159,7 @@ import Testing
     #expect(Well.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
   }
 
-  @Test func aKeyOfAClientCertificateIsHeldToTheRulesOfATokenFile() {
+  @Test func aKeyOfAClientCertificateMustObeyTheRulesOfATokenFile() {
     func wrong(_ key: FileFact?) -> [Finding] {
       Well.wrong {
         $0.remote?.remote.access.clientCertificate = ClientCertificate(
@@ -199,12 +199,12 @@ import Testing
     #expect(soon.map(\.state) == [.warn] && soon.first?.detail.hasPrefix("/home/anna/me.pem: ") == true)
     let failed = wrong(.failure(Failure(.configuration, "it expired")))
     #expect(failed.map(\.category) == [.configuration] && failed.first?.detail == "it expired")
-    // The key's own finding says how to mend it, and is not repeated.
+    // The finding for the key has the command that repairs it, and is not repeated.
     let open = wrong(.failure(Failure(.permission, "others may read it")), mode: 0o640)
     #expect(open.map(\.fix) == ["chmod 600 '/home/anna/me.key'"])
   }
 
-  @Test func jobsThatNobodyRunsOrHearsAreNoted() {
+  @Test func jobsThatDoNotRunOrWhoseMailIsLostAreNoted() {
     #expect(
       Well.wrong { $0.jobs.units = [] }.first?.fix == "systemctl --user enable --now glucoport-upload.timer")
     #expect(Well.wrong { $0.jobs.lingers = false }.first?.fix == "sudo loginctl enable-linger 'anna'")

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Doctor
 
-/// The folder of a store, on a real disk where one can be made, else with what the system would say.
+/// Tests the folder of a store, on a real disk if possible, otherwise with the system's answers.
 @Suite struct FolderTests {
   private func set(_ mode: Int, _ url: URL) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
   }
 
-  /// What is found of a folder with a store in it, after a change.
+  /// The findings for a folder with a store, after a change.
   private func found(_ change: (URL) throws -> Void) throws -> [Finding] {
     var found: [Finding] = []
     try withFolder { folder in
@@ -21,7 +21,7 @@ import Testing
       try set(0o600, store)
       try change(folder)
       var facts = FolderFacts.of(store.path, user: UInt32(geteuid()))
-      // The disk of the machine that runs the tests may be anything.
+      // The test machine can have any file system.
       facts.fileSystem = Well.folders.fileSystem
       found = facts.findings.filter { $0.state != .ok } + facts.leftovers.filter { $0.state != .ok }
     }
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func aFolderForAllUsersStaysAsItIs() throws {
+  @Test func aFolderForAllUsersIsNotChanged() throws {
     let own = try found { try set(0o1777, $0) }
     #expect(own.map(\.state) == [.warn] && own.first?.fix == nil)
     let system = Well.wrong {
@@ -164,7 +164,7 @@ import Testing
     try withFolder { folder in
       #expect(FileSystemFact.of(folder.path) != nil && FileSystemFact.of(folder.path + "/none") == nil)
     }
-    // The kernel's own files are on no disk, so that nothing is free there.
+    // The kernel's own files are on no disk, so no space is free there.
     #expect(FileSystemFact.of("/proc")?.freeBytes == 0)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Doctor
 
-/// Files in the folders of a system below a root, as udev and systemd have them.
+/// Tests files in the folders of a system below a root, as for udev and systemd.
 @Suite struct RuleTests {
   private func write(_ text: String, _ path: String, _ root: URL) throws {
     let file = root.appending(path: path)
@@ -14,7 +14,7 @@ import Testing
     try Data(text.utf8).write(to: file)
   }
 
-  /// What is found of the rules in these files.
+  /// The findings for these files of rules.
   private func found(_ files: [String: String]) throws -> [Finding] {
     var found: [Finding] = []
     try withFolder { root in
@@ -34,7 +34,7 @@ import Testing
     #expect(try found([path: rules, "etc/udev/rules.d/90-other.rules": "# other\n"]) == [])
   }
 
-  @Test func anotherGroupIsFineAndFurtherRulesToo() throws {
+  @Test func anotherGroupAndFurtherRulesAreFine() throws {
     let text = rules.replacing("plugdev", with: "meters") + "# more\n"
     #expect(try found(["etc/udev/rules.d/70-glucoport.rules": text]) == [])
   }
@@ -57,8 +57,8 @@ import Testing
     #expect(found.map(\.state) == [.warn] && found.first?.detail.contains("1 rules") == true)
   }
 
-  /// udev reads only the first file of a name.
-  @Test func aFileThatAnotherHidesDoesNotCount() throws {
+  /// udev only reads the first file with a name.
+  @Test func aFileHiddenByAnotherIsIgnored() throws {
     let found = try found([
       "etc/udev/rules.d/70-glucoport.rules": RuleFacts.mark + "\n",
       "usr/lib/udev/rules.d/70-glucoport.rules": rules,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Doctor
 
-/// A computer on which all is well, from which each test takes one thing away.
+/// A computer without faults, to which each test adds one.
 enum Well {
   static let user: UInt32 = 1000
   static let store = "/home/anna/.local/share/glucoport/logbook.db"

@@ -2,20 +2,20 @@
 
 import Logbook
 
-/// The clock of this computer. Imports judge the clocks of meters by it.
+/// The clock of this computer, by which imports judge the clocks of meters.
 package struct ClockFacts: Sendable {
-  /// What it shows, in UTC seconds.
+  /// The time on it, in UTC seconds.
   package var now: Int64
-  /// When the program was made, in UTC seconds.
+  /// When the program was released, in UTC seconds.
   package var release: Int64
-  /// The latest import or upload in the store, in UTC seconds; nil without.
+  /// The latest import or upload in the store, in UTC seconds; nil without one.
   package var lastSuccess: Int64?
-  /// Whether a time service keeps it right; nil where the kernel does not say.
+  /// Whether a time service adjusts it; nil if the kernel does not report it.
   package var isKept: Bool?
-  /// How far the server's clock is ahead, in seconds; nil where it was not asked.
+  /// How far the server's clock is ahead, in seconds; nil if it was not requested.
   package var serverLead: Int64?
 
-  /// A clock that shows this.
+  /// A clock with this time.
   package init(
     now: Int64, release: Int64, lastSuccess: Int64? = nil, isKept: Bool? = true, serverLead: Int64? = nil
   ) {

@@ -8,15 +8,15 @@ package struct FolderFacts: Sendable {
   package var user: UInt32
   /// The path of the store.
   package var store: String
-  /// The folder of the store; nil where there is none yet.
+  /// The folder of the store; nil if it does not exist yet.
   package var folder: FileFact?
-  /// The store, its log and its index, as far as they are there.
+  /// The store, its log and its index, if they exist.
   package var files: [FileFact]
-  /// Where the store is if its path is a link.
+  /// The store's real file if its path is a link.
   package var target: FileFact?
-  /// The file system of the folder; nil where the system does not say.
+  /// The file system of the folder; nil if the system does not report it.
   package var fileSystem: FileSystemFact?
-  /// What marks a folder above the store as one that a program copies to other computers; nil without.
+  /// The file that marks a folder above the store as one that a program copies to other computers; nil without one.
   package var syncMarker: String?
   /// The names in the folder.
   package var names: [String]
@@ -36,7 +36,7 @@ package struct FolderFacts: Sendable {
     self.names = names
   }
 
-  /// The folder of the store at a path, as the system has it.
+  /// The facts about the folder of the store at a path.
   package static func of(_ store: String, user: UInt32) -> FolderFacts {
     let folder = parent(store)
     return FolderFacts(
@@ -51,7 +51,7 @@ package struct FolderFacts: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// What Syncthing, Dropbox, Nextcloud, ownCloud, Seafile and Resilio leave in a folder that they copy.
+  /// The files of Syncthing, Dropbox, Nextcloud, ownCloud, Seafile and Resilio in a folder that they copy.
   private static let markers = [
     ".stfolder", ".dropbox", ".dropbox.cache", ".sync_journal.db", "._sync_journal.db", ".owncloudsync.log",
     ".nextcloudsync.log", ".seafile-data", ".sync",
@@ -86,7 +86,7 @@ extension FolderFacts {
         + (file.path == store ? self.target.map(permissions) ?? [] : [])
     }
     if file.owner != user { return [foreign(file)] }
-    // In a folder with the sticky bit, such as that for temporary files, nobody replaces another's file.
+    // In a folder with the sticky bit, such as that for temporary files, users cannot replace the files of others.
     let isShared = file.kind == .folder && file.mode & 0o1000 != 0
     if file.mode & 0o022 != 0, !isShared {
       let what = file.kind == .folder ? "replace the store in it" : "change it"
@@ -107,7 +107,7 @@ extension FolderFacts {
       fix: "chmod \(file.kind == .folder ? "700" : "600") \(quoted(file.path))", category)
   }
 
-  /// A folder of others is no fault of theirs: it stays as it is, and the store should go.
+  /// The finding for a folder of others. The folder is correct, so the advice is to move the store.
   private func shared(_ folder: FileFact) -> Finding {
     Finding(
       .folders, .warn,
@@ -155,7 +155,7 @@ extension FolderFacts {
     return found
   }
 
-  /// What a migration or a backup needs beside the store, and the log of a long import.
+  /// The space for a migration or backup next to the store, and for the log of a long import.
   private var room: [Finding] {
     guard let fileSystem else { return [] }
     if fileSystem.isReadOnly {
@@ -175,7 +175,7 @@ extension FolderFacts {
     return [Finding(.folders, .warn, free + "; \(needed >> 20) MiB are needed for safe imports and backups")]
   }
 
-  /// Files that a person made and may not need any more, or that an interrupted program left.
+  /// Files of a person that may not be needed any more, or that an interrupted program left.
   var leftovers: [Finding] {
     let found = names.filter { name in
       name.hasSuffix(".rejects") || name.hasSuffix(".part") || name.contains(".db.before-")

@@ -2,24 +2,24 @@
 
 import Logbook
 
-/// What runs glucoport regularly, as far as files show it.
+/// The jobs that run glucoport regularly, as far as files show them.
 package struct JobFacts: Sendable {
-  /// The name of the user; nil where the system has none.
+  /// The name of the user; nil if the system has none.
   package var user: String?
   /// The enabled timers and services of glucoport, by their paths.
   package var units: [String]
-  /// Crontabs that name glucoport.
+  /// The crontabs that contain glucoport.
   package var crontabs: [String]
-  /// Whether the user's own crontab can be read, or is known not to be there.
+  /// Whether the user's own crontab can be read, or is known not to exist.
   package var seesCrontab: Bool
-  /// Whether the user's units run without a login.
+  /// Whether the user's units run without a session.
   package var lingers: Bool
-  /// Whether there is a program that sends cron's mail.
+  /// Whether a program for cron's mail exists.
   package var hasMail: Bool
   /// Whether the store has a remote.
   package var hasRemote: Bool
 
-  /// Jobs with what they need.
+  /// Jobs with their requirements.
   package init(
     user: String?, units: [String] = [], crontabs: [String] = [], seesCrontab: Bool = true,
     lingers: Bool = true,
@@ -34,11 +34,11 @@ package struct JobFacts: Sendable {
     self.hasRemote = hasRemote
   }
 
-  /// The jobs of a user, as the system's files show them.
+  /// The jobs of a user, by the system's files.
   ///
   /// - Parameters:
-  ///   - configuration: the user's folder of settings; nil where the environment names none.
-  ///   - root: what stands before the system's folders; empty for those of this system.
+  ///   - configuration: the user's configuration folder; nil if the environment has none.
+  ///   - root: the path before the system's folders; empty for those of this system.
   package static func of(user: String?, configuration: String?, hasRemote: Bool, below root: String = "")
     -> JobFacts
   {
@@ -57,13 +57,13 @@ package struct JobFacts: Sendable {
     let mailers = ["/usr/sbin/sendmail", "/usr/lib/sendmail"]
     return JobFacts(
       user: user, units: units, crontabs: files.filter { SystemText.of($0)?.contains("glucoport") == true },
-      // The folder of the crontabs is closed: a name in it cannot even be looked for.
+      // The folder of the crontabs cannot be read, so not even the name of a file can be searched.
       seesCrontab: FileFact.at(spool) == nil || own.map { SystemText.of($0) != nil } ?? true,
       lingers: user.map { FileFact.at(root + "/var/lib/systemd/linger/" + $0) != nil } ?? false,
       hasMail: mailers.contains { FileFact.at(root + $0, followsLink: true) != nil }, hasRemote: hasRemote)
   }
 
-  /// What keeps the jobs from running or from being heard.
+  /// The problems that stop jobs, or their messages.
   var findings: [Finding] {
     var found: [Finding] = []
     if units.isEmpty, crontabs.isEmpty, hasRemote {

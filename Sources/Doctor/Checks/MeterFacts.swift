@@ -2,28 +2,28 @@
 
 package import Logbook
 
-/// The meters that are plugged in.
+/// The connected meters.
 package struct MeterFacts: Sendable {
-  /// One of them.
+  /// A connected meter.
   package struct Meter: Sendable {
-    /// What it is and where, such as `Contour Next USB at 1-1.4`, without what a terminal would obey.
+    /// Its name and port, such as `Contour Next USB at 1-1.4`, without control characters.
     package var place: String
-    /// The file that has to be opened.
+    /// The file to open.
     package var node: String
-    /// Whether that file is there.
+    /// Whether that file exists.
     package var hasNode: Bool
     /// Whether this process may open it.
     package var mayOpen: Bool
-    /// Why no driver can read it; nil where one can.
+    /// Why no driver can read it; nil if one can.
     package var obstacle: String?
-    /// The drivers of the kernel that hold its interfaces; `usbfs` is another program.
+    /// The drivers of the kernel that use its interfaces. `usbfs` is another program.
     package var kernelDrivers: [String]
-    /// What else prevents a session; nil where nothing is seen.
+    /// Another obstacle to a session; nil if there is none.
     package var obstruction: Failure?
     /// The command that gives permission.
     package var permissionCommand: String
 
-    /// A meter at the plug.
+    /// A connected meter.
     package init(
       place: String, node: String, hasNode: Bool = true, mayOpen: Bool = true, obstacle: String? = nil,
       kernelDrivers: [String] = [], obstruction: Failure? = nil, permissionCommand: String
@@ -39,13 +39,13 @@ package struct MeterFacts: Sendable {
     }
   }
 
-  /// What was found at the bus, or why it cannot be listed.
+  /// The connected meters, or why they cannot be listed.
   package var meters: Result<[Meter], Failure>
 
-  /// What was found at the bus.
+  /// The facts for these meters.
   package init(_ meters: Result<[Meter], Failure>) { self.meters = meters }
 
-  /// What keeps the meters from being read.
+  /// The problems that prevent reading the meters.
   var findings: [Finding] {
     switch meters {
     case .failure(let failure): return [Finding(.usb, .note, "no USB meter can be read: \(failure.message)")]

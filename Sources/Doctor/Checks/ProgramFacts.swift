@@ -2,17 +2,17 @@
 
 package import Logbook
 
-/// The program, and what it needs of the system.
+/// The program, and its requirements on the system.
 package struct ProgramFacts: Sendable {
   /// The version of the program.
   package var version: String
   /// The SQLite library that it uses.
   package var sqlite: SQLiteVersion
-  /// What that library was built without.
+  /// Required options that the library lacks.
   package var missingOptions: [String]
   /// The libusb library that it uses.
   package var libusb: String
-  /// Whether the system has data of time zones.
+  /// Whether the system has time zone data.
   package var hasZones: Bool
 
   /// The program with its libraries.
@@ -26,7 +26,7 @@ package struct ProgramFacts: Sendable {
     self.hasZones = hasZones
   }
 
-  /// What is wrong with the program's surroundings.
+  /// The problems of the program's environment.
   var findings: [Finding] {
     var found: [Finding] = []
     if sqlite < .oldest {

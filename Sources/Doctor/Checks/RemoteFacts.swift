@@ -5,24 +5,24 @@ package import LogbookStore
 
 /// The server that the store syncs with.
 package struct RemoteFacts: Sendable {
-  /// What the store keeps of it.
+  /// The settings of the server in the store.
   package var remote: ExaminedRemote
   /// The user id of this process.
   package var user: UInt32
-  /// The file with the token; nil for a command, and where it cannot be seen.
+  /// The file with the token; nil for a command, and if it cannot be read.
   package var tokenFile: FileFact?
-  /// The file with the key of the client certificate; nil without one, and where it cannot be seen.
+  /// The file with the key of the client certificate; nil without one, and if it cannot be read.
   package var clientKeyFile: FileFact?
-  /// Whether the CA file can be used; nil where none is set.
+  /// Whether the CA file can be used; nil if none is set.
   package var authorities: Result<Void, Failure>?
   /// When the client certificate expires, in UTC seconds, or why it cannot be used; nil without one.
   package var clientCertificate: Result<Int64, Failure>?
-  /// What the server answered, or why it did not; nil where it was not asked.
+  /// The server's answer, or why there was none; nil if it was not requested.
   package var answer: Result<String, Failure>?
-  /// The clock, in UTC seconds.
+  /// The current time in UTC seconds.
   package var now: Int64
 
-  /// A remote with what is known of it.
+  /// A remote with the facts about it.
   package init(
     _ remote: ExaminedRemote, user: UInt32, tokenFile: FileFact?, answer: Result<String, Failure>? = nil,
     now: Int64
@@ -34,7 +34,7 @@ package struct RemoteFacts: Sendable {
     self.now = now
   }
 
-  /// A remote with its files as the system has them.
+  /// A remote with the facts about its files.
   package static func of(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
     var token: FileFact?
     if case .file(let path) = remote.access.token { token = .at(path, followsLink: true) }
@@ -43,7 +43,7 @@ package struct RemoteFacts: Sendable {
     return facts
   }
 
-  /// A certificate that expires sooner is reported: two weeks.
+  /// A certificate that expires within two weeks is reported.
   private static let noticeSeconds: Int64 = 14 * 86400
 
   /// What is wrong with the remote.
@@ -73,7 +73,7 @@ package struct RemoteFacts: Sendable {
     return secret("token", path, tokenFile)
   }
 
-  /// The key has a command that mends it; whatever else is wrong with the certificate is said without one.
+  /// The finding for the key has a command that repairs it. Other problems of the certificate have none.
   private var client: [Finding] {
     guard let client = remote.access.clientCertificate else { return [] }
     let key = secret("key", client.keyFile, clientKeyFile)
@@ -89,7 +89,7 @@ package struct RemoteFacts: Sendable {
     ]
   }
 
-  /// What is wrong with a file that only its owner may read.
+  /// The problems of a file that only its owner may read.
   private func secret(_ name: String, _ path: String, _ file: FileFact?) -> [Finding] {
     let shown = PathText.shown(path)
     guard let file else {

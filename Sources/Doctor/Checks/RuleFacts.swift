@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules of udev for meters, as they should be and as they are.
+/// The expected and the installed rules of udev for meters.
 package struct RuleFacts: Sendable {
   /// A file with rules.
   package struct File: Hashable, Sendable {
@@ -20,9 +20,9 @@ package struct RuleFacts: Sendable {
 
   /// The lines that this version of the program prints.
   package var expected: [String]
-  /// The files that hold rules of glucoport and that udev reads.
+  /// The files with rules of glucoport that udev reads.
   package var files: [File]
-  /// Groups that those rules name and the system does not know.
+  /// Groups in those rules that the system does not know.
   package var unknownGroups: [String]
   /// The command that installs the rules.
   package var command: String
@@ -35,18 +35,18 @@ package struct RuleFacts: Sendable {
     self.command = command
   }
 
-  /// The folders of udev, those that win first.
+  /// The folders of udev, in the order of precedence.
   private static let folders = [
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
     "/lib/udev/rules.d",
   ]
 
-  /// What the first line of the rules begins with, by which they are known under any name.
+  /// The start of the first line, by which the rules are recognised in a file with any name.
   package static let mark = "# Blood-glucose meters, by glucoport."
 
-  /// The files that hold rules of glucoport. A name in a folder hides the same name in the folders behind it.
+  /// The files with rules of glucoport. A file hides files with the same name in later folders.
   ///
-  /// - Parameter root: what stands before the folders; empty for those of this system.
+  /// - Parameter root: the path before the folders; empty for those of this system.
   package static func installed(below root: String = "") -> [File] {
     var seen: Set<String> = []
     var found: [File] = []
@@ -62,12 +62,12 @@ package struct RuleFacts: Sendable {
     return found
   }
 
-  /// The groups that rules name.
+  /// The groups in the rules.
   package static func groups(in files: [File]) -> Set<String> {
     Set(files.flatMap { $0.text.matches(of: /GROUP="([^"]+)"/).map { String($0.1) } })
   }
 
-  /// What is wrong with the rules.
+  /// The problems of the rules.
   var findings: [Finding] {
     guard !files.isEmpty else {
       return [

@@ -3,11 +3,11 @@
 package import Logbook
 package import LogbookStore
 
-/// What is in the store.
+/// The content of the store.
 package struct StoreFacts: Sendable {
-  /// What became of looking at it.
+  /// The result of reading it.
   package enum Content: Sendable {
-    /// There is no store yet.
+    /// No store exists yet.
     case none
     /// It cannot be read.
     case refused(Failure)
@@ -15,21 +15,21 @@ package struct StoreFacts: Sendable {
     case examined(StoreExamination)
   }
 
-  /// The path of the store, as a command takes it; nil where none is named.
+  /// The path of the store for commands; nil if none was given.
   package var path: String?
-  /// What became of looking at it.
+  /// The result of reading it.
   package var content: Content
-  /// The bytes of the log beside the store.
+  /// The size of the store's log in bytes.
   package var logBytes: Int64
 
-  /// A store with what was seen of it.
+  /// A store with its content.
   package init(path: String?, content: Content, logBytes: Int64 = 0) {
     self.path = path
     self.content = content
     self.logBytes = logBytes
   }
 
-  /// What is wrong with the store.
+  /// The problems of the store.
   var findings: [Finding] {
     switch content {
     case .none:
@@ -53,7 +53,7 @@ package struct StoreFacts: Sendable {
     failure.category == .inputOutput ? restore : nil
   }
 
-  /// The log has to go with the damaged file: SQLite would apply it to the backup.
+  /// Moves the log with the damaged file, since SQLite would apply it to the backup.
   private var restore: String {
     let (store, folder) = (quoted(path ?? ""), quoted(FolderFacts.parent(path ?? "") + "/damaged"))
     return "mkdir \(folder) && mv \(store)* \(folder) && cp BACKUP \(store)"
@@ -83,7 +83,7 @@ package struct StoreFacts: Sendable {
       }
     }
     if let comparison = store.comparison, let first = comparison.first {
-      // Nothing shows which of both is right, so that no command is named that would replace one.
+      // It is unknown which file is right, so no command to replace one is given.
       found.append(
         Finding(
           .store, .fail,
@@ -94,7 +94,7 @@ package struct StoreFacts: Sendable {
     return found
   }
 
-  /// SQLite copies its log into the file when it has the file to itself; a reader that never ends prevents it.
+  /// SQLite copies its log into the file when no other connection uses it. A reader that never ends prevents this.
   private var log: [Finding] {
     guard logBytes > 64 << 20 else { return [] }
     return [

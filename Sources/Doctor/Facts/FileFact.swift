@@ -8,20 +8,17 @@ import Logbook
   import Musl
 #endif
 
-/// A file or folder as the system has it.
+/// A file or folder in the file system.
 package struct FileFact: Hashable, Sendable {
-  /// What it is.
   package enum Kind: Sendable { case file, folder, link, other }
 
-  /// Its path.
   package var path: String
-  /// What it is.
   package var kind: Kind
   /// The user id of its owner.
   package var owner: UInt32
   /// Its permission bits.
   package var mode: UInt32
-  /// Its bytes.
+  /// Its size in bytes.
   package var size: Int64
 
   /// A file with its permissions.
@@ -33,9 +30,9 @@ package struct FileFact: Hashable, Sendable {
     self.size = size
   }
 
-  /// The file at a path; nil where there is none that can be seen.
+  /// The file at a path; nil if there is none, or it cannot be accessed.
   ///
-  /// - Parameter followsLink: whether a link counts as what it points to.
+  /// - Parameter followsLink: whether to follow a link to its target.
   package static func at(_ path: String, followsLink: Bool = false) -> FileFact? {
     var status = stat()
     let name = PathText.bytes(path)
@@ -52,18 +49,18 @@ package struct FileFact: Hashable, Sendable {
     )
   }
 
-  /// The permission bits as `chmod` takes them.
+  /// The permission bits in the notation of `chmod`.
   var octal: String {
     let digits = String(mode, radix: 8)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }
 
-/// Small files and the names in folders, for what the system describes by them. What is not there is empty.
+/// Small files and the names in folders with which the system describes itself. Missing ones are empty.
 enum SystemText {
   private static let maxBytes = 1 << 20
 
-  /// The text of a file; nil where it cannot be read.
+  /// The text of a file; nil if it cannot be read.
   static func of(_ path: String) -> String? {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

@@ -3,45 +3,44 @@
 import CLinux
 import Logbook
 
-/// The file system on which a file is.
+/// The file system of a file.
 package struct FileSystemFact: Hashable, Sendable {
-  /// What it is called and whether a store works on it.
+  /// The kind of file system, which shows whether a store works on it.
   package enum Kind: Hashable, Sendable {
     /// A disk of this computer, or memory.
     case local
-    /// Shared with other computers, whose locks SQLite cannot rely on.
+    /// Shared with other computers. SQLite cannot rely on its locks.
     case network(String)
-    /// A program in user space: anything, from a local disk to a cloud.
+    /// A program in user space, for anything from a local disk to a cloud.
     case userSpace
   }
 
-  /// Its kind.
   package var kind: Kind
-  /// The bytes that may still be written.
+  /// The free space in bytes.
   package var freeBytes: Int64
-  /// Whether nothing may be written.
+  /// Whether it is read-only.
   package var isReadOnly: Bool
 
-  /// A file system with this much room.
+  /// A file system with this free space.
   package init(kind: Kind, freeBytes: Int64, isReadOnly: Bool = false) {
     self.kind = kind
     self.freeBytes = freeBytes
     self.isReadOnly = isReadOnly
   }
 
-  /// The file system of a file or folder; nil where the system does not say.
+  /// The file system of a file or folder; nil if the system does not report it.
   package static func of(_ path: String) -> FileSystemFact? {
     var status = statfs()
     guard statfs(PathText.bytes(path), &status) == 0 else { return nil }
     let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(max(0, Int(status.f_bsize))))
-    // ST_RDONLY of statvfs(3), which the kernel sets here, too.
+    // ST_RDONLY of statvfs(3), which the kernel also sets here.
     return FileSystemFact(
       kind: kind(ofMagic: UInt32(truncatingIfNeeded: Int(status.f_type))),
       freeBytes: bytes.overflow ? .max : Int64(clamping: bytes.partialValue),
       isReadOnly: Int(status.f_flags) & 1 != 0)
   }
 
-  /// The kind that statfs(2) names by these numbers, which linux/magic.h and the page list.
+  /// The kind for these numbers of statfs(2), from linux/magic.h and the manual page.
   static func kind(ofMagic magic: UInt32) -> Kind {
     let networks: [UInt32: String] = [
       0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x0102_1997: "9P",
@@ -53,9 +52,9 @@ package struct FileSystemFact: Hashable, Sendable {
   }
 }
 
-/// The kernel's opinion of its clock.
+/// The kernel's state of its clock.
 package enum ClockSynchronisation {
-  /// Whether a time service keeps the clock right; nil where the kernel does not say.
+  /// Whether a time service adjusts the clock; nil if the kernel does not report it.
   package static var isKept: Bool? {
     var state = timex()
     let answer = adjtimex(&state)
