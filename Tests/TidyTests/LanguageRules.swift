@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words that plain English avoids, in what users read: string literals of `Sources`, manual pages, `README.md`.
+/// Finds words that plain English avoids in the texts for users: string literals of `Sources`, manual pages, `README.md`.
 enum LanguageRules {
-  /// Each with the words to use instead.
+  /// Each word with the words to use instead.
   static let oldWords: [(word: String, better: String)] = [
     ("tell", "report, print, show"), ("tells", "reports, prints, shows"), ("told", "reported, printed"),
     ("talk", "session, exchange"), ("talks", "sessions, exchanges"), ("talked", "exchanged"),
@@ -18,7 +18,7 @@ enum LanguageRules {
     ("nobody knows", "unknown"), ("this is no", "not a"),
   ]
 
-  /// The old words in what users read of a file.
+  /// The old words in the texts of a file for users.
   static func oldWords(_ file: SourceFile) -> [String] {
     let texts = file.isSwift ? literals(of: file) : file.numbered.map { (line: $0.number, text: $0.line) }
     return texts.flatMap { line, text in
@@ -32,12 +32,12 @@ enum LanguageRules {
   private static let spacedWords = oldWords.map { spaced($0.word) }
 
   /// The words of a text in lower case, each between blanks, so that whole words can be found.
-  private static func spaced(_ text: String) -> String {
+  static func spaced(_ text: String) -> String {
     let letters = text.lowercased().map { $0.isLetter || $0.isNumber || $0 == "'" ? $0 : " " }
     return " " + String(letters).split(separator: " ").joined(separator: " ") + " "
   }
 
-  /// The string literals of a Swift file, line by line, without what is interpolated.
+  /// The string literals of a Swift file by line, without interpolations.
   private static func literals(of file: SourceFile) -> [(line: Int, text: String)] {
     var isInside = false
     return file.numbered.flatMap { number, line -> [(line: Int, text: String)] in
@@ -52,7 +52,7 @@ enum LanguageRules {
     }
   }
 
-  /// What is between the quotation marks of a line.
+  /// The texts between the quotation marks of a line.
   private static func pieces(_ line: Substring) -> [String] {
     var found: [String] = []
     var piece: String?

@@ -28,4 +28,43 @@ import Testing
   func anotherWordIsNot(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])
   }
+
+  @Test func commentsAndNamesOfTestsArePlainEnglishInTheListedFolders() throws {
+    let files = try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests")
+    for folder in LanguageRules.plainFolders {
+      #expect(files.contains { $0.isSwift && $0.path.hasPrefix("\(folder)/") }, "\(folder)")
+    }
+    #expect(files.filter(LanguageRules.isPlain).flatMap(LanguageRules.hardWords) == [])
+  }
+
+  @Test(arguments: LanguageRules.commentWords.map(\.word))
+  func anAvoidedWordIsFoundInACommentAndInTheNameOfATestAndNotInCode(_ word: String) {
+    func count(_ text: String) -> Int { LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count }
+    let name = word.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    for comment in [
+      "/// It \(word) that.", "  // \(word.uppercased()) it.", "let a = \"b\"  // It \(word) that.",
+      "// It\n// \(word.replacing(" ", with: "\n// ")) that.", "let a = \"\"\"\n  b\n  \"\"\"\n// \(word)",
+    ] {
+      #expect(count(comment) == 1, "\(comment)")
+    }
+    #expect(count("  @Test func it\(name)That() {\n  }") == 1)
+    #expect(count("@Test(arguments: [1])\nfunc it\(name)That(_ a: Int) {\n}") == 1)
+    for code in [
+      "let it\(name) = 1", "let a = \"\(word)\"", "let a = \"b  // \(word)\"", "/// The `\(word)` of it.",
+      "let a = \"\"\"\n  // \(word)\n  \"\"\"", "  func it\(name)That() {\n  }", "// \(word)s",
+    ] {
+      #expect(count(code) == 0, "\(code)")
+    }
+  }
+
+  @Test func onlyASentenceAboveTheLimitIsFound() {
+    func count(_ sentences: Int...) -> Int {
+      let lines = sentences.map {
+        "/// " + Array(repeating: "word", count: $0).joined(separator: "\n/// ") + "."
+      }
+      return LanguageRules.hardWords(SourceFile("Sources/A/B.swift", lines.joined(separator: "\n"))).count
+    }
+    #expect(count(25) == 0 && count(25, 25, 25) == 0)
+    #expect(count(26) == 1 && count(3, 26, 25, 27) == 2)
+  }
 }

@@ -2,10 +2,11 @@
 
 import Testing
 
-/// What programs that embed the libraries may use. All else is `package`, so that it may change without breaking them.
+/// Tests which types programs that embed the libraries can use. All others are `package`, so that changes of them break
+/// no program.
 @Suite struct PublicInterfaceTests {
-  /// The public types of each library. A type belongs here if a program needs it to read an export, a recorded session,
-  /// or a meter, or to bring its own driver or transport.
+  /// The public types of each library. A type belongs here if a program needs it to read an export, a recorded session
+  /// or a meter. A type for drivers or transports of programs belongs here, too.
   private static let types: [String: Set<String>] = [
     "Logbook": [
       "ClockComparison", "ControlRequest", "Decision", "Device", "DeviceIndex", "DeviceTime", "Failure",
@@ -22,7 +23,7 @@ import Testing
     "USBTransport": ["OpenTransport", "PluggedDevice", "USBBus"],
   ]
 
-  /// Files of other rooms in which a public type conforms to a public protocol: only there must `public` be.
+  /// Files of other rooms in which a public type conforms to a public protocol. Only there is `public` necessary.
   private static let conformances: Set<String> = ["RecordAddCommand.swift", "StoreOptions.swift"]
 
   @Test func theLibrariesHaveTheseTypesAndNoOtherRoomHasPublicOnes() throws {
@@ -35,7 +36,7 @@ import Testing
     #expect(found == Self.types)
   }
 
-  @Test func aPublicTypeIsFoundWhateverStandsBeforeIt() {
+  @Test func aPublicTypeIsFoundWithAnyModifiers() {
     let text = """
       public import Logbook
       @frozen public struct A {

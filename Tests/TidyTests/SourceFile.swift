@@ -15,7 +15,7 @@ struct SourceFile {
 
   /// The path below the root of the repository.
   let path: String
-  /// Where it has a byte 0, there is a blank.
+  /// The text with a blank for each byte 0.
   let text: String
   let lines: [String]
 
@@ -51,15 +51,15 @@ struct SourceFile {
   /// The lines with their numbers, from 1.
   var numbered: [(number: Int, line: String)] { lines.enumerated().map { ($0 + 1, $1) } }
 
-  /// The lines that hold a word, in their order.
+  /// The lines that contain a word, in order.
   func lines(holding word: String) -> [(number: Int, line: String)] {
     text.holds(word) ? numbered.filter { $0.line.holds(word) } : []
   }
 
-  /// The functions and initialisers that have a body, with their lengths in lines.
+  /// The functions and initialisers with a body, and their lengths in lines.
   ///
-  /// Found by indentation, which the formatter keeps: a body ends at the first closing brace that is where
-  /// its declaration does.
+  /// They are found by indentation, which the formatter keeps: a body ends at the first closing brace with the
+  /// indentation of its declaration.
   var functions: [(line: Int, length: Int)] {
     lines.indices.compactMap { start in
       guard Self.isDeclaration(lines[start]), let open = bodyStart(from: start) else { return nil }
@@ -72,7 +72,7 @@ struct SourceFile {
     }
   }
 
-  /// Whether the function on this line is marked as a test, there or on the lines above it up to an empty one.
+  /// Whether the function on this line is marked as a test, on the line or on the lines above it up to an empty line.
   func isTest(at line: Int) -> Bool {
     lines[..<line].reversed().prefix { !$0.isEmpty }.contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
   }
@@ -87,7 +87,7 @@ struct SourceFile {
     return word == "func" || word.hasPrefix("init(") || word.hasPrefix("init?(") || word.hasPrefix("init<")
   }
 
-  /// The line on which the body opens; nil for a requirement without one.
+  /// The line on which the body opens; nil for a requirement without a body.
   private func bodyStart(from start: Int) -> Int? {
     var depth = 0
     for index in start..<lines.count {
@@ -109,7 +109,7 @@ struct SourceFile {
 extension SourceFile {
   private static let everything = Result { try readAll() }
 
-  /// Every text file below a folder of the repository, or below its root, apart from what builds leave.
+  /// Every text file below a folder of the repository, or below its root, without the products of builds.
   static func all(in folder: String = "") throws -> [SourceFile] {
     try everything.get().filter { folder.isEmpty || $0.path.hasPrefix("\(folder)/") }
   }
@@ -135,7 +135,7 @@ extension SourceFile {
 }
 
 extension String {
-  /// Whether this text, which has no byte 0, has those bytes somewhere: the rules ask it of each line for dozens of words, and
-  /// comparing letters takes a hundred times as long.
+  /// Whether this text, which has no byte 0, contains these bytes. The rules search each line for dozens of words, and
+  /// a comparison by characters takes a hundred times as long.
   func holds(_ word: String) -> Bool { strstr(self, word) != nil }
 }

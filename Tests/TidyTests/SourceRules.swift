@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What reviews forget: each rule gives the places that break it, as `path:line: what`.
+/// Rules that reviews miss. Each gives the places that break it, as `path:line: what`.
 enum SourceRules {
   static let maxFunctionLines = 70
   static let maxFileLines = 600
 
-  /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
+  /// The rooms by row, with the bottom row first. A room only imports rooms of lower rows.
   static let rows: [[String]] = [
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
     ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
@@ -15,7 +15,7 @@ enum SourceRules {
     ["glucoport"],
   ]
 
-  /// What is not of this package, by the role in which it is needed. Each role has one room.
+  /// Modules of other packages, by the role for which they are needed. Each role has one room.
   static let importers: [(role: String, room: String, modules: Set<String>)] = [
     ("digests", "Logbook", ["Crypto"]),
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
@@ -41,7 +41,7 @@ enum SourceRules {
     ("arguments", "Commands", ["ArgumentParser"]),
   ]
 
-  /// What belongs to the system, for every room.
+  /// Modules of the system, which every room may import.
   static let systemModules: Set<String> = [
     "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
   ]
@@ -64,7 +64,7 @@ enum SourceRules {
   }
 
   static func lengths(_ file: SourceFile) -> [String] {
-    // The last line end has an empty line behind it.
+    // An empty line follows the last line end.
     let count = file.lines.count - (file.lines.last == "" ? 1 : 0)
     let long = count > maxFileLines ? ["\(file.path): \(count) lines"] : []
     return long
@@ -73,7 +73,7 @@ enum SourceRules {
       }
   }
 
-  /// Calls and words that have no place in `Sources`.
+  /// Calls and words that `Sources` must not contain.
   static func words(_ file: SourceFile) -> [String] {
     let banned = ["try!", " as!", "fatalError(", "TODO", "FIXME"].flatMap { word in
       file.lines(holding: word).map { "\(file.path):\($0.number): \(word)" }
@@ -82,7 +82,7 @@ enum SourceRules {
     return banned + prints.map { "\(file.path):\($0.number): print(" }
   }
 
-  /// Whether the line calls a function of this very name, and none whose name ends like it.
+  /// Whether the line calls a function with exactly this name.
   private static func callsPrint(_ line: String) -> Bool {
     line.ranges(of: "print(").contains { range in
       guard let before = line[..<range.lowerBound].last else { return true }
@@ -90,14 +90,14 @@ enum SourceRules {
     }
   }
 
-  /// What the compiler does not check about threads, each with the one file that may use it and gives the reason.
+  /// Constructs that the compiler does not check for data races. Each may be used in one file, which gives the reason.
   static let unchecked: [(word: String, file: String)] = [
     ("@unchecked Sendable", "Sources/Logbook/SideThread.swift"),
     ("DispatchQueue(", "Sources/Logbook/SideThread.swift"),
     ("Mutex(", "Sources/LogbookServer/ConnectionGuard.swift"),
   ]
 
-  /// The words of `unchecked` in other files, and those that no file may hold.
+  /// The words of `unchecked` in other files, and words that no file may contain.
   static func concurrency(_ file: SourceFile) -> [String] {
     let banned = [
       "nonisolated(unsafe)", "NSLock", "Semaphore", "Task {", "Task.detached", "Thread.detach",
@@ -113,12 +113,12 @@ enum SourceRules {
     }
   }
 
-  /// Names of values that are subscripted by a number or a text and are no rows of a database.
+  /// Names of values with subscripts that are not rows of a database.
   private static let noRows: Set<Substring> = ["parts"]
 
-  /// Values taken from a row of a database without an error: GRDB ends the program where a damaged row holds NULL or another
-  /// type. What is read goes by `StoredRow`, whose subscripts throw. Also dictionaries that trap on a key that is there
-  /// twice, as a damaged index has it.
+  /// Values that are read from a row of a database without an error: GRDB ends the program if a damaged row holds NULL
+  /// or another type. `StoredRow` has subscripts that throw. Dictionaries that trap on a repeated key are found, too,
+  /// since a damaged index can have one.
   static func uncheckedRows(_ file: SourceFile) -> [String] {
     guard ["LogbookStore", "ServerStore"].contains(file.room) else { return [] }
     let readsRows = file.text.contains("Row.fetch") || file.text.contains(": StoredRow")
@@ -133,13 +133,13 @@ enum SourceRules {
     }
   }
 
-  /// What asks a remote for others' changes, and what writes them and how far they are pulled, each with the files that
-  /// may: one way in for everything, so that no second one keeps its own books. A comparison asks, too, and takes what
-  /// is missing by the same calls.
+  /// Calls that fetch the changes of others, apply them, and store the position. Each has the files that may call it.
+  /// With one way in, no second part of the program stores its own position. A comparison fetches, too, and applies
+  /// missing items by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    // The base zone is agreed on before a store has a queue of downloads; it goes through the rules of a join. A page is made
-    // of a store without a name, which has nothing of its own and ends with the page.
+    // The base zone is settled before a store has a queue of downloads, by the rules of a join. A page is made from a
+    // temporary store without own data, which ends with the page.
     ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "PageStore.swift"]),
@@ -156,7 +156,7 @@ enum SourceRules {
     ("apply(page)", ["UploadSession+Downloads.swift"]),
   ]
 
-  /// The calls of `pulling` in the files of the rooms above the store that may not make them.
+  /// The calls of `pulling` in rooms above the store, in files that may not make them.
   static func secondWaysIn(_ file: SourceFile) -> [String] {
     guard ["Sync", "Ingest", "Commands"].contains(file.room) else { return [] }
     return pulling.filter { !$0.files.contains(file.name) }.flatMap { way in
@@ -166,7 +166,8 @@ enum SourceRules {
     }
   }
 
-  /// Whether the line calls a function of this very name. An action of that name, `.adopt(remote)`, is no call.
+  /// Whether the line calls a function with exactly this name. An action with that name, such as `.adopt(remote)`, is
+  /// not a call.
   private static func calls(_ call: String, _ line: String) -> Bool {
     !line.contains("func ")
       && line.ranges(of: call).contains { range in
@@ -176,8 +177,8 @@ enum SourceRules {
       }
   }
 
-  /// Tests that pass without testing: a function marked `@Test` that returns where a `guard` does not hold. What a test
-  /// needs is `#require`d, or decides by `.enabled(if:)` whether it runs.
+  /// Tests that pass without a check: a function marked `@Test` that returns if a `guard` fails. A test uses `#require`
+  /// for its conditions, or `.enabled(if:)`.
   static func silentReturns(_ file: SourceFile) -> [String] {
     file.functions.filter { file.isTest(at: $0.line) }.flatMap { function in
       let body = file.numbered[(function.line - 1)..<(function.line - 1 + function.length)]
@@ -197,7 +198,7 @@ enum SourceRules {
     }.map(\.number)
   }
 
-  /// The names of public types, and of functions outside of types.
+  /// The names of public types, and of functions outside types.
   static func publicTypes(_ file: SourceFile) -> Set<String> {
     let kinds: Set<Substring> = [
       "struct", "enum", "class", "protocol", "actor", "func", "typealias", "let", "var",
@@ -215,7 +216,7 @@ enum SourceRules {
   }
 
   static func licence(_ file: SourceFile) -> [String] {
-    // The tools version of the manifest has to be first.
+    // The tools version must be first in the manifest.
     let line = file.path == "Package.swift" ? 1 : 0
     let isThere =
       file.lines.indices.contains(line) && file.lines[line] == "// SPDX-License-Identifier: Apache-2.0"
@@ -227,20 +228,20 @@ enum SourceRules {
     return vague.filter(file.name.contains).map { "\(file.path): '\($0)' says nothing of what is inside" }
   }
 
-  /// Paths of one machine.
+  /// Paths that exist on one machine only.
   static func machinePaths(_ file: SourceFile) -> [String] {
     ["root", "work"].map { "/\($0)/" }.flatMap { folder in
       file.lines(holding: folder).map { "\(file.path):\($0.number): \(folder)" }
     }
   }
 
-  /// A folder in which each file holds one type of a register.
+  /// A folder in which each file contains one type of a register.
   struct Registered {
-    /// Where the types are.
+    /// The folder.
     let folder: String
-    /// How their files end.
+    /// The end of the file names.
     let suffix: String
-    /// What they conform to.
+    /// The protocol that they conform to.
     let port: String
 
     static let formats = Registered(
@@ -249,7 +250,7 @@ enum SourceRules {
     static let drivers = Registered(folder: "Sources/Meters/", suffix: "Driver.swift", port: "MeterDriver")
   }
 
-  /// The types that conform to a port and are not in its register.
+  /// The types that conform to the protocol and are not in its register.
   static func unregistered(
     _ files: [SourceFile], _ kind: Registered = .formats, register: SourceFile
   ) -> [String] {

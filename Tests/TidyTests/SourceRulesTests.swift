@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Each rule finds what it is there for.
+/// Tests that each rule finds what breaks it.
 @Suite struct SourceRulesTests {
   @Test(arguments: [
     ("Sources/Logbook/A.swift", "import Formats"),
@@ -16,7 +16,7 @@ import Testing
     ("Sources/Ingest/A.swift", "import Subprocess"),
     ("Sources/Elsewhere/A.swift", ""),
   ])
-  func anImportThatGoesUpOrIntoAnotherRoomIsFound(_ path: String, _ text: String) {
+  func anImportOfAHigherRowOrAnotherRolesModuleIsFound(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)).count == 1)
   }
 
@@ -25,11 +25,11 @@ import Testing
     ("Sources/Archives/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
     ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
   ])
-  func anImportThatGoesDownIsNot(_ path: String, _ text: String) {
+  func anImportOfALowerRowIsNotFound(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)) == [])
   }
 
-  @Test func theLengthOfAFunctionIsThatOfItsDeclarationAndBody() {
+  @Test func theLengthOfAFunctionIncludesItsDeclarationAndBody() {
     let text = """
       protocol P {
         func without(_ a: Int)
@@ -87,7 +87,7 @@ import Testing
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
-  @Test func theOneOfItsKindAndAWordInACommentAreNot() {
+  @Test func anAllowedUseAndAWordInACommentAreNotFound() {
     let queue = SourceFile("Sources/Logbook/SideThread.swift", "queue = DispatchQueue(label: name)")
     #expect(SourceRules.concurrency(queue) == [])
     let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = SideThread(1)"
@@ -99,7 +99,7 @@ import Testing
     "@Test(arguments: [\n  1,\n])\nfunc a(_ b: Int) {\n  each {\n    guard b > 1 else { return }\n  }\n}",
     "@Test func a() {\n  guard let b = c,\n    d\n  else {\n    return\n  }\n  #expect(b)\n}",
   ])
-  func aTestThatReturnsWithoutAWordIsFound(_ text: String) {
+  func aTestThatReturnsWithoutARecordIsFound(_ text: String) {
     #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)).count == 1)
   }
 
@@ -108,7 +108,7 @@ import Testing
     "@Test func a() {\n  guard b else {\n    Issue.record(\"b\")\n    return\n  }\n}",
     "@Test func a() {\n  for b in c {\n    guard b else { continue }\n  }\n}",
   ])
-  func aHelperOrATestThatRecordsWhyItReturnsIsNot(_ text: String) {
+  func aHelperOrATestThatRecordsWhyItReturnsIsNotFound(_ text: String) {
     #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)) == [])
   }
 
@@ -122,13 +122,13 @@ import Testing
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/ServerStore/A.swift", text)).count == 1)
   }
 
-  @Test func aRowThatIsReadWithAnErrorIsNot() {
+  @Test func aRowThatIsReadWithAnErrorIsNotFound() {
     let text = "let row = try Row.fetchOne(database)\nlet id: Int64 = try row[0]\n// row[0]\nInt64(parts[0])"
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)) == [])
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/Formats/A.swift", "row[0]; Row.fetch")) == [])
   }
 
-  @Test func printIsForTheOutputAlone() {
+  @Test func onlyTheOutputMayCallPrint() {
     #expect(SourceRules.words(SourceFile("Sources/Commands/Output/Output.swift", "print(1)")) == [])
     #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])
   }
@@ -150,7 +150,7 @@ import Testing
     ("Sources/Sync/UploadSession+Downloads.swift", "try store.setCursor(page.cursor)"),
     ("Sources/LogbookStore/A.swift", "try setCursor(cursor)"),
   ])
-  func theOneWayInIsNoSecondOne(_ path: String, _ line: String) {
+  func theAllowedCallsAreNotFound(_ path: String, _ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile(path, line)) == [])
   }
 

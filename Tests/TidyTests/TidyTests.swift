@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The rules of the house that a text can be held against.
+/// Tests the repository's rules that can be checked on its text.
 @Suite struct TidyTests {
   private func swiftSources() throws -> [SourceFile] {
     let files = try SourceFile.all(in: "Sources").filter(\.isSwift)
@@ -11,7 +11,7 @@ import Testing
     return files
   }
 
-  @Test func importsGoDownAndEachThirdPartyHasOneRoom() throws {
+  @Test func roomsImportLowerRowsAndEachThirdPartyHasOneRoom() throws {
     #expect(try swiftSources().flatMap(SourceRules.imports) == [])
   }
 
@@ -56,7 +56,7 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.uncheckedRows) == [])
   }
 
-  @Test func whatTheCompilerDoesNotCheckAboutThreadsIsInOneFileEach() throws {
+  @Test func uncheckedConcurrencyIsInOneFileEach() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.concurrency) == [])
     for (word, path) in SourceRules.unchecked {
@@ -71,7 +71,7 @@ import Testing
     #expect(files.flatMap(SourceRules.silentReturns) == [])
   }
 
-  @Test func everythingThatIsPulledComesInByOneWay() throws {
+  @Test func fetchedChangesAreAppliedInOnePlace() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.secondWaysIn) == [])
     for (call, names) in SourceRules.pulling {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds words that plain English avoids in comments and names of tests.
+extension LanguageRules {
+  /// Each word with the words to use instead.
+  static let commentWords: [(word: String, better: String)] = [
+    ("behind", "after, past"), ("in front of", "before"), ("nobody", "nothing, no caller"),
+    ("whoever", "the caller, callers"), ("so many", "N, at most N"), ("has to", "must"), ("have to", "must"),
+    ("is to be", "is, must"), ("are to be", "are, must"), ("stands", "is, is stored"), ("alone", "only"),
+    ("beside", "next to, with"), ("tells", "states, reports"), ("of its own", "separate, its"),
+  ]
+
+  /// The longest sentence in words, where code in backticks counts as one word.
+  static let maxSentenceWords = 25
+
+  /// The folders whose comments and names of tests are in plain English, and must stay so.
+  static let plainFolders = [
+    "Sources/Archives", "Sources/Doctor", "Sources/Formats", "Sources/Logbook", "Sources/LogbookAPI",
+    "Sources/LogbookServer", "Sources/Meters", "Sources/Nightscout", "Sources/Remotes",
+    "Sources/SQLiteRows", "Sources/ServerStore", "Sources/Sync", "Sources/TemporaryFiles",
+    "Sources/USBTransport", "Tests/ArchivesTests", "Tests/DoctorTests", "Tests/FormatsTests",
+    "Tests/LogbookAPITests", "Tests/LogbookServerTests", "Tests/LogbookTests", "Tests/MeterConformance",
+    "Tests/MetersTests", "Tests/NightscoutTests", "Tests/ParsingTests", "Tests/RemotesTests",
+    "Tests/ServerStoreTests", "Tests/SyncTests", "Tests/TidyTests", "Tests/USBTransportTests",
+  ]
+  /// The starts of paths in these folders that are not yet rewritten.
+  static let unfinishedPaths = ["Sources/Formats/Generic/", "Tests/FormatsTests/Generic"]
+
+  static func isPlain(_ file: SourceFile) -> Bool {
+    file.isSwift && plainFolders.contains { file.path.hasPrefix("\($0)/") }
+      && !unfinishedPaths.contains { file.path.hasPrefix($0) }
+  }
+
+  /// The avoided words in the comments and names of tests of a file, and its long sentences.
+  static func hardWords(_ file: SourceFile) -> [String] {
+    let comments = comments(of: file)
+    let words = (comments + testNames(of: file)).flatMap { line, text in
+      let words = spaced(text)
+      return commentWords.filter { words.holds(spaced($0.word)) }.map {
+        "\(file.path):\(line): '\($0.word)'; write \($0.better)"
+      }
+    }
+    let sentences = comments.flatMap { line, text in
+      sentenceLengths(text).filter { $0 > maxSentenceWords }.map {
+        "\(file.path):\(line): a sentence of \($0) words"
+      }
+    }
+    return words + sentences
+  }
+
+  /// The paragraphs of comments, without code in backticks. List items are separate paragraphs.
+  private static func comments(of file: SourceFile) -> [(line: Int, text: String)] {
+    var paragraphs: [(line: Int, text: String)] = []
+    var (isOpen, isInString) = (false, false)
+    for (number, line) in file.numbered {
+      let text = line.drop { $0 == " " }
+      guard !isInString, text.hasPrefix("//") else {
+        isOpen = false
+        if text.replacing("#\"\"\"#", with: "").contains("\"\"\"") { isInString.toggle() }
+        if !isInString, let comment = trailingComment(line) { paragraphs.append((number, comment)) }
+        continue
+      }
+      let words = text.drop { $0 == "/" }.drop { $0 == " " }
+      if words.isEmpty || words.hasPrefix("- ") { isOpen = false }
+      if words.isEmpty { continue }
+      if isOpen {
+        paragraphs[paragraphs.count - 1].text += " \(words)"
+      } else {
+        paragraphs.append((number, String(words)))
+      }
+      isOpen = true
+    }
+    return paragraphs.map { ($0.line, withoutCode($0.text)) }
+  }
+
+  /// The comment at the end of a line of code; nil without one, or within a string literal.
+  private static func trailingComment(_ line: String) -> String? {
+    guard let range = line.firstRange(of: "  // "),
+      line[..<range.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2)
+    else { return nil }
+    return String(line[range.upperBound...])
+  }
+
+  private static func withoutCode(_ text: String) -> String {
+    text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      .map { $0.offset.isMultiple(of: 2) ? String($0.element) : "x" }.joined()
+  }
+
+  /// The number of words in each sentence. A colon ends a sentence as well.
+  private static func sentenceLengths(_ text: String) -> [Int] {
+    var (lengths, count): ([Int], Int) = ([], 0)
+    for word in text.split(separator: " ") {
+      if word.contains(where: { $0.isLetter || $0.isNumber }) { count += 1 }
+      if let last = word.last(where: { !")]\"'".contains($0) }), ".!?:".contains(last) {
+        lengths.append(count)
+        count = 0
+      }
+    }
+    return lengths + [count]
+  }
+
+  /// The names of tests as words.
+  private static func testNames(of file: SourceFile) -> [(line: Int, text: String)] {
+    guard file.path.hasPrefix("Tests/") else { return [] }
+    return file.lines(holding: "func ").compactMap { number, line in
+      guard file.isTest(at: number), let match = line.firstMatch(of: /func (\w+)/) else { return nil }
+      return (number, match.1.map { $0.isUppercase ? " \($0)" : String($0) }.joined())
+    }
+  }
+}
