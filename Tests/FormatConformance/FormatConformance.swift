@@ -6,10 +6,9 @@ import Logbook
 import TestArchives
 import Testing
 
-/// What every format does with its samples, which are in the folder of its id. A room with formats runs it in its own
-/// test.
+/// Checks every format with its samples in the folder with its id. A room with formats runs it in its own test.
 package struct FormatConformance: Sendable {
-  /// What is asked of each format.
+  /// The rules for each format.
   package enum Rule: String, CaseIterable, Sendable {
     case hasASampleWithReadings
     case isDetectedAlsoThroughAPipeAndGzip
@@ -24,7 +23,7 @@ package struct FormatConformance: Sendable {
 
   /// The ids of the formats.
   package let formats: [String]
-  /// What detection takes when no other format recognises an input; it reads the tables of others, too.
+  /// The format that detection uses if no other format recognises an input. It also reads the tables of others.
   private let lastResort: String
   /// The formats whose tables have no header.
   private let headerless: Set<String>
@@ -41,7 +40,7 @@ package struct FormatConformance: Sendable {
   /// The paths of all samples below their folder.
   package var samplePaths: [String] { SampleExport.paths(in: folder) }
 
-  /// Checks that each folder of samples is that of a format, and that more than one format comes as JSON.
+  /// Checks that each folder of samples belongs to a format, and that more than one format has JSON.
   package func checkFolders() throws {
     #expect(Set(samplePaths.compactMap { $0.split(separator: "/").first.map(String.init) }) == Set(formats))
     #expect(try formats.filter { try samples(of: $0).contains { $0.isJSON } }.count > 1)
@@ -70,7 +69,7 @@ package struct FormatConformance: Sendable {
 }
 
 extension FormatConformance {
-  /// A format rejects implausible amounts itself, with the row that has them.
+  /// A format itself rejects implausible amounts, with their rows.
   private func checkAmounts(of samples: [SampleExport]) throws {
     for sample in samples {
       let batch = try sample.batch()
@@ -101,12 +100,12 @@ extension FormatConformance {
       let result = try sample.read(bytes)
       #expect(result.format == format && result.items.isEmpty && result.end == .whole, "\(sample.path)")
     }
-    // What has no header is JSON, of which nothing is an empty list, or XML, or a table without one.
+    // An input without a header is JSON, in which an empty list holds nothing, or XML, or a table without one.
     if count == 0 { #expect(headerless.contains(format) || samples.allSatisfy { $0.isWithoutHeader }) }
     if headerless.contains(format) { #expect(count == 0) }
   }
 
-  /// A format without JSON refuses the list.
+  /// A format without JSON refuses the empty list.
   private func checkEmptyList(of samples: [SampleExport], _ format: String) throws {
     let list = try ScratchFile("[]\n")
     if samples.contains(where: \.isJSON) {
@@ -119,7 +118,7 @@ extension FormatConformance {
   private func checkRefusals(by format: String) throws {
     for other in formats where other != format && format != lastResort {
       for sample in try samples(of: other) {
-        // An empty list is one of every format with JSON.
+        // An empty list is valid in every format with JSON.
         if sample.isJSON, try sample.read().items.isEmpty { continue }
         #expect(throws: Failure.self, "\(sample.path) as \(format)") {
           try sample.read { $0.format = format }
@@ -141,7 +140,7 @@ extension FormatConformance {
 
   private func checkLineEnds(of samples: [SampleExport]) throws {
     for sample in samples where !sample.isPacked {
-      // A line end inside a cell is part of its text, and changes with the others.
+      // A line end inside a cell is part of its text, and is changed with the others.
       let whole = try sample.read().withPlainLineEnds
       let plain = sample.text.replacing("\r\n", with: "\n")
       #expect(try sample.read(Array(plain.utf8)).withPlainLineEnds == whole, "\(sample.path) with LF")

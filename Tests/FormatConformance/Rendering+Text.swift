@@ -5,7 +5,7 @@ import Foundation
 import Logbook
 
 extension Rendering {
-  /// What an export reader made of a text, by way of a file: the summary, then every item.
+  /// The result of an export reader for a text in a file: the summary, then every item.
   package static func lines(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in })
     throws
     -> [String]
@@ -18,7 +18,7 @@ extension Rendering {
     return try lines(of: file, options: options)
   }
 
-  /// The items alone, without the summary in front.
+  /// Only the items, without the summary.
   package static func items(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in })
     throws
     -> [String]

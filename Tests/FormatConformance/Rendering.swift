@@ -4,15 +4,15 @@ package import Formats
 package import Foundation
 import Logbook
 
-/// What an export reader made of an input, as lines of JSON: the decisions, then every item in the input's order.
+/// The result of an export reader as lines of JSON: the decisions, then every item in the input's order.
 package enum Rendering {
-  /// Options with a clock that does not move.
+  /// Options with a stopped clock.
   package static func options(zone: String = "Europe/Madrid") throws -> ExportOptions {
-    // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
+    // 2026-11-21T00:00:00Z, so that the limit of the future is constant.
     try ExportOptions(zone: LogbookZone(name: zone), now: 1_795_219_200)
   }
 
-  /// Options as a `.options` file beside a sample writes them: words such as `--unit mg/dL`.
+  /// The options in the `.options` file of a sample: words such as `--unit mg/dL`.
   package static func options(besides file: URL) throws -> ExportOptions {
     var options = try options()
     let path = file.path + ".options"
@@ -24,7 +24,7 @@ package enum Rendering {
 
   /// Sets options from the words of a command line, such as `--unit mg/dL`.
   ///
-  /// - Throws: `Failure` of category `usage` for a word that is no option of an input.
+  /// - Throws: `Failure` of category `usage` for a word that is not an option of an input.
   package static func apply(_ words: [String], to options: inout ExportOptions) throws {
     for index in stride(from: 0, to: words.count - 1, by: 2) {
       let value = words[index + 1]
@@ -50,7 +50,7 @@ package enum Rendering {
     return try lines(from: &reader)
   }
 
-  /// The summary, then every item that a reader yields.
+  /// The summary, then every item of a reader.
   package static func lines(from reader: inout ExportReader) throws -> [String] {
     var lines: [String] = []
     var batch = IngestBatch()

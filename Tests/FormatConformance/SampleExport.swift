@@ -5,13 +5,13 @@ import Foundation
 import Logbook
 import Testing
 
-/// One sample with the options beside it.
+/// One sample with its options.
 struct SampleExport {
   let path: String
   let bytes: [UInt8]
   private let options: ExportOptions
 
-  /// Where the inputs are that no reader takes.
+  /// The folder of inputs that no reader accepts.
   private static let refused = "refused/"
 
   /// The paths of the sample exports below a folder, in order.
@@ -37,10 +37,10 @@ struct SampleExport {
 
   var isJSON: Bool { path.hasSuffix("json") }
 
-  /// Whether its rows have no header above them.
+  /// Whether its rows have no header.
   var isWithoutHeader: Bool { isJSON || path.hasSuffix("xml") }
 
-  /// What a reader made of an input: the items as text, without what depends on its encoding.
+  /// The result of a reader for an input: the items as text, without parts that depend on its encoding.
   struct Result: Equatable {
     let format: String
     let items: [String]
@@ -77,7 +77,7 @@ struct SampleExport {
     return batch
   }
 
-  /// Reads the bytes from a pipe that holds all of them.
+  /// Reads the bytes from a pipe that contains all of them.
   func readPiped(_ bytes: [UInt8]) throws -> Result {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -99,7 +99,7 @@ struct SampleExport {
     var reader = try ExportReader(path: file.url.path, options: options)
     let lines = try Rendering.lines(from: &reader).dropFirst()
     guard !isWithoutHeader, let header = reader.header else { return nil }
-    // Of joined files, the header of the first is not the last header.
+    // In joined files, the header of the first is not the last one.
     let place = text.firstRange(of: header)
     guard let place, try lines.first.map({ try line(of: $0) > count(text[..<place.lowerBound]) }) ?? true
     else {
@@ -114,7 +114,7 @@ struct SampleExport {
 
   private func count(_ text: Substring) -> Int { text.count(where: \.isNewline) }
 
-  /// The text, whatever its encoding.
+  /// The text, in any encoding.
   var text: String {
     let isWide = bytes.starts(with: [0xFF, 0xFE]) || bytes.dropFirst().first == 0
     if isWide || bytes.starts(with: [0xFE, 0xFF]) {

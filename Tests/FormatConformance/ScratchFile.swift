@@ -4,9 +4,9 @@ package import Formats
 package import Foundation
 package import Logbook
 
-/// A file that holds an input for the time of a test.
+/// A file with an input for the duration of a test.
 package final class ScratchFile {
-  /// Where it is.
+  /// The location of the file.
   package let url: URL
 
   /// A file with these bytes.
@@ -22,11 +22,11 @@ package final class ScratchFile {
     do {
       try FileManager.default.removeItem(at: url)
     } catch {
-      // A file that is left behind in the temporary folder harms no test.
+      // A file that remains in the temporary folder does not affect a test.
     }
   }
 
-  /// The summary and the items of the input, as `Rendering` writes them.
+  /// The summary and the items of the input, in the form of `Rendering`.
   package func lines(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> [String] {
     var options = try Rendering.options()
     try change(&options)
@@ -51,7 +51,7 @@ package final class ScratchFile {
     return (all.readings, all.rejections, reader.end)
   }
 
-  /// What the reader says when it refuses the input; nil when it reads it.
+  /// The reader's message when it refuses the input; nil when it reads it.
   package func refusal(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> String? {
     do {
       _ = try readings(change)

@@ -10,9 +10,9 @@ import TemporaryFiles
   import Musl
 #endif
 
-// What libFuzzer calls; Tests/fuzz.sh builds and runs it. Nothing else builds this target.
+// The entry point for libFuzzer. Only Tests/fuzz.sh builds and runs this target.
 
-/// Reads one input as `glucoport import` reads a file, and traps when what it gave breaks a rule.
+/// Reads one input like `glucoport import` reads a file, and traps if the result breaks a rule.
 ///
 /// - Returns: 0, for an input that libFuzzer may keep.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -21,24 +21,24 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do {
     try FuzzedImport(FuzzInput.file(input), variant: FuzzInput.variant(of: input)).run()
   } catch is Failure {
-    // A refusal is one of the right answers to damage.
+    // A refusal is a correct result for damaged input.
   } catch {
     fatalError("an error without a category: \(error)")
   }
   return 0
 }
 
-/// One import of an input, into nothing.
+/// One import of an input without a store.
 struct FuzzedImport {
   private let file: UnlinkedFile
   private let options: ExportOptions
 
-  /// - Parameter variant: what a person says about the input, so that inputs that leave it open are read to their end.
+  /// - Parameter variant: a person's options, so that inputs with open questions are read to their end.
   init(_ bytes: [UInt8], variant: Int) throws {
     let file = try UnlinkedFile()
     try bytes.withUnsafeBytes { try file.append($0) }
     self.file = file
-    // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
+    // 2026-11-21T00:00:00Z, so that the limit of the future is constant.
     var options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
     if variant & 1 != 0 { options.unit = variant & 2 == 0 ? .milligramsPerDecilitre : .millimolesPerLitre }
     if variant & 4 != 0 { options.dateOrder = variant & 8 == 0 ? "dmy" : "mdy" }
@@ -47,14 +47,14 @@ struct FuzzedImport {
 
   func run() throws {
     let descriptor = try file.duplicate()
-    // The copy is behind what was written.
+    // The position of the copy is after the written bytes.
     precondition(lseek(descriptor, 0, SEEK_SET) == 0, "the input cannot be read from its start")
     try read(ExportInputs(descriptor: descriptor, name: "-", isInterrupted: { false }))
   }
 
   private func read(_ inputs: ExportInputs) throws {
     for place in 0..<inputs.count {
-      // What is wrong with one member says nothing of the next.
+      // A fault of one member does not affect the next.
       do {
         switch try inputs.open(place, options: options) {
         case .export(let reader): try read(reader)

@@ -2,13 +2,14 @@
 
 import TestArchives
 
-/// What the bytes of libFuzzer stand for.
+/// Converts the bytes of libFuzzer to a file.
 ///
-/// Most are the file itself. Bytes that begin with `=== ` are the members of an archive as text, each behind a line
-/// `=== PATH`: no mutation finds a new checksum, so a ZIP archive, an XLSX or an ODS file would never be damaged inside.
+/// Most bytes are the file itself. Bytes that begin with `=== ` are the members of an archive as text, each after a
+/// line `=== PATH`. No mutation finds a new checksum, so a ZIP archive, an XLSX or an ODS file would otherwise never be
+/// damaged inside.
 enum FuzzInput {
   private static let mark = Array("=== ".utf8)
-  /// As many as an office program writes, and some.
+  /// More members than an office program writes.
   private static let maxMembers = 32
 
   /// The file to import.
@@ -30,7 +31,7 @@ enum FuzzInput {
     return try ZipWriter(entries: entries).bytes()
   }
 
-  /// A number of four bits that the bytes alone determine.
+  /// A number of four bits that depends only on the bytes.
   static func variant(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var hash: UInt32 = 2_166_136_261
     for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

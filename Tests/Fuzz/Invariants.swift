@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// What holds for everything that an import yields, whatever its input.
+/// Rules for everything that an import yields from any input.
 enum Invariants {
-  /// The years 1 to 9999, as texts of times have them.
+  /// The years 1 to 9999, as in texts of times.
   private static let seconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
   private static let offsets: ClosedRange<Int32> = -86_400...86_400
 

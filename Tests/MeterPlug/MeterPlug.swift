@@ -7,10 +7,10 @@ import Meters
 import SimulatedMeters
 import SimulatedUSB
 
-/// Runs a command with a simulated meter at a simulated bus, for benchmarks and for trying:
-/// `meter-plug DRIVER COUNT COMMAND...`, with this many readings in the meter.
+/// Runs a command with a simulated meter on a simulated bus, for benchmarks and experiments: `meter-plug DRIVER COUNT
+/// COMMAND...`, with this many readings in the meter.
 ///
-/// Ends with the command's status, after a line on the standard error: packets and seconds.
+/// It ends with the command's status, after a line with packets and seconds on the standard error.
 @main
 struct MeterPlug {
   static func main() throws {
@@ -33,7 +33,7 @@ struct MeterPlug {
     exit(status)
   }
 
-  /// A reading each half hour until a little before today.
+  /// One reading per half hour until shortly before today.
   private static func memory(_ family: SimulatedFamily, _ count: Int) -> SimulatedMemory {
     let now = Int64(Date().timeIntervalSince1970)
     var memory = SimulatedMemory(clock: DeviceTime(seconds: now))

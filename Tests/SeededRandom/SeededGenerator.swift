@@ -4,7 +4,7 @@
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator whose numbers follow from the seed.
+  /// A generator whose numbers depend only on the seed.
   package init(seed: UInt64) { state = seed }
 
   /// The next 64 bits.

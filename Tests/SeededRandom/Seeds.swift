@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// The seeds that a test tries: as many as a check of minutes has time for, and `GLUCOPORT_MORE_SEEDS` times as many where
-/// somebody asks for it, as Tests/long.sh does.
+/// The seeds of a test: as many as a check of some minutes allows, or `GLUCOPORT_MORE_SEEDS` times as many, as in
+/// Tests/long.sh.
 package enum Seeds {
-  /// The seeds from 1 on, of which a check tries `count`.
+  /// The first seeds, from 1 on. A check tries `count` of them.
   package static func first(_ count: UInt64) -> ClosedRange<UInt64> {
     let times = ProcessInfo.processInfo.environment["GLUCOPORT_MORE_SEEDS"].flatMap { UInt64($0) } ?? 1
     return 1...(count * max(times, 1))

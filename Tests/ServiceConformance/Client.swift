@@ -18,7 +18,7 @@ package struct Client: Sendable {
     run = RunStamp(node: Self.uuid(), number: 1, id: Self.uuid())
   }
 
-  /// A run of a node that a number names.
+  /// A run of the node with this number.
   static func run(_ node: Int) -> RunStamp {
     RunStamp(
       node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
@@ -34,7 +34,7 @@ package struct Client: Sendable {
 
   @discardableResult
   package func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
-    // A change names the node that first sent it.
+    // A change states the node that first sent it.
     let own = changes.map { change in
       change.node == Sample.node
         ? RecordChange(
@@ -44,13 +44,13 @@ package struct Client: Sendable {
     return try await service.apply(own, run).verdicts
   }
 
-  /// Pushes one change, which is accepted; gives its revision.
+  /// Pushes one change, which must be accepted, and returns its revision.
   package func revision(_ change: RecordChange) async throws -> String {
     guard case .accepted(let revision)? = try await push(change).first else { throw Refused() }
     return revision
   }
 
-  /// The next page, behind which the cursor is then; nil when nothing changed.
+  /// The next page. The cursor is after it then. Nil if nothing changed.
   package mutating func pull(limit: Int = WireProtocol.maxReadings) async throws -> ChangePage? {
     let page = try await service.changes(after: cursor, limit: limit, run)
     if let page { cursor = page.cursor }

@@ -5,7 +5,7 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// What every storage does with the content of attachments.
+/// Rules for the content of attachments in every storage.
 enum ContentRules {
   private static let bytes: [UInt8] = {
     var random = SeededGenerator(seed: 6)

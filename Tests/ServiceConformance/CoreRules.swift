@@ -3,11 +3,11 @@
 import Logbook
 import Testing
 
-/// What every service does.
+/// Rules for every service.
 enum CoreRules {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
 
-  /// Everything after the start, page by page of seven.
+  /// All changes from the start, in pages of seven.
   private static func pull(
     _ service: any LogbookService, _ run: RunStamp
   ) async throws -> (readings: [ReadingIdentity], records: [RemoteRecord], cursor: String?) {

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// How every storage is compared with a store: digests first, then what is in some of their buckets.
+/// Rules for the comparison of every storage with a store: by digests, then by the items in some of their buckets.
 enum DigestRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
     StorageRule("theDigestsOfRecordsAreThoseOfTheirContents") { stand in
@@ -53,7 +53,7 @@ enum DigestRules {
 
     StorageRule("theRecordsOfBucketsComeByTheirIdsPageByPage") { stand in
       let client = Client(stand)
-      // Half a page each, so that two never share one.
+      // Half a page each, so that two do not fit into one.
       let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
       let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
       for guid in guids {

@@ -4,9 +4,9 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// How every storage treats copied and restored clients, and how it behaves after it was itself restored.
+/// Rules for copied and restored clients in every storage, and for a restored storage.
 enum HistoryRules {
-  /// Every call that a run makes.
+  /// Every call of a run.
   private static let calls: [@Sendable (Client) async throws -> Void] = [
     { try await $0.push(Sample.history(1)) },
     { try await $0.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text"))) },
@@ -42,8 +42,8 @@ enum HistoryRules {
     StorageRule("aRunThatDoesNotKnowWhatItsNodeWroteIsToldThatTheNodeIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))
-      // A copy of the client's store, made before the next batch, takes the next run; so does the client itself after
-      // an answer that was lost.
+      // A copy of the client's store from before the next batch uses the number of the next run. The client itself also
+      // does after a lost answer.
       var copy = client
       let second = try await client.push(Sample.history(2))
       copy.run.number += 1
@@ -53,7 +53,7 @@ enum HistoryRules {
         await #expect(throws: ServiceError.nodeReused) { _ = try await copy.pull() }
         await #expect(throws: ServiceError.nodeReused) { try await copy.push(Sample.history(3)) }
       }
-      // Nothing is hidden from digests, by which a restored server is compared.
+      // Digests include everything, since they are used to compare a restored server.
       _ = try await copy.service.readingDigests(copy.run)
       copy.run.number += 1
       copy.run.id = Client.uuid()
@@ -147,7 +147,7 @@ enum HistoryRules {
 
         let restored = try await place.start()
         if othersWroteSince {
-          // Its numbers reach beyond those that the client holds, in a history of their own.
+          // Its numbers are above those of the client, in another history.
           var other = Client(restored)
           other.run = there.run
           try await other.push(Sample.history(50, device: Sample.meter))
@@ -202,7 +202,7 @@ enum HistoryRules {
       try await logins.rotate(name: "writer", token: second, graceSeconds: 60, at: 1000)
       #expect(try await opening(at: 1059) == [old.text, second.text])
       #expect(try await opening(at: 1060) == [second.text])
-      // Another rotation without a grace ends both.
+      // Another rotation without a grace period ends both.
       try await logins.rotate(name: "writer", token: third, graceSeconds: 0, at: 1030)
       #expect(try await opening(at: 1030) == [third.text])
       #expect(try await logins.login(tokenHash: LoginToken("gp_reader").hash, at: 1030) == stand.reader)

@@ -5,13 +5,13 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// In which order every storage returns what changed.
+/// Rules for the order of changes in every storage.
 enum OrderRules {
   private static func number(_ page: ChangePage) throws -> Int {
     try #require(Int(page.cursor.prefix { $0 != "." }))
   }
 
-  /// What a reader saw while writers were at work.
+  /// The changes that a reader saw while writers were active.
   private struct Seen {
     var readings: [String] = []
     var records: [String: String] = [:]
@@ -19,7 +19,7 @@ enum OrderRules {
     var numbers: [Int] = []
   }
 
-  /// Writes its own readings and those of others, and edits the same few records as everybody.
+  /// Writes its own readings and those of others, and edits the same few records as the other writers.
   private static func write(
     _ client: Client, _ number: Int, _ guids: [String], _ generator: SeededGenerator
   ) async throws {
@@ -145,7 +145,7 @@ enum OrderRules {
       try await there.push(Sample.history(1, device: Sample.meter))
       let pages = try await here.pullAll()
       #expect(pages.map { $0.readings.readings.count } == [0, 1] && pages[0].hasMore)
-      // Its own one is behind six full pages.
+      // Its own change comes after six full pages.
       #expect(
         try await there.pullAll().map { $0.readings.readings.count } == Array(repeating: 10_000, count: 6) + [
           0

@@ -4,11 +4,11 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// What every storage returns for a part of its logbook.
+/// Rules for a part of the logbook in every storage.
 enum PartRules {
   private static let start: Int64 = 1_700_000_000
 
-  /// Every page of a part, as another node than the writer's asks for it.
+  /// Every page of a part, for another node than the writer.
   private static func pages(_ part: ChangePart, limit: Int, _ client: Client) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     repeat {

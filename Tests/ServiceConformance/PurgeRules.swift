@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// How every storage removes a logbook permanently.
+/// Rules for the permanent removal of a logbook in every storage.
 enum PurgeRules {
   private static func filled(_ stand: Stand) async throws {
     try await Client(stand).push(Sample.history(10))
@@ -32,7 +32,7 @@ enum PurgeRules {
       try await again.stop()
     }
 
-    /// A request was let in before the logbook was removed, and comes to the storage behind that.
+    /// A request was admitted before the logbook was removed, and reaches the storage after it.
     StorageRule("aRequestThatWasLetInBeforeFindsAndMakesNothing") { stand in
       try await filled(stand)
       let client = Client(stand)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// What every storage does with changes of records.
+/// Rules for changes of records in every storage.
 enum RecordRules {
   private static let guid = Client.uuid()
 
@@ -52,7 +52,7 @@ enum RecordRules {
           == [.conflict(revision: second, state: Sample.note("two"), isBaseKnown: false)])
     }
 
-    /// Entries and what belongs to them, new records and edits: each is applied by its own base.
+    /// Entries and their parts, new records and edits. Each is applied by its own base.
     StorageRule(restarting: "changesOfDifferentRecordsLeaveTheSameStateInAnyOrder") { place in
       let guids = (0..<5).map { _ in Client.uuid() }
       var states: Set<[String: RecordState]> = []
@@ -116,7 +116,7 @@ enum RecordRules {
           == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
       let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
       let last = try await here.revision(third)
-      // Its content is that of the record again, so that it is accepted; what is kept for version 3 stays.
+      // Its content is that of the record again, so it is accepted. The data for version 3 stay.
       #expect(try await here.push(first) == [.accepted(revision: last)])
       _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
       #expect(try await here.push(third) == [.accepted(revision: last)])

@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// Its own folder, which is removed with this value.
+/// A separate folder, which is removed with this value.
 package final class ScratchFolder: Sendable {
   package let url = FileManager.default.temporaryDirectory.appending(
     path: "glucoport-server-\(UUID().uuidString)")
@@ -17,11 +17,11 @@ package final class ScratchFolder: Sendable {
     do {
       try FileManager.default.removeItem(at: url)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A folder that remains among the temporary ones does not affect a test.
     }
   }
 
-  /// Puts a copy of everything into another folder, in place of what is there.
+  /// Replaces the content of another folder with a copy of everything.
   package func copy(to other: ScratchFolder) throws {
     try FileManager.default.removeItem(at: other.url)
     try FileManager.default.copyItem(at: url, to: other.url)

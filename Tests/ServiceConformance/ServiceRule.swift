@@ -3,7 +3,7 @@
 package import Logbook
 import Testing
 
-/// What gives out an empty logbook to a rule, by two logins: one that may write, and one that may only read.
+/// Provides an empty logbook for a rule, with two logins: one that may write, and one that may only read.
 package protocol ServiceBench: Sendable {
   func with(
     _ body: @Sendable (_ writer: any LogbookService, _ reader: any LogbookService) async throws -> Void
@@ -11,12 +11,12 @@ package protocol ServiceBench: Sendable {
 }
 
 extension ServiceBench {
-  /// Holds the service to a rule.
+  /// Checks a rule with the service.
   package func check(_ rule: ServiceRule) async throws { try await with(rule.check) }
 }
 
-/// What the sync engine relies on, for every service, and how that is shown. A new service needs one test with `core`
-/// and the sections of the ports that it offers as its arguments.
+/// The requirements of the sync engine on every service, and their checks. A new service needs one test with `core` and
+/// the sections of its ports as the arguments.
 package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
   let check: @Sendable (_ writer: any LogbookService, _ reader: any LogbookService) async throws -> Void
@@ -31,7 +31,7 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
     self.check = check
   }
 
-  /// What every service does.
+  /// Rules for every service.
   package static var core: [ServiceRule] { CoreRules.rules }
   /// For a service that offers `parts`.
   package static var parts: [ServiceRule] { PortRules.parts }
@@ -43,6 +43,6 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package static var attachments: [ServiceRule] { PortRules.attachments }
   /// For a service that offers `purging`.
   package static var purging: [ServiceRule] { PortRules.purging }
-  /// For a service that offers everything but snapshots, for which digests are.
+  /// For a service with all ports except snapshots, which digests replace.
   package static var all: [ServiceRule] { core + parts + digests + attachments + purging }
 }

@@ -4,10 +4,10 @@ package import Logbook
 package import LogbookAPI
 import Testing
 
-/// A storage that runs.
+/// A running storage.
 package struct OpenStorage: Sendable {
   package let storage: any ServerStorage
-  /// Ends it; what it acknowledged is in its folder.
+  /// Stops it. Acknowledged data are in its folder.
   package let stop: @Sendable () async throws -> Void
 
   package init(_ storage: any ServerStorage, stop: @escaping @Sendable () async throws -> Void) {
@@ -16,9 +16,9 @@ package struct OpenStorage: Sendable {
   }
 }
 
-/// A kind of storage, as its test gives it to the rules.
+/// A kind of storage for the rules.
 package struct StorageBench: Sendable {
-  /// Starts the storage on what is in a folder, or from the start in an empty one, for this many bytes of content in a logbook.
+  /// Starts the storage on a folder, which can be empty, with this limit of content in a logbook in bytes.
   package let start: @Sendable (_ folder: String, _ maxContentBytes: Int64) async throws -> OpenStorage
 
   package init(
@@ -27,13 +27,13 @@ package struct StorageBench: Sendable {
     self.start = start
   }
 
-  /// Holds the storage to a rule, in a folder of the rule's own.
+  /// Checks a rule with the storage, in a separate folder.
   package func check(_ rule: StorageRule) async throws {
     try await rule.check(StoragePlace(bench: self, folder: try ScratchFolder()))
   }
 }
 
-/// Where the storage of one rule keeps everything.
+/// The place of all data of the storage for one rule.
 package struct StoragePlace: Sendable {
   let bench: StorageBench
   package let folder: ScratchFolder
@@ -43,7 +43,7 @@ package struct StoragePlace: Sendable {
     self.folder = folder
   }
 
-  /// Starts the storage on what is there, with its logins.
+  /// Starts the storage on its data, with its logins.
   package func start(maxContentBytes: Int64 = 1 << 30) async throws -> Stand {
     let open = try await bench.start(folder.path, maxContentBytes)
     let tokens = Stand.tokens
@@ -61,19 +61,19 @@ package struct StoragePlace: Sendable {
       stop: open.stop)
   }
 
-  /// Starts it on what is there, whatever became of its logins.
+  /// Starts it on its data, whether its logins still exist or not.
   func reopen() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
 }
 
-/// A storage that runs, with two logbooks and their logins.
+/// A running storage with two logbooks and their logins.
 package struct Stand: Sendable {
   package let storage: any ServerStorage
   package let writer: Login
   package let reader: Login
-  /// Of another logbook.
+  /// A login of another logbook.
   package let stranger: Login
   package let stop: @Sendable () async throws -> Void
-  /// Stays for as long as the storage may run.
+  /// Exists for as long as the storage may run.
   private let folder: ScratchFolder
 
   static let tokens = ["writer", "reader", "stranger"].map { LoginToken("gp_" + $0) }
@@ -99,7 +99,7 @@ package struct Stand: Sendable {
   }
 }
 
-/// A port that a rule is about, which a service under that rule has to offer.
+/// The port of a rule, which a service under that rule must have.
 extension LogbookService {
   package var neededParts: any PartService { get throws { try #require(parts) } }
   package var neededDigests: any DigestService { get throws { try #require(digests) } }

@@ -2,18 +2,18 @@
 
 import Testing
 
-/// What every storage does, and how that is shown. A new storage needs one test with `all` as its arguments.
+/// The rules for every storage, and their checks. A new storage needs one test with `all` as its arguments.
 package struct StorageRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
   let check: @Sendable (StoragePlace) async throws -> Void
 
-  /// A rule that starts the storage itself, and more than once.
+  /// A rule that starts the storage itself, more than once.
   init(restarting name: String, _ check: @escaping @Sendable (StoragePlace) async throws -> Void) {
     testDescription = name
     self.check = check
   }
 
-  /// A rule of a storage that runs.
+  /// A rule for a running storage.
   init(_ name: String, _ check: @escaping @Sendable (Stand) async throws -> Void) {
     self.init(restarting: name) { place in
       let stand = try await place.start()
@@ -29,7 +29,7 @@ package struct StorageRule: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Lists rules one after the other, and those of a loop.
+/// Builds a list of rules, also from loops.
 @resultBuilder
 enum RuleBuilder<Rule> {
   static func buildExpression(_ rule: Rule) -> [Rule] { [rule] }

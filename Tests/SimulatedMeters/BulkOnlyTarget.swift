@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The device's side of USB mass storage, bulk-only: command, data, status.
+/// The device's side of USB mass storage in bulk-only transport: command, data, status.
 struct BulkOnlyTarget {
-  /// What a SCSI command comes to.
+  /// The result of a SCSI command.
   struct Outcome {
-    /// What is sent to the host; empty for a command that writes.
+    /// The data for the host; empty for a command that writes.
     var data: [UInt8] = []
     /// Whether the command succeeded.
     var isGood = true
@@ -15,13 +15,13 @@ struct BulkOnlyTarget {
     case dataOut(BulkOnlyCommand, [UInt8])
     case dataIn([UInt8], status: [UInt8], isShort: Bool)
     case status([UInt8])
-    /// Nothing goes until the host has cleared it: a command block that is none.
+    /// After an invalid command block nothing works until the host resets the device.
     case broken
   }
 
   private var phase = Phase.command
 
-  /// Takes one transfer from the host; false stalls the endpoint.
+  /// Takes one transfer from the host. False stalls the endpoint.
   mutating func take(_ packet: [UInt8], run: (BulkOnlyCommand, [UInt8]) -> Outcome) -> Bool {
     switch phase {
     case .dataOut(let command, let data):
@@ -43,7 +43,7 @@ struct BulkOnlyTarget {
     }
   }
 
-  /// What goes to the host next.
+  /// The next bytes for the host.
   mutating func give(maxBytes: Int) -> PacketAnswer {
     switch phase {
     case .command, .dataOut: return .nothing
@@ -62,7 +62,7 @@ struct BulkOnlyTarget {
     }
   }
 
-  /// What the class request of this name does.
+  /// Performs the class request of this name.
   mutating func reset() { phase = .command }
 
   private mutating func begin(_ command: BulkOnlyCommand, run: (BulkOnlyCommand, [UInt8]) -> Outcome) {
@@ -82,9 +82,9 @@ struct BulkOnlyTarget {
 /// One command block.
 struct BulkOnlyCommand {
   let tag: [UInt8]
-  /// How many bytes the host wants to move.
+  /// The number of bytes that the host wants to transfer.
   let length: Int
-  /// Whether they go to the host.
+  /// Whether the direction is to the host.
   let reads: Bool
   let bytes: [UInt8]
 

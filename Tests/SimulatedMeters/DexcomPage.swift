@@ -2,13 +2,13 @@
 
 /// The records of one partition of a Dexcom receiver, in pages of 528 bytes.
 struct DexcomPartition {
-  /// What the records are.
+  /// The type of the records.
   let type: UInt8
-  /// Which layout they have.
+  /// The revision of their layout.
   let revision: UInt8
-  /// How long each is, with its CRC.
+  /// The length of each record with its CRC.
   let recordLength: Int
-  /// The number of the oldest page: a full memory drops pages, and counting goes on.
+  /// The number of the oldest page. A full memory drops pages, but does not restart the numbers.
   let firstPage: Int
   /// Records without their CRC, the oldest first.
   var records: [[UInt8]]
@@ -17,13 +17,13 @@ struct DexcomPartition {
 
   private var recordsPerPage: Int { Self.dataLength / recordLength }
 
-  /// The numbers of its pages; nil where it has none.
+  /// The numbers of its pages; nil if it has none.
   var pages: ClosedRange<Int>? {
     guard !records.isEmpty else { return nil }
     return firstPage...firstPage + (records.count - 1) / recordsPerPage
   }
 
-  /// A page with its header; nil where there is none with this number.
+  /// A page with its header; nil if there is none with this number.
   func page(_ number: Int) -> [UInt8]? {
     guard let header = header(number) else { return nil }
     let data = content(number).flatMap { $0 + littleEndian(crcCCITT($0, from: 0)) }

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Writes records with their two times. The system time only ever grows, as a receiver's does when its wearer sets
-/// the shown one back.
+/// Writes records with their two times. The system time only increases, as a receiver's does when its user sets the
+/// shown time back.
 struct DexcomWriter {
-  /// 2009-01-01, from which both times count.
+  /// 2009-01-01, the start of both times.
   static let epoch: Int64 = 1_230_768_000
   let offset: Int32
   private var newest = Int64.min
@@ -13,7 +13,7 @@ struct DexcomWriter {
 
   init(offset: Int32) { self.offset = offset }
 
-  /// The records that one item makes.
+  /// The records for one item.
   mutating func record(
     of item: SimulatedItem, isNoisy: Bool
   ) -> (estimates: [[UInt8]], calibrations: [[UInt8]]) {
@@ -33,7 +33,7 @@ struct DexcomWriter {
       }
     var estimates = [times + littleEndian(value) + [0x14]]
     if isNoisy {
-      // Only shown: bit 15, often with another value.
+      // A value that is only shown: bit 15, often with another value.
       estimates.append(times + littleEndian((value &+ 7) & 0x3FF | 0x8000) + [0x94])
       if count % 3 == 0 { estimates.append(both(system, item.deviceTime) + littleEndian(UInt16(5)) + [0x08]) }
     }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The frame that three generations of OneTouch meters share: STX, length, link control, payload, ETX, CRC.
+/// The frame of three generations of OneTouch meters: STX, length, link control, payload, ETX, CRC.
 package struct OneTouchFrame: Hashable, Sendable {
   package static let start: UInt8 = 0x02
   package var link: UInt8 = 0
@@ -13,7 +13,7 @@ package struct OneTouchFrame: Hashable, Sendable {
     self.link = link
   }
 
-  /// The frame at the start of these bytes; nil where there is none or its CRC is another.
+  /// The frame at the start of these bytes; nil if there is none or its CRC is wrong.
   package init?(parsing bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count >= 6, bytes[0] == Self.start, bytes[1] >= 6, bytes.count >= bytes[1] else { return nil }
@@ -31,7 +31,7 @@ package struct OneTouchFrame: Hashable, Sendable {
   }
 }
 
-/// What an answer begins with.
+/// The start of an answer.
 package enum OneTouchStatus {
   package static let done: UInt8 = 0x06
   package static let notAllowed: UInt8 = 0x07
@@ -39,8 +39,8 @@ package enum OneTouchStatus {
   package static let wrongRecord: UInt8 = 0x0F
 }
 
-/// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame with a
-/// wrong CRC: the sheet reports no answer to it.
+/// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame with a wrong
+/// CRC, for which the sheet reports no answer.
 struct OneTouchFrameStream {
   private var bytes: [UInt8] = []
 
@@ -66,7 +66,7 @@ struct OneTouchFrameStream {
 }
 
 extension SimulatedItem {
-  /// Seconds since the epoch that Verio meters count from, 2000-01-01.
+  /// Seconds since the epoch of Verio meters, 2000-01-01.
   var secondsSince2000: UInt32 { UInt32(truncatingIfNeeded: deviceTime.seconds - 946_684_800) }
 
   /// Whole mg/dL.
@@ -75,7 +75,7 @@ extension SimulatedItem {
   /// 0 without a mark, 1 before and 2 after a meal.
   var oneTouchMeal: UInt8 { marks.contains(.beforeMeal) ? 1 : marks.contains(.afterMeal) ? 2 : 0 }
 
-  /// What Verio meters are said to hold: below 20 means LO and above 600 means HI; no source says which number.
+  /// The value in a Verio meter. Below 20 means LO and above 600 means HI; no source states the number.
   var verioGlucose: UInt16 {
     switch measurement {
     case .low: 19
@@ -84,7 +84,7 @@ extension SimulatedItem {
     }
   }
 
-  /// Whether it is a strip's value in whole mg/dL from 20 to 600, LO or HI, with no other marks than these.
+  /// Whether it is a strip's value in whole mg/dL from 20 to 600, LO or HI, with no marks other than these.
   func isStrip(marks allowed: ReadingMarks) -> Bool {
     guard kind == .smbg, allowed.isSuperset(of: marks), measurement.unit == .milligramsPerDecilitre else {
       return false

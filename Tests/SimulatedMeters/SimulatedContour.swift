@@ -4,11 +4,13 @@ package import Logbook
 
 /// A meter of Ascensia's Contour family: ASTM frames in HID reports of 64 bytes.
 ///
-/// Open in the facts, and chosen here: what is in the HID report descriptor, the endpoints of the storage
-/// interface, the number printed for LO and HI (one step beyond the range), that a mark of LO, HI or control is
-/// behind the meal mark, and that a command which is not known is answered by NAK.
+/// These parts are not in the facts and were chosen here:
+/// - the content of the HID report descriptor, and the endpoints of the storage interface
+/// - the number printed for LO and HI, which is one step beyond the range
+/// - the order of marks: LO, HI and control come after the meal
+/// - the answer to an unknown command: NAK
 package final class SimulatedContour: SimulatedMeter {
-  /// The models that differ in what goes over the wire.
+  /// The models that differ in their messages.
   package enum Variant: CaseIterable, Sendable {
     case contourUSB, nextLink, nextLinkMillimoles, nextLink24, next, nextUSB, nextOne, nextGeneration,
       plusBlue
@@ -16,9 +18,9 @@ package final class SimulatedContour: SimulatedMeter {
 
   private enum State { case idle, ready, data, closing, leaving, command }
 
-  /// Whether a pump owns the clock: a Next Link then refuses the date.
+  /// Whether a pump owns the clock. Then a Next Link refuses the date.
   package var isPairedWithPump = false
-  /// The meter's memory; its clock moves when a host sets it.
+  /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory
 
   private let variant: Variant
@@ -36,7 +38,7 @@ package final class SimulatedContour: SimulatedMeter {
     self.variant = variant
   }
 
-  /// Whether the family keeps such an item: glucose, with marks of meals, fasting and control solution.
+  /// Whether the family can store the item: glucose, with marks for meals, fasting and control solution.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg
       && item.marks.isSubset(of: [.beforeMeal, .afterMeal, .fasting, .controlSolution])
@@ -95,9 +97,9 @@ package final class SimulatedContour: SimulatedMeter {
     return reports.isEmpty ? .nothing : .data(Array(reports.removeFirst().prefix(maxBytes)))
   }
 
-  // MARK: What a test may ask
+  // MARK: For tests
 
-  /// The full text that the header gives as the serial number: the model's number, a separator, the serial number.
+  /// The full text of the serial number in the header: the model's number, a separator, the serial number.
   package var serialText: String { variant.serialPrefix + memory.serial }
 }
 
@@ -115,7 +117,7 @@ extension SimulatedContour {
   private var outEndpoint: UInt8 { variant == .nextUSB ? 0x04 : 0x01 }
   private var hasStorage: Bool { variant == .contourUSB || variant == .nextUSB }
 
-  /// Cuts a message into reports of up to 60 bytes.
+  /// Splits a message into reports of up to 60 bytes.
   private func say(_ message: [UInt8]) {
     for start in stride(from: 0, to: message.count, by: 60) {
       let piece = Array(message[start..<min(start + 60, message.count)])
@@ -188,7 +190,7 @@ extension SimulatedContour {
       say(frames[nextFrame])
       nextFrame += 1
     } else if variant == .nextOne {
-      // One owner's meter gives no answer here; NAK gets the EOT.
+      // The meter of one owner gives no answer here; NAK is answered with EOT.
       state = .closing
     } else {
       say([0x04])
@@ -344,7 +346,7 @@ extension SimulatedContour.Variant {
 
   fileprivate var product: String { self == .contourUSB ? "Contour USB" : "Contour" }
 
-  /// As the header names it.
+  /// The model in the header.
   fileprivate var model: String {
     switch self {
     case .contourUSB: "Bayer7390"
@@ -372,7 +374,7 @@ extension SimulatedContour.Variant {
     }
   }
 
-  /// The third part behind the serial number, with the radio's id where it has one; the late models have none.
+  /// The third part after the serial number, with the radio's id if it has one. Late models have none.
   fileprivate var sku: String? {
     switch self {
     case .contourUSB, .next: "7403-"
@@ -386,7 +388,7 @@ extension SimulatedContour.Variant {
   fileprivate var hasClockSeconds: Bool { isLate || self == .nextUSB }
   fileprivate var hasRecordSeconds: Bool { isLate || self == .nextLink24 }
 
-  /// The lower end of the range that `V` states; 20 where there is no `V`.
+  /// The lower end of the range in `V`; 20 if there is no `V`.
   fileprivate var lowLimit: Int {
     switch self {
     case .nextLink, .nextLinkMillimoles, .nextLink24, .nextUSB: 20

@@ -4,13 +4,13 @@ package import Logbook
 
 /// A Dexcom G4 receiver: packets over a serial line of the communications class, records in pages.
 package final class SimulatedDexcomG4: SimulatedMeter {
-  /// Something that the wearer entered in the receiver.
+  /// An event that the user entered in the receiver.
   package struct Event: Sendable {
     package var type: UInt8
     package var subtype: UInt8
     /// When it was entered.
     package var deviceTime: DeviceTime
-    /// When it happened, as typed.
+    /// When it happened, as entered.
     package var happened: DeviceTime
     package var value: UInt32
 
@@ -23,9 +23,9 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     }
   }
 
-  /// Whether a host sent a command that writes anything but the clock, which none may.
+  /// Whether a host sent a command that writes anything except the clock, which is forbidden.
   package private(set) var wasHarmed = false
-  /// Seconds that the shown time is ahead of the system time.
+  /// The seconds by which the shown time is ahead of the system time.
   package private(set) var displayOffset: Int32
   private let memory: SimulatedMemory
   private let partitions: [UInt8: DexcomPartition]
@@ -34,16 +34,16 @@ package final class SimulatedDexcomG4: SimulatedMeter {
 
   /// The clock of the real receiver of the sheet.
   package static let usualOffset: Int32 = -25161
-  /// What its records were stored with: its wearer had set the clock since.
+  /// The offset with which its records were stored. Its user has set the clock since.
   package static let recordedOffset: Int32 = -25162
-  /// The system time's own offset from the running clock, of the same receiver.
+  /// The offset of the system time from the running clock, in the same receiver.
   private static let systemOffset: Int64 = 0x0789_BE2C
 
   /// - Parameters:
-  ///   - events: what the wearer entered.
-  ///   - isNoisy: whether the sensor's memory also holds what is no reading: special values, and twins that were
-  ///     only shown.
-  ///   - isReworked: whether an older page of the maker's data names another serial number.
+  ///   - events: the entries of the user.
+  /// - isNoisy: whether the sensor's memory also holds other records than readings: special values, and copies that
+  ///   were only shown.
+  ///   - isReworked: whether an older page of the maker's data has another serial number.
   package init(
     _ memory: SimulatedMemory, events: [Event] = [], isNoisy: Bool = false, isReworked: Bool = false
   ) {
@@ -66,8 +66,8 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     partitions = Dictionary(uniqueKeysWithValues: all.map { ($0.type, $0) })
   }
 
-  /// Whether the receiver keeps it: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the meter's values
-  /// that calibrate.
+  /// Whether the receiver can store it: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the meter's
+  /// calibration values.
   package static func holds(_ item: SimulatedItem) -> Bool {
     guard item.deviceTime.seconds >= DexcomWriter.epoch, item.measurement.unit == .milligramsPerDecilitre
     else {
@@ -131,7 +131,7 @@ extension SimulatedDexcomG4 {
   private static let invalidParameter: UInt8 = 0x04
   private static let longestRequest = 1590
 
-  /// The next request, without its frame; nil inside where its CRC is wrong. Bytes before a packet are noise.
+  /// The next request without its frame; the inner value is nil if its CRC is wrong. Bytes before a packet are noise.
   private func nextRequest() -> [UInt8]?? {
     guard let start = received.firstIndex(of: 0x01) else {
       received = []
@@ -200,7 +200,7 @@ extension SimulatedDexcomG4 {
       return littleEndian(UInt32(pages.lowerBound)) + littleEndian(UInt32(pages.upperBound))
     case (0x12, 5): return partition?.header(littleEndianNumber(payload[1..<5]))
     case (0x11, 6):
-      // More than four pages at once were never seen.
+      // No source shows more than four pages in one request.
       guard (1...4).contains(payload[5]) else { return nil }
       let first = littleEndianNumber(payload[1..<5])
       let pages = (first..<first + Int(payload[5])).compactMap { partition?.page($0) }

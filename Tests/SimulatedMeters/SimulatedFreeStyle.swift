@@ -4,27 +4,30 @@ package import Logbook
 
 /// A meter of Abbott's FreeStyle family: text commands in HID frames of 64 bytes.
 ///
-/// Open in the facts, and chosen here: text before INIT is refused like an unknown message; the InsuLinx prints LO and
-/// HI as words and takes no type 21; the names of maker and product; a clock that a set command spoils is refused.
+/// These parts are not in the facts and were chosen here:
+/// - text before INIT is refused like an unknown message
+/// - the InsuLinx prints LO and HI as words and does not accept type 21
+/// - the names of maker and product
+/// - a clock command with an invalid time is refused
 package final class SimulatedFreeStyle: SimulatedMeter {
-  /// The models that differ in what goes over the wire.
+  /// The models that differ in their messages.
   package enum Variant: CaseIterable, Sendable { case insuLinx, precisionNeo, libre, librePro }
 
-  /// How the lines of an answer are laid into frames.
+  /// How the lines of an answer are put into frames.
   package enum Packing: CaseIterable, Sendable {
-    /// A line for each frame, the last three together.
+    /// One line per frame, but the last three together.
     case lines
-    /// Every frame full, whatever line ends in it.
+    /// Every frame is full, with any line end in it.
     case full
   }
 
   /// Whether power was lost, so that every part of the clock is 255.
   package var hasLostClock = false
-  /// Rows that hold no measurement: weekly notices, changes of the clock, and values that the reader marks as errors.
+  /// Whether there are rows without a measurement: weekly notices, changes of the clock, and values marked as errors.
   package var hasOtherRows = false
-  /// How many fields the rows of scans and strips have; nil for the number that is known best. Real memories have others.
+  /// The number of fields in rows of scans and strips; nil for the best known number. Real memories have others.
   package var libreFieldCount: Int?
-  /// The meter's memory; its clock moves when a host sets it.
+  /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory
 
   private let variant: Variant
@@ -33,10 +36,10 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   private var isInitialised = false
   private var requestCount = 0
   private var frames: [[UInt8]] = []
-  /// What the last frame held: meters leave it behind a shorter one.
+  /// The content of the last frame. Meters leave it after a shorter one.
   private var stale = [UInt8](repeating: 0, count: 64)
 
-  /// A meter with this memory; real ones have no OUT endpoint.
+  /// A meter with this memory. Real meters have no OUT endpoint.
   package init(
     _ memory: SimulatedMemory, variant: Variant = .libre, hasOutEndpoint: Bool = false,
     packing: Packing = .lines
@@ -47,7 +50,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     self.packing = packing
   }
 
-  /// Whether a model keeps such an item, as far as the form of its rows is known.
+  /// Whether a model can store the item, as far as the form of its rows is known.
   package static func holds(_ item: SimulatedItem, variant: Variant) -> Bool {
     switch variant {
     case .insuLinx: return item.kind == .smbg && item.marks.isEmpty
@@ -60,7 +63,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     }
   }
 
-  /// Whether every model keeps such an item.
+  /// Whether every model can store the item.
   package static func holds(_ item: SimulatedItem) -> Bool {
     Variant.allCases.allSatisfy { holds(item, variant: $0) }
   }
@@ -107,7 +110,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
 }
 
 extension SimulatedFreeStyle {
-  /// A page of the vendor's own, one input and one output report of 64 bytes, no ids: that of a real InsuLinx.
+  /// A vendor's page with one input and one output report of 64 bytes, without ids, as in a real InsuLinx.
   private static var reportDescriptor: [UInt8] {
     [
       0x06, 0xA7, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x19, 0x00, 0x2A, 0xFF, 0x00, 0x15, 0x00, 0x26, 0xFF, 0x00,
@@ -116,7 +119,7 @@ extension SimulatedFreeStyle {
     ]
   }
 
-  /// Takes a frame: type, length, content, and anything behind it.
+  /// Takes a frame: type, length, content, and any bytes after it.
   private func hear(_ frame: [UInt8]) -> Bool {
     guard frame.count >= 2, frame.count <= 64 else { return false }
     let length = Int(frame[1])
@@ -136,7 +139,7 @@ extension SimulatedFreeStyle {
       isInitialised = true
       say(0x71, [0x01])
     case 0x04: say(0x34, [variant == .insuLinx ? 0x0C : 0x16])
-    // A recorded Neo gives its serial number to the text command alone.
+    // A recorded Neo only gives its serial number to the text command.
     case 0x05:
       say(0x06, Array((variant == .precisionNeo ? "00000000 (No SerialNum)" : memory.serial).utf8) + [0])
     case 0x15: say(0x35, Array(memory.firmware.utf8) + [0])
@@ -155,7 +158,7 @@ extension SimulatedFreeStyle {
     frames.append(stale)
   }
 
-  /// Sends the lines of a message, its checksum and its end; nil is a command that failed.
+  /// Sends the lines of a message, its checksum and its end. Nil means a failed command.
   private func sayText(_ lines: [String]?) {
     let message = (lines ?? []).map { Array($0.utf8) + [0x0D, 0x0A] }
     let sum = Self.sum(message.flatMap(\.self))
@@ -180,7 +183,7 @@ extension SimulatedFreeStyle {
     return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
   }
 
-  /// The rows of a table, and behind them their number and their sum.
+  /// The rows of a table, followed by their number and their sum.
   private static func table(_ rows: [String]) -> [String] {
     if rows.isEmpty { return ["Log Empty"] }
     return rows + ["\(rows.count),\(sum(rows.flatMap { Array($0.utf8) + [0x0D, 0x0A] }))"]
@@ -190,7 +193,7 @@ extension SimulatedFreeStyle {
 extension SimulatedFreeStyle {
   private var isLibre: Bool { variant == .libre || variant == .librePro }
 
-  /// The lines that answer a command; nil where the meter does not know it or refuses it.
+  /// The lines of the answer to a command; nil if the meter does not know it or refuses it.
   private func message(to text: String) -> [String]? {
     let command = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     let p = memory.clock.parts
@@ -267,11 +270,11 @@ extension SimulatedFreeStyle {
     if item.kind == .ketone {
       return "9,\(id),\(time),1,\(Self.ketone(item.measurement) ?? "HI"),\(patient),0"
     }
-    // The numbers behind the mark for control solution are a recorded meter's; what they mean is not known.
+    // The numbers after the mark for control solution are from a recorded meter. Their meaning is unknown.
     return "7,\(id),\(time),1,\(Self.value(item.measurement)),0,\(patient),0,1,66,1,0,0,0,1"
   }
 
-  /// mg/dL whatever the meter shows.
+  /// In mg/dL, whatever unit the meter shows.
   private static func value(_ measurement: Measurement) -> String {
     switch measurement {
     case .value(let quantity): "\(Int(quantity.converted(to: .milligramsPerDecilitre).number.rounded()))"

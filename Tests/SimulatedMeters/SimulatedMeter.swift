@@ -2,11 +2,11 @@
 
 package import Logbook
 
-/// One thing that a simulated meter holds, in words that every family shares.
+/// One item in a simulated meter, in terms that every family shares.
 package struct SimulatedItem: Hashable, Sendable {
   package var kind = ReadingKind.smbg
   package var deviceTime: DeviceTime
-  /// As the meter keeps it: mg/dL for glucose, or mmol/L for ketones; LO and HI where it shows them.
+  /// As the meter stores it: mg/dL for glucose, mmol/L for ketones, and LO and HI if it shows them.
   package var measurement: Measurement
   package var marks: ReadingMarks = []
 
@@ -20,12 +20,12 @@ package struct SimulatedItem: Hashable, Sendable {
   }
 }
 
-/// What a simulated meter is made of.
+/// The content of a simulated meter.
 package struct SimulatedMemory: Sendable {
   package var serial = "SIM-1234567"
   package var firmware = "1.23"
   package var clock: DeviceTime
-  /// The unit that the meter shows; those that always send mg/dL ignore it.
+  /// The unit that the meter shows. Meters that always send mg/dL ignore it.
   package var unit = GlucoseUnit.milligramsPerDecilitre
   /// Oldest first.
   package var items: [SimulatedItem] = []
@@ -33,14 +33,14 @@ package struct SimulatedMemory: Sendable {
   package init(clock: DeviceTime) { self.clock = clock }
 }
 
-/// What a simulated device does with a control request that is not answered from its descriptors.
+/// A simulated device's answer to a control request that its descriptors do not answer.
 package enum ControlAnswer: Sendable {
   case data([UInt8])
   case accepted
   case stall
 }
 
-/// What a simulated device gives when an IN endpoint is read.
+/// A simulated device's answer when an IN endpoint is read.
 package enum PacketAnswer: Sendable {
   case data([UInt8])
   /// Not ready: the host waits.
@@ -48,26 +48,26 @@ package enum PacketAnswer: Sendable {
   case stall
 }
 
-/// A meter as the USB bus sees it: descriptors, and what goes over its endpoints. Written from the facts about the
-/// meter alone, so that a driver and its simulation are unlikely to share a mistake.
+/// A meter on the USB bus: its descriptors, and the transfers of its endpoints. It is only written from the facts about
+/// the meter, so that a driver and its simulation are unlikely to have the same error.
 package protocol SimulatedMeter: AnyObject {
   /// 18 bytes.
   var deviceDescriptor: [UInt8] { get }
-  /// The configuration with all that belongs to it.
+  /// The configuration with all its parts.
   var configurationDescriptor: [UInt8] { get }
   /// String descriptors by index, from 1.
   var strings: [String] { get }
 
-  /// A control request of class or vendor type; the standard ones are answered from the descriptors.
+  /// A control request of class or vendor type. Standard requests are answered from the descriptors.
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
-  /// One packet to an OUT endpoint; false stalls it.
+  /// One packet to an OUT endpoint. False stalls it.
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
   /// One transfer from an IN endpoint, of at most this many bytes.
   func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
 }
 
-/// A meter behind a serial line that the kernel shows as a terminal.
+/// A meter on a serial line for which the kernel provides a terminal.
 package protocol SimulatedLine: AnyObject {
-  /// Takes bytes, at the speed that the line is set to, and gives the answer to them.
+  /// Takes bytes at the current settings of the line, and returns the answer.
   func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8]
 }

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A OneTouch Verio of 2015 or later: a disk whose sectors 3 and 4 are mailboxes (part A of the sheet).
 package final class SimulatedOneTouchDisk: SimulatedMeter {
-  /// The models, which differ in their ids and in whether they keep meal marks.
+  /// The models, which differ in their ids and in whether they store meal marks.
   package enum Model: CaseIterable, Sendable {
     case verio, verioFlex, selectPlus, selectPlusFlex
 
@@ -29,9 +29,9 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     var hasMealMarks: Bool { self == .selectPlus || self == .selectPlusFlex }
   }
 
-  /// Whether a host sent the command that erases, which none may.
+  /// Whether a host sent the command that erases, which is forbidden.
   package private(set) var wasErased = false
-  /// What the clock shows.
+  /// The shown time.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let model: Model
@@ -41,12 +41,12 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
   private var mailboxes: [Int: [UInt8]] = [:]
   private var sense: [UInt8] = [0, 0]
 
-  /// The record's id that the oldest one has: ids survive an erased memory.
+  /// The id of the oldest record. Ids continue after the memory is erased.
   private static let firstID = 9
-  /// How many sectors the disk says it has: not known.
+  /// The number of sectors that the disk reports. The real number is unknown.
   private static let sectors = 2048
 
-  /// - Parameter product: what INQUIRY says of the product: nothing, where it was recorded.
+  /// - Parameter product: the product in INQUIRY; empty as in a recorded one.
   package init(_ memory: SimulatedMemory, model: Model = .selectPlus, product: String = "") {
     self.product = product
     self.memory = memory
@@ -55,7 +55,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the memory has a place for it. Meal marks are lost on a Verio.
+  /// Whether the meter can store it. A Verio does not store meal marks.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
@@ -66,7 +66,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     ]
   }
 
-  /// The addresses of the endpoints are not known; the interface's name is the seventh string.
+  /// The addresses of the endpoints are unknown. The interface's name is the seventh string.
   package let configurationDescriptor: [UInt8] = [
     9, 2, 32, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, 2, 0x08, 0x06, 0x50, 7, 7, 5, 0x81, 2, 64, 0, 0, 7, 5, 0x02,
     2, 64,
@@ -122,7 +122,7 @@ extension SimulatedOneTouchDisk {
     return BulkOnlyTarget.Outcome(isGood: false)
   }
 
-  /// Reads or writes sectors. Flags of any kind are refused.
+  /// Reads or writes sectors. Any flags are refused.
   private func move(_ command: BulkOnlyCommand, _ data: [UInt8]) -> BulkOnlyTarget.Outcome {
     let bytes = command.bytes
     guard bytes[1] == 0, bytes[6] == 0, bytes[9] == 0 else { return refuse(0x24) }
@@ -142,10 +142,10 @@ extension SimulatedOneTouchDisk {
     return content + [UInt8](repeating: 0, count: 512 - content.count)
   }
 
-  /// A sector that is no mailbox keeps what it has: a system that mounts the disk writes here and there.
+  /// A sector that is not a mailbox keeps its content, since a system that mounts the disk writes to some sectors.
   private func write(_ content: [UInt8], to number: Int) {
     guard number == 3 || number == 4 else { return }
-    // What the meter does with a frame that is none is not known.
+    // The answer to an invalid frame is unknown.
     guard let frame = OneTouchFrame(parsing: content), frame.link == 0, let prefix = frame.payload.first
     else {
       mailboxes[number] = OneTouchFrame([0x03, OneTouchStatus.notUnderstood]).bytes
@@ -160,7 +160,7 @@ extension SimulatedOneTouchDisk {
 
 /// The commands.
 extension SimulatedOneTouchDisk {
-  /// The status and the data of the answer; nil for a command that is none.
+  /// The status and the data of the answer; nil for an invalid command.
   private func answer(_ command: [UInt8]) -> [UInt8]? {
     switch command {
     case [0x20, 0x02]:
@@ -200,7 +200,7 @@ extension SimulatedOneTouchDisk {
   }
 
   private func record(_ index: Int) -> [UInt8] {
-    // What a wrong index is answered is not known.
+    // The answer to a wrong index is unknown.
     guard items.indices.contains(index) else { return [OneTouchStatus.notAllowed] }
     let item = items[index]
     let age = items.count - 1 - index

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A simulated meter as it is connected.
+/// How a simulated meter is connected.
 package enum SimulatedConnection {
   case usb(any SimulatedMeter)
-  /// Behind a chip whose driver in the kernel makes a terminal of it.
+  /// With a chip for which a driver of the kernel provides a terminal.
   case line(any SimulatedLine)
 }
 
@@ -11,17 +11,17 @@ package enum SimulatedConnection {
 package struct SimulatedFamily: Sendable, CustomStringConvertible {
   /// The driver's id.
   package let driver: String
-  /// What distinguishes several meters of one driver.
+  /// The name that distinguishes several meters of one driver.
   package let variant: String
-  /// How many readings its memory holds, or as many of them as a test has time for.
+  /// The number of readings in a full memory, or as many as a test has time for.
   package let capacity: Int
-  /// Whether a turned bit of a reading is found out; a protocol without checksums leaves that to the USB.
+  /// Whether a changed bit of a reading is detected. A protocol without checksums relies on USB.
   package let hasChecksums: Bool
-  /// Whether the meter answers once after it was plugged in, and then no more.
+  /// Whether the meter only answers once after it was plugged in.
   package let answersOnce: Bool
-  /// Whether the meter can hold an item.
+  /// Whether the meter can store an item.
   package let holds: @Sendable (SimulatedItem) -> Bool
-  /// A meter that holds this.
+  /// Makes a meter with this memory.
   package let make: @Sendable (SimulatedMemory) -> SimulatedConnection
 
   package init(
@@ -42,7 +42,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
   package var description: String { variant.isEmpty ? driver : "\(driver) (\(variant))" }
 }
 
-/// Every simulated meter; a new one is added here, and the suite of the drivers reads it unasked.
+/// Every simulated meter. A new one is added here, and the driver suite then includes it.
 package enum SimulatedRegister {
   package static let all: [SimulatedFamily] = [
     SimulatedFamily("contour", holds: SimulatedContour.holds) { .usb(SimulatedContour($0)) },

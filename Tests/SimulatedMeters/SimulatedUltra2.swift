@@ -2,20 +2,20 @@
 
 package import Logbook
 
-/// A OneTouch Ultra2, UltraLink or Ultra behind its cable at 9600 baud: texts with a sum behind each line (part D of the
+/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: texts with a sum after each line (part D of the
 /// sheet).
 package final class SimulatedUltra2: SimulatedLine {
-  /// The models that differ in what goes over the line.
+  /// The models that differ in their messages.
   package enum Model: CaseIterable, Sendable {
     /// With meals and remarks.
     case ultra2
-    /// Without them, and without a date of its software, as it was recorded.
+    /// Without them, and without a date of its software, as in the recording.
     case ultra
   }
 
-  /// Whether a host sent the command that erases, which none may.
+  /// Whether a host sent the command that erases, which is forbidden.
   package private(set) var wasErased = false
-  /// What the clock shows.
+  /// The shown time.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let model: Model
@@ -24,8 +24,8 @@ package final class SimulatedUltra2: SimulatedLine {
   private var text = ""
 
   /// - Parameters:
-  ///   - damaged: the places in the memory, from the oldest, whose records the meter says are damaged.
-  ///   - ignoresFirstCommand: whether it is still waking up, as it often is.
+  ///   - damaged: the indices in the memory, from the oldest record, that the meter reports as damaged.
+  ///   - ignoresFirstCommand: whether the meter is still waking up, as it often is.
   package init(
     _ memory: SimulatedMemory, model: Model = .ultra2, damaged: Set<Int> = [],
     ignoresFirstCommand: Bool = false
@@ -38,7 +38,7 @@ package final class SimulatedUltra2: SimulatedLine {
     isDeaf = ignoresFirstCommand
   }
 
-  /// Whether the memory has a place for it.
+  /// Whether the meter can store it.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
@@ -71,7 +71,7 @@ extension SimulatedUltra2 {
   /// `mm/dd/yy hh:mm:ss`
   private static let clockLength = 17
 
-  /// The next command as soon as it is complete: what ends it differs from host to host.
+  /// The next complete command. Its end differs between hosts.
   private func nextCommand() -> String? {
     while !text.isEmpty {
       if let command = Self.commands.first(where: text.hasPrefix) {
@@ -121,7 +121,7 @@ extension SimulatedUltra2 {
 
   private var unit: String { memory.unit == .millimolesPerLitre ? "MMOL/L" : "MG/DL " }
 
-  /// Values are mg/dL whatever the header says.
+  /// Values are in mg/dL whatever the header states.
   private var dump: String {
     let head = Self.line("P \(digits(items.count, 3)),\"\(memory.serial)\",\"\(unit)\"")
     return head
@@ -132,7 +132,7 @@ extension SimulatedUltra2 {
       }.joined()
   }
 
-  /// Six characters. How LO looks is not known; a number below 20 means LO.
+  /// Six characters. The form of LO is unknown; a number below 20 means LO.
   private func result(_ item: SimulatedItem, _ isDamaged: Bool) -> String {
     let control = item.marks.contains(.controlSolution) ? "C" : " "
     let end = isDamaged ? "?" : " "

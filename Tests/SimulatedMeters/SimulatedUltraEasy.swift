@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// A OneTouch UltraEasy or UltraMini behind its cable at 9600 baud, with its packets numbered by one bit (part C of
-/// the sheet).
+/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit (part C of the
+/// sheet).
 package final class SimulatedUltraEasy: SimulatedLine {
   private enum Link {
     static let sent: UInt8 = 0x01
@@ -12,16 +12,16 @@ package final class SimulatedUltraEasy: SimulatedLine {
     static let disconnect: UInt8 = 0x08
   }
 
-  /// Whether a host sent the command that erases, which none may.
+  /// Whether a host sent the command that erases, which is forbidden.
   package private(set) var wasErased = false
-  /// What the clock shows.
+  /// The shown time.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let items: [SimulatedItem]
   private var stream = OneTouchFrameStream()
-  /// The number that the next packet of the host has.
+  /// The expected number of the host's next packet.
   private var awaited: UInt8 = 0
-  /// What the last packet was answered, for a host that did not get it.
+  /// The answer to the last packet, for a host that did not receive it.
   private var lastAnswer: [UInt8] = []
 
   package init(_ memory: SimulatedMemory) {
@@ -30,10 +30,10 @@ package final class SimulatedUltraEasy: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the memory has a place for it. Control tests are not sent, which a single source reports.
+  /// Whether the meter can store it. Control tests are not sent, according to a single source.
   package static func holds(_ item: SimulatedItem) -> Bool { item.isStrip(marks: []) }
 
-  /// The serial number as it goes over the line: always nine characters.
+  /// The serial number on the line, which always has nine characters.
   package var reportedSerial: String { Self.fixed(memory.serial, 9) }
 
   /// Bytes at another speed are noise to the meter.
@@ -56,7 +56,7 @@ extension SimulatedUltraEasy {
       awaited = 0
       return OneTouchFrame([], link: Link.disconnect | Link.acknowledge).bytes
     }
-    // The host's own acknowledgement, which some leave out.
+    // The host's own acknowledgement, which some hosts leave out.
     if frame.link & Link.acknowledge != 0 { return [] }
     let (number, expected) = (frame.link & Link.sent, (frame.link & Link.expected) >> 1)
     guard number == awaited else { return lastAnswer }

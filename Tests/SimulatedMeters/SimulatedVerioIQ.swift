@@ -2,11 +2,11 @@
 
 package import Logbook
 
-/// A OneTouch Verio IQ behind its serial line at 38400 baud (part B of the sheet).
+/// A OneTouch Verio IQ on its serial line at 38400 baud (part B of the sheet).
 package final class SimulatedVerioIQ: SimulatedLine {
-  /// Whether a host sent the command that erases, which none may.
+  /// Whether a host sent the command that erases, which is forbidden.
   package private(set) var wasErased = false
-  /// What the clock shows.
+  /// The shown time.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let items: [SimulatedItem]
@@ -18,7 +18,7 @@ package final class SimulatedVerioIQ: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the memory has a place for it.
+  /// Whether the meter can store it.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
@@ -43,7 +43,7 @@ extension SimulatedVerioIQ {
     case [0x0D, 0x01]:
       return done([UInt8(truncatingIfNeeded: memory.firmware.utf8.count)] + memory.firmware.utf8 + [0])
     case [0x0B, 0x01, 0x02], [0x0B, 0x00, 0x02]: return done(memory.serial.utf8 + [0])
-    // The name, then bytes whose meaning is not known: a recorded meter sends 26 in all.
+    // The name, then bytes with an unknown meaning: a recorded meter sends 26 in total.
     case [0x06]: return done(Array("VerioIQ".utf8) + [0] + (1...18).map { UInt8($0 * 7) })
     case [0x20, 0x02]:
       return done(littleEndian(UInt32(truncatingIfNeeded: clock.seconds - 946_684_800)))
@@ -61,7 +61,7 @@ extension SimulatedVerioIQ {
     }
   }
 
-  /// What a wrong index is answered is not known.
+  /// The answer to a wrong index is unknown.
   private func record(_ index: Int) -> [UInt8] {
     guard items.indices.contains(index) else { return [OneTouchStatus.notAllowed] }
     let item = items[index]

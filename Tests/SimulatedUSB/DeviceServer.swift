@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import Logbook
 
-/// The kernel's side of one device's node: answers what umockdev's library passes on of a program's ioctl calls.
+/// The kernel's side of one device's node. It answers a program's ioctl calls, which umockdev's library passes on.
 ///
-/// Unchecked: the device and everything that changes are used under the lock alone.
+/// Unchecked: the device and all variables are only used with the lock.
 package final class DeviceServer: @unchecked Sendable {
   private let lock = NSLock()
   private let device: SimulatedDevice
@@ -23,11 +23,11 @@ package final class DeviceServer: @unchecked Sendable {
     socket = try SocketServer(at: path) { [weak self] in self?.serve($0) }
   }
 
-  /// What the program did to the device besides transfers, in order: `detach 0`, `claim 0`, `attach 0`.
+  /// The program's actions on the device except transfers, in order: `detach 0`, `claim 0`, `attach 0`.
   package var events: [String] { lock.withLock { happened } }
-  /// The kernel's drivers by interface, at this moment.
+  /// The kernel's current drivers by interface.
   package var boundDrivers: [UInt8: String] { lock.withLock { bound } }
-  /// Packets that went either way.
+  /// Packets in both directions.
   package var steps: Int { lock.withLock { device.session.steps } }
 
   package func stop() { socket?.stop() }
@@ -39,7 +39,7 @@ package final class DeviceServer: @unchecked Sendable {
         let result = answer(call, &session)
         return session.prepare(result, isReap: call.request & 0xFFFF_FFFF == 0x4008_550D)
       }
-      // The node is a plain file, at which a program never waits: the wait is here, or it would spin.
+      // The node is a plain file, which does not block a program. The wait is here, or the program would spin.
       if isWaiting { usleep(1000) }
       session.reply()
     }
@@ -49,7 +49,7 @@ package final class DeviceServer: @unchecked Sendable {
   }
 }
 
-/// What one open of a node has: claimed interfaces and transfers at work.
+/// The state of one open node: claimed interfaces and active transfers.
 private struct Session {
   struct Transfer {
     let address: UInt64
@@ -67,13 +67,13 @@ private struct Session {
   var pending: [Transfer] = []
   var ended: [Transfer] = []
   private var result: Int32 = 0
-  /// Whether nothing came when the program asked last.
+  /// Whether there was nothing when the program last asked.
   private var isDry = false
 
   init(memory: ProgramMemory) { self.memory = memory }
 
-  /// Keeps the answer, and says whether a program that asks again and again should wait first. A program that has just
-  /// got something asks once more before it goes on, and is not held.
+  /// Stores the answer. Returns whether a program that repeatedly asks should wait first. A program that has just
+  /// received something asks once more before it continues, and does not wait.
   mutating func prepare(_ result: Int32, isReap: Bool) -> Bool {
     self.result = result
     let asksAgain = isReap && result == -EAGAIN && !pending.isEmpty
@@ -85,7 +85,7 @@ private struct Session {
 }
 
 extension DeviceServer {
-  /// One call; below zero is an error's number.
+  /// Answers one call. A negative result is the number of an error.
   private func answer(_ call: ProgramMemory.Call, _ session: inout Session) -> Int32 {
     switch call.request & 0xFFFF_FFFF {
     case 0x8004_551A:
@@ -141,7 +141,7 @@ extension DeviceServer {
     return 0
   }
 
-  /// Ends a transfer as the device answered it, or lets it wait.
+  /// Ends a transfer with the device's answer, or lets it wait.
   private func finish(
     _ transfer: inout Session.Transfer, _ answer: WireAnswer, written: Int, _ session: inout Session
   ) {
@@ -165,7 +165,7 @@ extension DeviceServer {
     session.ended.append(transfer)
   }
 
-  /// Lets the device send to the transfers that wait, in their order at each endpoint.
+  /// Lets the device send to waiting transfers, in their order at each endpoint.
   private func progress(_ session: inout Session) {
     let waiting = session.pending
     session.pending = []
@@ -212,7 +212,7 @@ extension DeviceServer {
     return 0
   }
 
-  /// DISCONNECT and CONNECT, which come packed into one call.
+  /// DISCONNECT and CONNECT, which come as one call.
   private func command(_ address: UInt64, _ session: inout Session) -> Int32 {
     guard !device.isGone else { return -ENODEV }
     let request = session.memory.read(16, at: address)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes wrong between a meter and the host, once, at one packet.
+/// One fault between a meter and the host, at one packet.
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// A bit of the byte that is so far into the packet, as a part of a thousand.
+    /// A bit in the byte at this position of the packet, in thousandths.
     case corrupt(place: Int)
-    /// Only the first half comes.
+    /// Only the first half arrives.
     case shorten
-    /// The packet comes twice.
+    /// The packet arrives twice.
     case extra
     /// The endpoint stalls once instead of answering.
     case stall
-    /// Nothing comes from here on.
+    /// Nothing arrives from here on.
     case silence
     /// The plug is pulled.
     case unplug
-    /// The device leaves the bus and is back at once, as when the kernel resets it.
+    /// The device leaves the bus and returns at once, as when the kernel resets it.
     case reset
   }
 
   package var kind: Kind
-  /// Counted from 0: packets from the meter, but for an unplugging and a reset all packets.
+  /// The index from 0 among the packets from the meter; for an unplugging and a reset among all packets.
   package var packet: Int
 
   package init(_ kind: Kind, at packet: Int) {
@@ -30,7 +30,7 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(kind) at packet \(packet)" }
 
-  /// The packet with one bit turned, or cut. Padding at its end is left alone: nobody reads it.
+  /// The packet with one changed bit, or shortened. Padding at its end is not changed, since it is not read.
   func apply(to packet: [UInt8]) -> [UInt8] {
     let used = (packet.lastIndex { $0 != 0 } ?? 0) + 1
     switch kind {
@@ -45,17 +45,17 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where a session is, and what its fault does there.
+/// The state of a session and its fault.
 package struct FaultySession {
-  /// What becomes of the packet that is about to come.
+  /// What happens to the next packet.
   enum Coming: Hashable {
     case whole, damaged, twice, stalled, never
   }
 
   private let fault: Fault?
-  /// Packets that came from the meter.
+  /// The number of packets from the meter.
   package private(set) var received = 0
-  /// Packets that went either way.
+  /// The number of packets in both directions.
   package private(set) var steps = 0
   private var hasStalled = false
   private var hasReset = false
@@ -67,7 +67,7 @@ package struct FaultySession {
     return steps >= fault.packet
   }
 
-  /// Whether the device leaves the bus in the middle of this transfer.
+  /// Whether the device leaves the bus during this transfer.
   mutating func resets() -> Bool {
     guard let fault, fault.kind == .reset, !hasReset, steps >= fault.packet else { return false }
     hasReset = true
@@ -76,7 +76,7 @@ package struct FaultySession {
 
   package mutating func countStep() { steps += 1 }
 
-  /// Asked before a packet is taken from the meter.
+  /// Called before a packet is taken from the meter.
   mutating func coming() -> Coming {
     guard let fault, fault.packet <= received else { return .whole }
     switch fault.kind {

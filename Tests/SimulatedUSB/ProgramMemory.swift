@@ -15,7 +15,7 @@ struct ProgramMemory {
 
   init(_ connection: Int32) { self.connection = connection }
 
-  /// The next ioctl; nil when the program closed the node. Other calls are none of the server's.
+  /// The next ioctl; nil when the program closed the node. The server does not handle other calls.
   func nextCall() -> Call? {
     while true {
       let bytes = receive(24)
@@ -28,7 +28,7 @@ struct ProgramMemory {
     }
   }
 
-  /// Lets the library do the call as if it were not there.
+  /// Lets the library perform the call on the real file.
   func passOn() { send([3, UInt64(bitPattern: -100), 0]) }
 
   func read(_ count: Int, at address: UInt64) -> [UInt8] {
@@ -46,7 +46,7 @@ struct ProgramMemory {
     send([6, address, UInt64(bytes.count)], bytes)
   }
 
-  /// Ends a call; below zero is an error's number.
+  /// Ends a call. A negative result is the number of an error.
   func end(_ result: Int32) {
     send([3, UInt64(bitPattern: result < 0 ? -1 : Int64(result)), UInt64(result < 0 ? -result : 0)])
   }

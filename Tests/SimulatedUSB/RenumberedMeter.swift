@@ -3,7 +3,7 @@
 package import Logbook
 package import SimulatedMeters
 
-/// A meter with other USB ids than those of its kind, as a model that came later.
+/// A meter with other USB ids than its kind, like a later model.
 package final class RenumberedMeter: SimulatedMeter {
   private let meter: any SimulatedMeter
   package let deviceDescriptor: [UInt8]

@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 package import SimulatedMeters
 
-/// A USB bus of simulated devices for one program under test: files as the kernel describes devices, and a server at
-/// each device's node that answers the kernel's calls.
+/// A USB bus of simulated devices for one program under test: files in the form of the kernel's, and a server at each
+/// device's node that answers the kernel's calls.
 ///
-/// The program has to be started with `environment`, which makes umockdev's library answer from here. The program's
-/// process alone is changed; this one keeps its own view.
+/// The program must be started with `environment`, which makes umockdev's library answer from here. Only the program's
+/// process is changed; this one keeps its own view.
 package final class SimulatedBus {
-  /// The folder; short, because a socket's path below it has to fit 108 bytes.
+  /// The folder. It is short, because a socket's path in it must fit 108 bytes.
   package let root: String
 
   private var servers: [DeviceServer] = []
@@ -20,7 +20,7 @@ package final class SimulatedBus {
     var template = Array("/tmp/gpXXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
     root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Also for a program under test that runs as somebody else: the library makes its own socket here.
+    // Also for a program under test that runs as another user, since the library creates a socket here.
     chmod(root, 0o777)
     try folder("sys/bus/usb/devices")
     try folder("dev/bus/usb/001")
@@ -29,14 +29,14 @@ package final class SimulatedBus {
 
   deinit { remove() }
 
-  /// What the program under test needs in its environment.
+  /// The environment variables for the program under test.
   package var environment: [String: String] {
     ["LD_PRELOAD": "libumockdev-preload.so.0", "UMOCKDEV_DIR": root]
   }
 
   /// Plugs a device in.
   ///
-  /// - Parameter drivers: the kernel's drivers that hold interfaces; those that one driver holds together are one group.
+  /// - Parameter drivers: the kernel's drivers that use interfaces. Interfaces of one driver are one group.
   @discardableResult
   package func plug(
     _ device: SimulatedDevice, drivers: [KernelDriver] = []
@@ -50,7 +50,7 @@ package final class SimulatedBus {
     return server
   }
 
-  /// Plugs in a device whose kernel driver makes a terminal of it.
+  /// Plugs in a device whose kernel driver provides a terminal.
   @discardableResult
   package func plug(
     _ line: any SimulatedLine, vendorID: UInt16, productID: UInt16
@@ -66,21 +66,21 @@ package final class SimulatedBus {
     return terminal
   }
 
-  /// Ends the servers and removes the folder.
+  /// Stops the servers and removes the folder.
   package func remove() {
     for server in servers { server.stop() }
     for terminal in terminals { terminal.stop() }
     servers = []
     terminals = []
-    // What cannot be removed is in /tmp, and nothing waits for it.
+    // The folder is in /tmp and may remain there if it cannot be removed.
     try? FileManager.default.removeItem(atPath: root)
   }
 }
 
-/// A driver of the kernel that holds interfaces of a device: it lets go of all, and takes all.
+/// A driver of the kernel for interfaces of a device. It releases and takes all of them.
 package struct KernelDriver: Hashable, Sendable {
   package let name: String
-  /// The first is the one by which it takes the device.
+  /// The first one is the interface by which it takes the device.
   package let interfaces: [UInt8]
 
   package init(_ name: String, _ interfaces: [UInt8]) {

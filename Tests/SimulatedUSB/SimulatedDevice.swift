@@ -3,7 +3,7 @@
 package import Logbook
 package import SimulatedMeters
 
-/// What the bus answers to one transfer.
+/// The bus's answer to one transfer.
 package enum WireAnswer: Hashable, Sendable {
   case data([UInt8])
   case accepted
@@ -12,7 +12,7 @@ package enum WireAnswer: Hashable, Sendable {
   case gone
 }
 
-/// A meter at a plug: standard requests are answered from its descriptors, and faults happen to its packets.
+/// A connected meter. Standard requests are answered from its descriptors, and faults are applied to its packets.
 package final class SimulatedDevice {
   package let meter: any SimulatedMeter
   package private(set) var session: FaultySession
@@ -29,7 +29,7 @@ package final class SimulatedDevice {
   package var vendorID: UInt16 { word(meter.deviceDescriptor, 8) }
   package var productID: UInt16 { word(meter.deviceDescriptor, 10) }
 
-  /// The string descriptor that byte `index` of the device descriptor names.
+  /// The string descriptor with the index in byte `index` of the device descriptor.
   package func string(at index: Int) -> String? {
     guard meter.deviceDescriptor.indices.contains(index) else { return nil }
     let number = Int(meter.deviceDescriptor[index])
@@ -42,7 +42,7 @@ package final class SimulatedDevice {
     return asked(request, maxBytes: maxBytes, data: data)
   }
 
-  /// What the meter itself answers.
+  /// The meter's own answer.
   private func asked(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
     let isRead = request.type & 0x80 != 0
     let coming = isRead ? session.coming() : .whole
@@ -89,7 +89,7 @@ extension SimulatedDevice {
     case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(maxBytes)))
     case (0x06, 3):
       return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(maxBytes))) } ?? .stall
-    // A descriptor of an interface is its class's: the kernel's driver for HID asks for that of the reports.
+    // The descriptor of an interface belongs to its class. The kernel's driver for HID requests that of the reports.
     case (0x06, 0x22) where request.type == 0x81: return asked(request, maxBytes: maxBytes, data: [])
     case (0x00, _): return .data([0, 0])
     case (0x08, _): return .data([1])

@@ -4,17 +4,17 @@ package import Logbook
 package import SimulatedMeters
 import USBTransport
 
-/// The program's own links over a simulated device, in this process and without waiting.
+/// The program's own links to a simulated device, in this process and without waiting.
 package final class SimulatedHost: Transport {
-  /// Exchanges so far.
+  /// The number of exchanges.
   package private(set) var exchanges = 0
 
   private let maxExchanges: Int
   private let transport: any OpenTransport
   private let counts: () -> FaultySession
 
-  /// - Parameter maxExchanges: a driver that asks for more fails, and one that goes on all the same ends the test run,
-  ///   because it would never end by itself.
+  /// - Parameter maxExchanges: the limit of exchanges. A driver that exceeds it fails. One that still continues ends
+  ///   the test run, which would otherwise never end.
   package init(
     _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) throws {
@@ -24,7 +24,7 @@ package final class SimulatedHost: Transport {
     counts = { device.session }
   }
 
-  /// A meter behind a serial line.
+  /// A host of a meter on a serial line.
   package init(
     _ line: any SimulatedLine, _ settings: LineSettings, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) {
@@ -34,11 +34,11 @@ package final class SimulatedHost: Transport {
     counts = { end.session }
   }
 
-  /// Whether the driver asked for more exchanges than it may.
+  /// Whether the driver exceeded the limit of exchanges.
   package var isOverrun: Bool { exchanges > maxExchanges }
-  /// Packets that came from the meter.
+  /// The number of packets from the meter.
   package var received: Int { counts().received }
-  /// Packets that went either way.
+  /// The number of packets in both directions.
   package var steps: Int { counts().steps }
 
   package func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]

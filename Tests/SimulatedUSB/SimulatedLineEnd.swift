@@ -38,7 +38,7 @@ final class SimulatedLineEnd: OpenTransport {
 
   func close() throws {}
 
-  /// A serial line cannot stall: the answer is lost instead.
+  /// A serial line cannot stall, so the answer is lost instead.
   private func answer(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     let coming = session.coming()

@@ -4,8 +4,7 @@ package import Logbook
 import SimulatedMeters
 package import USBTransport
 
-/// The bus between the links of the program and a simulated device, without a bus: what would be waited for times out
-/// at once.
+/// A replacement for the bus between the program's links and a simulated device. Every wait times out at once.
 package final class SimulatedPort: USBPort {
   package let interfaces: [USBInterface]
   package private(set) var isClosed = false

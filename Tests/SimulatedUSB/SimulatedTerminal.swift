@@ -5,28 +5,29 @@ import Glibc
 package import Logbook
 import SimulatedMeters
 
-/// A pseudo-terminal with a simulated meter behind it.
+/// A pseudo-terminal with a simulated meter.
 ///
-/// Unchecked: the line is used by the one thread alone, and the descriptors never change.
+/// Unchecked: only one thread uses the line, and the descriptors never change.
 package final class SimulatedTerminal: @unchecked Sendable {
-  /// What the program opens.
+  /// The path that the program opens.
   package let path: String
 
   private let line: any SimulatedLine
   private let meterEnd: Int32
-  /// Held, so that the terminal stays when the program closes it.
+  /// Kept open, so that the terminal remains when the program closes it.
   private let programEnd: Int32
   private let stopping: (reader: Int32, writer: Int32)
   private let socket: SocketServer
 
-  /// - Parameter path: where umockdev's library asks for the calls of the terminal's node; all are the kernel's.
+  /// - Parameter path: the socket at which umockdev's library asks for the calls of the terminal's node. All are passed
+  ///   to the kernel.
   init(_ line: any SimulatedLine, socket path: String) throws {
     self.line = line
     meterEnd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var lock: Int32 = 0
     var number: Int32 = 0
     var pipes: [Int32] = [0, 0]
-    // TIOCSPTLCK and TIOCGPTN, which Swift sees no names of.
+    // TIOCSPTLCK and TIOCGPTN, which have no names in Swift.
     guard meterEnd >= 0, ioctl(meterEnd, 0x4004_5431, &lock) == 0, ioctl(meterEnd, 0x8004_5430, &number) == 0,
       pipe(&pipes) == 0
     else { throw POSIXError(.EIO) }
@@ -40,7 +41,7 @@ package final class SimulatedTerminal: @unchecked Sendable {
     Thread.detachNewThread { self.run() }
   }
 
-  /// How the line is set at this moment, and whether it is in the shape in which terminals are born.
+  /// The current settings of the line, and whether they are the initial ones of a terminal.
   package var settings: LineSettings { Self.settings(attributes) }
   package var isCooked: Bool { attributes.c_lflag & tcflag_t(ICANON) != 0 }
 

@@ -5,14 +5,14 @@ import Glibc
 
 /// A listening socket in the file system, with a thread for each connection.
 ///
-/// Unchecked: the connections are used under the lock alone.
+/// Unchecked: the connections are only used with the lock.
 final class SocketServer: @unchecked Sendable {
   private let lock = NSLock()
   private let listener: Int32
   private let serve: @Sendable (Int32) -> Void
   private var connections: Set<Int32> = []
 
-  /// - Parameter serve: answers over a connection until it ends; it is closed then.
+  /// - Parameter serve: answers on a connection until it ends. The connection is closed after it.
   init(at path: String, serve: @escaping @Sendable (Int32) -> Void) throws {
     listener = try Self.listen(at: path)
     self.serve = serve
@@ -54,7 +54,7 @@ final class SocketServer: @unchecked Sendable {
       close(descriptor)
       throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    // For a program under test that runs as somebody else.
+    // For a program under test that runs as another user.
     chmod(path, 0o666)
     return descriptor
   }

@@ -3,7 +3,7 @@
 import Logbook
 import SimulatedMeters
 
-/// A chip behind which a serial line is; the kernel's driver exchanges bytes with it, and nobody else.
+/// A chip with a serial line. Only the kernel's driver exchanges bytes with it.
 final class TerminalChip: SimulatedMeter {
   let deviceDescriptor: [UInt8]
   let configurationDescriptor: [UInt8] = [

@@ -4,18 +4,18 @@ import Foundation
 import Glibc
 import Logbook
 
-/// A simulated device at the end of a connection by which the kernel's `vhci_hcd` reaches it: USB/IP after its
-/// handshake, in which every message begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
+/// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every message
+/// begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
 ///
-/// Used by one thread. A device that has nothing to give keeps the transfer; it can have more only after it was sent
-/// something, so there is nothing to wait for but the next message.
+/// It is used by one thread. A device without data keeps the transfer. It can only have more after it received
+/// something, so only the next message can end the wait.
 package final class USBIPConnection {
   private struct Message {
     let command: UInt32
     let number: UInt32
     let isIn: Bool
     let endpoint: UInt8
-    /// How many bytes a transfer has room for; in an unlinking, the number of the transfer.
+    /// The size of a transfer's buffer; in an unlinking, the number of the transfer.
     let length: UInt32
     let unlinked: UInt32
     let setup: [UInt8]
@@ -28,7 +28,7 @@ package final class USBIPConnection {
     static let unlinked: UInt32 = 4
   }
 
-  /// No transfer of the programs that are tested comes near.
+  /// Far above any transfer of the tested programs.
   private static let maxBytes: UInt32 = 1 << 20
 
   private let device: SimulatedDevice
@@ -40,10 +40,10 @@ package final class USBIPConnection {
     self.connection = connection
   }
 
-  /// Transfers that ended, those of the kernel's own drivers too.
+  /// The number of ended transfers, with those of the kernel's own drivers.
   package private(set) var transfers = 0
 
-  /// Answers until the other end closes the connection or sends what is no message, or the device is unplugged.
+  /// Answers until the other end closes the connection or sends an invalid message, or the device is unplugged.
   package func serve() {
     while !device.isGone, let message = nextMessage() {
       switch message.command {
@@ -69,7 +69,7 @@ extension USBIPConnection {
       length: words[6], unlinked: words[5], setup: Array(head[40...]))
   }
 
-  /// Begins a transfer; false where its data does not come.
+  /// Starts a transfer; false if its data do not arrive.
   private func submit(_ message: Message) -> Bool {
     let data = message.isIn ? [] : receive(Int(message.length))
     guard let data else { return false }
@@ -90,7 +90,7 @@ extension USBIPConnection {
     return device.control(request, maxBytes: Int(word(6)), data: data)
   }
 
-  /// Lets the device send to the transfers that wait, in their order at each endpoint.
+  /// Lets the device send to waiting transfers, in their order at each endpoint.
   private func progress() {
     let waiting = pending
     pending = []
@@ -128,7 +128,7 @@ extension USBIPConnection {
     send([Command.submitted, message.number, 0, 0, 0, status(error), UInt32(actual)], data)
   }
 
-  /// The kernel's errors are numbers below zero.
+  /// The kernel's errors are negative numbers.
   private func status(_ error: Int32) -> UInt32 { UInt32(bitPattern: -error) }
 
   private func receive(_ count: Int) -> [UInt8]? {
@@ -145,7 +145,7 @@ extension USBIPConnection {
     return bytes
   }
 
-  /// The head with its words, and the data; a connection that was closed is found when it is read.
+  /// Sends the head with its words, and the data. A closed connection is noticed by the next read.
   private func send(_ words: [UInt32], _ data: [UInt8] = []) {
     let head = words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     var rest = (head + [UInt8](repeating: 0, count: 48 - head.count) + data)[...]

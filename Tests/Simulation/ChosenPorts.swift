@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A service of which only some ports are used besides its core.
+/// A service with its core and only some of its ports.
 package struct ChosenPorts: LogbookService {
   /// Its own, or none.
   package let parts: (any PartService)?
@@ -30,10 +30,10 @@ package struct ChosenPorts: LogbookService {
     self.moving = moving
   }
 
-  /// Those of the service.
+  /// The limits of the service.
   package var batchLimits: BatchLimits { service.batchLimits }
 
-  /// The same ports of the service as it is placed so.
+  /// The service with another placement and the same ports.
   package func placing(in zone: LogbookZone) -> any LogbookService {
     ChosenPorts(
       service.placing(in: zone), parts: parts, digests: digests, attachments: attachments, removal: removal,

@@ -2,7 +2,8 @@
 
 import LogbookStore
 
-/// The connections to one store: each role has its own, as a process would have. Opened where it is needed.
+/// The connections to one store. Each role has a separate one, as in a separate process, which is opened when it is
+/// needed.
 final class Connections {
   let path: String
   private var stores: [StoreRole: Store] = [:]

@@ -2,9 +2,9 @@
 
 import GRDB
 
-/// A database in which somebody changes rows by hand, past the rules of its schema.
+/// A database whose rows a test changes against the rules of its schema.
 package enum DamagedFile {
-  /// Runs SQL in a file that others may have open, without the triggers of its tables.
+  /// Runs SQL in a file that may be open elsewhere, without the triggers of its tables.
   package static func execute(_ sql: String, in path: String) throws {
     var configuration = Configuration()
     configuration.busyMode = .timeout(20)

@@ -2,18 +2,18 @@
 
 import GRDBSQLite
 
-/// Takes every row out of a database, so that one world after the other can use it with the connections that are open:
-/// opening them and preparing their statements takes several times as long as a schedule does.
+/// Removes every row from a database, so that several worlds can use it with its open connections. Opening them and
+/// preparing their statements takes several times as long as a schedule.
 final class EmptiedFile {
   private var handle: OpaquePointer?
   private var statements: [OpaquePointer] = []
 
   /// The database at a path.
   ///
-  /// - Parameter kept: the rows that stay, as a condition for each table that has some.
+  /// - Parameter kept: the rows that stay, as a condition for each table with such rows.
   init(_ path: String, keeping kept: [String: String]) throws {
     try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil))
-    // The triggers of the schema refuse deletions by a SELECT. SQLite leaves out what its authorizer ignores.
+    // The triggers of the schema refuse deletions by a SELECT. SQLite leaves out statements that its authorizer ignores.
     sqlite3_set_authorizer(
       handle,
       { _, action, _, _, _, trigger in

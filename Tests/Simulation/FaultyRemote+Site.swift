@@ -3,20 +3,20 @@
 package import Logbook
 import Synchronization
 
-/// What a host gets besides readings and records that knows only instants and no withdrawals.
+/// The additional calls to a host that only has instants and no withdrawals.
 extension FaultyRemote: MovingService, RemovalService {
-  /// Where the host moves what it has.
+  /// For a host that moves items.
   nonisolated package var moving: (any MovingService)? { host.moving == nil ? nil : self }
-  /// Where the host removes what is withdrawn.
+  /// For a host that removes withdrawn items.
   nonisolated package var removal: (any RemovalService)? { host.removal == nil ? nil : self }
 
-  /// The same way: it has one run at a time.
+  /// The same connection, since it has one run at a time.
   nonisolated package func placing(in zone: LogbookZone) -> any LogbookService {
     self.zone.withLock { $0 = zone }
     return self
   }
 
-  /// Where readings stand.
+  /// The instants of readings.
   package func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
     try await exchange("instants", items: batch.readings.count, at: \.moving) {
       (moving) async throws(ServiceError) in try await moving.instants(of: batch, run)

@@ -22,7 +22,7 @@ extension FaultyRemote: DigestService {
   package func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
-    // Another one would not help, so that the network never calls it too large.
+    // A smaller request is impossible, so the network never calls it too large.
     try await exchange("bucket-records", items: 1, at: \.digests) { (host) async throws(ServiceError) in
       try await host.records(in: buckets, after: guid, run)
     }

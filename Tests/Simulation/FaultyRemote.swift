@@ -4,13 +4,13 @@ package import Logbook
 import SeededRandom
 import Synchronization
 
-/// How badly the network and the server behave: one in this many requests; 0 for never.
+/// The frequency of faults of the network and the server: one in this many requests; 0 for never.
 package struct Weather: Sendable {
   /// Requests that never arrive.
   package var drops = 0
-  /// Requests that are carried out, and whose answer is lost.
+  /// Requests that are performed, but whose answer is lost.
   package var losesAnswers = 0
-  /// Requests that arrive after their sender gave them up.
+  /// Requests that arrive after their sender gave up.
   package var delays = 0
   /// Requests that arrive a second time, later.
   package var duplicates = 0
@@ -18,39 +18,40 @@ package struct Weather: Sendable {
   package var serverErrors = 0
   /// Answers that ask to wait.
   package var asksToWait = 0
-  /// Answers that call the request too large.
+  /// Answers that the request is too large.
   package var tooLarge = 0
-  /// Whether the login is good for reading only.
+  /// Whether the login may only read.
   package var isReadOnly = false
 
-  /// Nothing goes wrong.
+  /// No faults.
   package static let calm = Weather()
   static let stormy = Weather(
     drops: 12, losesAnswers: 8, delays: 8, duplicates: 8, serverErrors: 20, asksToWait: 25, tooLarge: 10)
 }
 
-/// Something that happens while a request is on its way, before the sender has its answer.
+/// An event during a request, before the sender has its answer.
 package struct Meanwhile: @unchecked Sendable {
-  // Safe: the sender of the request waits for its answer, so that nobody else uses what the closure holds.
+  // Safe: the sender of the request waits for its answer, so nothing else uses the objects in the closure.
   let happen: () throws -> Void
 
-  /// Lets this happen once.
+  /// An event that happens once.
   package init(_ happen: @escaping () throws -> Void) { self.happen = happen }
 }
 
-/// The way to a host, without a network between, but with everything that a network does to requests.
+/// The connection to a host, without a network, but with all faults of one.
 package actor FaultyRemote: LogbookService {
-  /// What was asked so far, by the name of the call, with the number of items in it.
+  /// The requests so far, by the name of the call, with the number of items.
   package private(set) var requests: [String] = []
-  /// The changes of records in the last request with any, as they were written: also of one that never arrived.
+  /// The changes of records in the last request with changes, even if it never arrived.
   package private(set) var lastChanges: [String] = []
-  /// What a request in flight met and could not do.
+  /// The error of an event during a request.
   package private(set) var failure: (any Error)?
 
-  /// Those of the host.
+  /// The limits of the host.
   nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
-  /// By what a host places times that knows only instants; nil before a run says so. One run at a time has this way.
+  /// The zone for the times of a host that only has instants; nil before a run gives it. Only one run at a time uses
+  /// this connection.
   nonisolated let zone = Mutex<LogbookZone?>(nil)
   private var random: SeededGenerator
   private var weather: Weather
@@ -60,14 +61,14 @@ package actor FaultyRemote: LogbookService {
   private var meanwhile: [Meanwhile] = []
   var damage: UInt8?
   var contentRefusal: (@Sendable (AttachmentContent) -> String?)?
-  /// Errors that the next requests end with, instead of being carried out.
+  /// Errors with which the next requests end without being performed.
   private var scripted: [ServiceError?] = []
-  /// How many requests go on before the answer to one is lost; nil for none.
+  /// The number of requests before one whose answer is lost; nil for none.
   private var answersBeforeLoss: Int?
-  /// Requests that arrive at the server some time after their sender gave them up.
+  /// Requests that arrive at the server after their sender gave up.
   private var late: [@Sendable () async -> Void] = []
 
-  /// A way to a host; the seed decides what goes wrong.
+  /// A connection to a host. The seed determines the faults.
   package init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
     connection = host.connection()
     batchLimits = connection().batchLimits
@@ -75,64 +76,64 @@ package actor FaultyRemote: LogbookService {
     self.weather = weather
   }
 
-  /// Changes how the network behaves.
+  /// Changes the behaviour of the network.
   package func setWeather(_ weather: Weather) { self.weather = weather }
 
-  /// Sets pages of this size; without, they have one to five items.
+  /// Sets the size of pages. By default they have one to five items.
   package func setPage(_ size: Int) { maxChanges = size }
 
-  /// Refuses permanently what this gives a reason for.
+  /// Permanently refuses records for which this returns a reason.
   package func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
 
-  /// Refuses permanently the readings that this gives a reason for.
+  /// Permanently refuses readings for which this returns a reason.
   package func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
 
-  /// Lets these things happen during the next requests, one in each, behind the server's work.
+  /// Lets these events happen during the next requests, one in each, after the server's work.
   package func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
-  /// Ends the next requests like this; nil lets one pass.
+  /// Ends the next requests with these errors; nil for a request without one.
   package func script(_ errors: ServiceError?...) { scripted += errors }
 
-  /// Refuses permanently the contents that this gives a reason for.
+  /// Permanently refuses contents for which this returns a reason.
   package func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
     contentRefusal = refusal
   }
 
-  /// Gives contents with this byte in place of their first one; nil gives them as they are.
+  /// Replaces the first byte of contents with this one; nil leaves them unchanged.
   package func damageContents(_ byte: UInt8?) { damage = byte }
 
-  /// Carries out the next request, and loses its answer.
+  /// Performs the next request, and loses its answer.
   package func loseNextAnswer() { loseAnswer(behind: 0) }
 
-  /// Carries out this many requests and a further one, and loses its answer.
+  /// Performs this many requests and one more, and loses the answer of the last.
   package func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
 
-  /// Lets the next requests end as they do.
+  /// Ends all scripted errors.
   package func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }
 
-  /// Forgets what was asked so far.
+  /// Clears the list of requests.
   package func forgetRequests() { requests = [] }
 
-  /// Gives what went wrong in flight, once; what has not happened by then does not.
+  /// Returns the error of an event, once. Events that have not happened by then are dropped.
   package func takeFailure() -> (any Error)? {
     defer { (failure, meanwhile) = (nil, []) }
     return failure
   }
 
-  /// Lets one late request arrive; the answer reaches nobody.
+  /// Lets one late request arrive. Its answer is dropped.
   func deliverLate() async {
     guard let place = late.indices.randomElement(using: &random) else { return }
     await late.remove(at: place)()
   }
 
-  /// The host, as it is at the time.
+  /// The current host.
   nonisolated var host: any LogbookService { connection() }
 
-  /// Where the host offers parts.
+  /// For a host with parts.
   nonisolated package var parts: (any PartService)? { connection().parts == nil ? nil : self }
-  /// Where the host can be compared.
+  /// For a host that can be compared.
   nonisolated package var digests: (any DigestService)? { connection().digests == nil ? nil : self }
-  /// Where the host stores the content of attachments.
+  /// For a host with the content of attachments.
   nonisolated package var attachments: (any AttachmentService)? {
     connection().attachments == nil ? nil : self
   }
@@ -142,7 +143,7 @@ package actor FaultyRemote: LogbookService {
     try await exchange("logbook", items: 0) { (host) async throws(ServiceError) in try await host.logbook() }
   }
 
-  /// Sends readings. What is refused permanently does not reach the storage.
+  /// Sends readings. Permanently refused ones do not reach the storage.
   package func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     let refusal = readingRefusal
     return try await exchange("readings", items: batch.readings.count) {
@@ -162,7 +163,7 @@ package actor FaultyRemote: LogbookService {
     }
   }
 
-  /// Sends changes of records. What is refused permanently does not reach the storage.
+  /// Sends changes of records. Permanently refused ones do not reach the storage.
   package func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     let refusal = refusal
     lastChanges = changes.map(\.json)
@@ -197,7 +198,7 @@ package actor FaultyRemote: LogbookService {
 }
 
 extension FaultyRemote: PartService {
-  /// What others wrote of a part.
+  /// The changes of others in a part.
   package func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
@@ -211,12 +212,12 @@ extension FaultyRemote: PartService {
 extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
-  /// Small pages, so that edits and crashes fall between them.
+  /// Small pages, so that edits and crashes happen between them.
   private func pageSize(_ limit: Int) -> Int {
     min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
   }
 
-  /// A request to a port of the host, which may arrive when the host has another storage open.
+  /// A request to a port of the host, which may arrive when the host has opened another storage.
   func exchange<Port, Answer: Sendable>(
     _ name: String, items: Int, at port: @escaping @Sendable (any LogbookService) -> Port?,
     _ request: @escaping @Sendable (Port) async throws(ServiceError) -> Answer
@@ -236,7 +237,7 @@ extension FaultyRemote {
       try await ask(zone.map { connection().placing(in: $0) } ?? connection())
     }
     requests.append("\(name) \(items)")
-    // Behind the server's work: the sender could not distinguish it from something that happens before.
+    // After the server's work: the sender could not distinguish it from an event before it.
     defer { letHappen() }
     if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// What people did, kept outside of every store: each value that an edit writes is a word that is nowhere else,
-/// so that a test finds whether the edit is still there.
+/// The actions of people, recorded outside every store. Each value of an edit is a unique word, so that a test can find
+/// whether the edit still exists.
 ///
-/// A word may vanish only by somebody who saw it: an edit that replaced it, a deletion, a resolution, a restore.
+/// A word may only disappear by a person who saw it: by an edit that replaced it, a deletion, a resolution, or a restore.
 struct Ledger {
   private(set) var written: [String: Set<String>] = [:]
   private(set) var retired: Set<String> = []
   private var counter = 0
 
-  /// A word for an edit of a record.
+  /// A new word for an edit of a record.
   mutating func word(for guid: String) -> String {
     counter += 1
     let word = "w\(counter)"
@@ -19,16 +19,16 @@ struct Ledger {
     return word
   }
 
-  /// A person gave these words a record of their own.
+  /// Moves words to a new record, as a person does.
   mutating func move(_ words: Set<String>, from guid: String, to copy: String) {
     written[guid]?.subtract(words)
     written[copy, default: []].formUnion(words)
   }
 
-  /// Somebody who saw these words has taken them away.
+  /// Notes that a person who saw these words removed them.
   mutating func retire(_ words: some Sequence<String>) { retired.formUnion(words) }
 
-  /// The words that have to be somewhere.
+  /// The words of a record that must exist somewhere.
   func owed(of guid: String) -> Set<String> { written[guid, default: []].subtracting(retired) }
 }
 
@@ -40,9 +40,9 @@ extension RecordState {
 }
 
 extension Ledger {
-  /// The words of all records that have to be somewhere.
+  /// The words of all records that must exist somewhere.
   var allOwed: Set<String> { written.values.reduce(into: Set()) { $0.formUnion($1) }.subtracting(retired) }
 
-  /// Gives up every word but these.
+  /// Retires every word except these.
   mutating func keepOnly(_ words: Set<String>) { retire(allOwed.subtracting(words)) }
 }

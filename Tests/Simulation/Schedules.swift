@@ -2,13 +2,12 @@
 
 import Foundation
 
-/// Runs many worlds, each from its own seed.
+/// Runs many worlds, each from a separate seed.
 package enum Schedules {
-  /// How much happens in one world before it comes to rest.
+  /// The number of events in one world before it comes to rest.
   package static let steps = 20
 
-  /// Runs one world on a stage on which this many others played before; gives what was broken, nil for nothing, and all
-  /// that happened.
+  /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all events.
   package static func journal(
     seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
@@ -51,7 +50,7 @@ package enum Schedules {
     return value
   }
 
-  /// The program: `simulate [site] [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 when a seed breaks a rule.
+  /// The program: `simulate [site] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks a rule.
   package static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
@@ -66,7 +65,7 @@ package enum Schedules {
     print("\(kind): \(count) schedules of \(steps) steps from seed \(first): every rule held")
   }
 
-  /// Runs a world for each seed, as many at once as there are processors; gives what broke first.
+  /// Runs a world for each seed, as many at once as there are processors. Returns the first failure.
   package static func firstBroken(
     _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> String? {

@@ -3,7 +3,7 @@
 import SeededRandom
 
 extension SeededGenerator {
-  /// True one time in this many.
+  /// True once in this many calls on average.
   mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 
   /// A UUID in lower case.

@@ -3,13 +3,13 @@
 package import Logbook
 package import LogbookStore
 
-/// What the nodes of a world sync with: a server of ours, or a site.
+/// The host with which the nodes of a world sync: a glucoport server or a site.
 package protocol SimulatedHost: AnyObject, Sendable {
-  /// How a node's store keeps it.
+  /// The settings of it in a node's store.
   var access: RemoteAccess { get }
-  /// What the logbook is, as a login sees it.
+  /// The logbook, for a login.
   func logbook() async throws -> RemoteLogbook
-  /// A way to it on which nothing goes wrong but what the host itself lets go wrong: what it offers at each request.
+  /// A connection with no other faults than those of the host itself. It is evaluated for each request.
   func connection() -> @Sendable () -> any LogbookService
   /// Everything that the logbook holds.
   func everything() async throws -> (readings: Int, records: [RemoteRecord])
@@ -19,6 +19,6 @@ package protocol SimulatedHost: AnyObject, Sendable {
   func restart() async throws
   /// Copies everything that is on disk.
   func takeBackup() async throws
-  /// Puts the last copy back; false when there is none.
+  /// Restores the last copy; false if there is none.
   func restoreBackup() async throws -> Bool
 }

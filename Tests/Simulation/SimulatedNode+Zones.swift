@@ -5,10 +5,10 @@ import Logbook
 import LogbookStore
 
 extension SimulatedNode {
-  /// Makes the base zone one that nobody gave.
+  /// Sets a base zone that no person gave.
   package func setSystemZone(_ name: String) throws { try setFirstZone(name, isGiven: false) }
 
-  /// Gives a store that no remote knows its base zone, as the import does that creates it.
+  /// Sets the base zone of a store without a remote, as the import does that creates the store.
   func setFirstZone(_ name: String, isGiven: Bool) throws {
     try importer().queue.inDatabase { database in
       try database.cachedStatement(
@@ -25,7 +25,7 @@ extension SimulatedNode {
     return "\(zones.base.name) \(zones.origin)"
   }
 
-  /// What identifies every reading that the store holds.
+  /// The identities of all readings in the store.
   func identities() throws -> Set<String> {
     try sync().queue.inDatabase { database in
       try Set(
@@ -38,7 +38,7 @@ extension SimulatedNode {
     }
   }
 
-  /// The rows of a query, each as its columns' texts.
+  /// The rows of a query, each as the texts of its columns.
   package func rows(_ sql: String) throws -> [String] {
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
@@ -47,9 +47,9 @@ extension SimulatedNode {
     }
   }
 
-  /// The instant of every reading and record, each with what identifies it.
+  /// The instant of every reading and record, each with its identity.
   package func instants() throws -> [String] {
-    // A separate connection: others may hold the snapshot of a statement that failed.
+    // A separate connection, since others may have the snapshot of a failed statement.
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try String.fetchAll(
         database,

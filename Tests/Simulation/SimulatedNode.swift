@@ -8,25 +8,25 @@ package import Sync
 
 /// One installation: a store in a file, and at most one upload at a time.
 package final class SimulatedNode {
-  /// What a journal calls it.
+  /// The name in a journal.
   package let name: String
   /// The connections to its store.
   let connections: Connections
-  /// The way to its server.
+  /// The connection to its server.
   package let remote: FaultyRemote
-  /// The upload that runs; nil for none.
+  /// The running upload; nil for none.
   package private(set) var session: UploadSession?
-  /// Whether it asks a host for parts of the logbook, where that gives them.
+  /// Whether it requests parts of the logbook from a host that has them.
   var asksForParts = false
-  /// Whether its last run ended because a person has to choose between two base zones.
+  /// Whether its last run ended because a person must choose between two base zones.
   var isAskedForZone = false
   /// The host's clock.
   package var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
-  /// What the records were when they were last read; nil after anything was written.
+  /// The records when they were last read; nil after a write.
   private var read: [String: SyncRecord]?
 
-  /// An installation with a store that is there.
+  /// An installation with an existing store.
   init(name: String, _ connections: Connections, _ remote: FaultyRemote, seed: UInt64) {
     self.name = name
     self.connections = connections
@@ -43,7 +43,7 @@ package final class SimulatedNode {
     try await connect(to: server, isNewRemote: false)
   }
 
-  /// An installation with a store that is there.
+  /// An installation with an existing store.
   package convenience init(at path: String, _ remote: FaultyRemote, seed: UInt64) {
     self.init(name: path, Connections(path: path), remote, seed: seed)
   }
@@ -51,10 +51,10 @@ package final class SimulatedNode {
   /// The file of the store.
   package var path: String { connections.path }
 
-  /// The store as the engine opens it.
+  /// The store as opened by the engine.
   package func sync() throws -> Store { try connections.store(.sync) }
 
-  /// The store as commands open it that hide and show.
+  /// The store as opened by commands that hide and show.
   package func editing() throws -> Store {
     read = nil
     return try connections.store(.editor)
@@ -66,13 +66,13 @@ package final class SimulatedNode {
     return RecordEditor(try connections.store(.editor), at: clock)
   }
 
-  /// The resolver of its conflicts. Its connection edits as well.
+  /// The resolver of its conflicts. Its connection is also used for edits.
   package func resolver() throws -> RecordResolver {
     read = nil
     return RecordResolver(try connections.store(.resolver))
   }
 
-  /// The store as imports open it.
+  /// The store as opened by imports.
   package func importer() throws -> Store {
     read = nil
     return try connections.store(.importer)
@@ -84,14 +84,14 @@ package final class SimulatedNode {
     read = nil
   }
 
-  /// Ends the upload and opens its connection again, as after a crash: what was not committed is gone.
+  /// Ends the upload and opens its connection again, as after a crash. Uncommitted data are lost.
   package func reopen() {
     session = nil
     connections.close(.sync)
     read = nil
   }
 
-  /// What waits for a person. Few nodes have any, and the connection that settles it is opened for those alone.
+  /// The conflicts that need a person. Few nodes have any, and only those need the connection that resolves them.
   func conflicts() throws -> [RecordConflict] {
     let records = try records().values
     let parents = Set(records.compactMap { $0.state.isDeleted ? nil : $0.state.entryGuid })
@@ -99,10 +99,10 @@ package final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
-  /// Whether the next step agrees on the base zone.
+  /// Whether the next step settles the base zone.
   var isJoining: Bool { session?.nextStep == .begin }
 
-  /// What it syncs with: a host offers parts of the logbook, and not every node asks for them.
+  /// The service with which it syncs. A host may have parts of the logbook, but only some nodes request them.
   package var way: any LogbookService {
     asksForParts
       ? remote
@@ -111,7 +111,7 @@ package final class SimulatedNode {
         moving: remote.moving)
   }
 
-  /// Begins an upload, unless one runs.
+  /// Starts an upload, unless one is running.
   package func beginUpload(_ options: UploadOptions) throws {
     guard session == nil else { return }
     let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
@@ -121,12 +121,12 @@ package final class SimulatedNode {
       UploadEnvironment(now: { clock }, makeID: { random.uuid() }, jitter: { 0.5 }))
   }
 
-  /// Does one step of the upload; gives its ending behind the last.
+  /// Performs one step of the upload. Returns its ending after the last step.
   ///
-  /// - Throws: what the store throws; the upload is over then, as its process would be.
+  /// - Throws: the error of the store. The upload has ended then, like its process.
   @discardableResult
   package func stepUpload() async throws -> UploadEnding? {
-    // Something may read the records while a request is on its way.
+    // Something may read the records during a request.
     read = nil
     defer { read = nil }
     do {
@@ -139,9 +139,9 @@ package final class SimulatedNode {
     }
   }
 
-  /// Does work, while a statement of the connection of a role fails, counted from 1.
+  /// Runs work while one statement, counted from 1, of a role's connection fails.
   ///
-  /// - Returns: whether the statement came and failed.
+  /// - Returns: whether the statement was reached and failed.
   @discardableResult
   package func failing(
     _ role: StoreRole, at place: Int, _ work: () async throws -> Void
@@ -151,21 +151,21 @@ package final class SimulatedNode {
     do {
       try await work()
     } catch  where fault.hasStruck {
-      // The process would be over.
+      // The process would have ended.
     }
     return fault.hasStruck
   }
 
-  /// A statement of the connection of a role that fails, counted from 1, until the fault ends.
+  /// Makes one statement, counted from 1, of a role's connection fail until the fault ends.
   func fault(_ role: StoreRole, at place: Int) throws -> StatementFault {
     read = nil
     return StatementFault(try connections.store(role), at: place)
   }
 
-  /// Lets the records be read again, behind a write through `sync()`.
+  /// Lets the records be read again after a write through `sync()`.
   func forgetRead() { read = nil }
 
-  /// Every record as the store has it, by id.
+  /// Every record in the store, by id.
   package func records() throws -> [String: SyncRecord] {
     if let read { return read }
     let records = try sync().compare { store in
@@ -176,9 +176,9 @@ package final class SimulatedNode {
   }
 }
 
-/// A generator for closures that may be called from anywhere; here they are called one at a time.
+/// A generator for closures that can be called from anywhere. Here they are called one at a time.
 private final class SharedGenerator: @unchecked Sendable {
-  // Safe: one session uses it, and does one thing at a time.
+  // Safe: only one session uses it, for one thing at a time.
   private var random: SeededGenerator
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
   func uuid() -> String { random.uuid() }

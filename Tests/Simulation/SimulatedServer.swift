@@ -6,23 +6,23 @@ import LogbookAPI
 package import LogbookStore
 import ServerStore
 
-/// A server's real storage in its own folder, which can be restarted, copied and put back.
+/// The real storage of a server in its own folder. It can be restarted, copied and restored.
 package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
-  // Safe: the world does one thing at a time, and changes the storage only between requests.
+  // Safe: the world does one thing at a time, and only changes the storage between requests.
   private(set) var storage: EmbeddedStorage
   /// A login that may write.
   let login: Login
   private let folder: String
   private var hasBackup = false
-  /// Who looks at the logbook from outside: another run after it was emptied, since a server keeps what a run compared.
+  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests of a run.
   private(set) var observer = SimulatedServer.observer()
-  /// The logbook's file, while the storage has been open for as long.
+  /// The logbook's file, while the storage is open.
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
   /// The file of the logbook.
   package var logbookFile: String { "\(folder)/logbooks/\(login.logbook).db" }
 
-  /// One of the servers of a template, in a folder that is its own.
+  /// One of the servers of a template, in a separate folder.
   package init(_ template: Template, number: Int = 0, folder: String) throws {
     self.folder = folder
     login = template.servers[number].login
@@ -30,7 +30,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// Takes out everything but the login. The epoch of the first position stays: the server began with it.
+  /// Removes everything except the login. The epoch of the first position stays, since the server began with it.
   func empty() throws {
     hasBackup = false
     observer = Self.observer()
@@ -56,7 +56,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// Puts the last copy back; false when there is none.
+  /// Restores the last copy; false if there is none.
   @discardableResult
   package func restoreBackup() async throws -> Bool {
     guard hasBackup else { return false }
@@ -67,7 +67,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     return true
   }
 
-  /// The logbook as the open storage offers it.
+  /// The logbook of the open storage.
   var service: any LogbookService { storage.logbook(for: login) }
 
   private func close() async throws {
@@ -75,17 +75,17 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     try await storage.close()
   }
 
-  /// How a node's store keeps it.
+  /// The settings of it in a node's store.
   package var access: RemoteAccess {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
   }
 
-  /// The logbook as the storage offers it that is open at the time.
+  /// The logbook of the storage that is open at that time.
   package func connection() -> @Sendable () -> any LogbookService {
     { self.service }
   }
 
-  /// What the logbook is, as a login sees it.
+  /// The logbook, for a login.
   package func logbook() async throws -> RemoteLogbook { try await service.logbook() }
 
   /// Everything that the logbook holds.
@@ -111,7 +111,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   }
 }
 
-/// A rule that does not hold, or a world that cannot be built.
+/// A broken rule, or a world that cannot be built.
 package struct Broken: Error, CustomStringConvertible {
   /// What is broken.
   package let description: String

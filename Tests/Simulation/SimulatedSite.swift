@@ -6,7 +6,7 @@ import Remotes
 import Synchronization
 import TestServers
 
-/// What the nodes of a world sync with.
+/// The kind of host with which the nodes of a world sync.
 package enum HostKind: String, Sendable {
   /// A glucoport server.
   case server
@@ -14,9 +14,9 @@ package enum HostKind: String, Sendable {
   case site
 }
 
-/// A Nightscout site as nodes reach it: the real remote, over a network that fails, to a site that is a stand-in.
+/// A Nightscout site for nodes: the real remote, over a faulty network, with a stand-in for the site.
 final class SimulatedSite: SimulatedHost {
-  /// Some hours behind the events of a world, which the sweep of two days sees for as long as a world lasts.
+  /// Some hours after the events of a world, so that the sweep of two days includes them for as long as a world lasts.
   static let start: Int64 = 1_700_020_000_000
 
   let site: NightscoutStandIn
@@ -36,11 +36,11 @@ final class SimulatedSite: SimulatedHost {
     login = RemoteLogin(
       address: try RemoteAddress("http://localhost/\(number)", allowsPlainHTTP: false),
       token: try Token(firstLineOf: Array(token.utf8), origin: "world"), agent: "simulation")
-    // Older than everything else, so that the site is seen to keep what is missing.
+    // Older than everything else. It shows that the site keeps documents that are never fetched.
     site.put(["eventType": "Site Change", "created_at": "2023-10-01T00:00:00.000Z"], in: "treatments")
   }
 
-  /// Lets time go by there.
+  /// Moves the site's clock.
   func moveClock(by milliseconds: Int64) { site.moveClock(by: milliseconds) }
 
   var access: RemoteAccess {
@@ -54,7 +54,7 @@ final class SimulatedSite: SimulatedHost {
 
   func logbook() async throws -> RemoteLogbook { try await observer().logbook() }
 
-  /// As a node would see it that has nothing. Tombstones are not in it.
+  /// The logbook as seen by a new node, without tombstones.
   func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     let observer = try observer()
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
@@ -70,14 +70,14 @@ final class SimulatedSite: SimulatedHost {
 
   func digests() async throws -> IdentityDigests { try await observer().readingDigests(Self.observing) }
 
-  /// A new installation: no token that was given out is good any longer.
+  /// A new installation: no earlier token is valid.
   func restart() async throws { site.redeploy() }
 
-  /// A site that was put back does not say so, so that nothing can be promised.
+  /// A restored site does not report it, so nothing can be guaranteed.
   func takeBackup() async throws {}
   func restoreBackup() async throws -> Bool { false }
 
-  /// A request of another program that speaks API v3; gives the status.
+  /// A request of another program with API v3. Returns the status.
   @discardableResult
   func askAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
     let reply = site.reply(ReceivedRequest(method: "GET", path: "/api/v2/authorization/request/\(app)"))
@@ -102,7 +102,7 @@ final class SimulatedSite: SimulatedHost {
     try RemoteRegister.remote("nightscout", login, over: transport)
   }
 
-  /// No key and no record is in two valid documents.
+  /// Checks that no key and no record is in two valid documents.
   private func checkNothingTwice() throws {
     for collection in ["entries", "treatments"] {
       let valid = site.documents(collection).filter { $0["isValid"] != false }
@@ -116,7 +116,7 @@ final class SimulatedSite: SimulatedHost {
   }
 }
 
-/// The remote of one node. Each run logs in again, as its process would.
+/// The remote of one node. Each run logs in again, like a separate process.
 private actor SiteRemote: LogbookService, MovingService, RemovalService {
   private let zone = Mutex<LogbookZone?>(nil)
   private let make: @Sendable () throws -> any LogbookService
@@ -173,7 +173,7 @@ private actor SiteRemote: LogbookService, MovingService, RemovalService {
     return port
   }
 
-  /// As the zones of the store place its times, if a run said so.
+  /// The remote with the zones of the store, if a run gave them.
   private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
     let remote = try session(run)
     return zone.withLock { $0 }.map { remote.placing(in: $0) } ?? remote

@@ -6,7 +6,7 @@ package import Remotes
 import SeededRandom
 package import TestServers
 
-/// Carries requests to a site at once and for certain.
+/// Sends requests to a site at once and reliably.
 package struct SiteWire: HTTPTransport {
   let site: NightscoutStandIn
 
@@ -15,7 +15,7 @@ package struct SiteWire: HTTPTransport {
   package func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
-    // As the client adds it on a wire: without it a site takes what comes for no body.
+    // As an HTTP client adds it: without it a site ignores the body.
     if let body = request.body { headers["content-length"] = String(body.count) }
     let reply = site.reply(
       ReceivedRequest(
@@ -27,13 +27,13 @@ package struct SiteWire: HTTPTransport {
   }
 }
 
-/// The network between nodes and a site: single requests, of which several make one call of the remote, go wrong. The
-/// site's clock goes on with each.
+/// The network between nodes and a site. Faults affect single requests, of which several make one call of the remote.
+/// The site's clock advances with each.
 actor SiteNetwork: HTTPTransport {
-  /// One request in this many does not arrive, loses its answer, arrives late or twice, or meets a failing site.
+  /// One request in this many does not arrive, loses its answer, arrives late or twice, or finds a failing site.
   private static let trouble = 8
 
-  /// What happened between two requests and could not.
+  /// The error of an event between two requests.
   private var failure: (any Error)?
 
   private let wire: SiteWire
@@ -50,10 +50,10 @@ actor SiteNetwork: HTTPTransport {
 
   func calmDown() { isStormy = false }
 
-  /// Lets this happen before one of the next requests.
+  /// Lets this event happen before one of the next requests.
   func interrupt(_ thing: Meanwhile) { meanwhile.append(thing) }
 
-  /// Gives what went wrong between requests, once; what has not happened by then does not.
+  /// Returns the error of an event between requests, once. Events that have not happened by then are dropped.
   func takeFailure() -> (any Error)? {
     defer { (failure, meanwhile) = (nil, []) }
     return failure
@@ -80,7 +80,7 @@ actor SiteNetwork: HTTPTransport {
     }
   }
 
-  /// Lets one late request arrive; the answer reaches nobody.
+  /// Lets one late request arrive. Its answer is dropped.
   func deliverLate() async {
     guard let place = late.indices.randomElement(using: &random) else { return }
     let request = late.remove(at: place)
@@ -90,10 +90,10 @@ actor SiteNetwork: HTTPTransport {
 }
 
 extension SiteNetwork {
-  /// What the manual page does not promise: a deletion that arrives late looks at no mark.
+  /// The manual page does not guarantee this: a late deletion does not check the mark.
   private static func mayBeLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
 
-  /// Nor that a document which was deleted since it was made stays so when the request that makes it arrives again.
+  /// Nor does it guarantee that a deleted document stays deleted if the request that made it arrives again.
   private func isStillThere(_ request: ExchangeRequest) -> Bool {
     let key = request.body.flatMap { try? DocumentValue(json: $0)["identifier"]?.text }
     return wire.site.documents("treatments").contains {
@@ -101,7 +101,7 @@ extension SiteNetwork {
     }
   }
 
-  /// Not before a deletion: an edit in the moment before one is lost, as the manual page says.
+  /// Not before a deletion: an edit in the moment before one is lost, as the manual page states.
   private func letHappen(before request: ExchangeRequest) {
     guard !meanwhile.isEmpty, request.method != .DELETE, random.once(in: 3) else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }

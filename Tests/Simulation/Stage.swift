@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Where one world after the other plays. Stores and servers stay, with their open connections, and are emptied; what
-/// else a world leaves in its folder is removed.
+/// The stage for several worlds in sequence. Stores and servers stay with their open connections, and are emptied.
+/// Other files of a world in its folder are removed.
 final class Stage {
   let worldFolder: String
   private let template: Template
@@ -20,13 +20,13 @@ final class Stage {
     }
   }
 
-  /// Makes room for the next world.
+  /// Prepares for the next world.
   func clear() throws {
     try FileManager.default.removeItem(atPath: worldFolder)
     try FileManager.default.createDirectory(atPath: worldFolder, withIntermediateDirectories: true)
   }
 
-  /// A server that holds nothing.
+  /// An empty server.
   func server(_ number: Int) throws -> SimulatedServer {
     if let used = servers[number] {
       try used.empty()
@@ -37,7 +37,7 @@ final class Stage {
     return server
   }
 
-  /// Whatever nodes can sync with, empty.
+  /// An empty host of a kind.
   func host(_ kind: HostKind, _ number: Int, seed: UInt64, isStormy: Bool) throws -> any SimulatedHost {
     switch kind {
     case .server: try server(number)
@@ -45,7 +45,7 @@ final class Stage {
     }
   }
 
-  /// The connections to a store that holds nothing, by its place in the world.
+  /// The connections to an empty store, by its index in the world.
   func connections(_ place: Int) throws -> Connections {
     if let used = stores[place] {
       try used.file.empty()

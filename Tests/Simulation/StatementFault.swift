@@ -4,23 +4,23 @@ import GRDB
 import GRDBSQLite
 import LogbookStore
 
-/// One statement of a connection that fails, as when the disk does. What was committed stays; a failing COMMIT has
-/// committed, and the caller does not know.
+/// Makes one statement of a connection fail, as a faulty disk does. Committed data stay. A failing COMMIT has
+/// committed, but the caller does not know it.
 final class StatementFault {
-  /// Whether the statement came and failed.
+  /// Whether the statement was reached and failed.
   private(set) var hasStruck = false
   private let store: Store
   private let place: Int
   private var statements = 0
 
-  /// Lets a statement fail, counted from 1, until the fault ends.
+  /// Makes a statement, counted from 1, fail until the fault ends.
   init(_ store: Store, at place: Int) {
     self.store = store
     self.place = place
     watch()
   }
 
-  /// Lets every statement go through from here on.
+  /// Ends the fault.
   func end() {
     store.queue.inDatabase { database in
       sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil)
@@ -29,7 +29,7 @@ final class StatementFault {
   }
 
   private func watch() {
-    // Whoever makes a fault ends it, so that it outlives its use by SQLite.
+    // The owner of a fault ends it, so it exists longer than its use by SQLite.
     let context = Unmanaged.passUnretained(self).toOpaque()
     store.queue.inDatabase { database in
       sqlite3_trace_v2(
@@ -38,7 +38,7 @@ final class StatementFault {
           StatementFault.of(context)?.note(statement.flatMap { sqlite3_sql(OpaquePointer($0)) })
           return 0
         }, context)
-      // SQLite asks before a statement goes on, and when it ends.
+      // SQLite calls this before a statement continues, and when it ends.
       sqlite3_progress_handler(
         database.sqliteConnection, 1, { StatementFault.of($0)?.strikes() == true ? 1 : 0 }, context)
     }
@@ -49,7 +49,7 @@ final class StatementFault {
   }
 
   private func note(_ sql: UnsafePointer<CChar>?) {
-    // A transaction that begins and says that it did not is nothing that a disk does.
+    // A faulty disk never starts a transaction and reports that it did not.
     let begins = sql.map { String(cString: $0).hasPrefix("BEGIN") } ?? false
     if !begins, !hasStruck { statements += 1 }
   }

@@ -8,21 +8,22 @@ import LogbookStore
 import SeededRandom
 import ServerStore
 
-/// The files with which every world begins, made once: making the tables of a store takes longer than most schedules.
+/// The files with which every world begins. They are made once, since making the tables of a store takes longer than
+/// most schedules.
 package struct Template: Sendable {
   /// A store without a remote.
   let store: Data
   /// Two servers, so that a world can move from one to the other.
   let servers: [Server]
 
-  /// Puts a store that nobody has used at a path.
+  /// Puts an unused store at a path.
   func writeStore(to path: String) throws { try store.write(to: URL(fileURLWithPath: path)) }
 
   struct Server: Sendable {
     let files: [String: Data]
     let login: Login
 
-    /// Puts a server that nobody has used into a folder.
+    /// Puts an unused server into a folder.
     func write(to folder: String) throws {
       let manager = FileManager.default
       try manager.createDirectory(atPath: folder + "/logbooks", withIntermediateDirectories: true)
@@ -35,7 +36,7 @@ package struct Template: Sendable {
     }
   }
 
-  /// Makes the files in a folder, which is removed again.
+  /// Makes the files in a folder, which is then removed.
   package init() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "glucoport-template-\(UUID().uuidString)")
@@ -46,13 +47,13 @@ package struct Template: Sendable {
   }
 
   private static func makeStore(_ path: String) throws -> Data {
-    // The connection is closed behind this line, and empties its write-ahead log.
+    // The connection is closed after this line, and empties its write-ahead log.
     _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "Europe/Madrid"))
     return try contents(path)
   }
 
-  /// The bytes of a database, with pages of 4 KiB instead of 16: a commit writes whole pages, and in so small a file
-  /// that is most of its time.
+  /// The bytes of a database with pages of 4 KiB instead of 16. A commit writes whole pages, which takes most of its
+  /// time in such a small file.
   private static func contents(_ path: String) throws -> Data {
     let small = path + "-small"
     try DatabaseQueue(path: path).inDatabase { database in

@@ -4,7 +4,7 @@ package import Logbook
 package import LogbookStore
 import ServerStore
 
-/// The content of attachments: few of them, so that nodes attach the same ones.
+/// The content of attachments. There are only a few, so that nodes attach the same ones.
 extension World {
   func attach(_ node: SimulatedNode) throws {
     guard kind == .server else { return }
@@ -24,7 +24,7 @@ extension World {
     (0..<number * 30).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ number) }
   }
 
-  /// Every content that counts as uploaded is on the server, whole.
+  /// Checks that every content that counts as uploaded is whole on the server.
   func checkUploadedContents(_ node: SimulatedNode) async throws {
     guard let server = server as? SimulatedServer else { return }
     for attachment in try node.attachments() where attachment.isUploaded {
@@ -34,7 +34,8 @@ extension World {
     }
   }
 
-  /// Every side has every content that is anywhere, and where nothing was put back, every content at all.
+  /// Checks that every side has every content that exists anywhere. If nothing was restored, it has all contents ever
+  /// attached.
   func compareContents() async throws {
     guard let server = server as? SimulatedServer else { return }
     var whole: Set<String> = []
@@ -83,7 +84,7 @@ extension SimulatedNode {
 }
 
 extension SimulatedServer {
-  /// How much the server has of a content.
+  /// How much of a content the server has.
   package func held(_ digest: String) async throws -> HeldContent {
     guard let attachments = service.attachments else { throw Broken("the server stores no content") }
     return try await attachments.held(digest, observer)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// What meters and exports bring.
+/// Imports of meters and exports.
 extension World {
   func importReadings(_ node: SimulatedNode) throws {
     let batch = drawReadings()
@@ -12,7 +12,7 @@ extension World {
     try ingest(batch, node)
   }
 
-  /// An import of which a person gives the zone, often the one that the logbook has.
+  /// An import with a zone from a person, often the one of the logbook.
   func importGiven(_ node: SimulatedNode) throws {
     let base = try node.baseZone().split(separator: " ").first.map(String.init)
     let name = random.once(in: 2) ? base ?? "UTC" : drawZone()
@@ -20,7 +20,7 @@ extension World {
     removesReadings = kind == .site
     say("\(node.name) imports \(batch.readings.count) readings of \(name)")
     try ingest(batch, node, zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
-    // What it brought is in this zone, whatever was stated before.
+    // Its items are in this zone, whatever was stated before.
     let others = try node.rows(
       """
       SELECT r.device_time FROM reading AS r LEFT JOIN item_zone_name AS n ON n.id = r.zone
@@ -36,7 +36,7 @@ extension World {
     let device = ["a", "b"].randomElement(using: &random) ?? "a"
     batch.devices = [Device(vendor: "Maker", model: "M", serial: device, format: "sim")]
     for _ in 0..<Int.random(in: 1...6, using: &random) {
-      // Few places and values, so that nodes meet each other's readings, some with another value.
+      // There are few places and values, so that nodes have the same readings, some with another value.
       let isSensor = random.once(in: 2)
       let time = DeviceTime(seconds: 1_700_000_000 + 300 * Int64.random(in: 0..<12, using: &random))
       let value = Quantity(Double(Int.random(in: 100...103, using: &random)), .milligramsPerDecilitre)
@@ -48,7 +48,7 @@ extension World {
     return batch
   }
 
-  /// An export of a diary with rows that have their own ids, made at some time: older and newer ones come in any order.
+  /// An export of a diary with ids in its rows, from some time. Older and newer ones come in any order.
   func importDiary(_ node: SimulatedNode) throws {
     if random.once(in: 2) { exportTime += 1 }
     let made = Int64.random(in: max(1, exportTime - 2)...exportTime, using: &random)
@@ -59,7 +59,7 @@ extension World {
         placement: Placement(utcOffset: 3600, source: .zone),
         fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
         sourceID: "s\(id)", source: "app \(id)", line: 1)
-      // A store may have a row from an export that did not say where it came from.
+      // A store may have a row from an export without its origin.
       if random.once(in: 3) { row.guid = Digest.uuid(of: ["record", "sim", "s\(id)"]) }
       batch.records.append(row)
     }
@@ -71,7 +71,7 @@ extension World {
     _ batch: IngestBatch, _ node: SimulatedNode, zone: InputZone? = nil, generatedAt: Int64? = nil
   ) throws {
     before = try node.records()
-    // A meter gives no bytes that a digest could name.
+    // A meter has no bytes for a digest.
     let digest = random.once(in: 2) ? random.uuid() : ""
     let source = IngestSource(
       name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [], zone: zone)

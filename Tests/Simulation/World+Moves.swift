@@ -4,10 +4,10 @@ import Logbook
 import LogbookStore
 import TestServers
 
-/// What a site has of what the nodes show, and what no side may lose.
+/// Checks what a site has of the nodes' items, and what no side may lose.
 extension World {
-  /// Every reading that an import stored is everywhere, but for what the host refuses. A site gets nothing that is
-  /// hidden: that may be in one store alone.
+  /// Checks that every stored reading is everywhere, except for those that the host refuses. A site does not get hidden
+  /// readings, so those may be in one store only.
   func checkNoReadingIsLost() throws {
     var all: Set<String> = []
     for node in nodes {
@@ -21,7 +21,7 @@ extension World {
     guard lost.isEmpty else { throw Broken("the readings \(lost.sorted()) are lost") }
   }
 
-  /// At no instant a dose acts twice.
+  /// Checks that no dose acts twice at any instant.
   func checkDoses() throws {
     guard let site else { return }
     var doses: Set<String> = []
@@ -32,7 +32,7 @@ extension World {
     }
   }
 
-  /// Every item that a node shows stands once on a site, at the node's instant, and nothing else of ours does.
+  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other of our items.
   func compareSite() throws {
     guard let site else { return }
     try checkDoses()
@@ -67,15 +67,15 @@ extension World {
     }
   }
 
-  /// Whether stores edited a record apart of which one hides its own content, and has removed it from the site: its edit is
-  /// not sent while it is hidden, as the manual page says.
+  /// Whether stores have different edits of a record, and one of them hides its content and removed it from the site.
+  /// Its edit is not sent while it is hidden, as the manual page states.
   func isApart(_ guid: String) throws -> Bool {
     guard let site, site.hasWithdrawn(guid) else { return false }
     let states = try nodes.compactMap { try $0.records()[guid]?.state }
     return states.contains { !$0.agrees(with: states[0]) }
   }
 
-  /// The words of what is hidden on a node, or stays there alone.
+  /// The words of items on a node that are hidden, or that only this node has.
   func hiddenWords(of node: SimulatedNode) throws -> Set<String> {
     let hidden = try node.sync().compare { try $0.hiddenRecords() }
     return try node.records().reduce(into: []) { words, record in
@@ -89,7 +89,7 @@ extension SimulatedSite {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// Our valid entries: the seconds of each by its key.
+  /// The seconds of our valid entries, by their keys.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
@@ -102,7 +102,7 @@ extension SimulatedSite {
     site.documents("entries").contains { $0["glucoport"] == nil && $0.second == second }
   }
 
-  /// Whether a document says that its record was hidden.
+  /// Whether a document states that its record was hidden.
   func hasWithdrawn(_ guid: String) -> Bool {
     site.documents("treatments").contains {
       $0["glucoport"]?["withdrawn"] == true && $0.recordIDs.contains(guid)
@@ -111,7 +111,7 @@ extension SimulatedSite {
 }
 
 extension TestServers.NightscoutDocument {
-  /// The records that stand in it.
+  /// The records in the document.
   var recordIDs: [String] {
     self["glucoport"]?["parts"]?.array?.compactMap { $0["guid"]?.text } ?? []
   }

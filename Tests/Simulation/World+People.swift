@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// What people do with records.
+/// Actions of people on records.
 extension World {
   func add(_ node: SimulatedNode) throws {
     let guid = random.uuid()
@@ -39,7 +39,7 @@ extension World {
   }
 
   func edit(_ record: SyncRecord, _ node: SimulatedNode) throws {
-    // Programs of a site show the text alone.
+    // Programs of a site only show the text.
     let field = ["a", "b", kind == .site ? "text" : "c"].randomElement(using: &random) ?? "a"
     if case .text(let old)? = record.state.fields[field] { ledger.retire([old]) }
     let word = ledger.word(for: record.guid)
@@ -51,19 +51,19 @@ extension World {
     }
   }
 
-  /// Another time, now and then, for a site, where no document can be moved in time. What other programs wrote stays
-  /// where it is, as the manual page says.
+  /// Sometimes another time. For a site, no document can be moved in time. Documents of other programs keep their time,
+  /// as the manual page states.
   private func drawTime(of record: SyncRecord) -> DeviceTime? {
     guard kind == .site, addedHere.contains(record.guid), random.once(in: 8) else { return nil }
     return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
   }
 
-  /// Wants something fetched, or no longer.
+  /// Requests a download, or cancels one.
   func queue(_ node: SimulatedNode) throws {
     guard node.asksForParts else { return }
     let store = try node.connections.store(.editor)
     if random.once(in: 3), let download = try store.downloads().randomElement(using: &random),
-      // What fills a store is everybody's to wait for.
+      // Any person may wait for downloads that fill a store.
       download.priority == .waiting, download.subject != .records
     {
       say("\(node.name) cancels \(download.subject)")
@@ -90,7 +90,7 @@ extension World {
     _ = try node.editor().delete(record.guid)
   }
 
-  /// Takes back the last thing that was done on a node, or does it again.
+  /// Undoes the last action on a node, or redoes it.
   func step(_ node: SimulatedNode) throws {
     let direction: UndoDirection = random.once(in: 3) ? .redo : .undo
     let store = try node.editing()
@@ -113,13 +113,13 @@ extension World {
     try resolve(conflict, node)
   }
 
-  /// The server learns of it later.
+  /// Brings a record back. The server gets it later.
   private func bringBack(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)
   }
 
-  /// Who keeps an entry deleted deletes what belongs to it.
+  /// Retires the words of an entry's parts. A person who keeps an entry deleted also deletes its parts.
   private func retireChildren(of guid: String, _ node: SimulatedNode) throws {
     for child in try node.records().values where child.state.entryGuid == guid {
       ledger.retire(child.state.words)

@@ -4,7 +4,7 @@ import Foundation
 import Logbook
 import LogbookStore
 
-/// Copies, restores, another server.
+/// Copies, restores, and changes of the server.
 extension World {
   func meddle(_ node: SimulatedNode) async throws {
     switch Int.random(in: 0..<6, using: &random) {
@@ -32,7 +32,7 @@ extension World {
       isServerRestored = true
       mayLackContents = true
       tombstones = []
-      // Contents are no changes, so that no position shows them: who restores a server says so.
+      // Contents are not changes, so positions do not show them. A person who restores a server states it.
       for node in nodes { try node.sync().requeueContents() }
       try await forgetWhatIsNowhere()
     case 5 where serverCount == 1:
@@ -43,7 +43,7 @@ extension World {
 
   private func backup(of node: SimulatedNode) -> String { "\(folder)/\(node.name)-backup.db" }
 
-  /// The files of a store as a copy program finds them: SQLite's journal belongs to them.
+  /// Copies the files of a store, with SQLite's journal, like a copy program.
   private static func copyStore(_ path: String, to copy: String) throws {
     let manager = FileManager.default
     for suffix in ["", "-wal", "-shm"] where manager.fileExists(atPath: copy + suffix) {
@@ -87,7 +87,7 @@ extension World {
     try await forgetWhatIsNowhere()
   }
 
-  /// Whoever puts an older state back gives up what was nowhere else.
+  /// Retires the words that were only in a state which a restore replaced.
   func forgetWhatIsNowhere() async throws {
     var words: Set<String> = []
     for record in try await server.everything().records { words.formUnion(record.state.words) }

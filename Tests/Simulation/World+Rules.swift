@@ -6,8 +6,7 @@ import SeededRandom
 import Sync
 
 extension World {
-  /// What people wrote and see on a node is still there after a step that was not theirs, unless somebody who saw it
-  /// took it away.
+  /// Checks that a node's content still exists after a step that was not its own. Only a person who saw it may remove it.
   func checkNothingOverwritten(_ node: SimulatedNode) throws {
     let after = try node.records()
     for (guid, old) in before {
@@ -19,7 +18,7 @@ extension World {
       }
       if record.version < old.version
         || record.version == old.version && record.versionSynced < old.versionSynced,
-        // The base zone counts as sent until a remote had a say in it.
+        // The base zone counts as sent until a remote was asked.
         !isServerRestored, !old.isUnjoinedBase
       {
         throw Broken("\(node.name): the versions of \(guid) went back")
@@ -27,7 +26,7 @@ extension World {
     }
   }
 
-  /// Deleted stays deleted, and what a node calls synced is there.
+  /// Checks that deleted records stay deleted, and that records that a node considers synced are there.
   func checkServer() async throws {
     try await settleLosses()
     guard random.once(in: 4) else { return }
@@ -54,8 +53,8 @@ extension World {
     }
   }
 
-  /// A site shows its deletions by what is missing. Who has not sent a record yet, or imports its row later, makes it
-  /// again where API v1 left nothing of it, as the manual page says.
+  /// A site shows deletions only by missing documents. A node that has not sent a record yet, or imports its row later,
+  /// makes it again if API v1 left no trace of it. The manual page documents this.
   private func noteDeletions(_ records: [RemoteRecord]) throws {
     let live = Set(records.map(\.guid))
     for guid in heldBefore.subtracting(live) where addedHere.contains(guid) && !broughtBack.contains(guid) {
@@ -66,17 +65,17 @@ extension World {
     heldBefore = live
   }
 
-  /// Two people may bring one record back: what the second decided may arrive behind another deletion.
+  /// Two people may restore one record: the second decision may arrive after another deletion.
   private func isStillToCome(_ guid: String) throws -> Bool {
     try nodes.contains { node in
       try node.records()[guid].map { $0.isPending && !$0.state.isDeleted } ?? false
     }
   }
 
-  /// What counts as synced is on the server, in this state or a later one.
+  /// Checks that synced records are on the server, in this state or a later one.
   private func checkSynced(_ record: SyncRecord, _ theirs: RemoteRecord?, _ node: SimulatedNode) throws {
     guard let theirs else {
-      // Another program may have deleted it on a site, or a node.
+      // On a site, another program or node may have deleted it.
       if kind == .site { return }
       throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
     }
@@ -97,7 +96,8 @@ extension World {
     }
   }
 
-  /// A store shows a treatment of another program by the zone in which it fetched it: only the instant is that program's.
+  /// A store shows a treatment of another program in the zone at the time of the fetch. Only the instant is from that
+  /// program.
   private func agree(_ mine: RecordState, _ theirs: RecordState) -> Bool {
     if mine.agrees(with: theirs) { return true }
     guard kind == .site, let offset = mine.statedOffset, let other = theirs.statedOffset else { return false }
@@ -109,27 +109,28 @@ extension World {
     revision.split(separator: ".").first.flatMap { Int64($0) }
   }
 
-  /// Every reading that counts as uploaded is on the server.
+  /// Checks that every uploaded reading is on the server.
   private func checkUploaded(_ node: SimulatedNode, _ theirs: IdentityDigests) throws {
     let mine = try node.sync().compare { try $0.uploadedDigests() }
-    // A site lacks what is hidden, and what is on its way to another time.
+    // A site lacks readings that are hidden or being moved.
     if removesReadings { return }
     for bucket in mine.differing(from: theirs) where mine.counts[bucket] >= theirs.counts[bucket] {
       throw Broken("\(node.name): a reading in bucket \(bucket) counts as uploaded, and the server lacks it")
     }
   }
 
-  /// Everybody syncs and decides until a whole round finds nothing to do.
+  /// Lets all nodes sync and decide until a whole round changes nothing.
   func comeToRest() async throws {
     try await settleLosses()
     for node in nodes {
       await node.remote.setWeather(.calm)
       await node.remote.setPage(1000)
       await site?.network.calmDown()
-      // What was begun ends with its own options.
+      // A started upload ends with its own options.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
-    // The run after a change looks at the history of a site alone, and the next one at what leaves no trace there.
+    // After a change, the first run only reads the history of a site. The next one finds changes that leave no trace
+    // there.
     var quietRounds = 0
     for _ in 0..<40 {
       var isQuiet = true
@@ -143,12 +144,12 @@ extension World {
     throw Broken("the nodes do not come to rest")
   }
 
-  /// A person decides what needs a decision; returns whether anything did.
+  /// Decides open conflicts like a person. Returns whether there were any.
   private func decide(_ node: SimulatedNode) throws -> Bool {
     var decides = false
     for conflict in try node.conflicts() {
       decides = true
-      // One decision can settle the next: an entry and what belongs to it.
+      // One decision can settle the next, such as for an entry and its parts.
       if try node.conflicts().contains(conflict) { try resolve(conflict, node) }
     }
     let refused = try node.records().values.filter { $0.isQuarantined && !$0.isConflicted && $0.isPending }
@@ -160,7 +161,7 @@ extension World {
     return decides
   }
 
-  /// Whether an upload finds all sides equal.
+  /// Whether an upload finds no difference.
   func uploadFindsNothing(_ node: SimulatedNode) async throws -> Bool {
     node.clock += 86_400
     site?.moveClock(by: 120_000)
@@ -180,8 +181,8 @@ extension World {
     return ending == .complete && summary == UploadSummary()
   }
 
-  /// A node holds the records of the host and no others. A site shows neither tombstones nor what is hidden, but for
-  /// records of other programs.
+  /// Checks that a node has the records of the host and no others. A site shows neither tombstones nor hidden records,
+  /// except for records of other programs.
   private func checkSameRecords(_ node: SimulatedNode, _ theirs: Set<String>) throws {
     let records = try node.records()
     let mine = Set(records.keys)
@@ -199,7 +200,7 @@ extension World {
     }
   }
 
-  /// All sides hold the same, and every edit is in it that nobody took away.
+  /// Checks that all sides have the same content, with every edit that no person removed.
   func compare() async throws {
     let held = try await server.everything()
     let theirs = try await server.digests()
@@ -215,7 +216,7 @@ extension World {
         guard let mine = records[record.guid], agree(mine.state, record.state), !mine.isPending else {
           throw Broken("\(node.name): \(record.guid) is not what the server has")
         }
-        // What is deleted is told nothing more.
+        // Deleted records get no further information.
         guard mine.state.isDeleted || mine.state.provenance == record.state.provenance else {
           throw Broken("\(node.name): \(record.guid) does not come from where the server says")
         }
@@ -225,7 +226,7 @@ extension World {
     try compareSite()
     try checkNoReadingIsLost()
     var words = held.records.reduce(into: Set<String>()) { $0.formUnion($1.state.words) }
-    // A site shows nothing of what is hidden.
+    // A site shows no hidden items.
     if kind == .site { for node in nodes { words.formUnion(try hiddenWords(of: node)) } }
     let lost = ledger.allOwed.subtracting(words)
     guard lost.isEmpty else { throw Broken("the edits \(lost.sorted()) are lost") }

@@ -5,9 +5,9 @@ import Logbook
 import SeededRandom
 import TestServers
 
-/// What other programs do on a site: some write by API v1, which leaves no mark of change, some by API v3.
+/// Actions of other programs on a site. Some use API v1, which leaves no trace of a change, some API v3.
 extension World {
-  /// The site, where the nodes sync with one.
+  /// The site, if the nodes sync with one.
   var site: SimulatedSite? { server as? SimulatedSite }
 
   func actOnSite() throws {
@@ -24,13 +24,14 @@ extension World {
     }
   }
 
-  /// An edit under a mark, which may come between two requests of a node.
+  /// An edit that sets the time of change. It may come between two requests of a node.
   func editAsApp(_ site: SimulatedSite) throws {
     try edit(on: site, "by v3") { try site.askAsApp("PATCH", "/\($0)", ["notes": .string($1)]) == 200 }
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // In the seconds of meters or beside them, and never at the very time: of one type and time API v1 keeps one entry.
+    // In the seconds of meters or near them, and never at the same time, since API v1 keeps one entry of one type and
+    // time.
     let isBeside = random.once(in: 3)
     let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
@@ -48,7 +49,7 @@ extension World {
     let isTaken = site.site.documents("treatments").contains {
       $0["created_at"]?.text == time && $0["eventType"]?.text == event
     }
-    // Of one kind and time API v1 keeps one treatment, and replaces what is there.
+    // API v1 keeps one treatment of one kind and time, and would replace this one.
     guard !isTaken else { return }
     let word = ledger.word(for: "")
     var treatment: TestServers.NightscoutDocument = [
@@ -66,7 +67,7 @@ extension World {
     let guid = Self.guid(id, .note)
     let word = ledger.word(for: guid)
     say("an app adds \(guid.prefix(4)) \(word)")
-    // Its write may be seen after later ones.
+    // Its write may become visible after later ones.
     site.site.change { $0.visibilityDelayMilliseconds = 2000 }
     try site.askAsApp(
       "POST", "",
@@ -102,7 +103,7 @@ extension World {
     guard try delete(id) else { throw Broken("site: a deletion \(way) was not taken") }
   }
 
-  /// A treatment that programs see by now, with one record in it, and not on its way to another document.
+  /// A visible treatment with one record, which is not being moved to another document.
   private func someTreatment(_ site: SimulatedSite) -> TestServers.NightscoutDocument? {
     site.visibleTreatments().filter { document in
       document["glucoport"]?["moved"] == nil && Self.guid(document) != nil
@@ -110,8 +111,8 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Whether a document states something about others, of which other programs read nothing. One that is deleted there is
-  /// not found where its time is older than two days.
+  /// Whether a document states something about others, which other programs do not read. A deleted one is not found if
+  /// its time is older than two days.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }
@@ -120,7 +121,7 @@ extension World {
     document["identifier"]?.text ?? document["_id"]?.text
   }
 
-  /// The record whose text the notes of a document are.
+  /// The record whose text is in the notes of a document.
   private static func guid(_ document: TestServers.NightscoutDocument) -> String? {
     if let own = document["glucoport"]?["parts"]?.array?.first?["guid"]?.text { return own }
     guard let id = id(document), let event = document["eventType"]?.text, event != "Site Change" else {
@@ -129,12 +130,12 @@ extension World {
     return guid(id, event == "Note" ? .note : .food)
   }
 
-  /// The id of the record that a document of another program holds.
+  /// The id of the record in a document of another program.
   private static func guid(_ id: String, _ kind: RecordKind) -> String {
     Digest.uuid(of: ["record", "nightscout", "\(id)/\(kind.rawValue)"])
   }
 
-  /// Every word of people in a document.
+  /// All words of people in a document.
   private static func words(_ document: TestServers.NightscoutDocument) -> Set<String> {
     let text = DocumentValue.object(document).json
     return Set(text.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.first == "w" })

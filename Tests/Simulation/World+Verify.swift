@@ -4,10 +4,10 @@ import Logbook
 import Sync
 
 extension World {
-  /// Compares a node with the server, and makes up for differences now and then. Nothing that people wrote is replaced,
-  /// and what the server acknowledged is missing there only where it was put back.
+  /// Compares a node with the server, and sometimes repairs differences. No content of people is replaced. Acknowledged
+  /// content is only missing there after a restore.
   func verify(_ node: SimulatedNode) async throws {
-    // An upload holds the lock to its end.
+    // An upload has the lock until it ends.
     guard kind == .server, node.session == nil,
       let session = VerifySession(try node.sync(), node.way, named: "simulation")
     else { return }
@@ -31,7 +31,7 @@ extension World {
     try checkNothingOverwritten(node)
   }
 
-  /// Whoever is at rest finds no difference.
+  /// Checks that a node at rest finds no difference.
   func checkNoDifference(_ node: SimulatedNode) async throws {
     guard kind == .server, let session = VerifySession(try node.sync(), node.way, named: "simulation") else {
       return
@@ -39,7 +39,7 @@ extension World {
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {
-      // A copy of its store went on under its id. An upload gives one of them its own id.
+      // A copy of its store continued with its id. An upload gives a new id to one of them.
       _ = try await uploadFindsNothing(node)
       try await session.compare()
     }

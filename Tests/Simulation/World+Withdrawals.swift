@@ -4,9 +4,9 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// What people take out of a logbook, and put back.
+/// Actions of people that remove content from a logbook and restore it.
 extension World {
-  /// Undoes an import or redoes one, the one that others hide or show, too; now and then in vain.
+  /// Undoes or redoes an import, also one that others hide or show. Sometimes there is nothing to do.
   func undo(_ node: SimulatedNode) throws {
     removesReadings = kind == .site
     let imports = try node.sync().ingests(limit: 20).filter { $0.digest != nil }
@@ -29,10 +29,11 @@ extension World {
     try readings(of: node).count { !$0.isWithdrawn }
   }
 
-  /// What a store's own import brought is visible there, unless it is undone, or a person hid it: whatever others undo.
+  /// Checks that the content of a store's own imports is visible there. It is not if the import is undone, or a person
+  /// hid it. Actions of others make no difference.
   func checkOwnImports(_ node: SimulatedNode) throws {
     let undone = try node.sync().undoneImports()
-    // A meter gives what it holds each time, so that it shows nothing that was hidden before.
+    // A meter gives its whole memory each time, so a new import does not show hidden readings.
     let files = try node.sync().ingests(limit: 1000).filter { $0.digest?.isEmpty == false }
     let own = Set(files.map(\.id)).subtracting(undone)
     let hidden = try readings(of: node).filter {
@@ -47,7 +48,7 @@ extension World {
     }
   }
 
-  /// Hides one reading, one record, or some readings of a device with those that come later, or takes that back.
+  /// Hides one reading, one record, or some readings of a device including later ones, or shows them again.
   func hide(_ node: SimulatedNode) throws {
     removesReadings = kind == .site
     switch Int.random(in: 0..<4, using: &random) {
@@ -87,7 +88,8 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Every node hides the same of what it has. Of a sensor's place each node may hold its own first value, and shows equal ones once.
+  /// Checks that every node hides the same items. At a sensor's place each node may have another first value, and equal
+  /// ones are shown once.
   func compareVisible() throws {
     for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }
@@ -129,18 +131,18 @@ extension World {
   }
 }
 
-/// What a node has, each with whether it is shown.
+/// The items of a node, each with its visibility.
 private struct Visible {
   let name: String
   var sticks: [String: Bool] = [:]
-  /// Where sensors have values.
+  /// The places with sensor values.
   var places: [String: Bool] = [:]
   let records: [String: Bool]
 
   init(_ name: String, _ readings: [StoredReading], _ records: [StoredRecord]) throws {
     self.name = name
     self.records = Dictionary(records.map { ($0.guid, !$0.isWithdrawn) }) { $0 && $1 }
-    // One that the host refused stays with its node.
+    // A reading that the host refused stays on its node.
     for reading in readings where reading.isUploaded {
       if reading.kind == .smbg {
         sticks[reading.identity.text] = !reading.isWithdrawn

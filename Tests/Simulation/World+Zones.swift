@@ -5,14 +5,14 @@ import LogbookStore
 import SeededRandom
 import Sync
 
-/// What people state about time zones.
+/// Statements of people about time zones.
 extension World {
   private static let zones = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
 
-  /// A zone that a person may name.
+  /// A zone for a person to choose.
   func drawZone() -> String { Self.zones.randomElement(using: &random) ?? "UTC" }
 
-  /// Gives a store that nobody has used the zone of its machine, or one that a person gave.
+  /// Gives an unused store the zone of its machine, or one from a person.
   func drawFirstZone(_ node: SimulatedNode) throws {
     guard hasZones else { return try node.setFirstZone("Europe/Madrid", isGiven: true) }
     let name = random.once(in: 2) ? Self.zones.randomElement(using: &random) ?? "UTC" : "Europe/Madrid"
@@ -21,14 +21,14 @@ extension World {
     try node.setFirstZone(name, isGiven: isGiven)
   }
 
-  /// Which base zone a run is told to keep: nothing, until it asked, and not each time when it did.
+  /// The base zone that a run should keep. It is nil until a run asked, and sometimes also after that.
   func drawZoneChoice(_ node: SimulatedNode) -> ZoneChoice? {
     guard node.isAskedForZone ? !random.once(in: 4) : random.once(in: 40) else { return nil }
     return ZoneChoice.allCases.randomElement(using: &random)
   }
 
-  /// Does a step of an upload, which may end with the question which base zone is the right one. Nothing is sent then,
-  /// and the zone stays.
+  /// Performs a step of an upload, which may end with the question which base zone is right. Then nothing is sent, and
+  /// the zone stays.
   func takeStep(_ node: SimulatedNode) async throws -> UploadEnding? {
     let zone = node.isJoining ? try node.baseZone() : ""
     do {
@@ -43,7 +43,7 @@ extension World {
     }
   }
 
-  /// States another base zone, that another one held for some hours, or takes such a period back.
+  /// States another base zone or a period with another zone, or removes such a period.
   func stateZone(_ node: SimulatedNode) throws {
     let store = try node.connections.store(.editor)
     defer { node.forgetRead() }
@@ -74,13 +74,13 @@ extension World {
     _ = try store.add(period, at: node.clock)
   }
 
-  /// Every store derives the same instants from the same statements.
+  /// Checks that every store derives the same instants from the same statements.
   func compareInstants() throws {
     guard let first = nodes.first else { return }
     let expected = try Self.instants(of: first)
     for node in nodes.dropFirst() {
       let instants = try Self.instants(of: node)
-      // What is hidden before it was sent to a site stays in one store.
+      // An item that is hidden before it is sent to a site stays in one store.
       let differing = Set(instants.keys).union(expected.keys).filter { key in
         let (mine, theirs) = (instants[key] ?? [], expected[key] ?? [])
         return mine != theirs && (kind == .server || !mine.isSubset(of: theirs) && !theirs.isSubset(of: mine))
@@ -91,7 +91,7 @@ extension World {
     }
   }
 
-  /// The instants of each item: those of finger sticks and sensor values of one position are together.
+  /// The instants of each item. Those of finger sticks and sensor values at one position are together.
   private static func instants(of node: SimulatedNode) throws -> [Substring: Set<Substring>] {
     try node.instants().reduce(into: [:]) { instants, line in
       guard let end = line.lastIndex(of: " ") else { return }

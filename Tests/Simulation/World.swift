@@ -6,10 +6,10 @@ import LogbookStore
 import SeededRandom
 import Sync
 
-/// Some nodes, a server, and people and programs that work on them at the same time, all drawn from one seed.
+/// Some nodes, a server, and people and programs that use them at the same time, all from one seed.
 ///
-/// Everything is real but the network: stores, storage, engine. After each step the rules are checked that hold at
-/// every instant; at the end everybody comes to rest, and then all sides are equal.
+/// Everything is real except the network: stores, storage, engine. After each step the rules are checked that always
+/// apply. At the end all nodes come to rest, and all sides are equal.
 final class World {
   let stage: Stage
   var folder: String { stage.worldFolder }
@@ -17,44 +17,44 @@ final class World {
   var ledger = Ledger()
   var nodes: [SimulatedNode] = []
   var server: any SimulatedHost
-  /// Whether the server was put back, so that what it acknowledged may be missing until the next pull.
+  /// Whether the server was restored, so that acknowledged data may be missing until the next pull.
   var isServerRestored = false
-  /// Records that were seen deleted on the server, until a person brings one back.
+  /// Records that were deleted on the server, until a person restores one.
   var tombstones: Set<String> = []
-  /// The records that a site showed when it was last looked at.
+  /// The records that a site showed at the last check.
   var heldBefore: Set<String> = []
   /// Records that were made on nodes.
   var addedHere: Set<String> = []
-  /// Records that a person brought back, until they are seen on the server again.
+  /// Records that a person restored, until they are on the server again.
   var broughtBack: Set<String> = []
-  /// Where the edits that a restore gave up are not settled yet.
+  /// Whether edits that a restore removed are not settled yet.
   var lostByRestore = false
-  /// What the records of the node at work were before the step, or behind the last edit in it.
+  /// The records of the active node before the step, or after the last edit in it.
   var before: [String: SyncRecord] = [:]
-  /// Every reading that an import stored and no restore gave up.
+  /// Every reading that an import stored and no restore removed.
   var owedReadings: Set<String> = []
-  /// Whether a site may lack readings that a store sent: those that are hidden or moved.
+  /// Whether a site may lack readings that a store sent, because they are hidden or moved.
   var removesReadings = false
-  /// Readings that a person ever hid or showed for themselves, and devices of which a person hid some.
+  /// Readings that a person ever hid or showed, and devices with readings that a person hid.
   var hiddenByPeople: Set<String> = []
   var hiddenDevices: Set<String> = []
   var nodeCount = 0
   var serverCount = 1
   var exportTime: Int64 = 1
-  /// What the nodes sync with.
+  /// The kind of host with which the nodes sync.
   let kind: HostKind
-  /// Whether contents may be gone that were nowhere else.
+  /// Whether contents may be lost that were nowhere else.
   var mayLackContents = false
   /// Whether the server refuses some records permanently.
   let isPicky: Bool
-  /// Whether machines are set up for different zones, and people give the logbook another one. Each change of it takes
-  /// several times as long as a step without.
+  /// Whether machines have different zones, and people change the zone of the logbook. Each change takes several times
+  /// as long as a step without one.
   let hasZones: Bool
   private let isStormy: Bool
-  /// What happened, for who reads a failing seed.
+  /// The events, for the reader of a failing seed.
   private(set) var journal: [String] = []
 
-  /// A world on a stage that has no other.
+  /// A world on a stage that no other world uses.
   init(seed: UInt64, _ stage: Stage, _ kind: HostKind = .server) async throws {
     self.stage = stage
     self.kind = kind
@@ -74,7 +74,7 @@ final class World {
     }
   }
 
-  /// Lets this many things happen, then brings everybody to rest and compares.
+  /// Runs this many events, then brings all nodes to rest and compares them.
   func run(steps: Int) async throws {
     for _ in 0..<steps {
       try await happen()
@@ -87,7 +87,7 @@ final class World {
 
   func say(_ line: String) { journal.append(line) }
 
-  /// How the calls of nodes fare. To a site single requests go wrong instead.
+  /// The faults of the nodes' calls. For a site, single requests fail instead.
   var weather: Weather { isStormy && kind == .server ? .stormy : .calm }
 
   /// An empty host to sync with.
@@ -95,14 +95,15 @@ final class World {
     try stage.host(kind, number, seed: random.next(), isStormy: isStormy)
   }
 
-  /// A way to the server. A picky one refuses, permanently, every content that ends in a 7, and some readings.
+  /// A connection to the server. If the server is picky, it permanently refuses every content that ends in 7, and some
+  /// readings.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
       await remote.refuse { state in
         state.words.contains { $0.hasPrefix("w") && $0.hasSuffix("7") } ? "it ends in a 7" : nil
       }
-      // By place, not by value: what is refused of one node is refused of all.
+      // By place and not by value: a reading that is refused for one node is refused for all.
       await remote.refuseReadings { $0.position / 300 % 5 == 0 ? "the fifth" : nil }
     }
     return remote
@@ -136,7 +137,7 @@ final class World {
     }
   }
 
-  /// What people and meters do at any time, also while a request is on its way.
+  /// Actions of people and meters at any time, also during a request.
   private func change(_ node: SimulatedNode) throws {
     switch Int.random(in: 0..<42, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
@@ -153,7 +154,7 @@ final class World {
     }
   }
 
-  /// Runs a command of a person, of which a statement fails now and then: it did all that it was asked to, or nothing.
+  /// Runs a command of a person. Sometimes a statement fails, and the command must have done everything or nothing.
   private func command(_ node: SimulatedNode, _ role: StoreRole, _ work: () throws -> Void) throws {
     guard let place = drawFault() else { return try work() }
     let (records, known) = (try node.records(), (ledger, tombstones, broughtBack))
@@ -168,7 +169,7 @@ final class World {
     }
   }
 
-  /// Which statement of a command fails; nil, mostly, for none.
+  /// Which statement of a command fails; mostly nil for none.
   private func drawFault() -> Int? { random.once(in: 12) ? Int.random(in: 1...24, using: &random) : nil }
 
   private func upload(_ node: SimulatedNode) async throws {
@@ -210,7 +211,7 @@ final class World {
     return options
   }
 
-  /// Something happens on the node while its request is on its way.
+  /// An event on the node during its request.
   private func interrupt(_ node: SimulatedNode) throws {
     say("while a request of \(node.name) is on its way:")
     if random.once(in: 6) { try resolve(node) } else { try change(node) }

@@ -3,7 +3,7 @@
 import GRDBSQLite
 import Logbook
 
-/// Makes SQLite files for tests, also such as no app makes.
+/// Makes SQLite files for tests, including files that no app makes.
 package enum DatabaseWriter {
   /// The bytes of a database after some statements.
   package static func database(_ sql: String) throws -> [UInt8] {
@@ -23,7 +23,7 @@ package enum DatabaseWriter {
     return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
 
-  /// The bytes of a database in which the definition of a table reads otherwise, as only somebody who means harm writes it.
+  /// The bytes of a database with a changed definition of a table, as only an attacker writes it.
   package static func database(_ sql: String, defining table: String, as definition: String) throws -> [UInt8]
   {
     try database(

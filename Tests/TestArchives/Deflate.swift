@@ -5,7 +5,7 @@ import Logbook
 
 /// Compresses inputs of tests.
 package enum Deflate {
-  /// The bytes as the member of an archive holds them.
+  /// The bytes in the form of an archive's member.
   package static func raw(_ bytes: [UInt8]) throws -> [UInt8] { try packed(bytes, windowBits: -15) }
 
   /// The bytes as one gzip member.

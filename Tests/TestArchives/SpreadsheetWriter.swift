@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// Writes XLSX and ODS files for tests, with every file in them as a test wants it.
+/// Writes XLSX and ODS files for tests. A test can set every file in them.
 package struct SpreadsheetWriter {
   package enum Cell {
     case text(String)
-    /// The text in the cell itself instead of the shared texts of XLSX.
+    /// The text is in the cell itself, and not in the shared texts of XLSX.
     case inline(String)
     case number(String)
-    /// A day number of XLSX in one of the formats of `Style`.
+    /// A day number of XLSX in a format of `Style`.
     case serial(String, Style)
     case boolean(Bool)
     case error(String)
@@ -47,12 +47,12 @@ package struct SpreadsheetWriter {
   package var sheets: [Sheet]
   /// Whether days count from 1904.
   package var is1904 = false
-  /// Files that replace those of the same path, or that come with them.
+  /// Files that replace others with the same path, or are added.
   package var parts: [(path: String, text: String)] = []
 
   package init(_ sheets: [Sheet]) { self.sheets = sheets }
 
-  /// One sheet of texts: a table as CSV with commas, of which no cell has one.
+  /// One sheet of texts: a table as CSV whose cells have no commas.
   package init(csv: String, sheet: String = "Sheet1") {
     let rows = csv.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.split(separator: ",", omittingEmptySubsequences: false).map { Cell.text(String($0)) }

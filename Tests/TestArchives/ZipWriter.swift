@@ -3,7 +3,7 @@
 import CZlib
 import Logbook
 
-/// Writes ZIP archives for tests, with every detail as a test wants it.
+/// Writes ZIP archives for tests. A test can set every detail.
 package struct ZipWriter {
   package struct Entry {
     package var name: String
@@ -12,11 +12,11 @@ package struct ZipWriter {
     package var flags = 0
     package var method: Int?
     package var mode = 0o100644
-    /// What the directory says instead of the truth.
+    /// A wrong size in the directory.
     package var statedSize: Int?
     package var statedChecksum: UInt32?
     package var isZip64 = false
-    /// Where the directory says that it begins, instead of the truth.
+    /// A wrong offset of the directory.
     package var statedOffset: Int?
 
     package init(

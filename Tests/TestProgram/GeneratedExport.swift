@@ -3,7 +3,7 @@
 import Foundation
 import Logbook
 
-/// Exports that tests write themselves.
+/// Makes exports for tests.
 package enum GeneratedExport {
   private static let header = "time,glucose (mg/dL)"
 

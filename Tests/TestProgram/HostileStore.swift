@@ -3,8 +3,8 @@
 import Foundation
 package import GRDB
 
-/// A store of which one value becomes what no glucoport writes, whatever the schema says of its column, as after a fault of the
-/// disk. The schema itself stays as it was.
+/// A store in which one value is replaced by an invalid one, against the schema, as after a fault of the disk. The
+/// schema is not changed.
 package struct HostileStore {
   /// A column with the number of a value of `values`.
   package struct Change: Sendable, CustomStringConvertible {
@@ -15,7 +15,7 @@ package struct HostileStore {
     package var description: String { "\(table).\(column) = value \(value)" }
   }
 
-  /// Numbers at the ends of their types, other types, and texts that are other texts.
+  /// Numbers at the ends of their types, other types, and unusual texts.
   package static let values: [(any DatabaseValueConvertible & Sendable)?] = [
     nil, 0, -1, Int64.min, Int64.max, Int64(1) << 62, 9e18, -1e300, Double.infinity, Int64(5_000_000_000),
     Int64(1_000_000_000_000), Int64(-1_000_000_000_000), 86_400, "x", "", "-1", "9223372036854775807",
@@ -30,7 +30,7 @@ package struct HostileStore {
 
   private let path: String
 
-  /// The store in a file that no process has open.
+  /// The store in a file that no process has opened.
   package init(_ path: String) { self.path = path }
 
   /// Every column of every table with every value.
@@ -48,10 +48,10 @@ package struct HostileStore {
     }
   }
 
-  /// Changes one row; a table without one gets one first.
+  /// Changes one row. An empty table gets a row first.
   ///
   /// - Parameter row: chooses the row.
-  /// - Returns: whether SQLite took it: some values break an index or a generated column.
+  /// - Returns: whether SQLite accepted it, since some values break an index or a generated column.
   package func make(_ change: Change, row: Int) throws -> Bool {
     let schema = try loosen(change.table)
     let queue = try DatabaseQueue(path: path)
@@ -78,7 +78,7 @@ package struct HostileStore {
     return isMade
   }
 
-  /// Removes every rule of a table and every trigger; gives what is needed to bring them back.
+  /// Removes every rule of a table and every trigger. Returns what is necessary to restore them.
   private func loosen(_ table: String) throws -> Rules {
     let queue = try DatabaseQueue(path: path)
     let rules = try queue.write { database in
@@ -114,8 +114,8 @@ package struct HostileStore {
     try queue.close()
   }
 
-  /// Written by hand, since SQLite would read all rules again for each trigger that it drops or makes. The next connection
-  /// reads them.
+  /// Written directly, since SQLite would read all rules again for each trigger that it drops or makes. The next
+  /// connection reads them.
   private static func set(_ sql: String, _ table: String, _ database: Database) throws {
     try database.execute(sql: "PRAGMA writable_schema = ON")
     try database.execute(

@@ -10,11 +10,11 @@ import Testing
   import Musl
 #endif
 
-/// The built binary in a temporary folder, which is its home and data folder, and goes with this value.
+/// The built binary in a temporary folder, which is its home and data folder, and is removed with this value.
 package final class Program: Sendable {
-  /// What a run of the binary left.
+  /// The result of a run of the binary.
   package struct Outcome: Sendable {
-    /// The exit status, as a shell reports it: 128 and the signal's number for a process that a signal ended.
+    /// The exit status, as a shell reports it: 128 plus the signal's number for a process that a signal ended.
     package let status: Int32
     package let output: String
     package let errors: String
@@ -33,17 +33,18 @@ package final class Program: Sendable {
     let arguments: [String]
   }
 
-  /// The binary is beside the test program, where the package builds both.
+  /// The binary is next to the test program, in the package's folder of products.
   private static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().path
 
-  /// How long a run may take unless a test sets it. Sanitizers and busy machines are slow.
+  /// The time limit of a run, unless a test sets it. Sanitizers and busy machines are slow.
   package static let timeLimit = Duration.seconds(90)
   private static let outputLimit = 64 << 20
 
   package let folder: URL
 
-  /// A binary that refuses its input closes the pipe while the test still writes. Its own signals are the default.
+  /// A binary that refuses its input closes the pipe while the test is still writing. Its own signals have their
+  /// defaults.
   private static let ignoresClosedPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
   package init() throws {
@@ -56,16 +57,16 @@ package final class Program: Sendable {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind in the temporary folder harms no test.
+      // A folder that remains in the temporary folder does not affect a test.
     }
   }
 
-  /// Where the binary keeps its store when nobody says.
+  /// The default path of the binary's store.
   package var store: String { path("data/glucoport/logbook.db") }
 
   package func path(_ name: String) -> String { folder.appending(path: name).path }
 
-  /// Writes a file into the folder; gives its path.
+  /// Writes a file into the folder and returns its path.
   @discardableResult
   package func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
     try Data(bytes).write(to: folder.appending(path: name))
@@ -101,7 +102,7 @@ package final class Program: Sendable {
       "bash", ["-c", "cd \"$HOME\" || exit; " + script], input: [], environment: [:], within: limit)
   }
 
-  /// Runs the binary without the right of root to read and write everything.
+  /// Runs the binary without root's permission to read and write everything.
   package func runUnprivileged(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> Outcome {
@@ -118,7 +119,7 @@ package final class Program: Sendable {
       within: Self.timeLimit)
   }
 
-  /// The binary with a standard input that stays open as long as the closure works.
+  /// Runs the binary with a standard input that stays open while the closure works.
   package func run<Value: Sendable>(
     _ arguments: String..., environment: [String: String] = [:],
     while body:
@@ -152,7 +153,7 @@ package final class Program: Sendable {
         do {
           _ = try await process.standardInputWriter.write(input)
         } catch is SubprocessError {
-          // A process that refuses its input ends before it has read all of it; its status shows why.
+          // A process that refuses its input ends before it has read all of it. Its status shows the reason.
         }
         try await process.standardInputWriter.finish()
       }
@@ -167,7 +168,7 @@ package final class Program: Sendable {
     var variables: [Environment.Key: String] = [
       "HOME": folder.path, "XDG_DATA_HOME": path("data"), "TMPDIR": folder.path,
       "PATH": Self.products + ":/usr/bin:/bin",
-      // The zone of the machine that runs the tests says nothing about them.
+      // The zone of the test machine must not affect the tests.
       "GLUCOPORT_TIMEZONE": "UTC",
     ]
     for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
@@ -188,7 +189,7 @@ package final class Program: Sendable {
       errors: String(decoding: errors, as: UTF8.self), seconds: (ContinuousClock.now - start) / .seconds(1))
   }
 
-  /// Ends the work, and its process, when it takes longer.
+  /// Ends the work and its process when the time limit is exceeded.
   private func limited<Value: Sendable>(
     _ limit: Duration, _ arguments: [String], _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -204,8 +205,8 @@ package final class Program: Sendable {
   }
 }
 
-/// Tries every few milliseconds until the condition holds; false when it does not in time. What is waited for needs the
-/// processor more than the question whether it is there.
+/// Checks every few milliseconds whether the condition is true; false if it is not in time. The interval leaves the
+/// processor to the process that is waited for.
 package func eventually(
   within limit: Duration, _ condition: () async throws -> Bool
 ) async throws -> Bool {

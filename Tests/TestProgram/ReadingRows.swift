@@ -36,7 +36,7 @@ package struct ReadingRows: Sendable {
     return program
   }
 
-  /// Samples of a sensor every so many minutes, of values that go up and down.
+  /// Samples of a sensor at a fixed interval of minutes, with rising and falling values.
   package mutating func addSamples(
     _ count: Int64, every minutes: Int64, from shown: String, plus start: Int64 = 0, offset: Int64 = 0,
     serial: String = "S", base: Int = 120

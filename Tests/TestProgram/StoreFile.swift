@@ -3,7 +3,7 @@
 package import Foundation
 import GRDB
 
-/// A store as SQLite itself sees it.
+/// A store as seen by SQLite.
 package struct StoreFile {
   private let queue: DatabaseQueue
 
@@ -22,7 +22,7 @@ package struct StoreFile {
     try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
   }
 
-  /// All readings with what makes them up, except the ingest that brought them, in their order.
+  /// All readings with their parts, except the ingest that added them, in order.
   package func readings() throws -> [String] {
     let columns = [
       "vendor", "model", "serial", "kind", "position_kind", "position", "value_bucket", "occurrence",
@@ -40,7 +40,7 @@ package struct StoreFile {
     }
   }
 
-  /// The counts that the store keeps, which have to agree with the readings.
+  /// The counts in the store, which must agree with the readings.
   package func counters() throws -> [String] {
     try queue.read {
       try String.fetchAll(

@@ -9,19 +9,19 @@ import Synchronization
   import Musl
 #endif
 
-/// A link on loopback that passes bytes on to another port, slowly, and drops every connection after this many of them.
+/// A slow link on loopback that passes bytes to another port. It drops every connection after a number of bytes.
 package final class CuttingProxy: Sendable {
   package let port: UInt16
   private let listener: Int32
   private let drops = Drops()
 
   package var url: String { "http://127.0.0.1:\(port)" }
-  /// How many connections were dropped.
+  /// The number of dropped connections.
   package var dropCount: Int { drops.count.withLock { $0 } }
 
   /// - Parameters:
   ///   - maxBytes: the bytes that pass in both directions before a connection is dropped.
-  ///   - target: the port behind the link, asked for with each connection.
+  ///   - target: the port at the other end of the link, requested for each connection.
   package init(maxBytes: Int, to target: @escaping @Sendable () -> UInt16?) throws {
     signal(SIGPIPE, SIG_IGN)
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -48,7 +48,7 @@ package final class CuttingProxy: Sendable {
     }.start()
   }
 
-  /// Leaves the closing to the thread that accepts.
+  /// The accepting thread closes the socket.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func loopback(_ port: UInt16) -> sockaddr_in {
@@ -59,7 +59,7 @@ package final class CuttingProxy: Sendable {
     return address
   }
 
-  /// Passes bytes on until one side ends, or the connection is dropped; says whether it was.
+  /// Passes bytes until one side ends, or the connection is dropped. Returns whether it was dropped.
   private static func pass(_ client: Int32, to port: UInt16, _ maxBytes: Int) -> Bool {
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer {
@@ -88,14 +88,14 @@ package final class CuttingProxy: Sendable {
           guard written > 0 else { return false }
           sent += written
         }
-        // Some 10 MB/s: a link that is slow enough for other things to happen meanwhile.
+        // About 10 MB/s: slow enough for other things to happen during a transfer.
         usleep(1500)
       }
     }
   }
 }
 
-/// How many connections were dropped so far.
+/// The number of dropped connections.
 private final class Drops: Sendable {
   let count = Mutex(0)
 }

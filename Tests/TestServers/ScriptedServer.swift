@@ -9,14 +9,14 @@ import Synchronization
   import Musl
 #endif
 
-/// A request as it came over the wire.
+/// A request as it was received.
 package struct ReceivedRequest: Sendable {
   package var method = ""
   package var path = ""
   /// By lower-case name.
   package var headers: [String: String] = [:]
   package var body: [UInt8] = []
-  /// How long head and body were on the wire.
+  /// The size of head and body in bytes.
   package var byteCount = 0
 
   package init(method: String = "", path: String = "", headers: [String: String] = [:], body: [UInt8] = []) {
@@ -24,38 +24,39 @@ package struct ReceivedRequest: Sendable {
   }
 }
 
-/// What a server sends, and what it does then.
+/// A server's answer, and its behaviour after it.
 package struct ScriptedAnswer: Sendable {
   package enum End: Sendable {
     /// Waits for the next request.
     case keep
-    /// Waits for the next request for so long, and closes.
+    /// Waits this long for the next request, and closes the connection.
     case keepFor(milliseconds: Int32)
     case close
-    /// Ends the connection without its goodbye.
+    /// Resets the connection.
     case reset
-    /// Says nothing more, until the client leaves.
+    /// Sends nothing more, until the client closes the connection.
     case hold
-    /// A byte every few milliseconds, until the client leaves.
+    /// Sends a byte every few milliseconds, until the client closes the connection.
     case drip
   }
 
   package var bytes: [UInt8]
   package var end: End
 
-  /// Bytes as they are.
+  /// Exactly these bytes.
   package static func raw(_ text: String, _ end: End = .close) -> ScriptedAnswer {
     ScriptedAnswer(bytes: Array(text.utf8), end: end)
   }
 
-  /// A whole answer.
+  /// A complete answer.
   package static func status(_ status: Int, _ body: [UInt8] = [], headers: [String] = []) -> ScriptedAnswer {
     let head = ["HTTP/1.1 \(status) Scripted", "Content-Length: \(body.count)"] + headers
     return ScriptedAnswer(bytes: Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body, end: .keep)
   }
 }
 
-/// An HTTP server on loopback that answers as a test says, well or badly: plain sockets, one thread a connection.
+/// An HTTP server on loopback with answers, valid or not, from a test. It uses plain sockets and one thread per
+/// connection.
 package final class ScriptedServer: Sendable {
   package typealias Script = @Sendable (ReceivedRequest) -> ScriptedAnswer
 
@@ -66,7 +67,7 @@ package final class ScriptedServer: Sendable {
   package var url: String { "http://127.0.0.1:\(port)" }
   /// Every request so far.
   package var requests: [ReceivedRequest] { log.requests.withLock { $0 } }
-  /// How often a client connected.
+  /// The number of connections.
   package var connectionCount: Int { log.connections.withLock { $0 } }
 
   package init(_ script: @escaping Script) throws {
@@ -87,8 +88,8 @@ package final class ScriptedServer: Sendable {
     Thread { [listener, log] in Self.accept(listener, log, script) }.start()
   }
 
-  /// Leaves the closing to the thread that accepts: a number that is free again goes to the next server, whose
-  /// clients that thread would take.
+  /// The accepting thread closes the socket. Otherwise the next server could get its number, and that thread would take
+  /// the server's clients.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func accept(_ listener: Int32, _ log: Log, _ script: @escaping Script) {
@@ -102,14 +103,14 @@ package final class ScriptedServer: Sendable {
     close(listener)
   }
 
-  /// A port of loopback at which nobody listens.
+  /// A port of loopback without a server.
   package static func closedPort() throws -> UInt16 {
     let server = try ScriptedServer { _ in .status(200) }
     return server.port
   }
 }
 
-/// What a server saw so far.
+/// The requests and connections of a server.
 private final class Log: Sendable {
   let requests = Mutex<[ReceivedRequest]>([])
   let connections = Mutex(0)
@@ -140,13 +141,13 @@ private struct Connection {
     }
   }
 
-  /// Reads a request with its body; nil at the end of the connection, and for what is no request.
+  /// Reads a request with its body; nil at the end of the connection, and for an invalid request.
   private func read(_ buffer: inout [UInt8]) -> ReceivedRequest? {
     let separator = Array("\r\n\r\n".utf8)
     var end = buffer.firstRange(of: separator)
     while end == nil {
       guard receive(&buffer), buffer.count < 1 << 20 else { return nil }
-      // The first byte of a TLS record that opens a handshake: it is answered like any nonsense.
+      // The first byte of a TLS handshake record, which is answered like any invalid request.
       if buffer.first == 0x16 { return ReceivedRequest(method: "TLS") }
       end = buffer.firstRange(of: separator)
     }
@@ -194,7 +195,7 @@ private struct Connection {
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
   }
 
-  /// Whether the client left, or sent something, within the time.
+  /// Whether the client closed the connection or sent something within the time.
   @discardableResult
   private func left(within milliseconds: Int32) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Work that waits, on its own thread: the threads of tasks are as few as the processors.
+/// Runs waiting work on a separate thread, since there are only as many threads for tasks as processors.
 enum Apart {
   static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

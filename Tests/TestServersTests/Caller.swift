@@ -2,14 +2,14 @@
 
 import TestServers
 
-/// Somebody who calls a site, each time over its own connection.
+/// A client of a site, with a new connection for each call.
 struct Caller: Sendable {
   static let start: Int64 = 1_780_000_000_000
 
   let site: NightscoutStandIn
   let headers: [String]
 
-  /// A site whose clock does not move, and a caller with all rights to entries and treatments.
+  /// A site with a stopped clock, and a caller with all rights to entries and treatments.
   static func uploader(_ change: (inout NightscoutSettings) -> Void = { _ in }) throws -> Caller {
     let site = try site(change)
     return try Caller(site, rights: ["api:entries,treatments:create,read,update,delete"])
@@ -27,14 +27,14 @@ struct Caller: Sendable {
     self.headers = headers
   }
 
-  /// Its own subject, by v3.
+  /// A separate subject, for v3.
   init(_ site: NightscoutStandIn, rights: [String], name: String = "uploader") throws {
     let token = site.addSubject(name, rights: rights)
     let answer = try Caller(site, headers: []).get("/api/v2/authorization/request/\(token)")
     self.init(site, headers: ["Authorization: Bearer \(answer.json?["token"]?.text ?? "")"])
   }
 
-  /// The bearer of the secret, by v1.
+  /// A caller with the secret, for v1.
   init(secretOf site: NightscoutStandIn) { self.init(site, headers: ["api-secret: \(site.secretDigest)"]) }
 
   func get(_ path: String, _ more: [String] = []) throws -> Reply { try call("GET", path, more) }
@@ -58,7 +58,7 @@ struct Caller: Sendable {
   }
 }
 
-/// Documents as a careful client writes them.
+/// Documents of a careful client.
 enum Draft {
   static func entry(_ identifier: String, at date: Int64 = Caller.start, _ more: NightscoutDocument = [:])
     -> DocumentValue

@@ -3,12 +3,15 @@
 import Foundation
 import TestServers
 
-/// One request to a site and the answer of the real server 15.0.7, in other words and with other values.
+/// One request to a site and the answer of the real server 15.0.7, with other words and values.
 ///
-/// What is in braces is filled in: `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role,
-/// `{sha1}`, `{SHA1}`, `{sha512}` and `{secret}` those of the site, `{id 12}` is the twelfth key of the real database,
-/// `{tag}` the last ETag, `{now}` the second of the clock, `{later}` that of 8 h later, `{any}` whatever comes, and
-/// `{about 1.5}` a number that rounds to it.
+/// Text in braces is replaced:
+/// - `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role
+/// - `{sha1}`, `{SHA1}`, `{sha512}` and `{secret}` are those of the site
+/// - `{id 12}` is the twelfth key of the real database
+/// - `{tag}` is the last ETag
+/// - `{now}` is the second of the clock, `{later}` that of 8 h later
+/// - `{any}` is any value, `{about 1.5}` a number that rounds to it
 struct Exchange: Sendable {
   /// Scenario and line.
   let place: String
@@ -16,32 +19,32 @@ struct Exchange: Sendable {
   let time: Int64
   let method: String
   let path: String
-  /// The role whose token is sent, `secret` for the site's secret; nil for neither.
+  /// The role whose token is sent, or `secret` for the site's secret; nil for neither.
   let role: String?
   let headers: [String: String]
   let body: [UInt8]
-  /// Whether it is sent at once with the one beside it.
+  /// Whether it is sent at the same time as the next one.
   let isTogether: Bool
-  /// A subject that is removed before.
+  /// A subject that is removed before the request.
   let removed: String?
-  /// 0 where no answer comes.
+  /// 0 if there is no answer.
   let status: Int
   let answerHeaders: [String: String]
-  /// The whole answer; nil where it was none, or is given by `part`.
+  /// The whole answer; nil if there was none, or `part` has it.
   let answer: DocumentValue?
   /// Some members of the answer.
   let part: DocumentValue?
-  /// How long the list is of which only the first items are given.
+  /// The length of the list if only its first items are given.
   let count: Int?
-  /// Whether the answer comes late, for wrong credentials before.
+  /// Whether the answer is late because of earlier wrong credentials.
   let isLate: Bool
 
-  /// What is no exchange.
+  /// The error for an invalid exchange.
   struct Unreadable: Error {
     let place: String
   }
 
-  /// - Parameter time: the clock of the exchange before, where this one states none.
+  /// - Parameter time: the clock of the previous exchange, for one without a time.
   init(_ line: NightscoutDocument, place: String, after time: Int64) throws {
     guard let ask = line["ask"]?.text, let status = line["is"]?.whole,
       let space = ask.firstIndex(of: " ")
@@ -67,7 +70,7 @@ struct Exchange: Sendable {
     isLate = line["late"] == true
   }
 
-  /// All of a scenario, in order.
+  /// All exchanges of a scenario, in order.
   static func scenario(_ name: String, in folder: URL) throws -> [Exchange] {
     let text = try String(contentsOf: folder.appending(path: "\(name).ndjson"), encoding: .utf8)
     var time: Int64 = 0
@@ -82,7 +85,7 @@ struct Exchange: Sendable {
     }
   }
 
-  /// A value as JSON, a text as it is, bytes in base64, or a text that is filled up to a length.
+  /// A value as JSON, a text as it is, bytes in base64, or a text that is extended to a length.
   private static func body(_ line: NightscoutDocument, _ place: String) throws -> [UInt8] {
     if let value = line["send"] { return Array(value.json.utf8) }
     if let text = line["text"]?.text { return Array(text.utf8) }

@@ -3,7 +3,7 @@
 import Foundation
 import TestServers
 
-/// A site with the roles of the recordings, and all that exchanges with it fill in.
+/// A site with the roles of the recordings, and the values for the braces in exchanges.
 final class ExchangeSite {
   private static let roles: [String: [String]] = [
     "full": ["create", "read", "update", "delete"].map { "api:*:\($0)" },
@@ -26,7 +26,7 @@ final class ExchangeSite {
   private var keys: [String: String] = [:]
   private var tag = ""
 
-  /// - Parameter time: when its server was started.
+  /// - Parameter time: the start of its server.
   init(at time: Int64, _ change: (inout NightscoutSettings) -> Void = { _ in }) throws {
     var settings = NightscoutSettings()
     settings.defaultRoles = ["denied"]
@@ -53,7 +53,7 @@ final class ExchangeSite {
     return try RawConnection(port: site.port).send("GET", path, [], []).json?["token"]?.text
   }
 
-  /// Sends what exchanges ask for, at their time and at once where there are several.
+  /// Sends the requests of exchanges at their time, and several ones at once.
   func send(_ exchanges: [Exchange]) throws -> [(reply: Reply, isLate: Bool)] {
     site.change { $0.looksBeforeWrite = exchanges.count }
     let start = ContinuousClock.now
@@ -78,7 +78,7 @@ final class ExchangeSite {
     case "secret"?: headers.append("api-secret: \(site.secretDigest)")
     case let role?: headers.append("Authorization: Bearer \(sessions[role] ?? "")")
     }
-    // Only short texts hold something to fill in.
+    // Only short texts contain braces.
     let isText = exchange.body.count < 1 << 20 && String(validating: exchange.body, as: UTF8.self) != nil
     let body = isText ? Array(filled(String(decoding: exchange.body, as: UTF8.self)).utf8) : exchange.body
     try connection.start(exchange.method, filled(exchange.path), headers, body)
@@ -119,15 +119,15 @@ final class ExchangeSite {
 // MARK: Comparison
 
 extension ExchangeSite {
-  /// Where an answer differs from what was recorded.
+  /// The differences of an answer from the recorded one.
   func differences(_ reply: Reply, _ isLate: Bool, from exchange: Exchange) -> [String] {
     var found: [String] = []
     if reply.status != exchange.status { found.append("status \(reply.status) for \(exchange.status)") }
-    // A busy machine answers late, too: only an answer that names an address is measured.
+    // A busy machine answers late, too. Only an answer that names an address is measured.
     let isMeasured = exchange.isLate || exchange.headers["X-Forwarded-For"] != nil
     if isMeasured, isLate != exchange.isLate { found.append(isLate ? "late" : "not late") }
     for name in ["last-modified", "location", "etag", "content-encoding", "content-type"] {
-      // Where only some members are recorded, the tag of the whole is not.
+      // If only some members are recorded, the ETag of the whole is not compared.
       if name == "etag", exchange.part != nil { continue }
       let (given, wanted) = (reply.headers[name], header(name, exchange))
       let isEqual = wanted == "{tag}" ? given?.hasPrefix("W/\"") ?? false : given == wanted
@@ -183,7 +183,7 @@ extension ExchangeSite {
     }
   }
 
-  /// Whether a value is what the braces name.
+  /// Whether a value matches the text in braces.
   private func isEqual(_ given: DocumentValue?, _ text: String, _ time: Int64) -> Bool {
     let words = text.dropFirst().dropLast().split(separator: " ").map(String.init)
     switch words.first {

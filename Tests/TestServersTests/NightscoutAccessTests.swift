@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Who is let in, and what for.
+/// Tests access to a site and its rights.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutAccessTests {
   private static let hour: Int64 = 3_600_000
@@ -43,7 +43,7 @@ struct NightscoutAccessTests {
     #expect(try request(site, first).status == 401)
   }
 
-  @Test func anInstallationAnewVoidsEveryToken() throws {
+  @Test func aNewInstallationInvalidatesEveryToken() throws {
     let caller = try Caller.uploader()
     #expect(try caller.get("/api/v3/entries").status == 200)
     caller.site.redeploy()
@@ -64,7 +64,7 @@ struct NightscoutAccessTests {
     #expect(try nobody.get("/api/v1/entries?secret=\(site.secretDigest)").status == 200)
   }
 
-  @Test func theRolesOfEverybodyHoldWithoutCredentials() throws {
+  @Test func theDefaultRolesApplyWithoutCredentials() throws {
     let site = try Caller.site { $0.defaultRoles = ["readable"] }
     #expect(try Caller(site, headers: []).get("/api/v1/entries").status == 200)
     #expect(try Caller(site, headers: []).get("/api/v3/entries").status == 401)
@@ -88,7 +88,7 @@ struct NightscoutAccessTests {
     #expect(again.message == "Missing permission api:treatments:update")
   }
 
-  @Test func aSubjectThatWasRemovedMayNothing() throws {
+  @Test func aRemovedSubjectHasNoRights() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["admin"])
     let caller = try bearer(site, request(site, accessToken).json?["token"]?.text)
@@ -124,7 +124,7 @@ struct NightscoutAccessTests {
     #expect(try request(site, accessToken).status == 200)
   }
 
-  /// 0 s, one penalty, one penalty, 0 s.
+  /// The delays are 0 s, one penalty, one penalty, 0 s.
   @Test func aWrongCredentialDelaysAlsoTheGoodOnesUntilOneSucceeds() throws {
     let penalty = Duration.milliseconds(400)
     let good = try Caller.uploader { $0.penalty = penalty }
@@ -140,7 +140,7 @@ struct NightscoutAccessTests {
     let others = try [time(bad, 401), time(good, 200), time(good, 200)]
     #expect(others[0] > penalty / 2)
     #expect(others[1] > penalty / 2)
-    // Without credentials nothing is looked up, and the token call does not wait.
+    // Without credentials nothing is checked, so the token call does not wait.
     good.site.change { $0.penalty = .seconds(600) }
     #expect(try Caller(good.site, headers: []).get("/api/v3/entries").status == 401)
     #expect(try bad.get("/api/v3/entries").status == 401)

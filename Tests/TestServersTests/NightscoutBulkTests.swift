@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What v1 does to what it is given, and how the two versions meet in one database.
+/// Tests how v1 changes documents, and how the two versions use one database.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutBulkTests {
   private static let entries = "/api/v1/entries.json"
@@ -18,7 +18,7 @@ struct NightscoutBulkTests {
     #expect(answer.list.allSatisfy { $0["_id"]?.text?.count == 24 })
     #expect(try caller.get("/api/v3/entries/e1").result?["app"] == "a test")
     #expect(try caller.patch("/api/v3/entries/e1", ["notes": "x"]).status == 200)
-    // The offset that a PUT has to repeat is the one that v1 put there.
+    // The offset that a PUT must repeat is the one that v1 stored.
     let put = Draft.entry("e2", at: Caller.start + 2000, ["utcOffset": 0])
     #expect(try caller.put("/api/v3/entries/e2", put).status == 200)
     #expect(try caller.delete("/api/v3/entries/e2").status == 200)
@@ -98,15 +98,15 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").map { $0["identifier"] } == ["a"])
   }
 
-  @Test func nothingOfAnEntryIsChecked() throws {
+  @Test func anEntryIsNotChecked() throws {
     let caller = Caller(secretOf: try Caller.site())
     let strange: DocumentValue = [["date": "yesterday"], ["type": "mbg"], ["mbg": 5, "date": 1]]
     #expect(try caller.post(Self.entries, strange).status == 200)
     #expect(caller.site.documents("entries").count == 3)
   }
 
-  /// The published way of meeting older documents does not work.
-  @Test func aPostMeetsWhatTheFirstVersionWroteAndIsRefusedForEver() throws {
+  /// The documented way of matching older documents does not work.
+  @Test func aPostMatchesADocumentOfTheFirstVersionAndIsAlwaysRefused() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
     phone.addEntry(["type": "mbg", "date": DocumentValue(Caller.start), "device": "a meter", "mbg": 101])
@@ -200,7 +200,7 @@ struct NightscoutBulkTests {
     }
   }
 
-  @Test func deletingIsForGoodAndWithoutAQueryTakesFourDaysAndFails() throws {
+  @Test func deletingIsPermanentAndWithoutAQueryDeletesFourDaysAndFails() throws {
     let caller = Caller(secretOf: try Caller.site())
     let day: Int64 = 86_400_000
     let sent = (0..<7).map { Draft.entry("e\($0)", at: Caller.start - $0 * day) }
@@ -224,7 +224,7 @@ struct NightscoutBulkTests {
     #expect(try caller.get("/api/v1/entries/mbg.json?count=1").identifiers == ["e0"])
     #expect(try caller.get("\(Self.entries)?find[date][$gte]=0&count=100").list.count == 13)
     #expect(try caller.get("\(Self.entries)?find[mbg]=101&find[type]=mbg&count=100").list.count == 12)
-    // Compares times of events: a change to an old document does not show.
+    // It compares times of events, so a change to an old document is not noticed.
     let since = "If-Modified-Since: \(NightscoutTime.http(Caller.start))"
     #expect(try caller.get(Self.entries, [since]).status == 304)
   }
@@ -238,7 +238,7 @@ struct NightscoutBulkTests {
     #expect(try caller.get("/api/v1/treatments?find[eventType]=Note").list.count == 120)
   }
 
-  @Test func theStatusTellsTheTimeOfTheServer() throws {
+  @Test func theStatusHasTheTimeOfTheServer() throws {
     let answer = try Caller(secretOf: try Caller.site()).get("/api/v1/status.json").json
     #expect(answer?["version"] == "15.0.7")
     #expect(answer?["serverTimeEpoch"]?.whole == Caller.start)

@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What v3 takes, what it makes of it, and what it never lets change.
+/// Tests which documents v3 accepts, how it changes them, and which fields are permanent.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutDocumentTests {
   private static let entries = "/api/v3/entries"
@@ -69,7 +69,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("entries").map { $0["utcOffset"]?.whole } == [120, -300])
   }
 
-  /// `type` is no part of the identifier that the server makes.
+  /// `type` is not part of the identifier that the server makes.
   @Test func twoKindsAtOneTimeOverwriteEachOtherWithoutIdentifiers() throws {
     let caller = try Caller.uploader()
     for kind: DocumentValue in ["mbg", "ketone"] {
@@ -125,7 +125,7 @@ struct NightscoutDocumentTests {
     let message = "Field \(field) cannot be modified by the client"
     let change = Draft.note("n", [field: value])
     #expect(try caller.patch("\(Self.treatments)/n", .object([field: value])).message == message)
-    // For PUT the path names the document, whatever the body says.
+    // For PUT the path names the document, whatever the body contains.
     if field != "identifier" {
       #expect(try caller.put("\(Self.treatments)/n", change).message == message)
       let answer = try caller.post(Self.treatments, change)
@@ -145,7 +145,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.patch("\(Self.treatments)/n", ["notes": "x"]).status == 200)
   }
 
-  @Test func whatAPutLeavesOutIsLostForEver() throws {
+  @Test func fieldsThatAPutOmitsAreLost() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     var without = Draft.note("n").object ?? [:]
@@ -203,7 +203,7 @@ struct NightscoutDocumentTests {
     _ = try caller.delete("\(Self.treatments)/n")
     #expect(try caller.patch("\(Self.treatments)/n", ["notes": "x"]).status == 410)
     #expect(try caller.put("\(Self.treatments)/n", Draft.note("n")).status == 410)
-    // All fields are free then, also those that never change.
+    // Then all fields can change, including the permanent ones.
     let revival = try caller.post(Self.treatments, Draft.note("n", at: Caller.start + 1, ["app": "other"]))
     #expect(revival.status == 200)
     #expect(try caller.get("\(Self.treatments)/n").status == 200)
@@ -221,7 +221,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.delete("\(Self.treatments)/n?permanent=true").status == 200)
     #expect(try caller.get(history).list.isEmpty)
     #expect(try caller.delete("\(Self.treatments)/n").status == 404)
-    // A PUT brings it back, and says a place that there is not.
+    // A PUT restores it, with a location that does not exist.
     let put = try caller.put("\(Self.treatments)/n", Draft.note("n"))
     #expect(put.status == 201)
     #expect(put.headers["location"] == "/api/v3/treatments/n/n")

@@ -4,21 +4,21 @@ import Foundation
 import TestServers
 import Testing
 
-/// Holds the stand-in to what the real server 15.0.7 answered, exchange by exchange over a real socket.
+/// Compares the answers of the stand-in with those of the real server 15.0.7, over a real socket.
 ///
-/// Nothing differs but what is not compared, each with its reason:
-/// - `Vary`, which no client of ours looks at;
-/// - the words of pages for paths that nobody serves, and the stack of the server's own errors, which describe its files;
-/// - the version of the database, and the settings within `status`, which are each site's own;
-/// - of a refused bulk write all but code and index, for the words are the database's;
-/// - the tag of `properties` and `ddata`, of which the recordings hold only some members;
-/// - whether an answer is late, but for those that name an address, because a busy machine is late, too.
+/// All parts are equal except these, which are not compared:
+/// - `Vary`, which our clients do not read
+/// - the texts of pages for unknown paths, and the stack of the server's own errors, which describe its files
+/// - the version of the database, and the settings in `status`, which differ between sites
+/// - all but code and index of a refused bulk write, whose text is from the database
+/// - the ETag of `properties` and `ddata`, of which the recordings have only some members
+/// - whether an answer is late, except for requests that name an address, because a busy machine is late, too
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutExchangeTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "Exchanges")
 
-  /// One after the other with one site, as they were recorded.
+  /// Replayed in order with one site, as they were recorded.
   private static let scenarios = [
     "v3 search", "v3 search of treatments", "v3 create entries", "v3 create treatments", "v3 put", "v3 patch",
     "v3 delete", "v3 history", "v3 lastModified", "v1 entries", "v1 treatments", "status", "bodies",
@@ -53,7 +53,7 @@ struct NightscoutExchangeTests {
       .joined(separator: "\n")
   }
 
-  /// The differences by the exchange that has them.
+  /// The differences by exchange.
   private static func replay(
     _ exchanges: [Exchange], from time: Int64,
     _ change: @escaping @Sendable (inout NightscoutSettings) -> Void = { _ in }

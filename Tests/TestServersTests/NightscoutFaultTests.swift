@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What goes wrong on the way, as planned, and what a test learns of it afterwards.
+/// Tests planned faults of the connection, and the information about them.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutFaultTests {
   private static let entries = "/api/v3/entries"
@@ -67,7 +67,7 @@ struct NightscoutFaultTests {
     #expect(connection.isClosedByServer())
   }
 
-  @Test func aConnectionIsClosedWithoutAWordAfterItsAnswer() throws {
+  @Test func aConnectionIsClosedWithoutNoticeAfterItsAnswer() throws {
     let caller = try Caller.uploader { $0.idle = .seconds(60) }
     caller.site.plan(.closedAfterwards)
     let connection = try RawConnection(port: caller.site.port)
@@ -77,7 +77,7 @@ struct NightscoutFaultTests {
     #expect(connection.isClosedByServer())
   }
 
-  @Test func whoAcceptsItGetsGzip() throws {
+  @Test func aClientThatAcceptsGzipGetsIt() throws {
     let caller = try Caller.uploader { $0.packsAnswers = true }
     let note = Draft.entry("e", ["notes": .string(String(repeating: "long ", count: 400))])
     _ = try caller.post(Self.entries, note)
@@ -111,7 +111,7 @@ struct NightscoutFaultTests {
     #expect(caller.site.requests.last?.path.hasSuffix("abcdef") == true)
   }
 
-  @Test func theClockStandsMovesAndRuns() throws {
+  @Test func theClockCanBeStoppedMovedAndStarted() throws {
     let site = try Caller.site()
     func served() throws -> Int64? {
       try Caller(site, headers: []).get("/api/v3/version").result?["srvDate"]?.whole

@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What a pull sees, and what it misses if it trusts too much.
+/// Tests which changes a pull sees, and which it misses.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutHistoryTests {
   private static let entries = "/api/v3/entries"
@@ -22,7 +22,7 @@ struct NightscoutHistoryTests {
     #expect(all.list.map { $0["isValid"] } == [nil, nil, false])
     #expect(all.headers["etag"] == "W/\"\(Caller.start + 4000)\"")
     #expect(all.headers["last-modified"] == NightscoutTime.http(Caller.start + 4000))
-    // The path is strictly after, the header from that second on.
+    // The path is exclusive, the header includes its second.
     #expect(try caller.get("\(Self.history)/\(Caller.start + 3000)").identifiers == ["a"])
     let since = "Last-Modified: \(NightscoutTime.http(Caller.start + 3000))"
     #expect(try caller.get(Self.history, [since]).identifiers == ["c", "a"])
@@ -42,7 +42,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/946684800000").list.isEmpty)
     let found = try caller.get("\(Self.entries)?date$gte=1779000000000").list
     #expect(found.map { $0["identifier"]?.text } == [id])
-    // Made up from the time of the event.
+    // It is computed from the time of the event.
     #expect(found.map { $0["srvModified"]?.whole } == [1_779_000_000_000])
     #expect(try caller.patch("\(Self.entries)/\(id)", ["sgv": 90]).status == 200)
     #expect(try caller.get("\(Self.history)/946684800000").identifiers == [id])
@@ -62,7 +62,7 @@ struct NightscoutHistoryTests {
     }
     #expect(Set(seen).count == seen.count)
     #expect(seen.count < 12)
-    // A search of that very millisecond has them all.
+    // A search for this millisecond finds all of them.
     let tie = try caller.get("\(Self.entries)?srvModified=\(Caller.start + 2)&sort=identifier&limit=2&skip=1")
     #expect(tie.identifiers == ["1-1", "1-2"])
   }
@@ -108,7 +108,7 @@ struct NightscoutHistoryTests {
     #expect(note?["utcOffset"] == 0)
     #expect(note?["srvModified"]?.whole == Caller.start)
     #expect(try caller.get("/api/v3/treatments/history/\(Caller.start)").list.isEmpty)
-    // The offset of the upload is a change by then.
+    // The offset of the upload has been changed by then.
     #expect(try caller.put("/api/v3/treatments/n", Draft.note("n")).status == 400)
     #expect(phone.deleteTreatment("n"))
     #expect(phone.deleteEntry("e"))
@@ -161,7 +161,7 @@ struct NightscoutHistoryTests {
     func found(_ query: String) throws -> [String] { try caller.get("\(Self.entries)?\(query)").identifiers }
     #expect(try found("sort=date") == ["e1", "e2", "e3", "e4"])
     #expect(try found("sort$desc=date&limit=2&skip=1") == ["e3", "e2"])
-    // Of two conditions on one field the last counts.
+    // Of two conditions on one field the last is used.
     let (first, last) = (Caller.start + 2, Caller.start + 4)
     #expect(try found("date$gte=\(first)&date$lt=\(last)&sort=date") == ["e1", "e2", "e3"])
     #expect(try found("date$lt=\(last)&date$gte=\(first)&sort=date") == ["e2", "e3", "e4"])
@@ -171,7 +171,7 @@ struct NightscoutHistoryTests {
     #expect(try found("identifier$nin=e1|e4") == ["e2", "e3"])
     #expect(try found("identifier$re=^e[12]") == ["e1", "e2"])
     #expect(try found("ok=true&identifier$ne=e1") == ["e2", "e3", "e4"])
-    // Values lose their type, and a list holds texts only.
+    // Values lose their type, and a list contains only texts.
     #expect(try found("notes=7") == [])
     #expect(try found("notes='7'").count == 4)
     #expect(try found("mbg$in=101|102") == [])

@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// What the running site keeps beside its database, and what ends it.
+/// Tests the data of the running site outside its database, and what ends its process.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutMemoryTests {
   private static let treatments = "/api/v3/treatments"
@@ -17,7 +17,7 @@ struct NightscoutMemoryTests {
     return Draft.note(identifier, at: Caller.start - minutesAgo * Self.minute, fields.merging(more) { $1 })
   }
 
-  /// A site that has seen as many treatments as make it read again only the last minutes.
+  /// A site with enough treatments that it only reads the last minutes again.
   private func busySite() throws -> Caller {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
@@ -50,7 +50,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard > 1)
   }
 
-  /// A dose of three units, 40 minutes ago, as the web page adds it.
+  /// A dose of three units 40 minutes ago, as the web page adds it.
   private func dose(of caller: Caller) throws -> String {
     let time = NightscoutTime.iso(Caller.start - 40 * Self.minute)
     let id = caller.site.actAsPhoneApp().addTreatment([
@@ -71,13 +71,13 @@ struct NightscoutMemoryTests {
     #expect(keyed > 1 && both > keyed + 1)
     #expect(try caller.patch("\(Self.treatments)/\(id)", ["notes": "after"]).status == 200)
     #expect(caller.site.insulinOnBoard == keyed)
-    // The database is right, so that a restart is as well.
+    // The database is right, and so is the memory after a restart.
     #expect(try caller.get("\(Self.treatments)/\(id)").json?["result"]?["insulin"] == 3)
     caller.site.restart()
     #expect(caller.site.insulinOnBoard == both)
   }
 
-  /// What is younger than 15 minutes is read again from the database.
+  /// Documents younger than 15 minutes are read from the database again.
   @Test func aPatchOfADoseOfTheLastMinutesLeavesItActing() throws {
     let caller = try busySite()
     let time = NightscoutTime.iso(Caller.start - 5 * Self.minute)
@@ -101,7 +101,7 @@ struct NightscoutMemoryTests {
     #expect(before > 1 && caller.site.insulinOnBoard == before)
   }
 
-  /// Two keys of the database are never equal to the running site, and the document has no identifier.
+  /// The running site never takes two keys of the database for equal, and the document has no identifier.
   @Test func aDocumentOfTheFirstVersionThatIsPatchedTwiceCountsTwice() throws {
     let caller = try busySite()
     let id = try dose(of: caller)
@@ -177,8 +177,8 @@ struct NightscoutMemoryTests {
     #expect([created, try caller.get("/api/v3/entries").status] == statuses)
   }
 
-  /// Such a body has its own codes, which short ones do not.
-  @Test func aBodyThatIsPackedWithCodesOfItsOwnIsTaken() throws {
+  /// Such a body has dynamic Huffman codes, which short ones do not.
+  @Test func aBodyPackedWithDynamicCodesIsAccepted() throws {
     let caller = try Caller.uploader()
     let packed =
       "H4sIAAAAAAACAz2MbWrDMBBErzLodwPW6mvVS/QMrr0OJtQ1iRoIIXfvyIUKIXaf3szTrbNtbV1Wu7p3uH2cLja7N7hx3w9g26mP"
@@ -191,9 +191,9 @@ struct NightscoutMemoryTests {
     #expect(caller.site.documents("entries").first?["notes"] == .string(notes))
   }
 
-  /// Searches by a bound take rows that are kept in order; they show what a look at every document shows.
+  /// Searches by a bound use sorted rows. They must find the same as a search of every document.
   @Test(arguments: ["date", "srvModified", "created_at"])
-  func aSearchByABoundShowsWhatALookAtEachDocumentShows(_ field: String) throws {
+  func aSearchByABoundFindsTheSameAsASearchOfEachDocument(_ field: String) throws {
     let caller = try Caller.uploader()
     for index in 0..<40 {
       caller.site.moveClock(by: index % 3 == 0 ? 0 : 700)

@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What keeps one write from overwriting another, and what does not.
+/// Tests what prevents one write from overwriting another, and what does not.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutPreconditionTests {
   private static let path = "/api/v3/treatments/n"

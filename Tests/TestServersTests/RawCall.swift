@@ -9,13 +9,13 @@ import TestServers
   import Musl
 #endif
 
-/// What came back for a request.
+/// The answer to a request.
 struct Reply {
   var status = 0
   /// By lower-case name.
   var headers: [String: String] = [:]
   var body: [UInt8] = []
-  /// The body, where it is said to be JSON and is there as it is.
+  /// The body, if its type is JSON and it is not packed.
   var json: DocumentValue?
 
   var text: String { String(decoding: body, as: UTF8.self) }
@@ -26,9 +26,9 @@ struct Reply {
   var identifiers: [String] { list.compactMap { $0["identifier"]?.text } }
 }
 
-/// A connection over which requests go as they are written, by plain sockets.
+/// A connection that sends requests exactly as written, with plain sockets.
 final class RawConnection {
-  /// The server ended the connection, or said nothing in time.
+  /// The server ended the connection, or did not answer in time.
   struct NoAnswer: Error {}
 
   private let descriptor: Int32
@@ -57,7 +57,7 @@ final class RawConnection {
     return try receive(hasBody: method != "HEAD")
   }
 
-  /// Sends a request, whose answer is waited for by `receive`.
+  /// Sends a request. `receive` waits for its answer.
   func start(_ method: String, _ path: String, _ headers: [String], _ body: [UInt8]) throws {
     let head = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Content-Length: \(body.count)"] + headers
     let bytes = Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
@@ -69,7 +69,7 @@ final class RawConnection {
     }
   }
 
-  /// Waits until the remote closes; false if it does not in time.
+  /// Waits until the server closes the connection; false if it does not in time.
   func isClosedByServer() -> Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, 0) == 0

@@ -3,11 +3,11 @@
 import TestServers
 import Testing
 
-/// What every suite trusts in its servers.
+/// Tests the properties of servers that every suite relies on.
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedServerTests {
-  /// The system gives the number of a socket that was closed to the next one.
-  @Test func aServerThatGoesTakesNoClientsOfTheNext() throws {
+  /// The system gives the number of a closed socket to the next one.
+  @Test func aStoppedServerTakesNoClientsOfTheNext() throws {
     for number in 0..<1000 {
       let server = try ScriptedServer { _ in .status(200, Array("\(number)".utf8)) }
       let answer = try RawConnection(port: server.port).send("GET", "/", [], [])
@@ -15,7 +15,7 @@ struct ScriptedServerTests {
     }
   }
 
-  @Test func nobodyListensAtAClosedPort() throws {
+  @Test func aClosedPortHasNoServer() throws {
     let port = try ScriptedServer.closedPort()
     #expect(throws: RawConnection.NoAnswer.self) { try RawConnection(port: port) }
   }

@@ -18,10 +18,14 @@ extension LanguageRules {
     "Sources/Archives", "Sources/Doctor", "Sources/Formats", "Sources/Logbook", "Sources/LogbookAPI",
     "Sources/LogbookServer", "Sources/Meters", "Sources/Nightscout", "Sources/Remotes",
     "Sources/SQLiteRows", "Sources/ServerStore", "Sources/Sync", "Sources/TemporaryFiles",
-    "Sources/USBTransport", "Tests/ArchivesTests", "Tests/DoctorTests", "Tests/FormatsTests",
-    "Tests/LogbookAPITests", "Tests/LogbookServerTests", "Tests/LogbookTests", "Tests/MeterConformance",
-    "Tests/MetersTests", "Tests/NightscoutTests", "Tests/ParsingTests", "Tests/RemotesTests",
-    "Tests/ServerStoreTests", "Tests/SyncTests", "Tests/TidyTests", "Tests/USBTransportTests",
+    "Sources/USBTransport", "Tests/ArchivesTests", "Tests/DoctorTests", "Tests/FormatConformance",
+    "Tests/FormatsTests", "Tests/Fuzz", "Tests/LogbookAPITests", "Tests/LogbookServerTests",
+    "Tests/LogbookTests", "Tests/MeterConformance", "Tests/MeterPlug", "Tests/MetersTests",
+    "Tests/NightscoutTests", "Tests/ParsingTests", "Tests/RemotesTests", "Tests/SeededRandom",
+    "Tests/ServerStoreTests", "Tests/ServiceConformance", "Tests/SimulatedMeters", "Tests/SimulatedUSB",
+    "Tests/Simulation", "Tests/SyncTests", "Tests/TestArchives", "Tests/TestProgram", "Tests/TestServers",
+    "Tests/TestServersTests", "Tests/TidyTests", "Tests/USBGuest", "Tests/USBProbe",
+    "Tests/USBTransportTests",
   ]
   /// The starts of paths in these folders that are not yet rewritten.
   static let unfinishedPaths = ["Sources/Formats/Generic/", "Tests/FormatsTests/Generic"]

@@ -5,12 +5,12 @@ import Glibc
 import SimulatedUSB
 import Synchronization
 
-/// The plugs of the kernel's `vhci_hcd`, and what its USB stack makes of the devices there.
+/// The ports of the kernel's `vhci_hcd`, and the USB stack's view of the devices there.
 enum GuestBus {
   private static let controller = "/sys/devices/platform/vhci_hcd.0"
   private static let devices = "/sys/bus/usb/devices"
 
-  /// A device at the first plug, until it is pulled.
+  /// A device at the first port, until it is unplugged.
   final class Plug: Sendable {
     private let ownEnd: Int32
     private let ended = Mutex<Int?>(nil)
@@ -18,7 +18,7 @@ enum GuestBus {
     /// - Parameter make: called on the thread that serves the device.
     init(_ make: @escaping @Sendable () -> SimulatedDevice) throws {
       var ends: [Int32] = [0, 0]
-      // A program under test that inherited an end would hold the plug.
+      // A program under test that inherits an end would keep the device connected.
       let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
       guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EIO) }
       let (ownEnd, kernelsEnd) = (ends[0], ends[1])
@@ -34,16 +34,16 @@ enum GuestBus {
       close(kernelsEnd)
     }
 
-    /// Pulls the plug, and waits until the kernel has seen it.
+    /// Unplugs the device, and waits until the kernel has noticed it.
     ///
-    /// - Returns: how many transfers there were.
+    /// - Returns: the number of transfers.
     func pull() throws -> Int {
       shutdown(ownEnd, Int32(SHUT_RDWR))
       try wait("the device to go") { interfaces().isEmpty && isFree && ended.withLock { $0 != nil } }
       return ended.withLock { $0 ?? 0 }
     }
 
-    /// Whether the first plug is free: its line begins with hub, port and the state 4.
+    /// Whether the first port is free: its line begins with hub, port and the state 4.
     private var isFree: Bool {
       guard let text = try? String(contentsOfFile: controller + "/status", encoding: .utf8) else {
         return false
@@ -52,7 +52,7 @@ enum GuestBus {
     }
   }
 
-  /// The kernel's driver of each interface, an empty text for none.
+  /// The kernel's driver of each interface; an empty text for none.
   static func drivers() -> [String] {
     interfaces().map { interface in
       let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(devices)/\(interface)/driver")
@@ -60,7 +60,7 @@ enum GuestBus {
     }
   }
 
-  /// Waits for a condition for a minute at most: the guest's processor is a simulated one.
+  /// Waits for a condition for at most a minute, since the guest's processor is simulated.
   static func wait(_ what: String, until condition: () throws -> Bool) throws {
     let end = ContinuousClock.now + .seconds(60)
     while try !condition() {
@@ -76,7 +76,7 @@ enum GuestBus {
   }
 }
 
-/// What went wrong, for the person who runs the guest.
+/// A failure for the person who runs the guest.
 struct GuestFailure: Error {
   let reason: String
 }

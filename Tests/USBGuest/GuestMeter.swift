@@ -6,14 +6,14 @@ import Meters
 import SimulatedMeters
 import SimulatedUSB
 
-/// Simulated meters whose clock is right, and whose readings are the same in each guest.
+/// Simulated meters with a correct clock, whose readings are the same in each guest.
 enum GuestMeter {
   private static let values: [Double] = [95, 254, 61, 187]
 
-  /// Readings an hour apart; with a larger `count` the later ones are added.
+  /// Readings one hour apart. With a larger `count` later ones are added.
   static func memory(_ family: SimulatedFamily, count: Int = 4) -> SimulatedMemory {
     var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
-    // A store would take meters of one maker with one serial number for the same.
+    // A store would take meters of one maker with one serial number for the same device.
     let index = SimulatedRegister.all.firstIndex { $0.driver == family.driver } ?? 0
     memory.serial = "SIM-\(1_234_567 + index)"
     let first = DeviceTime(year: 2026, month: 5, day: 4, hour: 7)

@@ -6,10 +6,10 @@ import SimulatedMeters
 import SimulatedUSB
 import USBTransport
 
-/// Lets the built binary read simulated meters through the kernel's own USB stack, all or those of some drivers:
-/// `usb-guest GLUCOPORT [DRIVER]...`, as root in a guest whose kernel has `vhci_hcd`, which `Tests/usb-guest.sh` makes.
+/// Lets the built binary read simulated meters through the kernel's own USB stack, for all drivers or some: `usb-guest
+/// GLUCOPORT [DRIVER]...`. It runs as root in a guest whose kernel has `vhci_hcd`, which `Tests/usb-guest.sh` makes.
 ///
-/// `usb-guest plug DRIVER COUNT` only plugs a meter in, with so many readings, and pulls it when its standard input
+/// `usb-guest plug DRIVER COUNT` only plugs in a meter with this many readings, and unplugs it when its standard input
 /// ends.
 @main
 struct USBGuest {
@@ -52,17 +52,17 @@ struct USBGuest {
   }
 }
 
-/// Writes a line at once: the guest may end before the program does.
+/// Writes a line at once, since the guest may end before the program.
 private func say(_ line: String) {
   print(line)
   fflush(nil)
 }
 
-/// One run of the binary after the other, each with a meter at the plug.
+/// Runs the binary several times, each time with a connected meter.
 struct GuestTrial {
   let program: String
 
-  /// Plugs a meter in, reads it twice, and looks whether the kernel's drivers are where they were.
+  /// Plugs a meter in, reads it twice, and checks that the kernel's drivers have their interfaces again.
   func read(_ family: SimulatedFamily) throws {
     let memory = GuestMeter.memory(family)
     guard let make = GuestMeter.device(family, memory) else {
@@ -91,7 +91,7 @@ struct GuestTrial {
     say("ok \(family): \(held), \(transfers) transfers, \(String(format: "%.2f", seconds / 2)) s a read")
   }
 
-  /// The plug is pulled while a meter is read: nothing is stored, and the binary ends.
+  /// Unplugs a meter while it is read. Nothing must be stored, and the binary must end.
   func unplugInMidSession() throws {
     let family = SimulatedRegister.all[0]
     let memory = GuestMeter.memory(family)
@@ -113,7 +113,7 @@ struct GuestTrial {
 }
 
 extension GuestTrial {
-  /// Waits until the kernel's drivers have taken the interfaces that they want.
+  /// Waits until the kernel's drivers have taken their interfaces.
   private func settled(_ device: SimulatedDevice) throws -> [String] {
     let wanted = SimulatedPort.interfaces(device.meter.configurationDescriptor).map { interface in
       switch interface.interfaceClass {
@@ -131,7 +131,7 @@ extension GuestTrial {
     return wanted
   }
 
-  /// Runs the program, with nothing at its standard input and its words in files.
+  /// Runs the program without standard input, and with its output in files.
   private func execute(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

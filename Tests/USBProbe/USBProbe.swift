@@ -4,9 +4,9 @@ import Glibc
 import Logbook
 import USBTransport
 
-/// Lists the bus (`list`), or does exchanges with one device: `1A79:7410 hid send=58 receive=64@200`.
+/// Lists the bus (`list`), or performs exchanges with one device: `1A79:7410 hid send=58 receive=64@200`.
 ///
-/// Each exchange gives one line: what came as hexadecimal digits, or the error. A failure is its own line.
+/// Each exchange gives one line: the received bytes as hexadecimal digits, or the error. A failure is a separate line.
 @main
 struct USBProbe {
   static func main() {
@@ -65,7 +65,7 @@ struct USBProbe {
     return links[name]
   }
 
-  /// Writes a line at once: a test waits for it.
+  /// Writes a line at once, since a test waits for it.
   private static func say(_ line: String) {
     print(line)
     fflush(nil)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Descriptors of a device, built from what differs between devices.
+/// Builds descriptors from the parts that differ between devices.
 enum BuiltDescriptors {
   /// An endpoint: its address with the direction bit, 2 for bulk or 3 for interrupt, and the size of its packets.
   struct Endpoint {
     var address: UInt8
     var type: UInt8
     var size: UInt8
-    /// What is behind the endpoint's own descriptor.
+    /// The bytes after the endpoint's own descriptor.
     var extra: [UInt8] = []
 
     var bytes: [UInt8] {
@@ -15,7 +15,7 @@ enum BuiltDescriptors {
     }
   }
 
-  /// A full-speed device. String indexes are 0 where there is none.
+  /// A full-speed device. String indexes are 0 if there is no string.
   static func device(
     vendorID: UInt16, productID: UInt16, deviceClass: UInt8 = 0, maker: UInt8 = 1, product: UInt8 = 2,
     serial: UInt8 = 3
@@ -24,7 +24,7 @@ enum BuiltDescriptors {
       + [0x00, 0x01, maker, product, serial, 1]
   }
 
-  /// An interface with what its class adds, and its endpoints.
+  /// An interface with the descriptors of its class, and its endpoints.
   static func interface(
     _ number: UInt8 = 0, class codes: (UInt8, UInt8, UInt8), string: UInt8 = 0, extra: [UInt8] = [],
     _ endpoints: [Endpoint]

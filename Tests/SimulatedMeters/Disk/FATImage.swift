@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file system with one folder in one folder and a file in that, as sectors: FAT with long names.
+/// A FAT file system with long names as sectors: a folder inside a folder, with one file.
 struct FATImage {
-  /// How it is laid out.
+  /// The layout of the disk.
   enum Layout {
     /// FAT12 from the first sector.
     case small
@@ -10,7 +10,7 @@ struct FATImage {
     case partitioned
   }
 
-  /// A name of at most eight and three characters, and the long one.
+  /// A short name of at most eight and three characters, and a long one.
   struct Name {
     var short: String
     var long: String
@@ -39,7 +39,7 @@ struct FATImage {
     -> [[UInt8]]
   {
     var image = FATImage(layout)
-    // A file that was deleted and came back in pieces: its clusters do not follow each other.
+    // The file is fragmented: its clusters are not adjacent.
     var first = image.store(content, scattered: true)
     var entry = entry(file, attributes: 0x20, cluster: first, size: content.count)
     for folder in folders.reversed() {
@@ -55,10 +55,10 @@ struct FATImage {
 }
 
 extension FATImage {
-  /// The first cluster that holds nothing.
+  /// The first free cluster.
   private var nextCluster: Int { data.count / sectorsInCluster + 2 }
 
-  /// Puts bytes into clusters, and gives the first one; 0 for no bytes.
+  /// Stores bytes in clusters, and returns the first one; 0 for no bytes.
   private mutating func store(_ bytes: [UInt8], scattered: Bool = false) -> Int {
     guard !bytes.isEmpty else { return 0 }
     let size = Self.sectorSize * sectorsInCluster
@@ -96,7 +96,7 @@ extension FATImage {
     return layout == .small ? volume : partition(total) + volume
   }
 
-  /// Twelve bits for each cluster, two in three bytes.
+  /// Twelve bits per cluster, two clusters in three bytes.
   private var packed: [UInt8] {
     stride(from: 0, to: table.count, by: 2).flatMap { index -> [UInt8] in
       let (low, high) = (table[index], index + 1 < table.count ? table[index + 1] : 0)
@@ -137,7 +137,7 @@ extension FATImage {
 // MARK: - Entries of folders
 
 extension FATImage {
-  /// A long name before the short one, which it belongs to by a sum.
+  /// A long name followed by the short one, to which a sum connects it.
   private static func entry(_ name: Name, attributes: UInt8, cluster: Int, size: Int) -> [UInt8] {
     let short = shortEntry(name.short, attributes: attributes, cluster: cluster, size: size)
     let sum = short.prefix(11).reduce(UInt8(0)) { (($0 & 1) << 7) &+ ($0 >> 1) &+ $1 }
@@ -168,7 +168,7 @@ extension FATImage {
       + little(size, 4)
   }
 
-  /// What is left of a file that was deleted.
+  /// The entry of a deleted file.
   private static let deletedEntry: [UInt8] =
     [0xE5] + shortEntry("LDER.CSV", attributes: 0x20, cluster: 9, size: 100).dropFirst()
 }

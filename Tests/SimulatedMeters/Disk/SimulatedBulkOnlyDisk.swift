@@ -2,26 +2,26 @@
 
 package import Logbook
 
-/// The bulk-only transport of a disk: command blocks and status blocks around SCSI commands, for a disk that can only be
-/// read.
+/// The bulk-only transport of a read-only disk: command blocks and status blocks around SCSI commands.
 package final class SimulatedBulkOnlyDisk {
   private enum Phase {
     case idle
     /// Bytes for the host, then the status.
     case giving
-    /// Bytes that the host has announced are still to come; they are dropped.
+    /// Bytes that the host has announced are still expected. They are dropped.
     case taking(Int)
     /// An endpoint is stalled before the status.
     case stalled
-    /// After nonsense nothing helps but a reset.
+    /// After an invalid block only a reset helps.
     case lost
   }
 
   /// Sectors of 512 bytes.
   package var sectors: [[UInt8]]
-  /// How many commands it refuses before it is ready; it says who it is, and why it refused, all the same.
+  /// The number of commands that it refuses before it is ready. It still reports its identity and the reason of a
+  /// refusal.
   package var refusals = 0
-  /// How often the host tried to write.
+  /// The number of the host's attempts to write.
   package private(set) var writes = 0
 
   private static let sectorSize = 512
@@ -87,7 +87,7 @@ package final class SimulatedBulkOnlyDisk {
 }
 
 extension SimulatedBulkOnlyDisk {
-  /// What a SCSI command comes to: data for the host, or nil for a failure.
+  /// Runs a SCSI command: data for the host, or nil for a failure.
   private func run(_ block: [UInt8]) {
     let asked = Self.little(block[8..<12])
     let isTowardsHost = block[12] & 0x80 != 0
@@ -98,7 +98,7 @@ extension SimulatedBulkOnlyDisk {
     status = Array("USBS".utf8) + block[4..<8] + residueBytes
     status.append(answer == nil ? 1 : 0)
     data = given
-    // A full last packet does not show that less comes than was asked for.
+    // A full last packet does not show that less data than requested follows.
     hasEndOfData = !given.isEmpty && given.count < asked && given.count % 64 == 0
     if answer != nil { sense = (0, 0) }
     if isTowardsHost {
@@ -111,7 +111,7 @@ extension SimulatedBulkOnlyDisk {
   private func answer(_ command: [UInt8]) -> [UInt8]? {
     if refusals > 0, command[0] != 0x03, command[0] != 0x12 {
       refusals -= 1
-      // Not ready: it is becoming so.
+      // Not ready: becoming ready.
       return fail(2, 0x04)
     }
     switch command[0] {

@@ -2,16 +2,16 @@
 
 package import Logbook
 
-/// A Menarini GlucoMen areo on its cable: one byte asks, a block of text lines with a sum answers.
+/// A Menarini GlucoMen areo on its cable: one byte is the request, a block of text lines with a sum is the answer.
 ///
-/// Chosen where nothing is known: that records are newest first [?], and that the areo without ketones leaves that
-/// question unanswered [?]. The GK has a blank before mg/dL.
+/// These parts are unknown and were chosen here: records are newest first [?], and an areo without ketones does not
+/// answer that request [?]. The GK has a blank before mg/dL.
 package final class SimulatedAreo: SimulatedLine {
-  /// Whether it is of the GK kind, which measures ketones, too.
+  /// Whether it is a GK, which also measures ketones.
   package let isGK: Bool
   package private(set) var memory: SimulatedMemory
 
-  /// How the meter's line is set.
+  /// The settings of the meter's line.
   package static let settings = LineSettings(baud: 9600, parity: .odd)
 
   private static let start: [UInt8] = [0x5B, 0x0D, 0x0A]
@@ -33,12 +33,12 @@ package final class SimulatedAreo: SimulatedLine {
     holds(item) || item.kind == .ketone && isInWholeMinutes(item) && item.marks.isEmpty
   }
 
-  /// At another speed or parity nothing that comes makes sense.
+  /// At another speed or parity the bytes are noise.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     line.baud == Self.settings.baud && line.parity == Self.settings.parity ? take(bytes) : []
   }
 
-  /// What is answered to bytes on a line that is set rightly.
+  /// The answer to bytes on a line with the correct settings.
   func take(_ bytes: [UInt8]) -> [UInt8] {
     received += bytes
     var answer: [UInt8] = []
@@ -63,7 +63,7 @@ package final class SimulatedAreo: SimulatedLine {
 extension SimulatedAreo {
   private static func isInWholeMinutes(_ item: SimulatedItem) -> Bool { item.deviceTime.parts.second == 0 }
 
-  /// Behind the end of a block.
+  /// The position after the end of a block.
   private static func endOfBlock(_ bytes: [UInt8]) -> Int? {
     (0...(bytes.count - end.count)).first { bytes[$0...].starts(with: end) }.map { $0 + end.count }
   }

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A Menarini GlucoMen areo GK with its own plug: the areo's session over the communications class.
 ///
-/// Chosen where nothing is known: the endpoints [?], and that its line's settings mean nothing to it [C].
+/// These parts are unknown and were chosen here: the endpoints [?], and that it ignores the settings of its line [C].
 package final class SimulatedAreoGK: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(
     vendorID: 0x2C81, productID: 0x0500, deviceClass: 2)
@@ -31,7 +31,7 @@ package final class SimulatedAreoGK: SimulatedMeter {
   /// Glucose and ketone in whole minutes.
   package static func holds(_ item: SimulatedItem) -> Bool { SimulatedAreo.holdsWithKetones(item) }
 
-  /// What the meter is made of, with its clock as it was set.
+  /// The content of the meter, with the clock that a host set.
   package var memory: SimulatedMemory { areo.memory }
 
   package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {

@@ -16,7 +16,7 @@ enum RocheAPDU {
   /// A message of this type.
   static func message(_ type: Int, _ body: [UInt8]) -> [UInt8] { word(type) + word(body.count) + body }
 
-  /// A data message: what it is a choice of, by the id of its exchange.
+  /// A data message: its kind, with the id of its exchange.
   static func data(_ id: Int, _ choice: Int, _ content: [UInt8]) -> [UInt8] {
     let inner = word(id) + word(choice) + word(content.count) + content
     return message(0xE700, word(inner.count) + inner)
@@ -34,7 +34,7 @@ enum RocheAPDU {
     return numbers.map { UInt8(($0 / 10) << 4 | ($0 % 10)) } + [hundredths]
   }
 
-  /// The time of eight such bytes; nil where it is invalid.
+  /// The time in eight such bytes; nil if it is invalid.
   static func time(_ bytes: [UInt8]) -> DeviceTime? {
     guard bytes.count >= 7, bytes.prefix(7).allSatisfy({ $0 >> 4 < 10 && $0 & 15 < 10 }) else { return nil }
     let numbers = bytes.prefix(7).map { Int($0 >> 4) * 10 + Int($0 & 15) }

@@ -2,15 +2,15 @@
 
 import Logbook
 
-/// One part of a Roche meter's memory: what it is called, what its entries look like, and the entries.
+/// One part of a Roche meter's memory: its name, the form of its entries, and the entries.
 struct RocheSegment {
   let instance: Int
   let label: String
-  /// What an entry is made of, without the handle in the middle.
+  /// The form of an entry, without the handle in the middle.
   let map: [UInt8]
   var entries: [[UInt8]] = []
 
-  /// The four segments of a Guide with firmware 1.9.6, filled with what a memory holds.
+  /// The four segments of a Guide with firmware 1.9.6, filled with these items.
   static func all(_ items: [SimulatedItem], hundredths: UInt8) -> [RocheSegment] {
     var segments = [
       RocheSegment(
@@ -29,7 +29,7 @@ struct RocheSegment {
     return segments
   }
 
-  /// How the segment describes itself.
+  /// The segment's description of itself.
   var information: [UInt8] {
     let start = entries.first.map { Array($0.prefix(8)) } ?? Self.never
     let end = entries.last.map { Array($0.prefix(8)) } ?? Self.never
@@ -47,7 +47,7 @@ struct RocheSegment {
 }
 
 extension RocheSegment {
-  /// What a real meter reports for a segment without entries: the start of 2014.
+  /// The time that a real meter reports for a segment without entries: the start of 2014.
   private static let never: [UInt8] = [0x20, 0x14, 0x01, 0x01, 0, 0, 0, 0]
 
   private static func map(
@@ -59,7 +59,7 @@ extension RocheSegment {
     return [0x80, 0x00, 0x00, 0x01] + RocheAPDU.word(object.count) + object
   }
 
-  /// mg/dL as a number of 16 bits with an exponent of zero, or its two infinities.
+  /// mg/dL as a number of 16 bits with an exponent of zero, or one of the two infinities.
   private static func value(_ measurement: Measurement) -> [UInt8] {
     switch measurement {
     case .low: RocheAPDU.word(0x0802)

@@ -2,18 +2,22 @@
 
 package import Logbook
 
-/// An Accu-Chek Mobile that shows its reports on a disk: text in `MODEL/Reports/*.csv`. Rows are newest first, and `X`
-/// is a flag that is set, as people quote their reports.
+/// An Accu-Chek Mobile, which shows its reports on a disk as text in `MODEL/Reports/*.csv`. Rows are newest first, and
+/// `X` is a set flag, as in reports that people quote.
 ///
-/// Chosen where nothing is known: its USB ids [?], the file system and the names in it [?], the words HI and LO [?], and
-/// in what way the disk is not ready yet [?].
+/// These parts are unknown and were chosen here:
+/// - its USB ids [?]
+/// - the file system and its names [?]
+/// - the words HI and LO [?]
+/// - how the disk reports that it is not ready [?]
 package final class SimulatedAccuChekMobile: SimulatedMeter {
-  /// How the disk is laid out.
+  /// The layout of the disk.
   package enum Layout: CaseIterable, Sendable {
     case small, partitioned
   }
 
-  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows end in a semicolon more.
+  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows have one more semicolon at their
+  /// end.
   package enum Columns: CaseIterable, Sendable {
     case ten, twelve
   }
@@ -30,7 +34,7 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
   package let strings: [String]
   package let disk: SimulatedBulkOnlyDisk
 
-  /// - Parameter refusals: how many commands the disk refuses before it is ready.
+  /// - Parameter refusals: the number of commands that the disk refuses before it is ready.
   package init(
     _ memory: SimulatedMemory, vendorID: UInt16 = 0x173A, productID: UInt16 = 0x2198,
     layout: Layout = .small,
@@ -51,8 +55,8 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     disk.refusals = refusals
   }
 
-  /// Glucose with the marks for meals, control solution and temperature, of which a report of ten columns leaves out two;
-  /// the meter shows no seconds.
+  /// Glucose with the marks for meals, control solution and temperature. A report of ten columns leaves out two of
+  /// them. The meter shows no seconds.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
       && item.marks.isSubset(of: [
@@ -76,7 +80,7 @@ extension SimulatedAccuChekMobile {
   /// The text of the report.
   package static func report(_ memory: SimulatedMemory, _ columns: Columns = .ten) -> String {
     let (date, clock) = shown(memory.clock)
-    // The last name is followed by 197 blanks.
+    // 197 blanks follow the last name.
     let head = [
       "Serial number;Download date;Download time;;;;;;;", "\(memory.serial);\(date);\(clock);;;;;;;",
       names(columns) + String(repeating: " ", count: 197),

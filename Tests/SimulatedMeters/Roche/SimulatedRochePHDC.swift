@@ -4,11 +4,13 @@ package import Logbook
 
 /// An Accu-Chek meter of the Personal Healthcare Device Class: IEEE 11073-20601 messages over a pair of bulk endpoints.
 ///
-/// Chosen where nothing is known: the content of the association request [C] and of the configuration but for the
-/// store [C], that every model describes its memory like a Guide [?], how many entries a report has [?], and an abort as
-/// the answer to what is out of order [?].
+/// These parts are unknown and were chosen here:
+/// - the content of the association request [C], and of the configuration except for the store [C]
+/// - every model describes its memory like a Guide [?]
+/// - the number of entries in a report [?]
+/// - an abort is the answer to a message out of order [?]
 package final class SimulatedRochePHDC: SimulatedMeter {
-  /// A model with its USB product id, its printed name and the number by which it calls itself.
+  /// A model with its USB product id, its printed name and the number in its identification.
   package enum Model: CaseIterable, Sendable {
     case guide, guideMe, instant, avivaConnect
 
@@ -42,10 +44,10 @@ package final class SimulatedRochePHDC: SimulatedMeter {
 
   /// The state of the session.
   package enum State: Hashable, Sendable {
-    /// The request for an association was not fetched yet.
+    /// The host has not fetched the association request yet.
     case plugged
     case asking, configuring, operating, released, aborted
-    /// Plugged in for so long that the meter has given up asking.
+    /// Plugged in for so long that the meter does not send requests any more.
     case silent
   }
 
@@ -59,16 +61,16 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   private static let storeHandle = 5
   private let model: Model
   private let entriesInReport: Int
-  /// Whether it describes its attributes and segments; a meter that does not has one segment all the same.
+  /// Whether it describes its attributes and segments. A meter that does not still has one segment.
   private let describesItself: Bool
-  /// Whether answers name the segment that they are about; two programs do not look, and a real meter may name 0 always.
+  /// Whether answers name their segment. Two programs do not check it, and a real meter may always name 0.
   private let namesInstances: Bool
   private var segments: [RocheSegment]
   private var outgoing: [[UInt8]] = []
   private var incoming: [UInt8] = []
-  /// Reports count on from earlier sessions.
+  /// The numbers of reports continue from earlier sessions.
   private var reportID = 0x00A3
-  /// What is being sent: the segment, and the first entry that was not acknowledged.
+  /// The current transfer: the segment, and the first entry that was not acknowledged.
   private var transfer: (segment: Int, next: Int, sent: Int)?
 
   package init(
@@ -139,7 +141,7 @@ extension SimulatedRochePHDC {
     }
   }
 
-  /// 0003 asks for the configuration. A host that asks twice gets it twice.
+  /// 0003 requests the configuration. A host that requests it twice gets it twice.
   private func associate(_ message: [UInt8]) {
     guard state == .asking || state == .configuring, message.count == 48,
       RocheAPDU.number(message, at: 4) == 3, RocheAPDU.number(message, at: 6) == 0x5079,
@@ -196,10 +198,10 @@ extension SimulatedRochePHDC {
     sendReport()
   }
 
-  /// The number that an answer gives for a segment.
+  /// The number of a segment in an answer.
   private func named(_ segment: Int) -> Int { namesInstances ? segment : 0 }
 
-  /// The next entries; those before are acknowledged.
+  /// The next entries. Those before are acknowledged.
   private func sendReport() {
     guard var transfer, let entries = segments.first(where: { $0.instance == transfer.segment })?.entries
     else {
@@ -259,7 +261,7 @@ extension SimulatedRochePHDC {
       ], string: 3)
   }()
 
-  /// A report in the meter's own count.
+  /// A report with the meter's own number.
   private func report(_ handle: Int, _ type: Int, _ content: [UInt8]) {
     reportID = (reportID + 1) & 0xFFFF
     outgoing.append(
@@ -315,7 +317,7 @@ extension SimulatedRochePHDC {
     return RocheAPDU.word(entries.count) + RocheAPDU.word(body.count) + body
   }
 
-  /// A text, filled up with a zero to an even length.
+  /// A text, with a zero byte added for an even length.
   private func text(_ text: String, hasLength: Bool = true) -> [UInt8] {
     let bytes = Array(text.utf8) + (text.utf8.count % 2 == 0 ? [] : [0])
     return (hasLength ? RocheAPDU.word(bytes.count) : []) + bytes

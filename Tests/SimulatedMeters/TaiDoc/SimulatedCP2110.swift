@@ -2,9 +2,9 @@
 
 package import Logbook
 
-/// The CP2110 bridge between HID reports and a serial line: a report's id is the number of bytes in it.
+/// The CP2110 bridge between HID reports and a serial line. The id of a report is the number of bytes in it.
 package final class SimulatedCP2110 {
-  /// How the line is set; nil while it is off.
+  /// The settings of the line; nil while it is off.
   package private(set) var line: LineSettings?
 
   /// Every report that can carry bytes, and the features that set the line.
@@ -25,7 +25,7 @@ package final class SimulatedCP2110 {
   private var settings = LineSettings(baud: 115_200)
   private var isOn = false
   private var incoming: [UInt8] = []
-  /// How many bytes go into one report.
+  /// The maximum number of bytes in one report.
   private let maxInReport: Int
 
   package init(maxInReport: Int = 63) { self.maxInReport = maxInReport }
@@ -42,7 +42,7 @@ package final class SimulatedCP2110 {
     }
   }
 
-  /// What a report sends down the line; nil where it is none.
+  /// The bytes that a report sends to the line; nil for another report.
   package func take(_ report: [UInt8]) -> [UInt8]? {
     guard let count = report.first.map(Int.init), (1...63).contains(count), report.count > count else {
       return nil
@@ -50,7 +50,7 @@ package final class SimulatedCP2110 {
     return isOn ? Array(report[1...count]) : []
   }
 
-  /// Puts bytes on the way to the host.
+  /// Queues bytes for the host.
   package func receive(_ bytes: [UInt8]) {
     if isOn { incoming += bytes }
   }

@@ -2,10 +2,13 @@
 
 package import Logbook
 
-/// A TaiDoc meter: packets of eight bytes on a serial line behind a CP2110.
+/// A TaiDoc meter: packets of eight bytes on the serial line of a CP2110.
 ///
-/// Chosen where nothing is known: the answer to 22 is 22 [B], the bytes of an answer that are undefined are zero, power
-/// off is answered before the meter goes, and what it does not understand or does not hold it leaves unanswered [?].
+/// These parts are unknown and were chosen here:
+/// - the answer to 22 is 22 [B]
+/// - undefined bytes of an answer are zero
+/// - the meter answers to power off before it turns off
+/// - it does not answer requests that it does not understand, or for data that it does not have [?]
 package final class SimulatedTaiDoc: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(vendorID: 0x10C4, productID: 0xEA80)
   package let configurationDescriptor = BuiltDescriptors.configuration([
@@ -19,7 +22,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   package let strings = ["Silicon Laboratories", "CP2110 HID USB-to-UART Bridge", "00A1B2C3"]
   package let bridge: SimulatedCP2110
   package private(set) var memory: SimulatedMemory
-  /// Whether somebody has erased the memory, which no reader may.
+  /// Whether the memory was erased, which is forbidden for a reader.
   package private(set) var wasErased = false
 
   private static let settings = LineSettings(baud: 19200)
@@ -27,12 +30,12 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   private let items: [SimulatedItem]
   private var received: [UInt8] = []
   private var isOn = true
-  /// Whether it has yet to say that it entered the mode for computers, which it does in place of its first answer.
+  /// Whether the meter has not yet reported its mode for computers, which it does instead of its first answer.
   private var hasToWake: Bool
 
   /// - Parameters:
   ///   - model: four decimal digits.
-  ///   - maxInReport: how an answer is cut into reports.
+  ///   - maxInReport: the maximum number of an answer's bytes in one report.
   package init(
     _ memory: SimulatedMemory, model: Int = 4279, wakesFirst: Bool = true, maxInReport: Int = 63
   ) {
@@ -51,7 +54,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
       && [[], .beforeMeal, .afterMeal, .controlSolution].contains(item.marks)
   }
 
-  /// The serial number that it reports: the memory's hexadecimal digits, filled up to sixteen.
+  /// The serial number that it reports: the memory's hexadecimal digits, extended to sixteen.
   package var serial: String {
     let digits = memory.serial.uppercased().filter { $0.isASCII && $0.isHexDigit }.suffix(16)
     return String(repeating: "0", count: 16 - digits.count) + digits
@@ -126,7 +129,7 @@ extension SimulatedTaiDoc {
     say(0x33, Array(packet[2..<6]))
   }
 
-  /// All records, and those that are no control tests; FFFF of an empty memory.
+  /// The number of all records, and of those without control tests; FFFF for an empty memory.
   private var counts: [UInt8] {
     let tests = items.count { !$0.marks.contains(.controlSolution) }
     return [items.count, items.isEmpty ? 0xFFFF : tests].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -153,7 +156,7 @@ extension SimulatedTaiDoc {
       switch item.measurement {
       case .low: 19
       case .high: item.kind == .ketone ? 2401 : 601
-      // One program divides a ketone by 300 to get mmol/L; nobody else reads it.
+      // One program divides a ketone value by 300 to get mmol/L. No other program reads it.
       case .value(let quantity) where item.kind == .ketone: Int((quantity.number * 300).rounded())
       case .value(let quantity): Int(quantity.converted(to: .milligramsPerDecilitre).number.rounded())
       }

@@ -4,10 +4,13 @@ package import Logbook
 
 /// A TRUE METRIX in its dock: text in brackets, in HID reports of at most eight bytes each.
 ///
-/// Chosen where nothing is known: that it sleeps until it is woken and then answers nothing but a power-off [?], and that
-/// what it does not know it leaves unanswered [?]. How it marks control solution is disputed, so it holds none.
+/// These parts are unknown and were chosen here:
+/// - it sleeps until it is woken, and then only answers to power off [?]
+/// - it does not answer unknown commands [?]
+///
+/// Sources disagree about its marks for control solution, so it holds none.
 package final class SimulatedTrueMetrix: SimulatedMeter {
-  /// Which one it is.
+  /// The model.
   package enum Model: String, Sendable {
     case trueMetrix = "MR2"
     case go = "RC2"
@@ -25,7 +28,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   ])
   package let strings = ["Trividia Health", "TRUE METRIX", ""]
   package private(set) var memory: SimulatedMemory
-  /// Whether the meter sits in its dock: the dock is on the bus without it, too.
+  /// Whether the meter is in its dock. The dock is on the bus without it, too.
   package var isDocked = true
 
   /// 64 bytes in each direction, without ids.
@@ -41,7 +44,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   private var wasPoweredOff = false
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
-  /// A report's rest is what the one before had there.
+  /// The rest of a report has the bytes of the report before.
   private var report = [UInt8](repeating: 0, count: 64)
 
   package init(_ memory: SimulatedMemory, model: Model = .trueMetrix, productID: UInt16 = 0x0000) {
@@ -68,7 +71,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
-    // A1 is for the dock.
+    // A1 is a message for the dock.
     guard packet.count >= 2, packet[0] == 0xA0, isDocked else { return true }
     received += packet[2...].prefix(Int(packet[1]))
     while let end = received.firstIndex(of: UInt8(ascii: ")")), received.count >= end + 3 {
@@ -91,7 +94,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
 }
 
 extension SimulatedTrueMetrix {
-  /// The text between the brackets; nil where the digits behind them are not their sum.
+  /// The text between the brackets; nil if the digits after them are not its sum.
   private static func content(_ message: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: message.dropLast(2), as: UTF8.self)
     guard frame(String(text.dropFirst().dropLast())) == String(decoding: message, as: UTF8.self) else {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A document of a Nightscout site, as its database holds it.
+/// A document of a Nightscout site, as in its database.
 package typealias NightscoutDocument = [String: DocumentValue]
 
 /// One JSON value.
@@ -11,15 +11,15 @@ package enum DocumentValue: Sendable, Equatable {
   case bool(Bool)
   case number(Double)
   case string(String)
-  /// A key that the database made; JSON shows it as text, and no text equals it.
+  /// A key that the database made. JSON shows it as text, but no text equals it.
   case id(String)
   case array([DocumentValue])
   case object(NightscoutDocument)
 
-  /// What is not JSON.
+  /// The error for invalid JSON.
   package struct Unreadable: Error {}
 
-  /// Reads one JSON text, whatever value is in it.
+  /// Reads one JSON text with any value.
   package init(json: [UInt8]) throws {
     self = try Self(JSONSerialization.jsonObject(with: Data(json), options: [.fragmentsAllowed]))
   }
@@ -28,7 +28,7 @@ package enum DocumentValue: Sendable, Equatable {
     switch value {
     case is NSNull: self = .null
     case let text as String: self = .string(text)
-    // Foundation keeps a Boolean as a number of one byte.
+    // Foundation stores a Boolean as a number of one byte.
     case let number as NSNumber where number.objCType.pointee == CChar(UInt8(ascii: "c")):
       self = .bool(number.boolValue)
     case let number as NSNumber: self = .number(number.doubleValue)
@@ -38,7 +38,7 @@ package enum DocumentValue: Sendable, Equatable {
     }
   }
 
-  /// The number of milliseconds, or of anything else that is whole.
+  /// A whole number, such as of milliseconds.
   package init(_ whole: Int64) { self = .number(Double(whole)) }
 }
 
@@ -74,7 +74,7 @@ extension DocumentValue {
     }
   }
 
-  /// How a number is written: without a fraction where it has none.
+  /// The text of a number, without a fraction if it has none.
   static func text(_ number: Double) -> String {
     guard number.isFinite else { return "null" }
     return Int64(exactly: number).map(String.init) ?? String(number)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts as v1 stores them: what holds a `<` is read as a piece of a page and written again, with harmless tags closed
-/// and all others taken out.
+/// Texts as v1 stores them. A text with a `<` is parsed as HTML and written again, with harmless tags closed and all
+/// others removed.
 enum HTMLText {
-  /// Tags that go together with what is in them.
+  /// Tags that are removed with their content.
   private static let removed: Set<String> = [
     "script", "style", "iframe", "noscript", "noembed", "noframes", "object", "embed", "template", "title",
     "textarea", "xmp", "plaintext", "head", "base", "link", "meta",
@@ -36,7 +36,7 @@ enum HTMLText {
     var attributes: [(name: String, value: String)] = []
   }
 
-  /// Texts at any depth; numbers in texts stay.
+  /// Cleans texts at any depth. Numbers in texts stay.
   static func cleaned(_ value: DocumentValue) -> DocumentValue {
     switch value {
     case .string(let text): .string(JavaScriptNumber.of(text).isNaN ? cleaned(text) : text)
@@ -83,7 +83,7 @@ enum HTMLText {
     }
   }
 
-  /// What is before the next tag, with its entities resolved.
+  /// The text before the next tag, with its entities resolved.
   private static func plain(_ rest: inout ArraySlice<Character>) -> String {
     let raw = rest.prefix { $0 != "<" }
     rest = rest.dropFirst(raw.count)
@@ -124,7 +124,7 @@ enum HTMLText {
     }.joined()
   }
 
-  /// A tag, if one begins here; a comment is one without a name.
+  /// A tag, if one begins here. A comment is a tag without a name.
   private static func tag(_ rest: inout ArraySlice<Character>) -> Tag? {
     var left = rest.dropFirst()
     var tag = Tag()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Unpacks gzip, as RFC 1951 and RFC 1952 describe it.
+/// Unpacks gzip (RFC 1951 and RFC 1952).
 struct Inflate {
   private static let lengthBases = [
     3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195,
@@ -34,7 +34,7 @@ struct Inflate {
   private var bit: Int
   private var output: [UInt8] = []
 
-  /// The bytes within a gzip file of one member; nil for anything else.
+  /// The content of a gzip file with one member; nil for any other bytes.
   static func gzip(_ packed: [UInt8]) -> [UInt8]? {
     guard packed.count > 18, packed[0] == 0x1F, packed[1] == 0x8B, packed[2] == 8 else { return nil }
     var start = 10

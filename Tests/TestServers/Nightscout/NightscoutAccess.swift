@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may do what on a site: the secret, roles, subjects, and the tokens given out.
+/// The permissions of a site: the secret, roles, subjects, and the issued tokens.
 struct NightscoutAccess {
   struct Subject {
     let id: String
     let name: String
     let roles: [String]
     let token: String
-    /// What the digits of the token begin.
+    /// The start of the token's digits.
     let digest: String
   }
 
-  /// Somebody whose credentials are good, with what they may do.
+  /// A caller with valid credentials, and its permissions.
   struct Caller {
-    /// The name that documents get as `subject`; the bearer of the secret has none.
+    /// The name that documents get as `subject`. A caller with the secret has none.
     let name: String?
     let grants: [String]
-    /// Whether nobody sent credentials.
+    /// Whether the caller sent no credentials.
     var isAnybody = false
 
-    /// Whether the grants imply a right such as `api:entries:create`.
+    /// Whether the grants include a right such as `api:entries:create`.
     func may(_ right: String) -> Bool { grants.contains { Self.implies($0, right) } }
 
-    /// Shiro's rule: part by part, commas are lists, `*` is anything, and missing parts are `*`. A blank is a letter.
+    /// Shiro's rule: it compares part by part. Commas separate lists, `*` is anything, missing parts are `*`, and a
+    /// blank is a letter.
     private static func implies(_ grant: String, _ right: String) -> Bool {
       let granted = grant.split(separator: ":").map { $0.split(separator: ",") }
       let wanted = right.split(separator: ":")
@@ -31,13 +32,13 @@ struct NightscoutAccess {
     }
   }
 
-  /// Whom a token names: somebody, or a subject that is no more.
+  /// The owner of a token: a caller, or a removed subject.
   enum Bearer {
     case caller(Caller)
     case removed
   }
 
-  /// A token, and what the site says about it.
+  /// A token, and the site's data about it.
   struct Session {
     let token: String
     let fields: NightscoutDocument
@@ -46,11 +47,11 @@ struct NightscoutAccess {
   }
 
   static let sessionSeconds: Int64 = 8 * 3600
-  /// The digits without which a text is no access token.
+  /// The fewest digits of an access token.
   private static let minTokenDigits = 16
 
   let secret: String
-  /// Roles that everybody has; none of them is a role without a name and without rights.
+  /// Roles of every caller. A role with an unknown name has no rights.
   var defaultRoles: [String] = []
   private(set) var subjects: [Subject] = []
   private var roles: [String: [String]] = [
@@ -66,7 +67,7 @@ struct NightscoutAccess {
 
   mutating func setRole(_ name: String, _ rights: [String]) { roles[name] = rights }
 
-  /// A role as the page makes it of what is typed there: split at blanks, commas and semicolons.
+  /// A role as the page makes it from typed text, which is split at blanks, commas and semicolons.
   mutating func setRole(_ name: String, typed text: String) {
     setRole(name, text.split { $0.isWhitespace || $0 == "," || $0 == ";" }.map(String.init))
   }
@@ -84,13 +85,13 @@ struct NightscoutAccess {
 
   mutating func removeSubject(_ name: String) { subjects.removeAll { $0.name == name } }
 
-  /// What a new installation does: its key signs no older token.
+  /// Simulates a new installation, whose key invalidates older tokens.
   mutating func redeploy() {
     installation += 1
     sessions = [:]
   }
 
-  /// A token for an access token, or for a token that is still good; nil for anything else.
+  /// A token for an access token, or for a valid token; nil for any other credential.
   func session(for credential: String, at now: Int64) -> Session? {
     let known = sessions[credential].flatMap { $0.expires > now ? $0.subject : nil }
     guard let subject = known.map(subject(id:)) ?? subject(accessToken: credential) else { return nil }
@@ -106,10 +107,10 @@ struct NightscoutAccess {
     return Session(token: token, fields: fields, subject: subject.id, expires: expires * 1000)
   }
 
-  /// Remembers a token, which is good from now on.
+  /// Stores a token, which is valid from now on.
   mutating func keep(_ session: Session) { sessions[session.token] = session }
 
-  /// Whom a token names; nil where it is none, or no longer good.
+  /// The owner of a token; nil if it is unknown or not valid any more.
   func bearer(session token: String, at now: Int64) -> Bearer? {
     guard let session = sessions[token], session.expires > now else { return nil }
     return subject(id: session.subject).map { .caller(caller($0)) } ?? .removed
@@ -124,10 +125,10 @@ struct NightscoutAccess {
     return isKnown ? Caller(name: nil, grants: ["*"]) : nil
   }
 
-  /// Who sends no credentials.
+  /// A caller without credentials.
   var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights), isAnybody: true) }
 
-  /// The digits behind the last hyphen count, whatever is before them.
+  /// Only the digits after the last hyphen are compared.
   private func subject(accessToken: String) -> Subject? {
     let digits = accessToken.split(separator: "-", omittingEmptySubsequences: false).last ?? ""
     guard digits.count >= Self.minTokenDigits else { return nil }
@@ -146,14 +147,14 @@ struct NightscoutAccess {
 
   private func rights(of role: String) -> [String] { roles[role] ?? [] }
 
-  /// Of the shape of a JWT, and as opaque.
+  /// A text in the form of a JWT with opaque content.
   private func jwt(_ subject: Subject, _ issued: Int64) -> String {
     let payload = NightscoutDigest.sha1("\(subject.id) \(issued)")
     return "eyJhbGciOiJIUzI1NiJ9.\(payload).\(NightscoutDigest.sha1("\(installation) \(payload)"))"
   }
 }
 
-/// The waiting that a wrong credential brings upon an address, for all of its requests.
+/// The delay after wrong credentials, for all requests of an address.
 struct NightscoutPenalty {
   private var until: [String: ContinuousClock.Instant] = [:]
 

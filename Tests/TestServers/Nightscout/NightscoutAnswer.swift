@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the site says to a call. It is thrown where it ends the work on a call.
+/// The site's answer to a call. It is thrown to end the work on a call.
 struct NightscoutAnswer: Error {
-  /// What the client gets.
+  /// The content for the client.
   enum Content {
     case none
     case json(DocumentValue)
@@ -36,7 +36,7 @@ struct NightscoutAnswer: Error {
     }
   }
 
-  /// An error of v3, or of v3's shape: `message` where the site says one.
+  /// An error of v3, or in its form, with the site's `message` if it has one.
   static func error(_ status: Int, _ message: String? = nil) -> NightscoutAnswer {
     var body: NightscoutDocument = ["status": DocumentValue(Int64(status))]
     body["message"] = message.map(DocumentValue.string)
@@ -58,28 +58,28 @@ struct NightscoutAnswer: Error {
 
   static let unauthorized = v1(401, "Unauthorized", "Invalid/Missing")
 
-  /// An error that the site's own code did not expect, outside of v3.
+  /// An error that the site's code did not expect, outside v3.
   static func thrown(_ status: Int, _ message: String, _ more: NightscoutDocument = [:]) -> NightscoutAnswer {
     let error = more.merging(["message": .string(message), "stack": .string(message)]) { $1 }
     return NightscoutAnswer(status: status, body: ["error": .object(error)])
   }
 
-  /// The page for a path that nobody serves.
+  /// The page for an unknown path.
   static func noPage(_ call: NightscoutCall) -> NightscoutAnswer {
     let text = "Cannot \(call.method) \(call.path)"
     return NightscoutAnswer(status: 404, content: .page("<!DOCTYPE html>\n<pre>\(text)</pre>\n"))
   }
 
-  /// A success of v3: the fields beside the status.
+  /// A success of v3: the fields other than the status.
   static func done(_ status: Int, _ fields: NightscoutDocument, headers: [String] = []) -> NightscoutAnswer {
     let body = fields.merging(["status": DocumentValue(Int64(status))]) { $1 }
     return NightscoutAnswer(status: status, body: .object(body), headers: headers)
   }
 
-  /// A success of v1 or v2: the bare value.
+  /// A success of v1 or v2: only the value.
   static func bare(_ value: DocumentValue) -> NightscoutAnswer { NightscoutAnswer(status: 200, body: value) }
 
-  /// The answer with the tag that v1 and v2 put on it, or 304 to who has it already.
+  /// The answer with the ETag of v1 and v2, or 304 for a client that has it.
   func tagged(for call: NightscoutCall) -> NightscoutAnswer {
     guard let payload, status != 404, !isThrown else { return self }
     let text = payload.text

@@ -3,16 +3,16 @@
 import Foundation
 import Synchronization
 
-/// Who calls: each version takes other credentials.
+/// Identifies the caller. Each version accepts other credentials.
 extension NightscoutSite {
-  /// What credentials lead to.
+  /// The result of a check of credentials.
   fileprivate enum Outcome {
     case caller(NightscoutAccess.Caller)
     case removed
     case unknown
   }
 
-  /// v3 lets in bearers of a token. A subject that was removed is known, and may nothing.
+  /// v3 accepts tokens. A removed subject is recognised, but has no rights.
   func bearer(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAccess.Caller {
     let words = Self.authorization(call)
     guard words.count == 2, words[0].lowercased() == "bearer" else {
@@ -26,8 +26,8 @@ extension NightscoutSite {
     }
   }
 
-  /// v1 lets in bearers of the secret, of a token or an access token, and nobody with the rights of all. The token of a
-  /// subject that was removed ends the server's process.
+  /// v1 accepts the secret, tokens and access tokens. A caller without credentials has the rights of everyone. The
+  /// token of a removed subject ends the server's process.
   func anybody(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAccess.Caller {
     let secret = call.parameter("secret") ?? call.headers["api-secret"]
     let session = state.withLock { Self.session(call, $0) }
@@ -50,7 +50,7 @@ extension NightscoutSite {
     }
   }
 
-  /// The token of a call of v1: `Bearer` with a capital, else what the access token in the address means.
+  /// The token of a v1 call: `Bearer` with a capital letter, otherwise the token for the access token in the address.
   private static func session(
     _ call: NightscoutCall, _ state: NightscoutState
   ) -> (token: String, outcome: Outcome?)? {
@@ -69,7 +69,7 @@ extension NightscoutSite {
       ?? []
   }
 
-  /// The waiting that earlier wrong credentials brought upon the address.
+  /// The delay for the address because of earlier wrong credentials.
   private func wait(_ call: NightscoutCall) {
     let wait = state.withLock { $0.penalty.wait(call.client, at: .now) }
     if let wait { Thread.sleep(forTimeInterval: wait / .seconds(1)) }

@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// What was sent with a call, read before anybody asks who sent it.
+/// The body of a call, which is read before the caller is identified.
 enum NightscoutBody {
   private static let maxFormBytes = 1 << 20
 
-  /// v3 reads JSON alone, and takes anything else for nothing.
+  /// v3 only reads JSON. Any other body is ignored.
   static func v3(_ call: NightscoutCall, maxBytes: Int) throws(NightscoutAnswer) -> DocumentValue? {
     guard type(of: call) == "application/json", call.headers["content-length"] != nil else { return nil }
     do {
@@ -16,7 +16,7 @@ enum NightscoutBody {
     }
   }
 
-  /// v1 reads JSON and forms, and takes anything else for an object without members.
+  /// v1 reads JSON and forms. Any other body is an object without members.
   static func v1(_ call: NightscoutCall, maxBytes: Int) throws(NightscoutAnswer) -> DocumentValue {
     switch type(of: call) {
     case "application/json" where call.headers["content-length"] != nil:
@@ -78,7 +78,7 @@ enum NightscoutBody {
     default: throw .unsupported
     }
     if bytes.isEmpty { return [:] }
-    // Nothing but an object or a list is read.
+    // Only an object or a list is read.
     let first = bytes.first { !$0.isWhitespace }
     guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { throw .malformed }
     do { return try DocumentValue(json: bytes) } catch { throw .malformed }

@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// A request, taken apart.
+/// A parsed request.
 struct NightscoutCall {
   let method: String
-  /// The parts of the path, as they were sent.
+  /// The parts of the path, as sent.
   let rawSegments: [String]
-  /// The parts of the path without their percent signs. The first two are in small letters: `api`, `v3`.
+  /// The parts of the path, percent-decoded. The first two are in lower case: `api`, `v3`.
   let segments: [String]
   let query: NightscoutQuery
   let headers: [String: String]
   let body: [UInt8]
-  /// The path and its parameters, as they were sent.
+  /// The path and its parameters, as sent.
   let address: String
 
   init(_ received: ReceivedRequest) {
@@ -29,17 +29,17 @@ struct NightscoutCall {
     body = received.body
   }
 
-  /// The address that the penalties go by; a proxy may name another one.
+  /// The address for penalties. A proxy can state another one.
   var client: String { headers["x-forwarded-for"] ?? "127.0.0.1" }
 
-  /// A parameter that is a text and not empty.
+  /// A parameter with a text that is not empty.
   func parameter(_ name: String) -> String? { query[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
 
   /// The path without its parameters.
   var path: String { String(address.prefix { $0 != "?" }) }
 }
 
-/// What a site answers, without a wire: a status, header lines and a body.
+/// A site's answer without a connection: a status, header lines and a body.
 package struct NightscoutReply: Sendable {
   package let status: Int
   package let headers: [String]

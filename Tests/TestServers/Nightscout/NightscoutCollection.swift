@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The documents of one collection, in the order in which they came in. Nothing is unique, as in the database.
+/// The documents of one collection, in the order of insertion. No value is unique, as in the database.
 struct NightscoutCollection {
   struct Row {
     let number: Int
     var document: NightscoutDocument
-    /// Until when reads see what was before the write that made `document`.
+    /// Until when reads see the state before the write of `document`.
     var hidden: (until: Int64, before: NightscoutDocument?)?
 
     func visible(at now: Int64) -> NightscoutDocument? {
@@ -13,7 +13,7 @@ struct NightscoutCollection {
     }
   }
 
-  /// What a read sees.
+  /// A document that a read sees.
   struct Seen {
     let row: Int
     let document: NightscoutDocument
@@ -22,12 +22,12 @@ struct NightscoutCollection {
   private static let indexed = ["_id", "identifier", "date", "created_at", "sysTime"]
 
   private var rows: [Row?] = []
-  /// May name rows that do not match any more: who looks up compares again.
+  /// It may contain rows that do not match any more, so a search compares again.
   private var index: [String: Set<Int>] = [:]
   private var sorted: [String: SortedRows] = [
     "date": SortedRows(), "created_at": SortedRows(), "srvModified": SortedRows(),
   ]
-  /// When the last write is seen by all reads.
+  /// When all reads see the last write.
   private var hiddenUntil: Int64 = .min
 
   func seen(at now: Int64) -> [Seen] {
@@ -37,7 +37,7 @@ struct NightscoutCollection {
     }
   }
 
-  /// The documents whose indexed field has this value.
+  /// The documents with this value in an indexed field.
   func seen(_ field: String, _ value: DocumentValue, at now: Int64) -> [Seen] {
     (index[Self.key(field, value)] ?? []).sorted().compactMap { number in
       guard let document = rows[number]?.visible(at: now), document[field] == value else { return nil }
@@ -45,7 +45,7 @@ struct NightscoutCollection {
     }
   }
 
-  /// What passes all conditions, in an order, and of that one page.
+  /// One page of the documents that meet all conditions, in an order.
   func found(
     _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int, limit: Int, at now: Int64
   ) -> [NightscoutDocument] {
@@ -69,7 +69,7 @@ struct NightscoutCollection {
     return Array(order.sorted(found).dropFirst(skip).prefix(limit))
   }
 
-  /// The first of a range that is in order already, but for what is equal.
+  /// The first page of a range that is already in order, except for equal values.
   private func page(
     _ range: ArraySlice<(key: DocumentValue, row: Int)>, _ order: NightscoutOrder, _ wanted: Int,
     _ isPassed: (NightscoutDocument) -> Bool
@@ -89,13 +89,13 @@ struct NightscoutCollection {
     return Array(page.prefix(wanted))
   }
 
-  /// The last value of a field that is kept in order, of what reads see.
+  /// The last visible value of a field that is kept in order.
   func last(_ field: String, at now: Int64) -> DocumentValue? {
     if now >= hiddenUntil, let index = sorted[field] { return index.last }
     return seen(at: now).compactMap { $0.document[field] }.max { NightscoutCondition.order($0, $1) < 0 }
   }
 
-  /// All documents, whoever sees them.
+  /// All documents, also those that reads do not see yet.
   var documents: [NightscoutDocument] { rows.compactMap { $0?.document } }
 
   mutating func insert(_ document: NightscoutDocument, hiddenUntil: Int64?) {

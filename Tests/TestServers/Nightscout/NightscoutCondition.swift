@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// What the database asks of one field of a document.
+/// A condition of the database on one field of a document.
 struct NightscoutCondition {
-  /// One comparison with the value that is in a document.
+  /// One comparison with the value in a document.
   enum Test {
     case equal(DocumentValue)
     case unequal(DocumentValue)
@@ -15,7 +15,7 @@ struct NightscoutCondition {
     case present(Bool)
   }
 
-  /// A pattern that is none, or an operator that the database does not know.
+  /// The error for an invalid pattern, or an operator that the database does not know.
   struct Refused: Error {}
 
   let field: String
@@ -28,14 +28,14 @@ struct NightscoutCondition {
     self.tests = tests
   }
 
-  /// A value as it goes to the database: an object of operators holds several comparisons.
+  /// A value in the form of the database: an object of operators holds several comparisons.
   init(_ field: String, raw value: DocumentValue) throws {
     let object = value.object ?? [:]
     let hasOperators = !object.isEmpty && object.keys.allSatisfy { $0.hasPrefix("$") }
     self.init(field, hasOperators ? try object.map { try Self.test($0.key, $0.value) } : [.equal(value)])
   }
 
-  /// A bound of the field, where the condition has one.
+  /// A bound of the field, if the condition has one.
   var bound: (comparison: String, value: DocumentValue)? {
     for case .ordered(let comparison, let value) in tests { return (comparison, value) }
     return nil
@@ -79,7 +79,7 @@ struct NightscoutCondition {
     }
   }
 
-  /// A list counts as a whole and by each of its items; nothing equals null.
+  /// A list is compared as a whole and by each of its items. A missing value equals null.
   private static func isEqual(_ stored: [DocumentValue], _ value: DocumentValue) -> Bool {
     stored.isEmpty ? value == .null : each(stored).contains(value)
   }
@@ -93,7 +93,7 @@ struct NightscoutCondition {
     return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 
-  /// Numbers are compared with numbers only, texts with texts.
+  /// Numbers are only compared with numbers, texts with texts.
   private static func isOrdered(_ stored: DocumentValue, _ comparison: String, _ value: DocumentValue) -> Bool
   {
     guard rank(stored) == rank(value) else { return false }
@@ -107,14 +107,14 @@ struct NightscoutCondition {
     }
   }
 
-  /// What is at a dotted path, which the database follows into each item of an array.
+  /// The values at a dotted path, which the database follows into each item of an array.
   private static func values(_ value: DocumentValue?, _ path: ArraySlice<String>) -> [DocumentValue] {
     if let items = value?.array, !path.isEmpty { return items.flatMap { values($0, path) } }
     guard let name = path.first else { return value.map { [$0] } ?? [] }
     return values(value?[name], path.dropFirst())
   }
 
-  /// The database's order of values: nothing, numbers, texts, objects, lists, keys, truths.
+  /// The database's order of values: missing, numbers, texts, objects, lists, keys, Booleans.
   static func order(_ left: DocumentValue?, _ right: DocumentValue?) -> Int {
     switch (left, right) {
     case (.number(let left)?, .number(let right)?): left < right ? -1 : left > right ? 1 : 0

@@ -54,7 +54,7 @@ extension NightscoutDigest {
     return primes
   }
 
-  /// The first 64 bits behind the point of a square or cube root, bit by bit.
+  /// The first 64 bits after the binary point of a square or cube root, bit by bit.
   private static func fraction(ofRoot degree: Int, of number: UInt64) -> UInt64 {
     var root: [UInt64] = [0, 0, 0]
     for bit in stride(from: 67, through: 0, by: -1) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-1, which Nightscout asks of clients for the secret and uses for identifiers and access tokens, and SHA-512, which
-/// it takes for the secret, too.
+/// SHA-1, in which clients send the secret and which Nightscout uses for identifiers and access tokens; and SHA-512,
+/// which it also accepts for the secret.
 package enum NightscoutDigest {
   /// The digest of a text as 40 hexadecimal digits.
   package static func sha1(_ text: String) -> String { hex(sha1(Array(text.utf8))) }
 
-  /// The name-based UUID, version 5, of a text in the namespace that Nightscout chose.
+  /// The name-based UUID, version 5, of a text in Nightscout's namespace.
   static func identifier(_ name: String) -> String {
     var bytes = Array(sha1(Array("NightscoutRocks!".utf8) + Array(name.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x50

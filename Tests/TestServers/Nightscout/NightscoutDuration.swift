@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What v3 makes of the length of a treatment whenever it changes a document, of whatever collection: the end, the
+/// The changes of v3 to the length of a treatment when it changes a document of any collection: the end, the
 /// milliseconds, and whole minutes.
 enum NightscoutDuration {
-  /// - Parameter stored: the document that the changes are for; nil where they are the whole document.
+  /// - Parameter stored: the document before the changes; nil if they are the whole document.
   static func settle(_ changes: inout NightscoutDocument, stored: NightscoutDocument? = nil) {
     let start = start(changes, stored ?? [:])
     if changes["endmills"] ?? .null == .null, let start, let length = length(changes, stored ?? [:]) {

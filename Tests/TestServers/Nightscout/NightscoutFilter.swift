@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions of a search by v3: `field$operator=value`. Of several on one field only the last counts.
+/// The conditions of a search in v3: `field$operator=value`. Of several on one field only the last is used.
 enum NightscoutFilter {
   private static let reserved = ["token", "sort", "sort$desc", "limit", "skip", "fields", "now"]
   private static let operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "re"]
@@ -21,12 +21,12 @@ enum NightscoutFilter {
         throw .databaseError
       }
     }
-    // Whatever was asked for, a search shows valid documents.
+    // A search always shows valid documents only.
     conditions["isValid"] = NightscoutCondition("isValid", [.unequal(false)])
     return Array(conditions.values)
   }
 
-  /// The field and the operator, which is behind the last dollar that letters follow.
+  /// The field and the operator, which is after the last dollar sign before letters.
   private static func parts(of name: String) -> (String, String) {
     var rest = name[...]
     while let dollar = rest.lastIndex(of: "$") {
@@ -50,7 +50,7 @@ enum NightscoutFilter {
     }
   }
 
-  /// The list holds texts, so that a number is never in it.
+  /// The list has texts, so a number is never in it.
   private static func listed(_ value: DocumentValue) -> [DocumentValue] {
     plain(value).split(separator: "|", omittingEmptySubsequences: false).map { .string(String($0)) }
   }
@@ -63,7 +63,7 @@ enum NightscoutFilter {
     }
   }
 
-  /// Values lose their type: what looks like a truth or a number becomes one, and quotes go.
+  /// Values lose their type: a text like a Boolean or a number becomes one, and quotes are removed.
   private static func typed(_ sent: DocumentValue, _ field: String) -> DocumentValue {
     var value = sent
     if case .string(let text) = sent {

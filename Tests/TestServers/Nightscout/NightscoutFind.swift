@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions of a query by v1: `find[field][$operator]=value`, of which all count.
+/// The conditions of a query in v1: `find[field][$operator]=value`. All of them apply.
 struct NightscoutFind {
-  /// A time that is none.
+  /// The error for an invalid time.
   struct BadTime: Error {}
 
   private static let fourDays: Int64 = 4 * 86_400_000
@@ -13,10 +13,10 @@ struct NightscoutFind {
   private static let patterns = ["treatments": ["notes", "eventType", "enteredBy"], "entries": []]
 
   let conditions: [NightscoutCondition]
-  /// The key that was asked for, where it was one key.
+  /// The requested key, if it is one key.
   let id: String?
 
-  /// Without a condition on the time only the last four days are looked at.
+  /// Without a condition on the time only the last four days are searched.
   init(_ sent: NightscoutDocument, in collection: String, at now: Int64) throws {
     var find = sent
     for field in Self.wholeNumbers[collection] ?? [] { find[field] = find[field].map(Self.whole) }
@@ -40,7 +40,7 @@ struct NightscoutFind {
     }
   }
 
-  /// A UUID is looked for as the identifier.
+  /// A UUID is searched as the identifier.
   private static func keyed(_ text: String) -> NightscoutCondition {
     if NightscoutState.isKey(text) { return NightscoutCondition("_id", [.equal(.id(text.lowercased()))]) }
     return NightscoutCondition(isUUID(text) ? "identifier" : "_id", [.equal(.string(text))])
@@ -51,7 +51,7 @@ struct NightscoutFind {
     return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
   }
 
-  /// Texts become the whole numbers that they begin with.
+  /// Texts become the whole numbers at their start.
   private static func whole(_ value: DocumentValue) -> DocumentValue {
     switch value {
     case .string(let text): .number(JavaScriptNumber.leadingInteger(text) ?? .nan)
@@ -61,7 +61,7 @@ struct NightscoutFind {
     }
   }
 
-  /// Bounds in UTC. A time without an operator is taken for its single characters, of which some are no time.
+  /// Bounds in UTC. A time without an operator is read as its single characters, some of which are no time.
   private static func times(_ value: DocumentValue) throws -> DocumentValue {
     switch value {
     case .object(let bounds):

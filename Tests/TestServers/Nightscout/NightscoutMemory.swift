@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the running site keeps beside the database: the newest documents as they passed by, and what it last made of
-/// them for its page. Insulin and carbs act by this alone, so that it matters where it differs from the database.
+/// The data of the running site outside the database: the newest documents that it received, and its last results for
+/// the page. Insulin and carbs are computed only from it, so differences from the database matter.
 struct NightscoutMemory {
-  /// A document as the memory has it. Its key is a text where the site read it from the database or got it by v1, and
-  /// a key where v3 wrote it; what bears a key is not found when it is to be forgotten.
+  /// A document in the memory. Its key is a text if the site read it from the database or received it by v1, and a key
+  /// if v3 wrote it. A document with a key is not found when the memory removes it.
   typealias Item = NightscoutDocument
 
-  /// What the site made of its memory for page, insulin and carbs.
+  /// The site's results from its memory: page, insulin and carbs.
   struct Loaded {
     var treatments: [NightscoutDocument] = []
     var readings: [NightscoutDocument] = []
     var time: Int64 = 0
   }
 
-  /// A memory of fewer documents is filled from the database again.
+  /// A memory with fewer documents is filled from the database again.
   private static let minItems = 20
   private static let recent: Int64 = 15 * 60_000
   private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]
-  /// How long after a write the site reads its data again, at the latest where writes go on.
+  /// How long after the last write the site reads its data again.
   private static let quiet: Int64 = 1000
 
   private(set) var items: [String: [Item]] = ["treatments": [], "entries": []]
   private(set) var loaded = Loaded()
   private var changed: Int64?
 
-  /// Notes that something was written: the site will read its data again.
+  /// Notes a write, after which the site will read its data again.
   mutating func mark(_ now: Int64) { changed = now }
 
-  /// Whether the site has come to reading its data again.
+  /// Whether it is time to read the data again.
   func isDue(_ now: Int64) -> Bool { changed.map { now - $0 > Self.quiet } ?? false }
 
   var isChanged: Bool { changed != nil }
 
-  /// Puts documents in front of what they replace.
+  /// Adds documents before those that they replace.
   mutating func update(_ kind: String, _ documents: [NightscoutDocument], now: Int64) {
     guard let old = items[kind], let retention = Self.retention[kind], !documents.isEmpty else { return }
     let fresh = documents.filter { $0["_id"] != nil && Self.age($0) >= Double(now - retention) }
@@ -50,8 +50,8 @@ struct NightscoutMemory {
     }.map(\.element)
   }
 
-  /// The keys of documents that come into the memory. The site compares keys as its language compares values: a text equals
-  /// a key of the database of the same digits, and two keys of the database are never equal.
+  /// The keys of documents that are added to the memory. The site compares keys as its language compares values: a text
+  /// equals a key of the database with the same digits, and two keys of the database are never equal.
   private struct Keys {
     private var all: Set<String> = []
     private var texts: Set<String> = []
@@ -64,7 +64,7 @@ struct NightscoutMemory {
       }
     }
 
-    /// Whether one of them takes the place of a document with this key.
+    /// Whether one of them replaces a document with this key.
     func replace(_ key: DocumentValue?) -> Bool {
       switch key {
       case .id(let text)?: texts.contains(text)
@@ -74,7 +74,7 @@ struct NightscoutMemory {
     }
   }
 
-  /// Forgets a document that was found to be gone; everything where there were several of its name.
+  /// Removes a document that does not exist any more; everything if there were several with its name.
   mutating func remove(_ kind: String, _ documents: [NightscoutDocument]) {
     guard items[kind] != nil, let first = documents.first else { return }
     guard documents.count == 1, let id = first["_id"]?.text else { return forget() }
@@ -86,7 +86,7 @@ struct NightscoutMemory {
     items[kind]?.remove(at: place)
   }
 
-  /// Forgets everything: what a deletion by v1 does that names no key.
+  /// Removes everything, as after a deletion by v1 without a key.
   mutating func forget() { for kind in items.keys { items[kind] = [] } }
 
   /// Starts with an empty memory, as a restart does.
@@ -96,7 +96,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// How far back the site reads when it reads its data again.
+  /// The period for which the site reads its data again.
   func window(_ kind: String) -> Int64 {
     guard (items[kind]?.count ?? 0) >= Self.minItems else {
       return kind == "treatments" ? 60 * 3_600_000 : 48 * 3_600_000
@@ -104,7 +104,7 @@ struct NightscoutMemory {
     return Self.recent
   }
 
-  /// Reads what the database has of the last time, and makes page, insulin and carbs of all that is in memory.
+  /// Reads the last period from the database, and computes page, insulin and carbs from the whole memory.
   mutating func load(treatments: [NightscoutDocument], entries: [NightscoutDocument], now: Int64) {
     update("treatments", treatments.map(Self.processed), now: now)
     update("entries", entries.map(Self.processed), now: now)
@@ -119,7 +119,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// A document as the site keeps it for itself: its key is a text, and it bears the instant of its event.
+  /// A document in the site's internal form: its key is a text, and it has the instant of its event.
   static func processed(_ document: NightscoutDocument) -> NightscoutDocument {
     var item = plain(document)
     for field in ["created_at", "sysTime"] where item["mills"] == nil {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Insulin and carbs that still act, as the site computes them from the treatments in its memory. A treatment without
-/// the instant `mills` does not act, and one that is marked as deleted does.
+/// Insulin and carbs on board, as the site computes them from the treatments in its memory. A treatment without the
+/// instant `mills` is ignored, and one that is marked as deleted is included.
 struct NightscoutOnBoard {
   private static let minute = 60_000.0
-  /// Grams that the liver gives, for each mg/dL by which insulin lowers.
+  /// Grams from the liver for each mg/dL by which insulin lowers the glucose.
   private static let liver = 8.0
-  /// Minutes until carbs begin to be taken up.
+  /// Minutes until the absorption of carbs begins.
   private static let delayMinutes = 20.0
 
   let treatments: [NightscoutDocument]
@@ -17,10 +17,10 @@ struct NightscoutOnBoard {
     (self.treatments, self.profile, self.now) = (treatments, profile, Double(now))
   }
 
-  /// Units on board, to three digits.
+  /// Units on board with three decimals.
   var insulin: Double { Self.rounded(total(at: now).units) }
 
-  /// Grams on board; nil without a profile that says how fast they are taken up.
+  /// Grams on board; nil without a profile with the rate of absorption.
   var carbs: Double? {
     guard profile.isThere, profile.sensitivity != 0, profile.carbRatio != 0 else { return nil }
     var (total, lastEnd) = (0.0, 0.0)
@@ -40,13 +40,13 @@ struct NightscoutOnBoard {
     return total
   }
 
-  /// When carbs are taken up: in whole minutes, and one meal after the other.
+  /// When the absorption ends: in whole minutes, one meal after the other.
   private func end(of grams: Double, from start: Double, after lastEnd: Double) -> Double {
     let waiting = max(Self.delayMinutes, (lastEnd - start) / Self.minute)
     return start + (waiting + grams / (profile.carbsPerHour / 60)).rounded(.towardZero) * Self.minute
   }
 
-  /// The minutes by which insulin that acts delays the uptake.
+  /// The delay of absorption in minutes by active insulin.
   private func delay(from start: Double, to end: Double) -> Double {
     let activity = (total(at: start).activity + total(at: end).activity) / 2
     let grams = activity * Self.liver / profile.sensitivity * profile.carbRatio
@@ -64,7 +64,8 @@ struct NightscoutOnBoard {
     }
   }
 
-  /// Two parabolas that meet 75 minutes after the bolus, for insulin of three hours; other insulin is stretched to it.
+  /// Two parabolas that meet 75 minutes after the bolus, for insulin of three hours. The curve is stretched for other
+  /// insulin.
   private func rest(of units: Double, minutes: Double) -> (units: Double, activity: Double) {
     let hours = profile.insulinHours == 0 ? 3 : profile.insulinHours
     let (peak, slope) = (75.0, 2 / hours / 60)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of what the database finds: by fields, one after the other; missing values first.
+/// The order of search results in the database: by fields in turn, with missing values first.
 struct NightscoutOrder {
   let fields: [String]
   var isDescending = false
 
-  /// What agrees in all fields keeps the order in which it came in.
+  /// Documents that are equal in all fields keep their order of insertion.
   func sorted(_ documents: [NightscoutDocument]) -> [NightscoutDocument] {
     let keyed = documents.enumerated().map { place, document in
       (place: place, keys: fields.map { document[$0] }, document: document)

@@ -2,12 +2,12 @@
 
 import Synchronization
 
-/// An app of another person. It writes as v1 and the web page do: no `srvModified` is set, and deleting leaves
-/// nothing behind.
+/// An app of another person. It writes like v1 and the web page: `srvModified` is not set, and a deletion leaves no
+/// document.
 package struct NightscoutPhoneApp: Sendable {
   let site: NightscoutSite
 
-  /// Adds an entry, or merges it into the one of the same time and kind; returns its `_id`.
+  /// Adds an entry, or merges it into the one with the same time and kind. Returns its `_id`.
   @discardableResult
   package func addEntry(_ entry: NightscoutDocument) -> String? {
     site.state.withLock { state in
@@ -22,7 +22,7 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Adds a treatment as a POST of v1 does; returns the `_id` of the first document that it became.
+  /// Adds a treatment like a POST of v1. Returns the `_id` of the first resulting document.
   @discardableResult
   package func addTreatment(_ treatment: NightscoutDocument) -> String? {
     site.state.withLock { state in
@@ -35,7 +35,7 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Sets fields of an entry as the web page does. False where there is none of this `_id` or identifier.
+  /// Sets fields of an entry like the web page; false if there is none with this `_id` or identifier.
   @discardableResult
   package func editEntry(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in
@@ -48,8 +48,8 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Reads a treatment, changes fields and puts the whole by v1, which resets `utcOffset` to 0. False where there is
-  /// none of this `_id` or identifier.
+  /// Reads a treatment, changes fields and puts the whole document with v1, which resets `utcOffset` to 0. Returns
+  /// false if there is none with this `_id` or identifier.
   @discardableResult
   package func editTreatment(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a site knows of a person's insulin and carbs.
+/// A site's profile of a person's insulin and carbs.
 struct NightscoutProfile {
-  /// Hours for which insulin acts.
+  /// Hours of insulin action.
   var insulinHours = 3.0
-  /// mg/dL for each unit.
+  /// mg/dL per unit.
   var sensitivity = 0.0
-  /// Grams for each unit.
+  /// Grams per unit.
   var carbRatio = 0.0
-  /// Grams that are taken up in an hour.
+  /// Absorbed grams per hour.
   var carbsPerHour = 0.0
   let isThere: Bool
 
-  /// The default of the newest profile document, at an instant of the day in UTC.
+  /// The default profile in the newest profile document, at an instant of the day in UTC.
   init(_ documents: [NightscoutDocument], at now: Int64) {
     let newest = NightscoutOrder(fields: ["startDate", "_id"], isDescending: true).sorted(documents).first
     let name = newest?["defaultProfile"]?.text ?? "Default"

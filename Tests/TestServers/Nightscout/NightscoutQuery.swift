@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// The parameters of an address or of a form, as the site takes them apart: brackets make objects, and a name that
-/// comes twice makes a list.
+/// The parameters of an address or form, parsed like on the site: brackets make objects, and a repeated name makes a
+/// list.
 struct NightscoutQuery {
-  /// In the order in which the names came first.
+  /// In the order of the names' first occurrence.
   private(set) var names: [String] = []
   private var values: NightscoutDocument = [:]
 
@@ -21,7 +21,7 @@ struct NightscoutQuery {
 
   subscript(name: String) -> DocumentValue? { values[name] }
 
-  /// All of it as one object.
+  /// All parameters as one object.
   var document: NightscoutDocument { values }
 
   private static func sides(_ part: Substring) -> (Substring, Substring) {
@@ -35,7 +35,7 @@ struct NightscoutQuery {
     return spaced.removingPercentEncoding ?? String(spaced)
   }
 
-  /// `find[date][$gte]` by its parts.
+  /// The parts of `find[date][$gte]`.
   private static func path(_ name: String) -> [String] {
     guard let open = name.firstIndex(of: "["), open > name.startIndex else { return [name] }
     let inner = name[open...].split(separator: "[").compactMap { part in

@@ -1,69 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a site is set up, and how it misbehaves for as long as a test says so.
+/// The settings of a site, and the faults that a test requests.
 package struct NightscoutSettings: Sendable {
   package var secret = "a secret of a site"
-  /// Roles that everybody has, also who sends no credentials.
+  /// Roles of every caller, with or without credentials.
   package var defaultRoles: [String] = []
-  /// The default and the cap of `limit` in v3.
+  /// The default and the maximum of `limit` in v3.
   package var maxDocuments = 1000
-  /// Days after which documents go, by collection.
+  /// Days after which documents are removed, by collection.
   package var autopruneDays: [String: Double] = [:]
-  /// Whether a POST of v3 meets documents without identifier.
+  /// Whether a POST of v3 finds documents without an identifier.
   package var meetsLegacyDocuments = true
-  /// Where the server is, in minutes east of UTC.
+  /// The server's zone, in minutes east of UTC.
   package var serverOffsetMinutes = 0
-  /// What a wrong credential costs: 5 s on a real site.
+  /// The delay after wrong credentials, which is 5 s on a real site.
   package var penalty: Duration = .seconds(5)
-  /// After which an idle connection is closed.
+  /// The time after which an idle connection is closed.
   package var idle: Duration = .seconds(5)
   package var maxBodyBytes = 50 << 20
-  /// Whether who accepts gzip gets it.
+  /// Whether a client that accepts gzip gets it.
   package var packsAnswers = false
-  /// How long after its `srvModified` a write of v3 is seen by reads. The answer to the write does not wait.
+  /// How long after its `srvModified` reads see a write of v3. The answer to the write is not delayed.
   package var visibilityDelayMilliseconds: Int64 = 0
-  /// The subject whose writes are seen late; nil for all.
+  /// The subject whose writes become visible late; nil for all.
   package var lateSubject: String?
-  /// How long an answer takes over a wire.
+  /// The delay of an answer over a connection.
   package var answerDelay: Duration = .zero
-  /// How many writes of v3 have looked for their document before the first of them writes.
+  /// The number of v3 writes that have searched their document before the first of them writes.
   package var looksBeforeWrite = 1
 
   package init() {}
 }
 
-/// What goes wrong with one call.
+/// A fault of one call.
 package enum NightscoutFault: Sendable {
-  /// An error of the site; nothing is done.
+  /// An error of the site without any change.
   case status(Int, retryAfterSeconds: Int? = nil)
-  /// The HTML page of a proxy or a hotel; nothing is done.
+  /// The HTML page of a proxy or hotel without any change.
   case page(Int)
-  /// This very answer, of whatever is before the site; nothing is done.
+  /// This answer of a server before the site, without any change.
   case answer(Int, String)
-  /// A redirect with method and body (307) to the same path at another base; nothing is done.
+  /// A redirect with method and body (307) to the same path at another base, without any change.
   case redirect(String)
-  /// The connection ends; nothing is done.
+  /// The connection ends without any change.
   case reset
-  /// No answer comes; nothing is done.
+  /// No answer comes, without any change.
   case silence
-  /// All is done, and the connection ends without an answer.
+  /// The call is performed, and the connection ends without an answer.
   case answerLost
-  /// All is done, and no answer comes.
+  /// The call is performed, and no answer comes.
   case silenceAfterwards
-  /// All is done and answered, and the connection is closed without a word of it.
+  /// The call is performed and answered, and the connection is closed without notice.
   case closedAfterwards
 }
 
-/// What a site was asked so far.
+/// The number of requests to a site.
 package struct NightscoutCounts: Sendable, Equatable {
   package var requests = 0
   package var bytesReceived = 0
   package var bytesSent = 0
-  /// By method and path without what names a document or an instant: `POST /api/v3/entries`.
+  /// By method and path without the names of documents and instants: `POST /api/v3/entries`.
   package var calls: [String: Int] = [:]
 }
 
-/// The clock of a site: the machine's, moved by some time, or standing still.
+/// The clock of a site: that of the machine, with an offset or stopped.
 struct NightscoutClock {
   var frozen: Int64?
   var ahead: Int64 = 0

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What v3 asks of a document, makes of it, and shows of it.
+/// The requirements of v3 on a document, its changes to it, and the visible form.
 enum NightscoutShape {
   private static let immutable = [
     "identifier", "date", "utcOffset", "eventType", "device", "app", "srvCreated", "subject", "srvModified",
     "modifiedBy", "isValid",
   ]
 
-  /// The document that a POST or PUT asks for, with what the server fills in. Nothing is refused yet.
+  /// The document of a POST or PUT with the server's defaults. Nothing is refused yet.
   static func filled(_ sent: NightscoutDocument, serverOffset: Int) -> NightscoutDocument {
     var document = sent
     if let time = instant(sent["date"]) ?? instant(sent["created_at"]) {
@@ -23,7 +23,7 @@ enum NightscoutShape {
     return document
   }
 
-  /// Ends the call where the server lacks what every document needs, or where that has a wrong kind.
+  /// Ends the call if a required field is missing or has a wrong type.
   static func check(_ document: NightscoutDocument, isPatch: Bool = false) throws(NightscoutAnswer) {
     if !isPatch || document["date"] != nil {
       guard let date = document["date"]?.number, date > Double(NightscoutV3.firstInstant) else {
@@ -44,7 +44,7 @@ enum NightscoutShape {
     guard isFilled(document["identifier"]) else { throw .error(400, "Bad or missing identifier field") }
   }
 
-  /// Ends a change that the stored document, as v3 sees it, does not allow.
+  /// Ends a change that the stored document does not allow in v3.
   static func checkChange(
     of stored: NightscoutDocument, to sent: NightscoutDocument, mayIdentify: Bool = false
   ) throws(NightscoutAnswer) {
@@ -63,7 +63,7 @@ enum NightscoutShape {
     }
   }
 
-  /// A stored document as v3 knows it: by its identifier, which for others' documents is the key of the database.
+  /// A stored document in v3: by its identifier, which is the key of the database for documents of others.
   static func identified(_ stored: NightscoutDocument) -> NightscoutDocument {
     var document = stored
     document["_id"] = nil
@@ -73,7 +73,7 @@ enum NightscoutShape {
     return document
   }
 
-  /// A document with the time of change that is made up where none is stored.
+  /// A document with a computed time of change if none is stored.
   static func dated(_ document: NightscoutDocument, in collection: String) -> NightscoutDocument {
     var dated = document
     if !JavaScriptNumber.isTruthy(document["srvModified"]) {
@@ -85,7 +85,7 @@ enum NightscoutShape {
     return dated
   }
 
-  /// When what the document describes happened: the field that the collection goes by.
+  /// The time of a document's event: the field that the collection uses.
   static func eventTime(_ document: NightscoutDocument, in collection: String) -> Int64? {
     switch collection {
     case "settings": nil
@@ -126,7 +126,7 @@ enum NightscoutShape {
     return !text.allSatisfy(\.isWhitespace)
   }
 
-  /// The kind of an entry is no part of it.
+  /// The kind of an entry is not part of it.
   private static func defaultIdentifier(_ document: NightscoutDocument) -> String {
     let parts = ["device", "date"].map { document[$0].map { $0.text ?? $0.json } ?? "undefined" }
     let event = document["eventType"]?.text.map { $0.isEmpty ? "" : "_" + $0 } ?? ""

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// A site: takes requests, one at a time or many at once, and answers.
+/// A site, which accepts requests, one at a time or many at once, and answers them.
 final class NightscoutSite: Sendable {
   private static let longestWait: Duration = .seconds(20)
   /// Shorter answers are not packed.
@@ -34,7 +34,7 @@ final class NightscoutSite: Sendable {
     return answer
   }
 
-  /// What it answers to a request that comes by no wire; 502 where there is no answer.
+  /// The answer to a request without a connection; 502 if there is no answer.
   func reply(_ request: ReceivedRequest) -> NightscoutReply {
     let isDown = state.withLock { $0.isDown }
     let answer = isDown ? NightscoutAnswer(status: 0, body: nil) : route(NightscoutCall(request))
@@ -114,7 +114,7 @@ final class NightscoutSite: Sendable {
 }
 
 extension NightscoutSite {
-  /// Between look and write: waits for as many looks as the settings say, within a limit.
+  /// Waits between search and write for as many searches as the settings request, within a limit.
   private func meet() {
     state.withLock { $0.looks += 1 }
     let end = ContinuousClock.now + Self.longestWait
@@ -123,7 +123,7 @@ extension NightscoutSite {
     }
   }
 
-  /// The answer of a fault that keeps the site from doing anything.
+  /// The answer of a fault that prevents the call.
   private static func instead(_ fault: NightscoutFault, _ request: ReceivedRequest) -> ScriptedAnswer? {
     switch fault {
     case .status(let status, let seconds):
@@ -145,7 +145,7 @@ extension NightscoutSite {
   private static func name(_ request: ReceivedRequest) -> String {
     let path = request.path.split(separator: "?").first ?? ""
     let parts = path.split(separator: "/")
-    // What follows names a document, an instant, or is an access token.
+    // The rest of the path names a document or an instant, or is an access token.
     let kept = parts.dropFirst(3).first == "history" || parts.dropFirst(2).first == "authorization" ? 4 : 3
     return "\(request.method) /" + parts.prefix(kept).joined(separator: "/")
   }

@@ -2,15 +2,15 @@
 
 import Synchronization
 
-/// A Nightscout site, release 15.0.7, as seen from outside: v1, v2's authorization and v3, on loopback and in
-/// memory, with its traps, and with what can go wrong on the way to it.
+/// A Nightscout site, release 15.0.7, as clients see it: v1, v2's authorization and v3, on loopback and in memory, with
+/// its pitfalls and with faults of the connection.
 package final class NightscoutStandIn: Sendable {
   package static let version = "15.0.7"
 
   private let site: NightscoutSite
   private let server: ScriptedServer?
 
-  /// - Parameter frozenAt: where its clock does not move, in milliseconds; else it runs with the machine's.
+  /// - Parameter frozenAt: the time of a stopped clock in milliseconds; nil for a clock that runs with the machine's.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), frozenAt: Int64? = nil) throws {
     let site = NightscoutSite(settings, frozenAt: frozenAt)
     site.state.withLock { $0.access.defaultRoles = settings.defaultRoles }
@@ -18,13 +18,13 @@ package final class NightscoutStandIn: Sendable {
     server = try ScriptedServer { site.answer($0) }
   }
 
-  /// A site that nobody reaches by a wire.
+  /// A site without a connection.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), withoutWireAt frozenAt: Int64) {
     site = NightscoutSite(settings, frozenAt: frozenAt)
     server = nil
   }
 
-  /// A copy of a site, with all that it holds, that nobody reaches by a wire.
+  /// A copy of a site with all its data, without a connection.
   package init(copying other: NightscoutStandIn) {
     site = NightscoutSite(copying: other.site)
     server = nil
@@ -32,10 +32,10 @@ package final class NightscoutStandIn: Sendable {
 
   package var url: String { server?.url ?? "http://localhost" }
   package var port: UInt16 { server?.port ?? 0 }
-  /// Every request so far, as it came.
+  /// Every request so far, as it was received.
   package var requests: [ReceivedRequest] { server?.requests ?? [] }
   package var connectionCount: Int { server?.connectionCount ?? 0 }
-  /// Answers a request that comes by no wire.
+  /// Answers a request without a connection.
   package func reply(_ request: ReceivedRequest) -> NightscoutReply { site.reply(request) }
   package var counts: NightscoutCounts { site.state.withLock { $0.counts } }
   package func resetCounts() { site.state.withLock { $0.counts = NightscoutCounts() } }
@@ -58,7 +58,7 @@ extension NightscoutStandIn {
 
   package func freezeClock(at milliseconds: Int64) { site.state.withLock { $0.clock.frozen = milliseconds } }
 
-  /// Moves the clock, running or not, forward or back.
+  /// Moves the clock forward or back, whether it is running or not.
   package func moveClock(by milliseconds: Int64) {
     site.state.withLock { state in
       state.clock.ahead += milliseconds
@@ -66,7 +66,7 @@ extension NightscoutStandIn {
     }
   }
 
-  /// Lets the clock run, so far ahead of the machine's.
+  /// Starts the clock, this far ahead of the machine's.
   package func runClock(ahead milliseconds: Int64 = 0) {
     site.state.withLock { $0.clock = NightscoutClock(frozen: nil, ahead: milliseconds) }
   }
@@ -78,22 +78,22 @@ extension NightscoutStandIn {
   /// The value of the header `api-secret`.
   package var secretDigest: String { site.state.withLock { NightscoutDigest.sha1($0.access.secret) } }
 
-  /// Makes a role of rights such as `api:entries:create,read`.
+  /// Adds a role with rights such as `api:entries:create,read`.
   package func setRole(_ name: String, _ rights: [String]) {
     site.state.withLock { $0.access.setRole(name, rights) }
   }
 
-  /// Makes a role of what is typed into the page, which splits it at blanks, commas and semicolons.
+  /// Adds a role with typed text, which the page splits at blanks, commas and semicolons.
   package func setRole(_ name: String, typed text: String) {
     site.state.withLock { $0.access.setRole(name, typed: text) }
   }
 
-  /// Makes a subject and returns its access token.
+  /// Adds a subject and returns its access token.
   package func addSubject(_ name: String, roles: [String]) -> String {
     site.state.withLock { $0.access.addSubject(name, roles: roles).token }
   }
 
-  /// Makes a subject with these very rights and returns its access token.
+  /// Adds a subject with exactly these rights and returns its access token.
   package func addSubject(_ name: String, rights: [String]) -> String {
     setRole("role of \(name)", rights)
     return addSubject(name, roles: ["role of \(name)"])
@@ -101,22 +101,22 @@ extension NightscoutStandIn {
 
   package func removeSubject(_ name: String) { site.state.withLock { $0.access.removeSubject(name) } }
 
-  /// The access token of a subject, also of one that was made over the wire.
+  /// The access token of a subject, also of one that a client added.
   package func accessToken(of name: String) -> String? {
     site.state.withLock { state in state.access.subjects.first { $0.name == name }?.token }
   }
 
-  /// Voids every token given out, as a new installation does.
+  /// Invalidates every token, as a new installation does.
   package func redeploy() { site.state.withLock { $0.access.redeploy() } }
 }
 
 // MARK: Process
 
 extension NightscoutStandIn {
-  /// Whether the server's process ended. Nobody gets an answer any more.
+  /// Whether the server's process has ended. Then no client gets an answer.
   package var isDown: Bool { site.state.withLock { $0.isDown } }
 
-  /// Starts the process again: all that is in memory comes from the database.
+  /// Starts the process again. Its memory is filled from the database.
   package func restart() {
     site.state.withLock { state in
       state.isDown = false
@@ -125,16 +125,16 @@ extension NightscoutStandIn {
     }
   }
 
-  /// Lets the running site read its data again, as it does within seconds after each write.
+  /// Lets the running site read its data again, which it does within seconds after each write.
   package func settle() { site.state.withLock { $0.settle() } }
 
-  /// Units that still act, as the site computes them now.
+  /// Units on board, as the site computes them now.
   package var insulinOnBoard: Double {
     settle()
     return site.state.withLock { $0.onBoard.insulin }
   }
 
-  /// Grams that still act, as the site computes them now; nil without a profile.
+  /// Grams on board, as the site computes them now; nil without a profile.
   package var carbsOnBoard: Double? {
     settle()
     return site.state.withLock { $0.onBoard.carbs }
@@ -144,7 +144,7 @@ extension NightscoutStandIn {
 // MARK: Faults
 
 extension NightscoutStandIn {
-  /// Lets the next calls that are concerned go wrong. Faults are used up in the order they were planned.
+  /// Plans faults for the next matching calls. They are used in the order in which they were planned.
   package func plan(
     _ fault: NightscoutFault, times: Int = 1,
     for concerns: @escaping @Sendable (ReceivedRequest) -> Bool = { _ in true }
@@ -160,22 +160,22 @@ extension NightscoutStandIn {
 // MARK: Inspection
 
 extension NightscoutStandIn {
-  /// The documents of a collection as they are in the database, deleted ones too, and those that reads see later.
+  /// The documents of a collection in the database, with deleted ones and those that reads see later.
   package func documents(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.collections[collection]?.documents ?? [] }
   }
 
-  /// The documents of a collection that reads see by now, deleted ones too.
+  /// The documents of a collection that reads see now, with deleted ones.
   package func visibleDocuments(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.seen(collection).map(\.document) }
   }
 
-  /// The documents with this identifier; there may be several.
+  /// The documents with this identifier, of which there can be several.
   package func documents(_ collection: String, identifier: String) -> [NightscoutDocument] {
     documents(collection).filter { $0["identifier"]?.text == identifier }
   }
 
-  /// Puts a document into the database as it is, with an `_id` if it has none.
+  /// Puts a document into the database unchanged, with an `_id` if it has none.
   @discardableResult
   package func put(_ document: NightscoutDocument, in collection: String) -> String {
     site.state.withLock { state in
@@ -187,6 +187,6 @@ extension NightscoutStandIn {
     }
   }
 
-  /// An app of another person, which writes by v1 and by the web page's socket, without a request.
+  /// An app of another person, which writes with v1 and with the web page's socket, without a request.
   package func actAsPhoneApp() -> NightscoutPhoneApp { NightscoutPhoneApp(site: site) }
 }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// All that a site holds, behind one lock.
+/// All data of a site, protected by one lock.
 struct NightscoutState {
   static let collectionNames = ["devicestatus", "entries", "food", "profile", "settings", "treatments"]
 
@@ -18,11 +18,11 @@ struct NightscoutState {
   var penalty = NightscoutPenalty()
   var collections: [String: NightscoutCollection]
   var memory = NightscoutMemory()
-  /// Whether the server's process ended.
+  /// Whether the server's process has ended.
   var isDown = false
   var counts = NightscoutCounts()
   var faults: [Planned] = []
-  /// How many writes of v3 have looked for their document.
+  /// The number of v3 writes that have searched their document.
   var looks = 0
   private var lastPrune: [String: Int64] = [:]
   private var lastObject = 0
@@ -38,10 +38,10 @@ struct NightscoutState {
     clock.frozen ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) + clock.ahead
   }
 
-  /// 24 hexadecimal digits, which may be a key of the database.
+  /// Whether a text is 24 hexadecimal digits, which can be a key of the database.
   static func isKey(_ text: String) -> Bool { text.utf8.count == 24 && text.allSatisfy(\.isHexDigit) }
 
-  /// A key as the database makes them: the first 8 digits are the time.
+  /// A key in the form of the database: its first 8 digits are the time.
   mutating func objectID() -> DocumentValue {
     lastObject += 1
     let time = Self.padded(String(now / 1000, radix: 16), 8).suffix(8)
@@ -52,7 +52,7 @@ struct NightscoutState {
     String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
-  /// The first planned fault that concerns the request.
+  /// The first planned fault that matches the request.
   mutating func fault(for request: ReceivedRequest) -> NightscoutFault? {
     guard let index = faults.firstIndex(where: { $0.concerns(request) }) else { return nil }
     let fault = faults[index].fault
@@ -73,7 +73,7 @@ extension NightscoutState {
     collections[collection]?.seen(field, value, at: now) ?? []
   }
 
-  /// All that a name fits: an identifier, or a key; those with the identifier first.
+  /// All documents with a name, which is an identifier or a key. Those with the identifier come first.
   func allNamed(_ name: String, in collection: String) -> [NightscoutCollection.Seen] {
     let found = seen(collection, "identifier", .string(name))
     guard Self.isKey(name) else { return found }
@@ -81,8 +81,8 @@ extension NightscoutState {
       + seen(collection, "_id", .id(name.lowercased())).filter { $0.document["identifier"] != .string(name) }
   }
 
-  /// The first that a name fits.
-  /// - Parameter byIdentifierFirst: else the one that came in first.
+  /// The first document with a name.
+  /// - Parameter byIdentifierFirst: if false, the one that was inserted first.
   func named(
     _ name: String, in collection: String, byIdentifierFirst: Bool = true
   ) -> NightscoutCollection.Seen? {
@@ -90,7 +90,7 @@ extension NightscoutState {
     return byIdentifierFirst ? found.first : found.min { $0.row < $1.row }
   }
 
-  /// What passes all conditions, in an order, and of that one page.
+  /// One page of the documents that meet all conditions, in an order.
   func found(
     _ collection: String, _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int = 0,
     limit: Int = .max
@@ -111,8 +111,8 @@ extension NightscoutState {
 
   mutating func remove(_ row: Int, in collection: String) { collections[collection]?.remove(row) }
 
-  /// Removes what is too old by any of its times, at most once an hour and without a tombstone; returns how much, or
-  /// nil where it is not the time for it.
+  /// Removes documents that are too old by any of their times, at most once an hour and without a tombstone. Returns
+  /// their number, or nil if it is too early.
   @discardableResult
   mutating func prune(_ collection: String) -> Int? {
     guard let days = settings.autopruneDays[collection] else { return nil }
@@ -134,7 +134,7 @@ extension NightscoutState {
 // MARK: Memory
 
 extension NightscoutState {
-  /// Lets the running site read its data again, as it does within seconds after each write.
+  /// Lets the running site read its data again, which it does within seconds after each write.
   mutating func settle() {
     let (treatments, entries) = (now - memory.window("treatments"), now - memory.window("entries"))
     let recent = NightscoutCondition(
@@ -145,7 +145,7 @@ extension NightscoutState {
       entries: found("entries", [read], NightscoutOrder(fields: ["date"])), now: now)
   }
 
-  /// What acts by now.
+  /// Insulin and carbs on board.
   var onBoard: NightscoutOnBoard {
     let profile = NightscoutProfile(seen("profile").map(\.document), at: now)
     return NightscoutOnBoard(memory.loaded.treatments, profile, at: now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Instants in the three ways a Nightscout site writes them: milliseconds, ISO 8601 and the dates of HTTP.
+/// Instants in the three formats of a Nightscout site: milliseconds, ISO 8601 and the dates of HTTP.
 package enum NightscoutTime {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -8,10 +8,10 @@ package enum NightscoutTime {
   private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let day: Int64 = 86_400_000
 
-  /// An instant that was read from a text.
+  /// An instant read from a text.
   package struct Parsed: Equatable, Sendable {
     package var milliseconds: Int64
-    /// Minutes east of UTC, if the text says so.
+    /// Minutes east of UTC, if the text has an offset.
     package var offset: Int?
   }
 
@@ -24,7 +24,7 @@ package enum NightscoutTime {
     return "\(date)T\(clock(rest)).\(pad(rest % 1000, 3))Z"
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`: cut to whole seconds, never rounded.
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, truncated to whole seconds.
   package static func http(_ milliseconds: Int64) -> String {
     let days = floorDivided(milliseconds, day)
     let (year, month, dayOfMonth) = civil(days)
@@ -33,14 +33,14 @@ package enum NightscoutTime {
     return "\(date) \(clock(milliseconds - days * day)) GMT"
   }
 
-  /// Reads ISO 8601 and the dates of HTTP and mail; nil for anything else. Without a zone a text is in UTC.
+  /// Reads ISO 8601 and the dates of HTTP and mail; nil for any other text. A text without a zone is in UTC.
   package static func parse(_ text: String) -> Parsed? {
     let trimmed = text.split(separator: " ").map(String.init)
     if trimmed.count >= 5, let parsed = mail(trimmed) { return parsed }
     return iso8601(Array(text.utf8))
   }
 
-  /// `milliseconds` without those of the second.
+  /// `milliseconds` truncated to whole seconds.
   package static func cut(_ milliseconds: Int64) -> Int64 { floorDivided(milliseconds, 1000) * 1000 }
 }
 
@@ -116,7 +116,7 @@ extension NightscoutTime {
     return Parsed(milliseconds: instant, offset: offset)
   }
 
-  /// Hours, minutes, seconds and milliseconds, and what follows them.
+  /// Hours, minutes, seconds and milliseconds, and the text after them.
   private static func clockTime(_ text: ArraySlice<UInt8>) -> (time: [Int64], rest: ArraySlice<UInt8>)? {
     var time: [Int64] = []
     var rest = text

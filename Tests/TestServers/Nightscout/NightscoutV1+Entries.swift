@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NightscoutV1 {
-  /// One after the other: what is before a bad one is stored.
+  /// Stores the entries in order. Those before an invalid one are stored.
   func postEntries(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     let entries = sent.array ?? (sent["date"] == nil ? [] : [sent])
     var answer: [NightscoutDocument] = []
@@ -24,8 +24,8 @@ extension NightscoutV1 {
     return .v1(500, "Mongo Error", ["code": 66, "writeErrors": [problem]])
   }
 
-  /// Merges an entry into the one of the same time and kind, or adds it; `_id` is shown where it was sent or added. Nil
-  /// for what the database refuses.
+  /// Merges an entry into the one with the same time and kind, or adds it. The answer has `_id` if it was sent or the
+  /// entry is new. Nil for an entry that the database refuses.
   static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
     guard isStorable(sent) else { return nil }
     let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
@@ -41,12 +41,12 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// Names that begin with a dollar are none to the database.
+  /// The database does not accept names that begin with a dollar sign.
   static func isStorable(_ document: NightscoutDocument) -> Bool {
     !document.keys.contains { $0.hasPrefix("$") || $0.isEmpty }
   }
 
-  /// A key of 24 digits is the database's; another text is the identifier, where none was sent.
+  /// A key of 24 digits is the database's. Another text becomes the identifier if none was sent.
   static func keyed(_ sent: NightscoutDocument) -> NightscoutDocument {
     guard case .string(let text)? = sent["_id"] else { return sent }
     var document = sent
@@ -57,7 +57,7 @@ extension NightscoutV1 {
     return document
   }
 
-  /// The entry with its `sysTime`: from its text, else its number, else the server's clock.
+  /// The entry with its `sysTime`: from its text, otherwise from its number, otherwise from the server's clock.
   private static func timed(_ sent: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument {
     var entry = sent
     let hasText = JavaScriptNumber.isTruthy(sent["dateString"])
@@ -76,7 +76,7 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// By time and kind, else by the whole entry.
+  /// Finds it by time and kind, otherwise by the whole entry.
   private static func met(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call of API v1, or of v2 where it is the same, by somebody, or by nobody.
+/// One call of API v1, or of v2 where it is the same, with or without credentials.
 struct NightscoutV1 {
-  /// A caller of v1, and the token beside the credentials that `status` describes.
+  /// A caller of v1, and the token next to the credentials that `status` describes.
   let caller: NightscoutAccess.Caller
   let call: NightscoutCall
   let sent: DocumentValue
-  /// The parts of the path behind the version, without the part that names the format.
+  /// The parts of the path after the version, without the part for the format.
   let path: [String]
-  /// Whether the path asks for JSON.
+  /// Whether the path requests JSON.
   let asksForJSON: Bool
 
   init(_ call: NightscoutCall, _ sent: DocumentValue, by caller: NightscoutAccess.Caller) {
@@ -25,7 +25,7 @@ struct NightscoutV1 {
     return (path, asksForJSON)
   }
 
-  /// Whether anybody serves the path, which is known before it is asked who calls.
+  /// Whether the path exists, which is checked before the caller is identified.
   static func serves(_ call: NightscoutCall) -> Bool {
     let (path, _) = parts(of: call)
     switch (call.method, path.first ?? "", path.count) {
@@ -101,7 +101,7 @@ struct NightscoutV1 {
 }
 
 extension NightscoutV1 {
-  /// Permanently, and everything that matches, however little was asked for.
+  /// Deletes permanently everything that matches, with any conditions.
   private func delete(
     _ collection: String, _ id: String?, _ state: inout NightscoutState
   ) throws(NightscoutAnswer) -> NightscoutAnswer {
@@ -112,7 +112,7 @@ extension NightscoutV1 {
     let find = try find(sent ?? [:], collection, state)
     let found = matching(find, collection, state)
     for seen in found { state.remove(seen.row, in: collection) }
-    // What was asked for is looked up once more, and is not there.
+    // The requested document is searched again, and is missing.
     guard sent != nil || id != nil else {
       throw .thrown(500, "Cannot read properties of undefined (reading '_id')")
     }
@@ -121,7 +121,7 @@ extension NightscoutV1 {
     return .bare(["acknowledged": true, "deletedCount": DocumentValue(Int64(found.count))])
   }
 
-  /// What a name in the path is: treatments know keys and identifiers, entries keys and kinds.
+  /// The meaning of a name in the path. Treatments have keys and identifiers, entries keys and kinds.
   private static func nameField(_ collection: String, _ id: String) -> String {
     collection == "treatments" || NightscoutState.isKey(id) ? "_id" : "type"
   }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What v2 adds to v1: tokens and subjects, the data of the page, and what acts.
+/// The additions of v2 to v1: tokens and subjects, the data of the page, insulin and carbs on board.
 struct NightscoutV2 {
   let site: NightscoutSite
   let call: NightscoutCall
@@ -13,7 +13,7 @@ struct NightscoutV2 {
     path = Array(call.segments.dropFirst(2))
   }
 
-  /// Nil for what v1 answers.
+  /// Nil for calls that v1 answers.
   func answer() throws(NightscoutAnswer) -> NightscoutAnswer? {
     switch (call.method, path.first, path.count) {
     case ("GET", "authorization"?, 3) where path[1] == "request": return try session(path[2])
@@ -45,7 +45,7 @@ struct NightscoutV2 {
     return .bare(["_id": .string(subject.id), "name": .string(name), "roles": sent["roles"] ?? []])
   }
 
-  /// What the site made of its memory, read again as it is within seconds after each write.
+  /// The site's results from its memory, which is read again as within seconds after each write.
   private func loaded(
     _ make: (NightscoutState) -> DocumentValue
   ) throws(NightscoutAnswer) -> NightscoutAnswer {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NightscoutV3 {
-  /// The most that one document of the database holds.
+  /// The maximum size of one document in the database.
   private static let maxDocumentBytes = 16 << 20
 
-  /// Writes into the database, and informs the memory of the running site.
+  /// Writes into the database, and updates the memory of the running site.
   func commit(_ write: Write, _ state: inout NightscoutState) throws(NightscoutAnswer) {
     guard call.body.count <= Self.maxDocumentBytes else { throw .databaseError }
     switch write {
@@ -51,7 +51,7 @@ extension NightscoutV3 {
     return (document["srvModified"]?.whole ?? state.now) + delay
   }
 
-  /// Sets what a path of keys names, making the objects on the way.
+  /// Sets the value at a path of keys, and adds missing objects.
   private static func set(
     _ path: ArraySlice<String>, _ value: DocumentValue, in document: inout NightscoutDocument
   ) {

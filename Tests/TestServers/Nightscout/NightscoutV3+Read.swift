@@ -28,7 +28,7 @@ extension NightscoutV3 {
     return try rendered(.array(page.map { .object(presented($0)) }))
   }
 
-  /// By the stored time of change alone: what v1 wrote has none and is never here, and equals come in any order.
+  /// By the stored time of change only. Documents of v1 have none and are never included, and equal ones have any order.
   func history(_ after: String?, _ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     try require(collection == "settings" ? "admin" : "read")
     let first = try firstOfHistory(after)
@@ -37,7 +37,7 @@ extension NightscoutV3 {
     let changed = NightscoutCondition("srvModified", [.ordered("gte", DocumentValue(first))])
     let page = state.found(collection, [changed], NightscoutOrder(fields: ["srvModified"]), limit: limit)
     let found = page.map(dated)
-    // Without its field in the list the time of change is that of the event.
+    // If the list lacks its field, the time of change is that of the event.
     let headers = found.compactMap { $0["srvModified"]?.whole }.max().map {
       ["Last-Modified: \(NightscoutTime.http($0))", "ETag: W/\"\($0)\""]
     }
@@ -46,13 +46,13 @@ extension NightscoutV3 {
 }
 
 extension NightscoutV3 {
-  /// The fields that were asked for; nil for all.
+  /// The requested fields; nil for all.
   private var wanted: [String]? {
     guard let fields = call.parameter("fields"), fields != "_all" else { return nil }
     return fields.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// What comes from the database: the wanted fields, and those that the server wants.
+  /// The fields from the database: the requested ones, and those that the server needs.
   private func projected(_ document: NightscoutDocument) -> NightscoutDocument {
     guard let wanted else { return document }
     let names = wanted + ["identifier", "srvCreated", "created_at", "date"]
@@ -70,7 +70,7 @@ extension NightscoutV3 {
 
   private func presented(_ stored: NightscoutDocument) -> NightscoutDocument { shown(dated(stored)) }
 
-  /// The smallest time of change that a history shows; nil where it shows none.
+  /// The smallest time of change in a history; nil if it shows none.
   private func firstOfHistory(_ after: String?) throws(NightscoutAnswer) -> Int64? {
     let missing = NightscoutAnswer.error(400, "Bad or missing Last-Modified header/parameter")
     if let after {
@@ -87,7 +87,7 @@ extension NightscoutV3 {
     guard limit > 0, limit <= Double(state.settings.maxDocuments) else {
       throw .error(400, "Parameter limit out of tolerance")
     }
-    // Below 1 the database is asked for 0, which is all.
+    // Below 1 the database gets 0, which means all.
     return limit < 1 ? .max : Int(limit)
   }
 
@@ -98,7 +98,7 @@ extension NightscoutV3 {
     return Int(skip)
   }
 
-  /// By the wanted field, then by what makes the order of a page certain, all in one direction.
+  /// By the requested field, then by the fields that make the order of a page definite, all in one direction.
   private func order() throws(NightscoutAnswer) -> NightscoutOrder {
     let up = call.parameter("sort")
     let down = call.parameter("sort$desc")

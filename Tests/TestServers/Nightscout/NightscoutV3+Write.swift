@@ -31,7 +31,7 @@ extension NightscoutV3 {
     return .write(.set(identifier, changes), then: answer)
   }
 
-  /// No precondition is looked at.
+  /// It ignores preconditions.
   func delete(_ identifier: String, _ state: NightscoutState) throws(NightscoutAnswer) -> Step {
     try require("delete")
     guard let stored = state.named(identifier, in: collection)?.document else { throw .error(404) }
@@ -44,7 +44,7 @@ extension NightscoutV3 {
 }
 
 extension NightscoutV3 {
-  /// The members that were sent; those of a list are called 0, 1, and so on.
+  /// The members that were sent. Those of a list are named 0, 1, and so on.
   private func body() throws(NightscoutAnswer) -> NightscoutDocument {
     let items = sent?.array?.enumerated().map { (String($0.offset), $0.element) }
     let object = items.map { NightscoutDocument($0) { $1 } } ?? sent?.object ?? [:]
@@ -56,7 +56,7 @@ extension NightscoutV3 {
     NightscoutShape.filled(document, serverOffset: state.settings.serverOffsetMinutes)
   }
 
-  /// The document of an identifier, or of a key where it has no identifier, as v3 knows it.
+  /// The document with an identifier, or with a key if it has no identifier, in the form of v3.
   private func stored(_ identifier: String, _ state: NightscoutState) -> NightscoutDocument? {
     let found = state.seen(collection, "identifier", .string(identifier)).first ?? keyed(identifier, state)
     return found.map { NightscoutShape.identified($0.document) }
@@ -69,7 +69,7 @@ extension NightscoutV3 {
     }
   }
 
-  /// What a POST meets: the same identifier, else what the older APIs wrote of the same event.
+  /// The document that a POST finds: the same identifier, otherwise the same event from the older APIs.
   private func met(by document: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument? {
     if let identifier = document["identifier"]?.text, let found = stored(identifier, state) { return found }
     guard state.settings.meetsLegacyDocuments, let keys = Self.legacyKeys[collection],
@@ -101,8 +101,8 @@ extension NightscoutV3 {
     return .write(.insert(document), then: answer)
   }
 
-  /// A full replacement: what was not sent is gone.
-  /// - Parameter stored: the document as v3 knows it; after a PUT with the times that are made up, too.
+  /// A full replacement: fields that were not sent are removed.
+  /// - Parameter stored: the document in the form of v3; after a PUT with the computed times, too.
   private func replace(
     _ stored: NightscoutDocument, with filled: NightscoutDocument, _ state: NightscoutState,
     isDeduplication: Bool = false
@@ -132,15 +132,15 @@ extension NightscoutV3 {
     "Last-Modified: \(NightscoutTime.http(state.now))"
   }
 
-  /// The identifier behind the path of the call, which after a PUT ends with it already.
+  /// The identifier after the path of the call. The path of a PUT already ends with it.
   private func location(_ identifier: DocumentValue) -> String {
     "Location: \(path)/\(identifier.text ?? "")"
   }
 
-  /// What PUT and PATCH look at before they look at what was sent: 410, 412.
+  /// The checks of PUT and PATCH before they read the body: 410, 412.
   private func checkState(_ stored: NightscoutDocument) throws(NightscoutAnswer) {
     guard stored["isValid"] != false else { throw .error(410) }
-    // A date that cannot be read is no precondition.
+    // A date that cannot be read is not a precondition.
     let limit = call.headers["if-unmodified-since"].flatMap { NightscoutTime.parse($0)?.milliseconds }
     let modified = NightscoutShape.dated(stored, in: collection)["srvModified"]?.whole
     if let limit, let modified, NightscoutTime.cut(modified) > NightscoutTime.cut(limit) { throw .error(412) }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// One call of API v3 by a caller who is known.
+/// One call of API v3 by a known caller.
 struct NightscoutV3 {
-  /// What a call comes to, before anything is written. Look and write are two steps, and nothing holds them together.
+  /// The result of a call before anything is written. Search and write are two steps without a lock.
   enum Step {
     case answer(NightscoutAnswer)
     case write(Write, then: NightscoutAnswer)
@@ -12,14 +12,14 @@ struct NightscoutV3 {
 
   enum Write {
     case insert(NightscoutDocument)
-    /// Puts a whole document where the first one is that the name fits.
+    /// Puts a whole document at the place of the first one with the name.
     case replace(String, NightscoutDocument)
-    /// Sets members of the first document that the name fits.
+    /// Sets members of the first document with the name.
     case set(String, NightscoutDocument)
     case remove(String)
   }
 
-  /// What a path asks for.
+  /// The meaning of a path.
   enum Route: Equatable {
     case version, status, lastModified
     case search, create
@@ -28,20 +28,20 @@ struct NightscoutV3 {
   }
 
   static let apiVersion = "3.0.3-alpha"
-  /// The smallest instant that is one: smaller numbers are taken as seconds.
+  /// The smallest valid instant. Smaller numbers are seconds.
   static let firstInstant: Int64 = 946_684_800_000
 
   let call: NightscoutCall
   let route: Route
   let collection: String
-  /// The path as the answers show it, without the part that names the format.
+  /// The path in answers, without the part for the format.
   let path: String
-  /// The format that the end of the path asks for.
+  /// The format at the end of the path.
   private let askedType: String?
   let sent: DocumentValue?
   var caller = NightscoutAccess.Caller(name: nil, grants: [])
 
-  /// Reads the body and the path; neither asks who calls.
+  /// Reads the body and the path, before the caller is identified.
   init(_ call: NightscoutCall, maxBodyBytes: Int) throws(NightscoutAnswer) {
     self.call = call
     sent = try NightscoutBody.v3(call, maxBytes: maxBodyBytes)
@@ -108,13 +108,13 @@ struct NightscoutV3 {
     }
   }
 
-  /// Ends the call where the caller lacks a right.
+  /// Ends the call if the caller lacks a right.
   func require(_ operation: String) throws(NightscoutAnswer) {
     let right = "api:\(collection):\(operation)"
     guard caller.may(right) else { throw .error(403, "Missing permission \(right)") }
   }
 
-  /// What was found, in the format that was asked for.
+  /// The result, in the requested format.
   func rendered(_ result: DocumentValue, _ headers: [String] = []) throws(NightscoutAnswer)
     -> NightscoutAnswer
   {
@@ -140,7 +140,7 @@ extension NightscoutV3 {
     ]
   }
 
-  /// The rights are looked up under a wrong name, so that only those for all collections show.
+  /// The rights are looked up with a wrong name, so only those for all collections are shown.
   private func status(_ state: NightscoutState) -> NightscoutAnswer {
     let letters = [("create", "c"), ("read", "r"), ("update", "u"), ("delete", "d")]
     let shown = letters.filter { caller.may("api:undefined:\($0.0)") }.map(\.1).joined()
@@ -151,7 +151,7 @@ extension NightscoutV3 {
     return .done(200, ["result": .object(result)])
   }
 
-  /// The larger of change and event time: one event in the future holds it there.
+  /// The later of change and event time. One event in the future keeps it there.
   private func lastModified(_ state: NightscoutState) -> NightscoutAnswer {
     var latest: NightscoutDocument = [:]
     for name in NightscoutState.collectionNames where caller.may("api:\(name):read") {
@@ -162,7 +162,7 @@ extension NightscoutV3 {
 
   private static func latest(in name: String, _ state: NightscoutState) -> Int64? {
     let modified = state.collections[name]?.last("srvModified", at: state.now)?.whole
-    // Texts sort behind numbers, and the one that sorts last is the latest.
+    // Texts are sorted after numbers, and the last one is the latest.
     let field = name == "entries" ? "date" : "created_at"
     let last = name == "settings" ? nil : state.collections[name]?.last(field, at: state.now)
     let event: Int64? =

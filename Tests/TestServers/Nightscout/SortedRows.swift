@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rows of a collection in the order of one field; rows without a value of it are not there.
+/// The rows of a collection in the order of one field, without rows that lack it.
 struct SortedRows {
   private var entries: [(key: DocumentValue, row: Int)] = []
 
@@ -16,7 +16,7 @@ struct SortedRows {
   /// The last value of all.
   var last: DocumentValue? { entries.last?.key }
 
-  /// The rows whose values pass a comparison, in their order: numbers are compared with numbers only, texts with texts.
+  /// The rows whose values meet a comparison, in order. Numbers are only compared with numbers, texts with texts.
   func rows(_ comparison: String, _ value: DocumentValue) -> ArraySlice<(key: DocumentValue, row: Int)> {
     let rank = NightscoutCondition.rank(value)
     let start = place { NightscoutCondition.rank($0.key) < rank }
@@ -38,7 +38,7 @@ struct SortedRows {
     return order == 0 ? left.row < right.row : order < 0
   }
 
-  /// Where the entries end that come before.
+  /// The end of the entries that come before.
   private func place(_ isBefore: ((key: DocumentValue, row: Int)) -> Bool) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {

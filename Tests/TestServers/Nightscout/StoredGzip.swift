@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes in the shape of gzip, stored as they are: enough for a client to have to unpack them.
+/// Bytes in the form of gzip without compression, which a client must still unpack.
 package enum StoredGzip {
   private static let maxBlockBytes = 65_535
 
