@@ -42,6 +42,9 @@ Tests/reproducible.sh '' .build/packages/long
 phase "packages in a fresh Debian root"
 GLUCOPORT_METER_PLUG=$(built meter-plug) Tests/fresh-root.sh .build/packages/long
 
+phase "processor time of imports, compared with the last commit that accepted its cost"
+Tests/Benchmarks/import-cost.sh
+
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
 
