@@ -347,6 +347,24 @@ import Testing
     #expect(try values(text) == [101, 104])
   }
 
+  @Test(arguments: [
+    "time,glucose,note", "TIME,Glucose,Note", " time ,glucose,note", #""Time","glucose","note""#,
+    "\u{FEFF}time,glucose,note", #"glucose,note,"  TIME""#, "glucose,note,\u{FEFF}time",
+  ])
+  func aHeaderAgainIsFoundHoweverItIsWritten(_ header: String) throws {
+    let isMoved = header.hasPrefix("glucose")
+    let row = isMoved ? "104,,2026-05-01 07:05" : "2026-05-01 07:05,104,"
+    let result = try ScratchFile("time,glucose,note\n2026-05-01 07:00,101,\n\(header)\n\(row)\n").readings()
+    #expect(result.readings.count == 2 && result.rejections.isEmpty)
+  }
+
+  @Test(arguments: ["tuesday,99,x", "t,glucose,note", ",99,time", "2026-13-45,99,x"])
+  func aRowWithoutATimeIsNoHeader(_ row: String) throws {
+    let text = "time,glucose,note\n2026-05-01 07:00,101,\n\(row)\n2026-05-01 07:05,104,\n"
+    let result = try ScratchFile(text).readings()
+    #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
+  }
+
   @Test func rowsBehindAHeaderWithOtherColumnsAreRejected() throws {
     let text = "time,glucose,dose\n2026-05-01 07:00,101,4\ntimestamp,dose,bg\n2026-05-01 07:05,40,99\n"
     let result = try ScratchFile(text).readings()

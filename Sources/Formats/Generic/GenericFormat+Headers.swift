@@ -2,6 +2,44 @@
 
 import Logbook
 
+/// The names of a header, folded once: every rejected row is compared with them.
+struct GenericNames {
+  /// The folded names, in their order.
+  let folded: [String]
+  /// The first byte of the name of the times; nil where it decides nothing.
+  private let timeInitial: UInt8?
+
+  init(_ finding: GenericFinding) {
+    let shift = finding.header.shift
+    folded = finding.delimiter == nil ? [] : finding.header.names.dropFirst(shift).map(foldedHeader)
+    let time = (finding.columns[.time] >= 0 ? finding.columns[.time] : finding.columns[.date]) - shift
+    timeInitial =
+      folded.indices.contains(time) ? folded[time].utf8.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
+  }
+
+  /// Whether a row may have the name of the times: no other row is a header. To fold all of its cells costs ten times as much.
+  func mayBe(in row: Row) -> Bool {
+    guard let timeInitial else { return true }
+    return row.fields.contains { Self.mayBegin($0, with: timeInitial) }
+  }
+
+  /// Whether a cell may begin with this byte once it is folded. `foldedHeader` drops white space and quotes, and what comes
+  /// before a line that begins with a quote.
+  private static func mayBegin(_ field: Field, with initial: UInt8) -> Bool {
+    let end = min(field.count, Field.maxNameBytes)
+    for place in 0..<end {
+      switch field[place] {
+      case 0x09...0x0D, 0x20, 0x22: continue
+      case 0x80...: return true
+      case let byte where byte == initial || (byte | 0x20 == initial && (0x41...0x5A).contains(byte)):
+        return true
+      default: return (place..<end).contains { field[$0] == UInt8(ascii: "\n") }
+      }
+    }
+    return false
+  }
+}
+
 /// Headers, the last line, and rows that are no data.
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout Collector) -> RowVerdict {
@@ -13,9 +51,11 @@ extension GenericFormat {
 
   /// Whether the row is the header found in the head, or one with the same names in other places.
   mutating func takeHeader(_ row: Row) -> Bool {
-    guard finding.delimiter != nil, row.count <= TableReader.maxColumns else { return false }
+    guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row) else {
+      return false
+    }
     let cells = row.fields.map(\.folded)
-    let names = finding.header.names.dropFirst(finding.header.shift).map(foldedHeader)
+    let names = names.folded
     if cells != names {
       // Before the first header, only the row seen in the head will do.
       guard place != .beforeHeader, finding.header.shift == 0 else { return false }

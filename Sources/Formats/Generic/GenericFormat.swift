@@ -16,6 +16,8 @@ struct GenericFormat: ExportFormat {
 
   let options: ExportOptions
   let finding: GenericFinding
+  /// The names of the header found in the head.
+  let names: GenericNames
   var columns: GenericColumns
   var place: Place
   var times: GenericTimeReader
@@ -69,6 +71,7 @@ struct GenericFormat: ExportFormat {
   init(_ found: Recognition<GenericFinding>, head: InputHead, options: ExportOptions) throws {
     self.options = options
     finding = found.header
+    names = GenericNames(finding)
     columns = finding.columns
     let roles = finding.columns.roles
     if case .objects = found.layout {
