@@ -125,7 +125,9 @@ struct SourceTally: Sendable {
     }
     days[source][entry.day] = day
     undecided.insert(entry.day)
-    if let key = entry.key { compare(Amount(source: source, shown: entry.shown, key: key), on: entry.day) }
+    if let key = entry.key, !entry.isMatched {
+      compare(Amount(source: source, shown: entry.shown, key: key), on: entry.day)
+    }
   }
 
   /// Takes the next basal rate of a source, which ends the one before.

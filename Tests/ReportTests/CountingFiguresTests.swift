@@ -334,20 +334,35 @@ struct CountingFiguresTests {
     let some = Self.doses(Self.phone, days: 21).filter { $0.seconds / 86400 % 9 != 0 }
     #expect(Self.result(own + some).doubts.isEmpty)
     func small(_ source: CountingSource, at seconds: Int64) -> [Entry] {
-      (0..<21).map {
-        Entry(kind: .insulin, amount: 0.2, seconds: $0 * 86400 + seconds, source: source)
+      (0..<21).map { (day: Int64) -> Entry in
+        Entry(kind: .insulin, amount: 0.2, seconds: day * 86400 + seconds, source: source)
       }
     }
     let both = own + Self.doses(Self.phone, days: 21) + small(Self.diary, at: 30_000)
     #expect(Self.result(both + small(Self.phone, at: 31_000)).doubts.isEmpty)
   }
 
+  @Test func theConstantTimeIsThatOfWhatDoesNotMatch() throws {
+    // Equal meals each day; on the last six days one source is an hour later.
+    func meals(_ source: CountingSource, _ days: Range<Int64>, later: Int64 = 0) -> [Entry] {
+      days.flatMap { day in
+        [(8, 40.0), (13, 60.0), (19, 70.0)].map { hour, grams in
+          Entry(kind: .food, amount: grams, seconds: day * 86400 + hour * 3600 + later, source: source)
+        }
+      }
+    }
+    let copies = meals(Self.phone, 0..<15) + meals(Self.phone, 15..<21, later: 3600)
+    let doubt = try #require(Self.result(meals(Self.diary, 0..<21) + copies).doubts.first)
+    #expect(doubt.days == 6 && doubt.shiftSeconds == 3600)
+  }
+
   @Test func dosesThatAreNeverComparedAreASignBesideThoseThatMatch() {
     // An algorithm's doses by two routes: they never count once.
     func automatic(_ source: CountingSource) -> [Entry] {
-      (0..<25).map {
-        var entry = Entry(
-          kind: .insulin, amount: 1, seconds: $0 / 5 * 86400 + $0 % 5 * 600 + 50_000, source: source)
+      (0..<25).map { (index: Int64) -> Entry in
+        let (day, place) = (index / 5, index % 5)
+        let seconds = day * 86400 + place * 600 + 50_000
+        var entry = Entry(kind: .insulin, amount: 1, seconds: seconds, source: source)
         entry.isAutomatic = true
         return entry
       }
