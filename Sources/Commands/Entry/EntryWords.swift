@@ -154,7 +154,7 @@ extension EntryWords {
     let units = ["mmol/L", "mg/dL"] + words
     let near = NearestWord.of(unit, among: units).map { "did you mean \($0)? " } ?? ""
     return
-      "'\(displayed(unit))' in '\(displayed(word))' is not a unit; \(near)Units are \(alternatives(units)); for a text write --note \(word.shellWord)"
+      "'\(displayed(unit))' in '\(displayed(word))' is not a unit. \(near)Units are \(alternatives(units)); for a text write --note \(word.shellWord)"
   }
 
   /// A number with a point, whichever sign it is typed with.

@@ -8,7 +8,7 @@ protocol PeopleFilter {
   mutating func survey(_ row: Row)
   /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
   mutating func settle(_ hint: ImportHint) throws
-  /// Whether a row is to be read; else it is counted or rejected here.
+  /// Whether to read a row; another one is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout Collector) -> Bool
   /// What is wrong where rows were left out and none was picked.
   var missing: Failure? { get }

@@ -137,8 +137,8 @@ struct DateOrderSurvey {
     shortYears = time.hasShortYear && found.first.count == 1 && found.second.count <= 2 ? found : nil
   }
 
-  /// - Throws: `Failure` of category `badInput` for dates that are old with the year last and recent with the year first, or
-  ///   of one day in several years.
+  /// - Throws: `Failure` of category `badInput` for dates that are recent only if the year comes first, and for those of one
+  ///   day in several years.
   func refuseYearFirst() throws {
     var begins = shortYears?.beginWithYear == true
     if let latest, let yearFirst {

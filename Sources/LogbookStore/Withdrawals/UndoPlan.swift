@@ -146,14 +146,14 @@ extension UndoPlan {
     guard let row else {
       throw Failure(.missingInput, "no import has number \(ingest); 'glucoport log' lists the imports")
     }
-    let isPulled: Bool = try row[1]
+    let (isPulled, isTyped): (Bool, Bool) = (try row[1], try row[2])
     guard !isPulled else {
       throw Failure(
         .usage,
         "number \(ingest) is no import: the remote sent these readings. Undo their import where it was made, or hide them "
           + "with 'glucoport reading hide'")
     }
-    guard try !row[2] else {
+    guard !isTyped else {
       throw Failure(
         .usage,
         "number \(ingest) is no import: it has the readings that were typed here. 'glucoport undo' without a number takes "
