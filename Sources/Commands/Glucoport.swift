@@ -40,7 +40,7 @@ package struct Glucoport: ParsableCommand {
         name: "Manage",
         subcommands: [
           AddCommand.self, RecordCommand.self, ReadingCommand.self, CountCommand.self, BackupCommand.self,
-          RestoreCommand.self, ConfigCommand.self,
+          RestoreCommand.self, PersonCommand.self, StoreCommand.self, ConfigCommand.self,
           SetupCommand.self,
         ]),
     ])
@@ -63,7 +63,9 @@ package struct Glucoport: ParsableCommand {
       }
       var command = try CommandArguments(words: words).parse()
       failureEnd = (command as? any ClassifiedCommand).map { type(of: $0).failureEnd } ?? ""
-      if var waiting = command as? any AsyncParsableCommand {
+      if let visitor = command as? any PersonVisitor, let visit = try PersonVisit(for: visitor) {
+        try await visit.run(visitor, output)
+      } else if var waiting = command as? any AsyncParsableCommand {
         try await waiting.run()
       } else {
         try command.run()

@@ -24,6 +24,21 @@ extension Host {
     return PathText.text(Array(target[..<count]))
   }
 
+  /// Makes a folder, and those that lead to it, its owner's alone where they are not there yet.
+  ///
+  /// - Throws: `Failure`: `permission`, `cannotCreate`.
+  static func makeFolder(_ path: String) throws(Failure) {
+    if access(PathText.bytes(path), F_OK) == 0 { return }
+    let parent = folder(of: path)
+    if parent != path, parent != "." { try makeFolder(parent) }
+    guard mkdir(PathText.bytes(path), 0o700) == 0 || errno == EEXIST else {
+      let reason = errno
+      throw Failure(
+        reason == EACCES || reason == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot create the folder: \(String(cString: strerror(reason)))")
+    }
+  }
+
   /// A path from the root; a relative one is of the present folder.
   static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }

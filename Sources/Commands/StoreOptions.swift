@@ -11,12 +11,16 @@ struct StoreOptions: ParsableArguments {
       "The store to use. Default: $GLUCOPORT_STORE, else the store in the data folder.", valueName: "file"))
   var store: PathArgument?
 
+  @Option(help: ArgumentHelp("The person whose store to use. Default: $GLUCOPORT_PERSON.", valueName: "name"))
+  var person: String?
+
   /// The path of the store.
   ///
-  /// - Throws: `Failure` of category `configuration` when nothing says where it is.
+  /// - Throws: `Failure`: `configuration` when nothing says where it is, `missingInput` for a person that is not there, and
+  ///   `usage` where it may be that of several persons.
   var path: String {
     get throws {
-      if let named { return named }
+      if let named = try named { return named }
       throw Failure(
         .configuration,
         "no store is named: use --store or GLUCOPORT_STORE, or set HOME or XDG_DATA_HOME to an absolute path"
@@ -24,13 +28,32 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
+  /// Whether the command line or the environment says which store it is.
+  var isChosen: Bool {
+    store != nil || person != nil || Host.environment("GLUCOPORT_STORE") != nil
+      || Host.environment("GLUCOPORT_PERSON") != nil
+  }
+
   /// The words of a command with the store that this one names, as a hint shows it.
   func words(_ command: String...) -> [String] {
-    ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? [])
+    ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? person.map { ["--person", $0] } ?? [])
   }
 
   private var named: String? {
-    store?.path ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
+    get throws {
+      if let store { return store.path }
+      if let person { return try PersonList.load().person(person).store }
+      if let path = Host.environment("GLUCOPORT_STORE") { return path }
+      if let name = Host.environment("GLUCOPORT_PERSON") { return try PersonList.load().person(name).store }
+      let persons = try PersonList.load().all
+      guard persons.count <= 1 else {
+        throw Failure(
+          .usage,
+          "several persons have a store here: choose \(alternatives(persons.map { displayed($0.name) })) with --person or GLUCOPORT_PERSON"
+        )
+      }
+      return persons.first?.store ?? Host.dataFolder.map { $0 + "/logbook.db" }
+    }
   }
 
   /// Opens the store. One that is read where nothing can be written is reported: nobody else's changes are seen.
@@ -44,7 +67,7 @@ struct StoreOptions: ParsableArguments {
 
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {
-    guard named != nil, let zone = try existing()?.timezone() else {
+    guard try named != nil, let zone = try existing()?.timezone() else {
       return try NewLogbook().zone
     }
     return zone

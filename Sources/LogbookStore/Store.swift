@@ -100,7 +100,8 @@ package final class Store {
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
       ) { database in
         _ = try Schema.schema.isMade(in: database, path: path)
-        if !path.isEmpty, frozen == nil { try database.execute(sql: "PRAGMA journal_mode = WAL") }
+        // Who only reads leaves the bytes of a backup as they are.
+        if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
       return try Self.openQueue(path, configuration)

@@ -17,6 +17,7 @@ import Testing
     "remote test": [[]],
     "remote page": [[], ["--expires", "1h"]],
     "remote purge": [["--confirm", "anna"]],
+    "store erase": [["--confirm", "a.db"]],
   ]
 
   /// A store that was synced with a server that is gone; gives the server's address.

@@ -12,7 +12,8 @@ import Testing
   /// an order in which each finds what it needs.
   private static let scripts: [(words: String, rest: String)] = [
     ("import", "rows.csv --quiet"), ("import", "--transcript session --dry-run"),
-    ("record add", "note x --quiet"), ("record edit", "$guid --note y --quiet"), ("record show", "$guid"),
+    ("add", "6.1mmol 45g --quiet"), ("record add", "note x --quiet"),
+    ("record edit", "$guid --note y --quiet"), ("record show", "$guid"),
     ("record attach", "$guid rows.csv --quiet"), ("record attachments", "$guid"), ("record list", ""),
     ("show", "$guid"), ("show", "$file --save saved"), ("list", ""), ("list", "--days"), ("export", ""),
     ("status", ""), ("status", "--watch"), ("status", "--check"), ("log", ""), ("formats", ""),
@@ -29,6 +30,9 @@ import Testing
     ("redo", "1 --dry-run"), ("count both", "generic glucoport --quiet"),
     ("count once", "generic glucoport --quiet"), ("count only", "glucoport --kind food --quiet"),
     ("count list", ""), ("count remove", "1 --quiet"),
+    ("backup", "copy.db --quiet"), ("restore", "copy.db --yes --quiet"), ("person add", "anna --quiet"),
+    ("person list", ""), ("person assign", "SN1 anna --quiet"), ("person rename", "anna ben --quiet"),
+    ("person remove", "ben"),
     ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
     ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),

@@ -36,7 +36,7 @@ import Testing
     "store", "transcript", "rejects", "save", "token-file", "ca-file", "client-cert", "client-key",
     "client-ca", "tls-cert", "tls-key", "data",
     "output",
-    "prefix",
+    "prefix", "folder",
   ]
 
   @Test func everyPathIsCompletedAsOne() async throws {
@@ -50,8 +50,10 @@ import Testing
     }
     #expect(found == Self.names)
     let positionals = arguments.filter { $0.kind == "positional" && $0.completionKind?["file"] != nil }
-    #expect(Set(positionals.map(\.valueName)) == ["path", "file"], "import, record attach, meter record")
-    #expect(positionals.count == 3)
+    #expect(
+      Set(positionals.map(\.valueName)) == ["path", "file", "target"],
+      "import, record attach, meter record, backup, restore")
+    #expect(positionals.count == 5)
   }
 
   @Test func bashCompletesCommandsOptionsAndFiles() async throws {

@@ -12,7 +12,7 @@ import LogbookStore
 #endif
 
 /// `glucoport backup`: copies the store as it is at one moment.
-struct BackupCommand: ClassifiedCommand {
+struct BackupCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Copy the store, while others use it.",
@@ -39,6 +39,17 @@ struct BackupCommand: ClassifiedCommand {
 
   @Flag(help: "Print nothing on success.")
   var quiet = false
+
+  var needsNoHeading: Bool { true }
+
+  func validateForSeveral() throws {
+    guard BackupPlace(target: target.path, store: "", now: 0).isFolder else {
+      throw Failure(
+        .usage,
+        "\(displayed(target.path)): the backups of several persons need a folder that exists; or choose one with --person"
+      )
+    }
+  }
 
   func validate() throws {
     if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }

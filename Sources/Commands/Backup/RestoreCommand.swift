@@ -5,6 +5,12 @@ import Logbook
 import LogbookStore
 import Sync
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// `glucoport restore`: makes a backup the store.
 struct RestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
@@ -65,11 +71,16 @@ struct RestoreCommand: ClassifiedCommand {
         throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
       }
       defer { lock.release() }
+      // The backup may be what an earlier restore kept.
+      let incoming = path + ".restoring"
+      _ = try BackupFile.replace(incoming, by: backup, part: incoming + ".part")
+      defer { unlink(PathText.bytes(incoming)) }
       let kept = path + ".before-restore"
       _ = try BackupFile.replace(kept, by: present, part: kept + ".part")
-      try Store(path: path, role: .editor).replace(by: file.path)
+      try Store(path: path, role: .editor).replace(by: incoming)
       if !quiet { output.line("kept: \(displayed(kept)), the store as it was before") }
     } else {
+      try Host.makeFolder(Host.folder(of: Host.absolute(path)))
       _ = try BackupFile.make(of: backup, at: path, part: path + ".part")
     }
     let counts = try StoreExaminer(path: path).checkedCounts()

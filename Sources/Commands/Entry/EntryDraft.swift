@@ -53,14 +53,16 @@ struct EntryDraft {
       "\(shown)  \(reading.kind.name) \(value(reading.measurement, reading.measurement.unit)) \(reading.measurement.unit.name)  \(marks.names.joined(separator: " "))"
     }
     return readings
-      + records(.random).map {
+      + records(.random, of: nil).map {
         "\(shown)  \($0.draft.kind.rawValue) \(displayed(RecordText.summary($0.draft.kind, fields: $0.draft.fields.json)))"
       }
   }
 
   /// The items with their ids.
   func entry(_ ids: EntryIDs) -> TypedEntry {
-    TypedEntry(readings: words.readings.map { (reading($0, ids), .typed) }, records: records(ids))
+    // Random ids are others at each call.
+    let readings = words.readings.map { reading($0, ids) }
+    return TypedEntry(readings: readings.map { ($0, .typed) }, records: records(ids, of: readings.first))
   }
 
   private func reading(_ typed: EntryWords.TypedValue, _ ids: EntryIDs) -> Reading {
@@ -69,13 +71,13 @@ struct EntryDraft {
       typed.measurement, marks: marks, line: 0)
   }
 
-  private func records(_ ids: EntryIDs) -> [(draft: RecordDraft, guid: String)] {
+  private func records(_ ids: EntryIDs, of reading: Reading?) -> [(draft: RecordDraft, guid: String)] {
     var records = EntryWords.recordKinds.compactMap { kind in
       words.changes[kind].map { (record(kind, $0.applied(to: RecordFields())), ids.guid(kind)) }
     }
     if let text = words.text {
       if records.isEmpty {
-        records = [textRecord(text, ids)]
+        records = [textRecord(text, ids, of: reading)]
       } else {
         records[0].0.fields["text"] = .text(text)
       }
@@ -86,15 +88,14 @@ struct EntryDraft {
   }
 
   /// A text alone: of the reading, or a note.
-  private func textRecord(_ text: String, _ ids: EntryIDs) -> (RecordDraft, String) {
-    guard let first = words.readings.first else {
-      var fields = RecordFields(["text": .text(text)])
-      if let subtype = words.noteSubtype { fields["subtype"] = .text(subtype) }
-      return (record(.note, fields), ids.guid(.note))
+  private func textRecord(_ text: String, _ ids: EntryIDs, of reading: Reading?) -> (RecordDraft, String) {
+    var fields = RecordFields(["text": .text(text)])
+    guard words.readings.isEmpty else {
+      if let reading { fields["reading"] = .text(ReadingIdentity(reading, .typed).text) }
+      return (record(.annotation, fields), ids.guid(.annotation))
     }
-    let identity = ReadingIdentity(reading(first, ids), .typed)
-    let fields = RecordFields(["text": .text(text), "reading": .text(identity.text)])
-    return (record(.annotation, fields), ids.guid(.annotation))
+    if let subtype = words.noteSubtype { fields["subtype"] = .text(subtype) }
+    return (record(.note, fields), ids.guid(.note))
   }
 
   private func record(_ kind: RecordKind, _ fields: RecordFields) -> RecordDraft {

@@ -13,7 +13,7 @@ import LogbookStore
 /// Entries from the lines of standard input: each is answered when it is stored, so that a program at the other end of the
 /// pipe knows.
 final class EntryLines {
-  /// The most lines that are held to be stored all or none.
+  /// The most lines that are held until the end of the input.
   private static let maxHeld = 100_000
 
   private(set) var refused = 0
@@ -36,19 +36,27 @@ final class EntryLines {
     var number = 0
     while let line = try lines.next() {
       number += 1
-      do {
+      try answering(number) {
         guard let text = line.text else {
           throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
         }
-        guard let entry = try entry(text) else { continue }
-        if isStrict { try hold(entry, number) } else { try add([(number, entry)]) }
-      } catch let failure as Failure where Self.isOfLine(failure) {
-        try refuse(number, failure.message)
+        guard let entry = try entry(text) else { return }
+        // What belongs to an entry may be listed before it.
+        if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
       }
       guard output.pass() else { throw ReaderLeft() }
     }
     try addHeld()
     return items
+  }
+
+  /// Does the work of a line, and answers with the reason where the line is refused.
+  private func answering(_ line: Int, _ work: () throws -> Void) throws {
+    do {
+      try work()
+    } catch let failure as Failure where Self.isOfLine(failure) {
+      try refuse(line, failure.message)
+    }
   }
 
   /// Whether other lines may still be stored.
@@ -65,17 +73,23 @@ final class EntryLines {
 
   private func hold(_ entry: TypedEntry, _ line: Int) throws {
     guard held.count < Self.maxHeld else {
-      throw Failure(.configuration, "--strict holds at most \(grouped(Self.maxHeld)) lines; leave it out")
+      throw Failure(.configuration, "at most \(grouped(Self.maxHeld)) lines are held; import larger inputs")
     }
     held.append((line, entry))
   }
 
+  /// Stores what was held, entries before what belongs to them.
   private func addHeld() throws {
-    guard isStrict, !held.isEmpty else { return }
+    let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
+    guard !sorted.isEmpty else { return }
+    guard isStrict else {
+      for (line, entry) in sorted { try answering(line) { try add([(line, entry)]) } }
+      return
+    }
     guard refused == 0 else {
       return output.message("glucoport: nothing was added, since --strict stores all lines or none")
     }
-    try add(held)
+    try add(sorted)
   }
 
   private func add(_ entries: [(line: Int, entry: TypedEntry)]) throws {
@@ -161,6 +175,11 @@ final class EntryLines {
       }
     }
   }
+}
+
+extension TypedEntry {
+  /// Whether it needs an entry that it does not bring.
+  fileprivate var belongsToOthers: Bool { records.first?.draft.entryGuid != nil }
 }
 
 extension Substring {

@@ -15,6 +15,9 @@ struct ReaderLeft: Error {}
 final class Output {
   private static let bufferSize = 64 * 1024
 
+  /// The person of whom a command that goes over several ones speaks.
+  @TaskLocal static var subject: String?
+
   private var buffer: [UInt8] = []
   private var failure: Failure?
   private var hasReaderLeft = false
@@ -63,7 +66,12 @@ final class Output {
   /// gave the names and reasons in it.
   func message(_ text: String) {
     flush()
-    send(Array((TerminalText.lines(text) + "\n").utf8), to: STDERR_FILENO)
+    let program = "glucoport: "
+    let named =
+      Self.subject.map { name in
+        text.hasPrefix(program) ? "\(program)\(name): \(text.dropFirst(program.count))" : text
+      } ?? text
+    send(Array((TerminalText.lines(named) + "\n").utf8), to: STDERR_FILENO)
   }
 
   /// Rewrites the last line of a terminal's standard error, cut to its width: only the last line can be rewritten.

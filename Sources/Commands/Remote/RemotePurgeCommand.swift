@@ -36,7 +36,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
         "no terminal to confirm the removal; state the logbook's name with --confirm to remove everything")
     }
     // Nil where the logbook is gone already, as after a run that ended between the server's answer and the store.
-    let logbook = try await askForLogbook(setting)
+    let logbook = try await LogbookPurge(setting: setting).logbook()
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
     guard let lock = try UploadLock.take(storePath: path) else {
       throw Failure(.temporary, "\(path): an upload of this store is running; try again later")
@@ -47,7 +47,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     guard try store.requireRemote().access == setting.access else {
       throw Failure(.temporary, "\(path): the remote was changed meanwhile; try again")
     }
-    if let logbook { try await purge(logbook, setting) }
+    if let logbook { try await LogbookPurge(setting: setting).purge(logbook) }
     try LateFailure.marking {
       try store.remove()
       output.line("the logbook and this store were removed")
@@ -57,39 +57,6 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 extension RemotePurgeCommand {
-  private func askForLogbook(_ setting: RemoteSetting) async throws -> RemoteLogbook? {
-    let logbook: RemoteLogbook? = try await setting.access.ask { remote in
-      guard remote.purging != nil else {
-        throw Failure(
-          .configuration,
-          "\(setting.access.url): this kind of server cannot remove a logbook; nothing was sent")
-      }
-      do throws(ServiceError) {
-        return try await remote.logbook()
-      } catch {
-        guard error == .purged else { throw error }
-        return nil
-      }
-    }
-    guard let logbook else { return nil }
-    guard logbook.id == setting.logbook else {
-      throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
-    }
-    guard logbook.isWritable else { throw Failure(.readOnly, host: setting.access.url) }
-    return logbook
-  }
-
-  private func purge(_ logbook: RemoteLogbook, _ setting: RemoteSetting) async throws {
-    try await setting.access.ask { remote in
-      do throws(ServiceError) {
-        try await remote.purging?.purge(logbook)
-      } catch {
-        // Somebody else was faster, or the answer to this very request was lost.
-        guard error == .purged else { throw error }
-      }
-    }
-  }
-
   /// Goes on only with the logbook's name, which the person gave with the command or types.
   private func requireName(_ name: String, _ setting: RemoteSetting, _ output: Output) throws {
     let given: String?

@@ -12,12 +12,12 @@ enum PackagedUserUnits {
       Description=Copy the glucose readings and records
       Documentation=man:glucoport-operation(7) man:glucoport-backup(1)
       ConditionPathExists=%h/.local/share/glucoport/logbook.db
+      # A person makes this folder for the copies.
+      ConditionPathIsDirectory=%h/.local/state/glucoport/backup
       OnFailure=glucoport-notify@%n.service
 
       [Service]
       Type=oneshot
-      # A folder for copies, of its owner alone.
-      ExecStartPre=/bin/mkdir -p -m 0700 %h/.local/state/glucoport/backup
       ExecStart=/usr/bin/glucoport backup --keep 7 --quiet %h/.local/state/glucoport/backup
       # Another backup writes the same file.
       SuccessExitStatus=75

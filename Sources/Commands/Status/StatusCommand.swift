@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 
 /// `glucoport status`: what the store holds and what is pending to be sent.
-struct StatusCommand: ClassifiedCommand {
+struct StatusCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what the store holds and what is pending.",
@@ -56,6 +56,13 @@ struct StatusCommand: ClassifiedCommand {
 
   @Flag(help: "With --check: print only problems.")
   var quiet = false
+
+  var needsNoHeading: Bool { quiet || json || format != nil }
+
+  func validateForSeveral() throws {
+    if watch { throw Failure(.usage, "--watch follows one store; choose a person with --person") }
+    if format != nil { throw Failure(.usage, "--format reports one store; choose a person with --person") }
+  }
 
   func validate() throws {
     if !check,

@@ -7,7 +7,7 @@ import Remotes
 import Sync
 
 /// `glucoport upload`: sends what is pending, and fetches what others changed.
-struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
+struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsItsSteps = true
   static let configuration = CommandConfiguration(
@@ -73,6 +73,12 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
       "Print nothing on success; with --unattended also nothing on temporary failures, and lasting ones once."
   )
   var quiet = false
+
+  var needsNoHeading: Bool { quiet || json }
+
+  func reasonToSkip(_ store: Store) throws -> String? {
+    try store.remote() == nil ? "no remote; 'glucoport remote set' names one" : nil
+  }
 
   func validate() throws {
     if pushOnly, pullOnly { throw ValidationError("Use only one of --push-only and --pull-only.") }

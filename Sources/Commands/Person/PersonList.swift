@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A name for one store on this computer, with what belongs to it.
+struct Person: Hashable {
+  var name: String
+  /// The path of the store.
+  var store: String
+  /// The folder whose exports are this person's; nil for none.
+  var folder: String?
+  /// The serial numbers of meters, or the names of devices without one.
+  var meters: [String] = []
+}
+
+/// The persons of this computer, in a file of the data folder that its owner alone can read. Nothing of it is ever sent.
+struct PersonList {
+  /// The longest name.
+  static let maxNameBytes = 64
+  private static let maxBytes = 1 << 20
+
+  private(set) var all: [Person] = []
+
+  /// The file; nil where the environment names no data folder.
+  static var path: String? { Host.dataFolder.map { $0 + "/persons.json" } }
+
+  /// The list as it is.
+  ///
+  /// - Throws: `Failure`: `badInput` for a file that is no such list, `permission`, `inputOutput`.
+  static func load() throws -> PersonList {
+    guard let path else { return PersonList() }
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return PersonList() }
+      throw failure(path, "cannot be read")
+    }
+    defer { close(descriptor) }
+    return try PersonList(bytes(of: descriptor, path), path)
+  }
+
+  /// Changes the list, while no other process does.
+  ///
+  /// - Throws: what `body` throws, and then nothing has changed; `Failure` as for `load`, and `cannotCreate`.
+  static func change<Value>(_ body: (inout PersonList) throws -> Value) throws -> Value {
+    guard let path, let folder = Host.dataFolder else {
+      throw Failure(
+        .configuration, "no data folder for persons; set HOME or XDG_DATA_HOME to an absolute path")
+    }
+    Host.keepFilesPrivate()
+    try Host.makeFolder(folder)
+    let lock = open(PathText.bytes(path + ".lock"), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw failure(path + ".lock", "cannot be locked") }
+    defer { close(lock) }
+    var list = try load()
+    let before = list.all
+    let value = try body(&list)
+    if list.all != before { try list.save(path) }
+    return value
+  }
+
+  private static func bytes(of descriptor: Int32, _ path: String) throws -> [UInt8] {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maxBytes
+    else {
+      throw Failure(.badInput, "\(displayed(path)): not a list of persons; move it away, and add them again")
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
+      throw failure(path, "cannot be read")
+    }
+    return bytes
+  }
+
+  private func save(_ path: String) throws {
+    let part = path + ".part"
+    let descriptor = open(PathText.bytes(part), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(part, "cannot be created") }
+    defer { close(descriptor) }
+    let bytes = Array((try OrderedJSON.text(PersonListObject(all)) + "\n").utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
+      Glibc.rename(PathText.bytes(part), PathText.bytes(path)) == 0
+    else { throw Self.failure(path, "cannot be written") }
+  }
+
+  private static func failure(_ path: String, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
+      "\(displayed(path)): \(what): \(String(cString: strerror(reason)))")
+  }
+}
+
+// MARK: - Persons
+
+extension PersonList {
+  /// The person of a name.
+  ///
+  /// - Throws: `Failure` of category `missingInput`, with the names that there are.
+  func person(_ name: String) throws -> Person {
+    guard let person = all.first(where: { $0.name == name }) else {
+      let near = NearestWord.of(name, among: all.map(\.name)).map { "did you mean '\($0)'? " } ?? ""
+      let hint =
+        all.isEmpty
+        ? "'glucoport person add \(name.shellWord)' adds one" : "\(near)'glucoport person list' lists them"
+      throw Failure(.missingInput, "\(displayed(name)): no such person; \(hint)")
+    }
+    return person
+  }
+
+  /// Adds a person.
+  ///
+  /// - Throws: `Failure` of category `usage` for a name or a store that another one has.
+  mutating func add(_ person: Person) throws {
+    try Self.requireName(person.name)
+    try requireFree(person.name)
+    if let other = all.first(where: { $0.store == person.store }) {
+      throw Failure(
+        .usage,
+        "\(displayed(person.store)): this is the store of \(displayed(other.name)); each person has one")
+    }
+    all.append(person)
+    all.sort { $0.name < $1.name }
+  }
+
+  mutating func rename(_ name: String, to new: String) throws {
+    try Self.requireName(new)
+    _ = try person(name)
+    try requireFree(new)
+    for index in all.indices where all[index].name == name { all[index].name = new }
+    all.sort { $0.name < $1.name }
+  }
+
+  /// Gives a meter to a person, and takes it from every other.
+  mutating func assign(_ meter: String, to name: String) throws {
+    _ = try person(name)
+    for index in all.indices {
+      all[index].meters.removeAll { $0 == meter }
+      if all[index].name == name { all[index].meters.append(meter) }
+    }
+  }
+
+  mutating func remove(_ name: String) throws -> Person {
+    let person = try person(name)
+    all.removeAll { $0.name == name }
+    return person
+  }
+
+  /// The person to whom a meter is assigned; nil for a meter of nobody.
+  func owner(ofMeter names: [String]) -> Person? {
+    all.first { person in person.meters.contains { names.contains($0) } }
+  }
+
+  private func requireFree(_ name: String) throws {
+    guard !all.contains(where: { $0.name == name }) else {
+      throw Failure(.usage, "\(displayed(name)): there is a person of this name; choose another one")
+    }
+  }
+
+  /// A name is also that of a file.
+  private static func requireName(_ name: String) throws {
+    let isPlain = name.unicodeScalars.allSatisfy {
+      $0.properties.isAlphabetic || $0.properties.numericType != nil || "-_. ".unicodeScalars.contains($0)
+    }
+    guard !name.isEmpty, name.utf8.count <= maxNameBytes, isPlain, name.first != ".", name.first != "-",
+      name.first != " ", name.last != " "
+    else {
+      throw Failure(
+        .usage,
+        "\(displayed(name)): a name has letters, digits, and inside of it '-', '_', '.' and blanks, at most \(maxNameBytes) bytes"
+      )
+    }
+  }
+}
+
+// MARK: - JSON
+
+/// The list as its file has it.
+private struct PersonListObject: Encodable {
+  struct Entry: Encodable {
+    let name: String
+    let store: String
+    let folder: String?
+    let meters: [String]
+  }
+
+  let persons: [Entry]
+
+  init(_ persons: [Person]) {
+    self.persons = persons.map { Entry(name: $0.name, store: $0.store, folder: $0.folder, meters: $0.meters) }
+  }
+}
+
+extension PersonList {
+  private init(_ bytes: [UInt8], _ path: String) throws {
+    var persons: [Person] = []
+    do throws(JSONError) {
+      try JSONScanner.read(bytes) { (scanner) throws(JSONError) in
+        try scanner.object { (name, scanner) throws(JSONError) in
+          guard name == "persons" else { return false }
+          try scanner.array { (scanner) throws(JSONError) in persons.append(try Self.person(&scanner)) }
+          return true
+        }
+      }
+    } catch {
+      throw Failure(
+        .badInput,
+        "\(displayed(path)): not a list of persons: \(error.reason); move it away, and add them again")
+    }
+    all = persons
+  }
+
+  private static func person(_ scanner: inout JSONScanner) throws(JSONError) -> Person {
+    var person = Person(name: "", store: "")
+    try scanner.object { (name, scanner) throws(JSONError) in
+      switch name {
+      case "name": person.name = try scanner.string()
+      case "store": person.store = try scanner.string()
+      case "folder": person.folder = try scanner.optionalString()
+      case "meters":
+        try scanner.array { (scanner) throws(JSONError) in person.meters.append(try scanner.string()) }
+      default: return false
+      }
+      return true
+    }
+    guard !person.name.isEmpty, person.store.hasPrefix("/") else {
+      throw scanner.error("a person with a name and a store is expected")
+    }
+    return person
+  }
+}

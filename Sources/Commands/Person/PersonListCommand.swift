@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport person list`: the people, and how each store is.
+struct PersonListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the people with their newest reading, what is pending, and the last backup.",
+    discussion: helpText(examples: "glucoport person list", "glucoport person list --json"))
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let persons = try PersonList.load().all
+    if persons.isEmpty, !json { output.line("no persons; 'glucoport person add NAME' adds one") }
+    for person in persons {
+      let object = try PersonObject(person)
+      try output.result(asJSON: json, object, orLines: object.lines)
+    }
+    try output.finish()
+  }
+}
+
+/// A person as `person list --json` prints one; glucoport-json(5) documents its members.
+struct PersonObject: Encodable {
+  let name: String
+  let store: String
+  let folder: String?
+  let meters: [String]
+  let newestReading: String?
+  let pending: Int?
+  let lastBackup: String?
+  let problem: String?
+
+  /// A store that cannot be read is a problem of one person, and keeps nothing from the others.
+  init(_ person: Person) throws {
+    (name, store, folder, meters) = (person.name, person.store, person.folder, person.meters)
+    lastBackup = BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
+    do {
+      guard try Store.exists(path: person.store) else {
+        (newestReading, pending, problem) = (nil, nil, nil)
+        return
+      }
+      let store = try Store(path: person.store, role: .reader)
+      let query = try StatsQuery(store: store, device: nil, zone: store.timezone(), now: Host.now())
+      (newestReading, pending) = (
+        try query.newestReading().map(instant), try store.overview(ingests: 0).pending
+      )
+      problem = nil
+    } catch let failure as Failure {
+      (newestReading, pending, problem) = (nil, nil, failure.message)
+    }
+  }
+
+  var lines: [String] {
+    let state =
+      problem.map(displayed)
+      ?? pending.map { "newest reading \(newestReading ?? "none") · \(grouped($0)) pending" }
+      ?? "no store yet"
+    var lines = [
+      "\(displayed(name)): \(state) · last backup \(lastBackup ?? "none")", "  store \(displayed(store))",
+    ]
+    if let folder { lines.append("  folder \(displayed(folder))") }
+    if !meters.isEmpty { lines.append("  meters \(meters.map(displayed).joined(separator: ", "))") }
+    return lines
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport person remove`: forgets a person, and with `--erase` removes everything of them.
+struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a person; the store stays, unless --erase is given.",
+    discussion: helpText(
+      """
+      With --erase, the logbook on the server, the store, its known backups and the file of its token \
+      are removed permanently, after the name was typed. What could not be reached is listed.
+      """,
+      examples: "glucoport person remove ben",
+      "glucoport person remove ben --erase"))
+
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"))
+  var name: String
+
+  @Flag(help: "Remove the data, too, permanently.")
+  var erase = false
+
+  @Option(help: ArgumentHelp("The name once more, for a run without a terminal.", valueName: "name"))
+  var confirm: String?
+
+  func validate() throws {
+    if confirm != nil, !erase { throw ValidationError("--confirm needs --erase.") }
+  }
+
+  func run() async throws {
+    let output = Output()
+    let person = try PersonList.load().person(name)
+    let hasStore = try Store.exists(path: person.store)
+    if erase, hasStore {
+      try await StoreErasure(path: person.store, name: name, output: output).run(confirm: confirm)
+    }
+    _ = try PersonList.change { try $0.remove(name) }
+    let stays = !erase && hasStore ? "; the store stays at \(displayed(person.store))" : ""
+    output.line("removed: \(displayed(name))\(stays)")
+    try output.finish()
+  }
+}

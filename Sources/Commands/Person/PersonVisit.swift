@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// A command that goes over the stores of all persons where none is chosen.
+protocol PersonVisitor: ClassifiedCommand {
+  var storeOptions: StoreOptions { get set }
+  /// Whether the results of the persons are told apart by themselves, or none are printed.
+  var needsNoHeading: Bool { get }
+  /// Refuses what makes no sense for several stores.
+  func validateForSeveral() throws
+  /// Why there is nothing to do with a store; nil where there is.
+  func reasonToSkip(_ store: Store) throws -> String?
+}
+
+extension PersonVisitor {
+  func validateForSeveral() throws {}
+  func reasonToSkip(_ store: Store) throws -> String? { nil }
+}
+
+/// One run of a command for each person, whatever becomes of the others.
+struct PersonVisit {
+  private let persons: [Person]
+
+  /// The visit that a command makes; nil where a store is chosen, or there are no persons.
+  init?(for visitor: any PersonVisitor) throws {
+    guard !visitor.storeOptions.isChosen else { return nil }
+    persons = try PersonList.load().all
+    if persons.isEmpty { return nil }
+  }
+
+  /// - Throws: `ExitStatus`, the worst of all.
+  func run(_ visitor: any PersonVisitor, _ output: Output) async throws {
+    if persons.count > 1 { try visitor.validateForSeveral() }
+    var statuses: [ExitStatus] = []
+    for person in persons {
+      try await Output.$subject.withValue(persons.count > 1 ? person.name : nil) {
+        statuses.append(await visit(person, visitor, output))
+        try output.finish()
+      }
+    }
+    let worst = ExitStatus.of(statuses)
+    if worst != .done { throw worst }
+  }
+
+  private func visit(_ person: Person, _ visitor: any PersonVisitor, _ output: Output) async -> ExitStatus {
+    do {
+      var one = visitor
+      one.storeOptions.person = person.name
+      guard try Store.exists(path: person.store) else {
+        if !visitor.needsNoHeading { output.message("glucoport: no store yet") }
+        return .done
+      }
+      if let reason = try visitor.reasonToSkip(Store(path: person.store, role: .reader)) {
+        if !visitor.needsNoHeading { output.message("glucoport: \(reason)") }
+        return .done
+      }
+      if persons.count > 1, !visitor.needsNoHeading {
+        output.line("\(displayed(person.name)):")
+        try output.finish()
+      }
+      if var waiting = one as? any AsyncParsableCommand {
+        try await waiting.run()
+      } else {
+        try one.run()
+      }
+      return .done
+    } catch let status as ExitStatus {
+      return status
+    } catch let failure as Failure {
+      output.message("glucoport: \(failure.message)")
+      return ExitStatus(failure.category)
+    } catch {
+      output.message("glucoport: a bug in glucoport: \(error)")
+      return .bug
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file that is overwritten before it is removed, so that its content is not left in free blocks of the disk. File systems
+/// that never write in place, and disks that move blocks, may still have it.
+package struct ErasedFile {
+  /// What became of a file.
+  package enum Outcome: Hashable, Sendable {
+    case removed, absent
+    /// It is another file than it should be, and is still there.
+    case other
+  }
+
+  private static let pieceBytes = 1 << 20
+  private let path: String
+
+  /// The file at a path.
+  package init(_ path: String) { self.path = path }
+
+  /// Overwrites and removes the file.
+  ///
+  /// - Parameter sha256: what its bytes must be, in hexadecimal; nil for whatever they are.
+  /// - Throws: `Failure`: `permission`, `inputOutput`.
+  package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {
+    let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return .absent }
+      throw failure("cannot be opened to remove it")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .other }
+    if let sha256, try digest(descriptor) != sha256 { return .other }
+    try overwrite(descriptor, Int(status.st_size))
+    guard unlink(PathText.bytes(path)) == 0 else { throw failure("cannot be removed") }
+    return .removed
+  }
+
+  /// Overwrites the file and leaves it.
+  func overwrite() throws(Failure) {
+    let descriptor = open(PathText.bytes(path), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      throw failure("cannot be overwritten")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("cannot be overwritten") }
+    try overwrite(descriptor, Int(status.st_size))
+  }
+
+  private func overwrite(_ descriptor: Int32, _ size: Int) throws(Failure) {
+    let zeros = [UInt8](repeating: 0, count: Self.pieceBytes)
+    var offset = 0
+    while offset < size {
+      let count = pwrite(descriptor, zeros, min(zeros.count, size - offset), off_t(offset))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("cannot be overwritten") }
+      offset += count
+    }
+    guard fsync(descriptor) == 0 else { throw failure("cannot be overwritten") }
+  }
+
+  private func digest(_ descriptor: Int32) throws(Failure) -> String {
+    var digest = Digest()
+    var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+    var offset = 0
+    while true {
+      let count = pread(descriptor, &piece, piece.count, off_t(offset))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("cannot be read") }
+      guard count > 0 else { return digest.hexadecimal() }
+      piece.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      offset += count
+    }
+  }
+
+  private func failure(_ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
+      "\(path): \(what): \(String(cString: strerror(reason)))")
+  }
+}

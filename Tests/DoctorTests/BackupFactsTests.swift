@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Doctor
+
+/// What a checkup says of backups.
+@Suite struct BackupFactsTests {
+  private func findings(_ age: Int64?, path: String = "/home/anna/backup/a.db", isThere: Bool? = true)
+    -> [Finding]
+  {
+    let note = age.map { BackupNote(madeAt: Well.now - $0, path: path, size: 1, sha256: "") }
+    return Well.wrong { $0.backups = BackupFacts(last: note, isThere: isThere, now: Well.now) }
+  }
+
+  @Test func aBackupOfTheLastThirtyDaysIsWell() {
+    #expect(findings(30 * 86_400) == [])
+    #expect(findings(0, path: "", isThere: nil) == [])
+  }
+
+  @Test func anOldOneIsAWarning() {
+    #expect(findings(30 * 86_400 + 1).map(\.state) == [.warn])
+    #expect(findings(30 * 86_400 + 1).first?.fix == "glucoport backup '/home/anna/backup'")
+  }
+
+  @Test func noneAndOneThatIsGoneAreNotes() {
+    #expect(findings(nil).map(\.state) == [.note])
+    #expect(findings(60, isThere: false).map(\.state) == [.note])
+  }
+
+  @Test func withoutAStoreNothingIsSaid() {
+    #expect(Well.wrong { $0.backups = nil } == [])
+  }
+}

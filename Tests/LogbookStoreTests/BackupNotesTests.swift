@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// The notes of backups beside a store.
+@Suite struct BackupNotesTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private var notes: BackupNotes { BackupNotes(storePath: scratch.path) }
+  private var file: String { scratch.path + "-backups" }
+
+  private func note(_ number: Int64, path: String = "/a \"b\"\n.db") -> BackupNote {
+    BackupNote(madeAt: number, path: path, size: number * 10, sha256: "abc")
+  }
+
+  @Test func notesComeBackInTheirOrder() throws {
+    #expect(notes.notes() == [])
+    for number in 1...3 { try notes.add(note(Int64(number))) }
+    #expect(notes.notes() == [note(1), note(2), note(3)])
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  /// A process that was killed may leave a part of a line.
+  @Test func aCutLineSaysNothingAndHarmsNoOther() throws {
+    try notes.add(note(1))
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(#"{"made_at":2,"pa"#.utf8))
+    try handle.close()
+    try notes.add(note(3))
+    #expect(notes.notes() == [note(1), note(3)])
+  }
+
+  @Test func whatIsNoNoteIsLeftOut() throws {
+    let lines = [
+      "{}", "[]", "x", #"{"made_at":"y"}"#, #"{"made_at":7,"path":"","size":0,"sha256":"","more":[1]}"#,
+    ]
+    try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: file))
+    #expect(notes.notes() == [BackupNote(madeAt: 7, path: "", size: 0, sha256: "")])
+  }
+
+  @Test func aLongFileIsWrittenAgainWithTheLastNotes() throws {
+    let long = String(repeating: "x", count: 3000)
+    for number in 1...300 { try notes.add(note(Int64(number), path: long)) }
+    let found = notes.notes()
+    #expect(found.count <= BackupNotes.maxNotes && found.last?.madeAt == 300)
+    let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+    #expect(try #require(size) < 1_000_000)
+    #expect(zip(found, found.dropFirst()).allSatisfy { $0.madeAt + 1 == $1.madeAt })
+  }
+
+  @Test func aLinkIsNotFollowed() throws {
+    let other = scratch.folder.appending(path: "other").path
+    try Data("text".utf8).write(to: URL(filePath: other))
+    symlink(other, file)
+    #expect(notes.notes() == [])
+    #expect(throws: Failure.self) { try notes.add(note(1)) }
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "text")
+  }
+}
+
+/// Files that are overwritten before they are removed.
+@Suite struct ErasedFileTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func file(_ text: String) throws -> String {
+    let path = scratch.folder.appending(path: "file").path
+    try Data(text.utf8).write(to: URL(filePath: path))
+    return path
+  }
+
+  /// The bytes behind another name of the file, which a removal leaves.
+  @Test func theBytesAreOverwritten() throws {
+    let path = try file("secret")
+    let other = scratch.folder.appending(path: "other").path
+    #expect(link(path, other) == 0)
+    #expect(try ErasedFile(path).remove(ifSHA256: nil) == .removed)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(try Data(contentsOf: URL(filePath: other)) == Data(count: 6))
+  }
+
+  @Test func anotherFileIsLeft() throws {
+    let path = try file("secret")
+    var digest = Digest()
+    digest.update("secret")
+    #expect(try ErasedFile(path).remove(ifSHA256: "00") == .other)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "secret")
+    #expect(try ErasedFile(path).remove(ifSHA256: digest.hexadecimal()) == .removed)
+    #expect(try ErasedFile(path).remove(ifSHA256: nil) == .absent)
+    #expect(throws: Failure.self) { try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) }
+  }
+
+  @Test func aStoreLeavesNothingBesideIt() throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(110))]))
+    for suffix in [".before-restore", "-backups"] {
+      try Data("secret".utf8).write(to: URL(filePath: scratch.path + suffix))
+    }
+    try scratch.open(.sync).remove(overwriting: true)
+    let left = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+    #expect(left == [])
+  }
+}

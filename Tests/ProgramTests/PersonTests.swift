@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Several people on one computer.
+@Suite(.timeLimit(.minutes(10)))
+struct PersonTests {
+  private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
+    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == status, "\(line): \(outcome.output)\(outcome.errors)")
+    return outcome
+  }
+
+  /// Two people with a reading each.
+  private func two() async throws -> Program {
+    let program = try Program()
+    for (name, glucose) in [("anna", "6.1mmol"), ("ben", "110mg/dL")] {
+      _ = try await run(program, "person add \(name) --quiet")
+      _ = try await run(program, "add \(glucose) --quiet --person \(name) --at 2026-05-06T08:00")
+    }
+    return program
+  }
+
+  @Test func eachPersonHasAStore() async throws {
+    let program = try await two()
+    #expect(try await run(program, "list --person anna").output.contains("6.1 mmol/L"))
+    let byName = try await program.run("list", environment: ["GLUCOPORT_PERSON": "ben"])
+    #expect(byName.output.contains("110 mg/dL") && !byName.output.contains("6.1"), "\(byName.output)")
+    // The command line before the environment, and a store before a person.
+    let ben = program.path("data/glucoport/persons/ben.db")
+    let both = try await program.run("list", "--person", "anna", "--store", ben)
+    #expect(both.output.contains("110 mg/dL"))
+    let flag = try await program.run("list", "--person", "anna", environment: ["GLUCOPORT_STORE": ben])
+    #expect(flag.output.contains("6.1 mmol/L"))
+    for path in ["persons.json", "persons/anna.db"] {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: program.path("data/glucoport/" + path))
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  @Test func withSeveralPersonsACommandNeedsOne() async throws {
+    let program = try await two()
+    for line in ["list", "add 45g", "stats", "doctor", "upload --dry-run --store none.db"] {
+      let status: Int32 = line.contains("none") ? 66 : 64
+      let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
+      if line == "doctor" { continue }
+      #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.errors)")
+    }
+    let refused = try await run(program, "list", status: 64)
+    #expect(refused.errors.contains("choose anna or ben"), "\(refused.errors)")
+    let unknown = try await run(program, "list --person ana", status: 66)
+    #expect(unknown.errors.contains("did you mean 'anna'?"), "\(unknown.errors)")
+  }
+
+  @Test func oneOrNoPersonChangesNothing() async throws {
+    let program = try Program()
+    _ = try await run(program, "add 45g --quiet")
+    #expect(FileManager.default.fileExists(atPath: program.store))
+    #expect(try await run(program, "person list").output.hasPrefix("no persons"))
+    let added = try await program.run("person", "add", "anna", "--store", program.store)
+    #expect(added.status == 0 && added.errors.isEmpty, "\(added.errors)")
+    #expect(try await run(program, "list").output.contains("45 g"))
+    #expect(try await run(program, "status").output.hasPrefix(program.store))
+  }
+
+  @Test func theStoreOfBeforeIsNamed() async throws {
+    let program = try Program()
+    _ = try await run(program, "add 45g --quiet")
+    let added = try await run(program, "person add ben")
+    #expect(added.errors.contains("is the store of no person"), "\(added.errors)")
+  }
+
+  @Test func statusAndBackupGoOverAll() async throws {
+    let program = try await two()
+    _ = try await run(program, "person add carla --quiet")
+    let status = try await run(program, "status")
+    let headings = status.output.split(separator: "\n").filter { $0.hasSuffix(":") }
+    #expect(headings == ["anna:", "ben:"], "\(status.output)")
+    #expect(status.errors == "glucoport: carla: no store yet\n", "\(status.errors)")
+    let check = try await run(program, "status --check --quiet --max-backup-age 1d", status: 3)
+    #expect(
+      check.errors.split(separator: "\n").map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
+        == ["glucoport: anna: backup:", "glucoport: ben: backup:"], "\(check.errors)")
+    #expect(try await run(program, "backup x.db", status: 64).errors.contains("need a folder"))
+    #expect(try await run(program, "status --check --format nagios", status: 64).errors.contains("--person"))
+    let folder = program.path("backup")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = try await run(program, "backup \(folder) --keep 1 --quiet")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    #expect(names.count == 2 && names[0].hasPrefix("anna-") && names[1].hasPrefix("ben-"), "\(names)")
+    #expect(try await run(program, "status --check --quiet --max-backup-age 1d").errors.isEmpty)
+  }
+
+  /// What fails for one is done for the others.
+  @Test func theWorstStatusCounts() async throws {
+    let program = try await two()
+    try program.write("no database, but far more than nothing", to: "data/glucoport/persons/anna.db")
+    for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/anna.db" + suffix)) }
+    let status = try await run(program, "status", status: 65)
+    #expect(status.errors.hasPrefix("glucoport: anna: "), "\(status.errors)")
+    #expect(status.output.contains("ben:") && status.output.contains("1 reading"), "\(status.output)")
+    let list = try await run(program, "person list --json").objects()
+    #expect(list.map { $0["problem"] is NSNull } == [false, true])
+    #expect(list[1]["newest_reading"] as? String == "2026-05-06T08:00:00Z")
+  }
+
+  @Test func uploadLeavesOutWhoHasNoRemote() async throws {
+    let program = try await two()
+    let upload = try await run(program, "upload")
+    #expect(
+      upload.errors.split(separator: "\n").count == 2 && upload.errors.contains("ben: no remote"),
+      "\(upload.errors)")
+    #expect(try await run(program, "upload --person ben", status: 78).errors.contains("remote"))
+  }
+
+  @Test func namesAreCheckedRenamedAndRemoved() async throws {
+    let program = try await two()
+    for name in ["a/b", ".x", "", "anna", "x\u{7}", String(repeating: "x", count: 65)] {
+      let outcome = try await program.run("person", "add", name)
+      #expect(outcome.status == 64, "\(name): \(outcome.errors)")
+    }
+    #expect(try await program.run("person", "add", "Änne B.", "--quiet").status == 0)
+    _ = try await run(program, "person rename ben benjamin --quiet")
+    #expect(try await run(program, "list --person benjamin").output.contains("110 mg/dL"))
+    _ = try await run(program, "person rename ben x", status: 66)
+    _ = try await run(program, "person rename benjamin anna", status: 64)
+    _ = try await run(program, "person assign SN1 anna --quiet")
+    _ = try await run(program, "person assign SN1 benjamin --quiet")
+    let meters = try await run(program, "person list --json").objects().map { $0["meters"] as? [String] }
+    #expect(meters == [[], ["SN1"], []])
+    let removed = try await run(program, "person remove benjamin")
+    #expect(removed.output.contains("the store stays at"))
+    #expect(FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/ben.db")))
+    _ = try await run(program, "person remove benjamin", status: 66)
+  }
+
+  @Test func twoChangesAtOnceAreBothKept() async throws {
+    let program = try Program()
+    try await withThrowingTaskGroup(of: Int32.self) { group in
+      for number in 0..<8 {
+        group.addTask { try await program.run("person", "add", "p\(number)", "--quiet").status }
+      }
+      for try await status in group { #expect(status == 0) }
+    }
+    #expect(try await run(program, "person list --json").objects().count == 8)
+  }
+
+  @Test func aDamagedListIsRefused() async throws {
+    let program = try await two()
+    for text in ["{", "[]", #"{"persons":[{"name":"x"}]}"#, #"{"persons":[{"name":"x","store":"y"}]}"#] {
+      try program.write(text, to: "data/glucoport/persons.json")
+      let outcome = try await program.run("person", "list")
+      #expect(outcome.status == 65, "\(text): \(outcome.errors)")
+    }
+  }
+
+  @Test func erasingAPersonLeavesNothingThatIsKnown() async throws {
+    let program = try await two()
+    let marker = "unmistakable-text-of-anna"
+    _ = try await program.run("add", "45g", "--note", marker, "--person", "anna", "--quiet")
+    let folder = program.path("backup")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = try await run(program, "backup \(folder) --quiet")
+    _ = try await run(program, "backup \(program.path("changed.db")) --person anna --quiet")
+    _ = try await program.shell("printf x >>changed.db")
+    _ = try await run(program, "person remove anna --erase", status: 64)
+    _ = try await run(program, "person remove anna --erase --confirm ben", status: 64)
+    let erased = try await run(program, "person remove anna --erase --confirm anna")
+    #expect(erased.output.contains("not reached: \(program.path("changed.db"))"), "\(erased.output)")
+    let found = try await program.shell("grep -rl \(marker) . | sort")
+    #expect(found.output == "./changed.db\n", "\(found.output)")
+    #expect(try await run(program, "person list --json").objects().map { $0["name"] as? String } == ["ben"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { $0.hasPrefix("ben-") })
+    let names = try FileManager.default.contentsOfDirectory(atPath: program.path("data/glucoport/persons"))
+    #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
+    #expect(try await run(program, "list").output.contains("110 mg/dL"))
+    _ = try await run(program, "store erase --confirm x", status: 64)
+    _ = try await run(program, "store erase --confirm ben.db")
+    #expect(try await run(program, "list", status: 66).errors.contains("ben.db"))
+  }
+}
