@@ -31,7 +31,7 @@ import Testing
     ("count once", "generic glucoport --quiet"), ("count only", "glucoport --kind food --quiet"),
     ("count list", ""), ("count remove", "1 --quiet"),
     ("backup", "copy.db --quiet"), ("restore", "copy.db --yes --quiet"), ("person add", "anna --quiet"),
-    ("person list", ""), ("person assign", "SN1 anna --quiet"), ("person rename", "anna ben --quiet"),
+    ("person list", ""), ("person rename", "anna ben --quiet"),
     ("person remove", "ben"),
     ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),

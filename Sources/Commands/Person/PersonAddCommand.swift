@@ -16,18 +16,13 @@ struct PersonAddCommand: ClassifiedCommand {
       that was used before there were persons.
       """,
       examples: "glucoport person add anna --store ~/.local/share/glucoport/logbook.db",
-      "glucoport person add ben --folder ~/exports/ben"))
+      "glucoport person add ben"))
 
   @Argument(help: ArgumentHelp("The name.", valueName: "name"))
   var name: String
 
   @Option(help: ArgumentHelp("The store of the person. Default: one in the data folder.", valueName: "file"))
   var store: PathArgument?
-
-  @Option(
-    help: ArgumentHelp("The folder whose exports are this person's.", valueName: "folder"),
-    completion: .directory)
-  var folder: PathArgument?
 
   @Flag(help: "Print nothing on success.")
   var quiet = false
@@ -42,7 +37,7 @@ struct PersonAddCommand: ClassifiedCommand {
     if store != nil, try !Store.exists(path: path) {
       throw Failure(.missingInput, "\(displayed(path)): No such store; leave out --store for a new one")
     }
-    let person = Person(name: name, store: path, folder: folder.map { Host.absolute($0.path) })
+    let person = Person(name: name, store: path)
     let isFirst = try PersonList.change { list in
       try list.add(person)
       return list.all.count == 1

@@ -8,13 +8,12 @@ struct PersonCommand: ParsableCommand {
     commandName: "person", abstract: "Keep the stores of several people apart.",
     discussion: helpText(
       """
-      Each person has a store and the meters that are assigned to it. --person, or GLUCOPORT_PERSON, \
-      chooses the store of a command. 'upload', 'status' and 'backup' go over all persons.
+      Each person has a store. --person, or GLUCOPORT_PERSON, chooses the store of a command. 'upload', \
+      'status' and 'backup' go over all persons.
       """,
       examples: "glucoport person add anna",
-      "glucoport person assign SN-0001 anna"),
+      "glucoport person list"),
     subcommands: [
-      PersonAddCommand.self, PersonListCommand.self, PersonAssignCommand.self, PersonRenameCommand.self,
-      PersonRemoveCommand.self,
+      PersonAddCommand.self, PersonListCommand.self, PersonRenameCommand.self, PersonRemoveCommand.self,
     ])
 }

@@ -9,15 +9,11 @@ import Logbook
   import Musl
 #endif
 
-/// A name for one store on this computer, with what belongs to it.
+/// A name for one store on this computer.
 struct Person: Hashable {
   var name: String
   /// The path of the store.
   var store: String
-  /// The folder whose exports are this person's; nil for none.
-  var folder: String?
-  /// The serial numbers of meters, or the names of devices without one.
-  var meters: [String] = []
 }
 
 /// The persons of this computer, in a file of the data folder that its owner alone can read. Nothing of it is ever sent.
@@ -137,24 +133,10 @@ extension PersonList {
     all.sort { $0.name < $1.name }
   }
 
-  /// Gives a meter to a person, and takes it from every other.
-  mutating func assign(_ meter: String, to name: String) throws {
-    _ = try person(name)
-    for index in all.indices {
-      all[index].meters.removeAll { $0 == meter }
-      if all[index].name == name { all[index].meters.append(meter) }
-    }
-  }
-
   mutating func remove(_ name: String) throws -> Person {
     let person = try person(name)
     all.removeAll { $0.name == name }
     return person
-  }
-
-  /// The person to whom a meter is assigned; nil for a meter of nobody.
-  func owner(ofMeter names: [String]) -> Person? {
-    all.first { person in person.meters.contains { names.contains($0) } }
   }
 
   private func requireFree(_ name: String) throws {
@@ -186,14 +168,12 @@ private struct PersonListObject: Encodable {
   struct Entry: Encodable {
     let name: String
     let store: String
-    let folder: String?
-    let meters: [String]
   }
 
   let persons: [Entry]
 
   init(_ persons: [Person]) {
-    self.persons = persons.map { Entry(name: $0.name, store: $0.store, folder: $0.folder, meters: $0.meters) }
+    self.persons = persons.map { Entry(name: $0.name, store: $0.store) }
   }
 }
 
@@ -222,9 +202,6 @@ extension PersonList {
       switch name {
       case "name": person.name = try scanner.string()
       case "store": person.store = try scanner.string()
-      case "folder": person.folder = try scanner.optionalString()
-      case "meters":
-        try scanner.array { (scanner) throws(JSONError) in person.meters.append(try scanner.string()) }
       default: return false
       }
       return true

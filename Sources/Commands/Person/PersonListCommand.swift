@@ -31,8 +31,6 @@ struct PersonListCommand: ClassifiedCommand {
 struct PersonObject: Encodable {
   let name: String
   let store: String
-  let folder: String?
-  let meters: [String]
   let newestReading: String?
   let pending: Int?
   let lastBackup: String?
@@ -40,7 +38,7 @@ struct PersonObject: Encodable {
 
   /// A store that cannot be read is a problem of one person, and keeps nothing from the others.
   init(_ person: Person) throws {
-    (name, store, folder, meters) = (person.name, person.store, person.folder, person.meters)
+    (name, store) = (person.name, person.store)
     lastBackup = BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
     do {
       guard try Store.exists(path: person.store) else {
@@ -63,11 +61,8 @@ struct PersonObject: Encodable {
       problem.map(displayed)
       ?? pending.map { "newest reading \(newestReading ?? "none") · \(grouped($0)) pending" }
       ?? "no store yet"
-    var lines = [
+    return [
       "\(displayed(name)): \(state) · last backup \(lastBackup ?? "none")", "  store \(displayed(store))",
     ]
-    if let folder { lines.append("  folder \(displayed(folder))") }
-    if !meters.isEmpty { lines.append("  meters \(meters.map(displayed).joined(separator: ", "))") }
-    return lines
   }
 }
