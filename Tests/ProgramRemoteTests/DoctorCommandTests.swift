@@ -7,7 +7,7 @@ import Testing
 /// `glucoport doctor` with the built program. What it finds of the machine that runs the tests is not looked at.
 @Suite(.timeLimit(.minutes(10))) struct DoctorCommandTests {
   private static let areas = [
-    "program", "folders", "store", "clock", "usb", "udev", "remote", "jobs", "leftovers",
+    "program", "folders", "store", "clock", "usb", "udev", "remote", "jobs", "backups", "leftovers",
   ]
 
   private func programWithStore() async throws -> Program {

@@ -36,7 +36,7 @@ import Testing
     "store", "transcript", "rejects", "save", "token-file", "ca-file", "client-cert", "client-key",
     "client-ca", "tls-cert", "tls-key", "data",
     "output",
-    "prefix", "folder",
+    "prefix",
   ]
 
   @Test func everyPathIsCompletedAsOne() async throws {
