@@ -37,7 +37,8 @@ struct BackupTests {
   private func readings(_ program: Program, _ store: String) async throws -> Int {
     let doctor = try await program.run("doctor", "--deep", "--store", store, "--json")
     let found = try doctor.objects().first { $0["check"] as? String == "store" }
-    #expect(found?["state"] as? String == "ok", "\(doctor.output)")
+    // A note says that an import was running.
+    #expect(["ok", "note"].contains(found?["state"] as? String), "\(doctor.output)")
     let status = try await program.run("status", "--store", store, "--json").objects()
     return try #require(status.first?["readings"] as? Int)
   }
@@ -143,9 +144,10 @@ struct BackupTests {
       if FileManager.default.fileExists(atPath: target) {
         #expect(try bytes(target) == bytes(program.path("whole.db")), "seed \(seed), round \(round)")
       } else {
+        // The next run uses the file again that the killed one left.
         #expect(try await bytes(backUp(program, "killed-\(round).db")) == bytes(program.path("whole.db")))
+        #expect(!FileManager.default.fileExists(atPath: target + ".glucoport.part"))
       }
-      #expect(!FileManager.default.fileExists(atPath: target + ".part"))
     }
   }
 

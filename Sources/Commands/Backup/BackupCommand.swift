@@ -70,7 +70,8 @@ struct BackupCommand: PersonVisitor {
       throw Failure(.usage, "\(displayed(target.path)): not a folder; --keep needs one that exists")
     }
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
-    for path in [place.file, place.part] { try protected.refuse(path) }
+    try protected.refuse(place.file)
+    try protected.refuse(part: place.part)
     let backup = try BackupFile.make(of: store, at: place.file, part: place.part)
     note(backup, of: store, output)
     let removed = try keep.map { try place.removeOld(keeping: $0) } ?? []
@@ -114,13 +115,14 @@ struct BackupCommand: PersonVisitor {
 struct BackupPlace {
   /// The file of the backup.
   let file: String
-  /// The file in which it is made.
+  /// The file in which it is made, with a name that only a killed run of this command leaves.
   let part: String
   let isFolder: Bool
   private let folder: String
   private let prefix: String
 
   private static let suffix = ".db"
+  private static let partSuffix = ".glucoport.part"
 
   /// - Parameter now: the host's clock in UTC seconds, which names a backup in a folder.
   init(target: String, store: String, now: Int64) {
@@ -130,12 +132,12 @@ struct BackupPlace {
     prefix = (name.hasSuffix(Self.suffix) ? String(name.dropLast(Self.suffix.count)) : name) + "-"
     folder = target
     guard isFolder else {
-      (file, part) = (target, target + ".part")
+      (file, part) = (target, target + Self.partSuffix)
       return
     }
     let base = target.hasSuffix("/") ? target : target + "/"
     file = base + prefix + Self.stamp(now) + Self.suffix
-    part = base + prefix + "backup.part"
+    part = base + prefix + "backup" + Self.partSuffix
   }
 
   /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.

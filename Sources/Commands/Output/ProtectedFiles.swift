@@ -48,10 +48,19 @@ struct ProtectedFiles {
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  private func protection(of path: String) throws(Failure) -> String? {
+  /// Refuses a file in which a command makes an output before it has its name. A database there is what a run that was killed
+  /// left: no other file has such a name.
+  ///
+  /// - Throws: as `refuse`.
+  func refuse(part path: String) throws(Failure) {
+    guard let what = try protection(of: path, isPart: true) else { return }
+    throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
+  }
+
+  private func protection(of path: String, isPart: Bool = false) throws(Failure) -> String? {
     if let status = Self.status(path) {
       for (other, what) in files where Self.isSame(status, as: other) { return what }
-      if try Self.isDatabase(path, status) { return "an SQLite database" }
+      if !isPart, try Self.isDatabase(path, status) { return "an SQLite database" }
     }
     for suffix in Self.companions where path.hasSuffix(suffix) {
       let database = String(path.dropLast(suffix.count))
