@@ -42,7 +42,7 @@ check --no-parallel --filter "$alone"
 # GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule is
 # printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
 simulate=$(built simulate) steps=${GLUCOPORT_STEPS:-8}
-short=${GLUCOPORT_SCHEDULES:-600} long=${GLUCOPORT_LONG_SCHEDULES:-60} site=${GLUCOPORT_SITE_SCHEDULES:-60}
+short=${GLUCOPORT_SCHEDULES:-300} long=${GLUCOPORT_LONG_SCHEDULES:-40} site=${GLUCOPORT_SITE_SCHEDULES:-40}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * 4000 + 1))}
 filling='^LogbookStoreTests\.'
 filled="$work/filled.log"
