@@ -150,6 +150,26 @@ import Testing
     #expect(try ScratchFile(entries("app", ["x", "y"])).readings().readings.count == 2)
   }
 
+  @Test func bodiesOfSeveralPeopleAreRefused() throws {
+    func dexcom(_ users: [String]) -> String {
+      users.enumerated().map { index, user in
+        #"{"recordType":"egv","userId":"\#(user)","records":[{"recordId":"\#(index)","systemTime":"2026-05-0\#(index + 1)T07:00:00Z","displayTime":"2026-05-0\#(index + 1)T07:00:00Z","value":\#(110 + index),"unit":"mg/dL"}]}"#
+          + "\n"
+      }.joined()
+    }
+    func own(_ people: [String]) -> String {
+      people.enumerated().map { index, person in
+        #"{"patient": "\#(person)", "data": [{"time":"2026-05-0\#(index + 1)T07:00:00Z","glucose_mgdl":\#(110 + index)}]}"#
+          + "\n"
+      }.joined()
+    }
+    for body in [dexcom, own] {
+      let refusal = try #require(try ScratchFile(body(["anna", "anna", "ben"])).refusal())
+      #expect(refusal.contains("bodies of several people") && !refusal.contains("ben"), "\(refusal)")
+      #expect(try ScratchFile(body(["anna", "anna", "anna"])).readings().readings.count == 3)
+    }
+  }
+
   @Test func anIdThatIsANumberIsNoPlaceInTheOrder() throws {
     func body(_ patient: String, _ day: Int) -> String {
       let measurement =

@@ -211,12 +211,24 @@ public struct ExportReader {
     case .table(let delimiter):
       return PersonColumn(found.parser, delimiter, input.head, options, &filters)
     case .objects(let columns):
+      try requireOnePerson(type, input)
       guard !type.picksRows, let member = input.head.personMember else { return nil }
       let place = columns.firstIndex(of: member)
       if place == nil { layout = .objects(columns: columns + [member]) }
       return PersonColumn(member: member, at: place ?? columns.count, &filters)
     case .lines, .elements: return nil
     }
+  }
+
+  /// - Throws: `Failure` of category `badInput` for bodies of several people, which say whose they are around their objects.
+  private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {
+    guard !input.isLive, !type.picksRows || type == GenericFormat.self,
+      let member = input.head.envelopePerson, try input.hasSeveralValues(of: member)
+    else { return }
+    throw Failure(
+      .badInput,
+      "\(input.source.name): the input holds bodies of several people, by their \(shownName(member)); a store is for one "
+        + "person. Import the bodies of each person from a separate file")
   }
 
   private mutating func takeLast(_ row: Row) throws {

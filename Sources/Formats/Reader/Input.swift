@@ -139,6 +139,41 @@ final class Input {
     return count > 1
   }
 
+  /// Whether a member of JSON has several texts as its value, as in the bodies of several people. This takes as long as
+  /// `repeats`.
+  func hasSeveralValues(of member: String) throws -> Bool {
+    try makeRereadable()
+    source.isHashing = false
+    let key = Array("\"\(member)\"".utf8)
+    var first: [UInt8]?
+    var (isAtEnd, differs) = (false, false)
+    while !differs {
+      while !differs, text.find(key) {
+        while text.end - text.start < Self.maxValueBytes, !isAtEnd {
+          if case .end = try text.fill() { isAtEnd = true }
+        }
+        guard let value = nextText else { continue }
+        differs = first.map { $0 != value } ?? false
+        first = value
+      }
+      if isAtEnd { break }
+      if case .end = try text.fill() { isAtEnd = true }
+    }
+    try rewind()
+    return differs
+  }
+  private static let maxValueBytes = 512
+
+  /// The text after the colon of a member; nil for another value.
+  private var nextText: [UInt8]? {
+    let bytes = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
+    let value = bytes.prefix(Self.maxValueBytes).drop { $0.isBlank }
+    guard value.first == UInt8(ascii: ":") else { return nil }
+    let quoted = value.dropFirst().drop { $0.isBlank }
+    guard quoted.first == UInt8(ascii: "\"") else { return nil }
+    return Array(quoted.dropFirst().prefix { $0 != UInt8(ascii: "\"") })
+  }
+
   /// Starts over from the first byte.
   func rewind() throws {
     try source.rewind()

@@ -241,5 +241,5 @@ struct InputHead {
 }
 
 extension UInt8 {
-  fileprivate var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+  var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

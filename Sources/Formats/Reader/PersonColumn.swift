@@ -90,4 +90,15 @@ extension InputHead {
       return counts[0] != counts[1] ? counts[0] < counts[1] : left > right
     }
   }
+
+  /// The member by which JSON says around its objects whose they are; nil without one.
+  var envelopePerson: String? {
+    Self.envelopeMembers.first { member in
+      names(member) && !objects.contains { $0.keys.contains { $0 == member || $0.hasSuffix("." + member) } }
+    }
+  }
+  private static let envelopeMembers = [
+    "userId", "user_id", "patientId", "patient_id", "patient", "subjectId", "subject_id", "subject",
+    "firstName",
+  ]
 }
