@@ -200,7 +200,7 @@ struct StatsQuery {
     }
     try store.forEachItem(filter) { take($0) }
     if let until = options.until {
-      var context = try context(of: filter, from: until, to: until + reach)
+      var context = context(of: filter, from: until, to: until + reach)
       if try holdsCalculated(context) { context.readingKinds.insert(.cbg) }
       try store.forEachItem(context) { take($0, isContext: true) }
     }
@@ -214,7 +214,7 @@ struct StatsQuery {
 
   /// What decides about the items of a period and is no part of it: what may be the same fact, and what shows that two sources
   /// seem to state the same.
-  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) throws -> ItemFilter {
+  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
     context.includesWithdrawn = false

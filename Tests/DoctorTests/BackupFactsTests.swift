@@ -30,6 +30,14 @@ import Testing
     #expect(findings(60, isThere: false).map(\.state) == [.note])
   }
 
+  @Test func notesThatCannotBeReadAreAWarning() {
+    let problem = Failure(.permission, "logbook.db-backups: cannot read the notes of backups")
+    let found = Well.wrong {
+      $0.backups = BackupFacts(last: nil, isThere: nil, now: Well.now, problem: problem)
+    }
+    #expect(found.map(\.state) == [.warn] && found.first?.detail == problem.message)
+  }
+
   @Test func withoutAStoreNothingIsSaid() {
     #expect(Well.wrong { $0.backups = nil } == [])
   }

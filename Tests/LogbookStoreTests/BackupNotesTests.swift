@@ -20,9 +20,9 @@ import Testing
   }
 
   @Test func notesComeBackInTheirOrder() throws {
-    #expect(notes.notes() == [])
+    #expect(try notes.notes() == [])
     for number in 1...3 { try notes.add(note(Int64(number))) }
-    #expect(notes.notes() == [note(1), note(2), note(3)])
+    #expect(try notes.notes() == [note(1), note(2), note(3)])
     let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
     #expect(mode == 0o600)
   }
@@ -35,7 +35,7 @@ import Testing
     try handle.write(contentsOf: Data(#"{"made_at":2,"pa"#.utf8))
     try handle.close()
     try notes.add(note(3))
-    #expect(notes.notes() == [note(1), note(3)])
+    #expect(try notes.notes() == [note(1), note(3)])
   }
 
   @Test func whatIsNoNoteIsLeftOut() throws {
@@ -43,13 +43,13 @@ import Testing
       "{}", "[]", "x", #"{"made_at":"y"}"#, #"{"made_at":7,"path":"","size":0,"sha256":"","more":[1]}"#,
     ]
     try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: file))
-    #expect(notes.notes() == [BackupNote(madeAt: 7, path: "", size: 0, sha256: "")])
+    #expect(try notes.notes() == [BackupNote(madeAt: 7, path: "", size: 0, sha256: "")])
   }
 
   @Test func aLongFileIsWrittenAgainWithTheLastNotes() throws {
     let long = String(repeating: "x", count: 3000)
     for number in 1...300 { try notes.add(note(Int64(number), path: long)) }
-    let found = notes.notes()
+    let found = try notes.notes()
     #expect(found.count <= BackupNotes.maxNotes && found.last?.madeAt == 300)
     let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
     #expect(try #require(size) < 1_000_000)
@@ -60,7 +60,7 @@ import Testing
     let other = scratch.folder.appending(path: "other").path
     try Data("text".utf8).write(to: URL(filePath: other))
     symlink(other, file)
-    #expect(notes.notes() == [])
+    #expect(throws: Failure.self) { try notes.notes() }
     #expect(throws: Failure.self) { try notes.add(note(1)) }
     #expect(try String(contentsOfFile: other, encoding: .utf8) == "text")
   }

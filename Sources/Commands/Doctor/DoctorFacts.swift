@@ -38,10 +38,14 @@ struct DoctorFacts {
 
   private func backups(_ store: StoreFacts, now: Int64) -> BackupFacts? {
     guard case .examined = store.content, let path = store.path else { return nil }
-    let last = BackupNotes(storePath: path).notes().last
-    let file = last.flatMap { $0.path.isEmpty ? nil : $0.path }
-    return BackupFacts(
-      last: last, isThere: file.map { FileFact.at($0, followsLink: true) != nil }, now: now)
+    do {
+      let last = try BackupNotes(storePath: path).notes().last
+      let file = last.flatMap { $0.path.isEmpty ? nil : $0.path }
+      return BackupFacts(
+        last: last, isThere: file.map { FileFact.at($0, followsLink: true) != nil }, now: now)
+    } catch {
+      return BackupFacts(last: nil, isThere: nil, now: now, problem: error)
+    }
   }
 
   private static func facts(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {

@@ -75,14 +75,10 @@ struct PersonList {
   }
 
   private func save(_ path: String) throws {
-    let part = path + ".part"
-    let descriptor = open(PathText.bytes(part), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(part, "cannot be created") }
-    defer { close(descriptor) }
     let bytes = Array((try OrderedJSON.text(PersonListObject(all)) + "\n").utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
-      Glibc.rename(PathText.bytes(part), PathText.bytes(path)) == 0
-    else { throw Self.failure(path, "cannot be written") }
+    try SavedFile(path: path, replaces: true, protected: ProtectedFiles(store: nil)).write { sink in
+      try bytes.withUnsafeBytes(sink)
+    }
   }
 
   private static func failure(_ path: String, _ what: String) -> Failure {

@@ -39,7 +39,12 @@ struct PersonObject: Encodable {
   /// A store that cannot be read is a problem of one person, and keeps nothing from the others.
   init(_ person: Person) throws {
     (name, store) = (person.name, person.store)
-    lastBackup = BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
+    do {
+      lastBackup = try BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
+    } catch {
+      (lastBackup, newestReading, pending, problem) = (nil, nil, nil, error.message)
+      return
+    }
     do {
       guard try Store.exists(path: person.store) else {
         (newestReading, pending, problem) = (nil, nil, nil)

@@ -69,7 +69,7 @@ struct StoreErasure {
   }
 
   private func removeFiles(_ setting: RemoteSetting?, _ unreached: inout [String]) throws {
-    let notes = BackupNotes(storePath: path).notes()
+    let notes = try BackupNotes(storePath: path).notes()
     try Store(path: path, role: .sync).remove(overwriting: true)
     output.line("removed: \(displayed(path))")
     for note in notes where !note.path.isEmpty {

@@ -97,8 +97,8 @@ struct StatusCommand: PersonVisitor {
       overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),
       clocks: try store.meterClocks(now: now),
       zone: zone, maxAge: maxAge.map { Int64($0.seconds) }, newestReading: newest,
-      lastBackup: maxBackupAge.map {
-        (time: BackupNotes(storePath: store.path).notes().last?.madeAt, maxAge: $0.seconds)
+      lastBackup: try maxBackupAge.map {
+        (time: try BackupNotes(storePath: store.path).notes().last?.madeAt, maxAge: $0.seconds)
       },
       ignored: Set(ignore),
       now: now

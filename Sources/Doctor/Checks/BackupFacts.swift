@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+package import Logbook
 package import LogbookStore
 
 /// The backups that were made of a store.
@@ -14,14 +14,17 @@ package struct BackupFacts: Sendable {
   package var isThere: Bool?
   /// The host's clock in UTC seconds.
   package var now: Int64
+  /// Why the notes of backups cannot be read; nil if they can.
+  package var problem: Failure?
 
   /// The last backup, and whether its file is there.
-  package init(last: BackupNote?, isThere: Bool?, now: Int64) {
-    (self.last, self.isThere, self.now) = (last, isThere, now)
+  package init(last: BackupNote?, isThere: Bool?, now: Int64, problem: Failure? = nil) {
+    (self.last, self.isThere, self.now, self.problem) = (last, isThere, now, problem)
   }
 
   /// How old the last backup is, and whether it can be found.
   var findings: [Finding] {
+    if let problem { return [Finding(.backups, .warn, problem.message)] }
     guard let last else {
       return [
         Finding(

@@ -31,15 +31,12 @@ struct PersonColumn: PeopleFilter {
     _ filters: inout [RowFilter]
   ) {
     guard !Format.picksRows else { return nil }
-    let names = head.rows(delimiter).lazy.compactMap { cells -> String? in
-      guard let name = cells.first(where: Self.namesPersons) else { return nil }
-      var (probe, out) = (parser, Collector(format: Format.id, options: options))
-      return switch cells.withRow({ probe.read($0, into: &out) }) {
-      case .header: name
-      case .data, .cut, .unknown: nil
-      }
+    // Few rows are headers, and only their names are looked at.
+    var (probe, out) = (parser, Collector(format: Format.id, options: options))
+    let headers = head.rows(delimiter).lazy.filter { cells in
+      if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
     }
-    guard let name = names.first else { return nil }
+    guard let name = headers.compactMap({ $0.first(where: Self.namesPersons) }).first else { return nil }
     folded = foldedHeader(name)
     people = InputPeople(column: name)
     filters = people.pick(filters)

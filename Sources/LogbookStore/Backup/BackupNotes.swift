@@ -39,9 +39,14 @@ package struct BackupNotes {
   package init(storePath: String) { file = storePath + "-backups" }
 
   /// The notes, oldest first; none without the file. A line that was cut says nothing.
-  package func notes() -> [BackupNote] {
+  ///
+  /// - Throws: `Failure`: `permission` and `inputOutput` for a file that cannot be opened.
+  package func notes() throws(Failure) -> [BackupNote] {
     let descriptor = open(PathText.bytes(file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return [] }
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return [] }
+      throw failure("cannot read the notes of backups", .inputOutput)
+    }
     defer { close(descriptor) }
     return Self.notes(descriptor)
   }
@@ -135,10 +140,10 @@ package struct BackupNotes {
     }
   }
 
-  private func failure(_ what: String) -> Failure {
+  private func failure(_ what: String, _ category: FailureCategory = .cannotCreate) -> Failure {
     let reason = errno
     return Failure(
-      reason == EACCES || reason == EPERM || reason == EROFS ? .permission : .cannotCreate,
+      reason == EACCES || reason == EPERM || reason == EROFS ? .permission : category,
       "\(file): \(what): \(String(cString: strerror(reason)))")
   }
 }
