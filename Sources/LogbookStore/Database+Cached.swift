@@ -3,8 +3,8 @@
 import GRDB
 
 extension Database {
-  /// Runs one statement that the connection prepares once: a run repeats the same few, and preparing them with the
-  /// triggers of the schema takes longer than they do.
+  /// Runs a statement that the connection prepares only once. A run repeats the same few statements.
+  /// Preparing them with the triggers of the schema takes longer than running them.
   func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
     try cachedStatement(sql: sql).execute(arguments: arguments)
   }

@@ -5,7 +5,7 @@ import Logbook
 import SQLiteRows
 
 extension Device {
-  /// The number of this device in the store; a device that is not there is added.
+  /// The number of this device in the store. Adds the device if it is missing.
   func addedID(_ database: Database) throws -> Int64 {
     if let known = try storedID(database) { return known }
     try database.executeCached(

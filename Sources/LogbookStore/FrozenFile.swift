@@ -9,18 +9,20 @@ import Logbook
   import Musl
 #endif
 
-/// A store that can be read where nothing can be written: on read-only media, or in a folder of somebody else.
+/// A store that is read where nothing can be written: on read-only media, or in a folder of another user.
 ///
-/// SQLite needs a file for its log beside the store even to read it, unless it is told that nothing changes the file.
+/// SQLite needs a file for its log next to the store even to read it, unless the URI declares the file
+/// immutable.
 struct FrozenFile {
-  /// What SQLite opens instead of the path.
+  /// The URI that SQLite opens instead of the path.
   let name: String
 
-  /// The store at a path; nil where its folder can be written, and where the library knows no such names.
+  /// The store at a path; nil if its folder can be written, or if the library does not support URIs.
   ///
-  /// - Throws: `Failure`: `permission` where the log beside the store holds changes that cannot be read so.
+  /// - Throws: `Failure`: `permission` if the log next to the store holds changes that cannot be read in this
+  ///   way.
   init?(path: String) throws(Failure) {
-    // A log is beside the file itself, wherever a link to it is.
+    // The log is next to the file itself, not next to a link to it.
     guard sqlite3_compileoption_used("USE_URI") != 0, let file = realpath(PathText.bytes(path), nil) else {
       return nil
     }
@@ -28,7 +30,7 @@ struct FrozenFile {
     let real = PathText.text(file)
     guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
     if Self.size(real + "-wal") > 0 {
-      // With its index the log can be read by somebody who may not write.
+      // If the log has its index, a user without write permission can read it.
       if access(PathText.bytes(real + "-shm"), R_OK) == 0 { return nil }
       throw Failure(
         .permission,
@@ -39,13 +41,13 @@ struct FrozenFile {
     name = "file:" + Self.escaped(real) + "?mode=ro&immutable=1"
   }
 
-  /// The length of a file; 0 where there is none.
+  /// The length of a file; 0 if it does not exist.
   private static func size(_ path: String) -> Int64 {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 ? Int64(status.st_size) : 0
   }
 
-  /// The bytes of a name as a URI has them.
+  /// The path with its bytes escaped for a URI.
   private static func escaped(_ path: String) -> String {
     PathText.bytes(path).dropLast().map { unit in
       let byte = UInt8(bitPattern: unit)

@@ -5,19 +5,19 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How a remote is reached, as a person sets it. The secret of the login is not part of it.
+/// The access to a remote, as a person configures it. The secret of the login is not part of it.
 package struct RemoteAccess: Hashable, Sendable {
-  /// The kind of remote, by its word.
+  /// The name of the kind of remote.
   package var kind: String
   /// The address, without a secret.
   package var url: String
-  /// Where the secret comes from.
+  /// The source of the secret.
   package var token: TokenSource
-  /// Whether it may be spoken to without encryption on another machine, too.
+  /// Whether connections to another machine may be unencrypted.
   package var allowsPlainHTTP: Bool
-  /// The file of the certificates that alone may vouch for it; nil for those that the system trusts.
+  /// The file of the only certificates that are trusted for it; nil for those that the system trusts.
   package var authorities: String?
-  /// By which this computer proves to it who it is; nil where it does not ask.
+  /// The certificate that identifies this computer; nil if the remote asks for none.
   package var clientCertificate: ClientCertificate?
 
   /// A remote of this kind at this address.
@@ -34,9 +34,9 @@ package struct RemoteAccess: Hashable, Sendable {
   }
 }
 
-/// The remote of a store, and how far the two are in step.
+/// The remote of a store, and the state of the sync with it.
 package struct RemoteSetting: Hashable, Sendable {
-  /// How it is reached.
+  /// The access to it.
   package var access: RemoteAccess
   /// The id of the remote's logbook.
   package var logbook: String
@@ -48,37 +48,38 @@ package struct RemoteSetting: Hashable, Sendable {
   package var run: Int64
   /// The id of the last run; nil before the first.
   package var runID: String?
-  /// How far the remote's changes are pulled.
+  /// The cursor up to which the remote's changes are pulled.
   package var cursor: String?
   /// The latest position of the remote that this store has seen.
   package var lastSeenPosition: String?
-  /// How many runs in a row failed for a while.
+  /// The number of consecutive runs that failed temporarily.
   package var failures: Int
-  /// When the next attempt is due, in UTC seconds; nil for at once.
+  /// When the next attempt is due, in UTC seconds; nil if it is due immediately.
   package var nextAttempt: Int64?
   /// When a run last succeeded, in UTC seconds.
   package var lastSuccess: Int64?
-  /// Since when the store has this remote, in UTC seconds; nil where that was not kept.
+  /// Since when the store has this remote, in UTC seconds; nil if that was not stored.
   package var since: Int64?
-  /// When everything pending was last sent, in UTC seconds.
+  /// When all pending items were last sent, in UTC seconds.
   package var lastPush: Int64?
-  /// When everything that others changed was last fetched, in UTC seconds.
+  /// When all changes of others were last fetched, in UTC seconds.
   package var lastPull: Int64?
-  /// Why the last run failed; nil when it did not.
+  /// Why the last run failed; nil if it did not.
   package var lastError: String?
-  /// What was reported of the uploads since the last one that worked, and lasts until a person mends it; nil without.
+  /// The reported failure of the uploads since the last successful one, which only a person can correct; nil
+  /// without one.
   package var lastingFailure: LastingFailure?
-  /// When the remote said that the logbook was removed permanently, in UTC seconds; nil while it is there.
+  /// When the remote reported that the logbook was removed permanently, in UTC seconds; nil while it exists.
   package var purgedAt: Int64?
 }
 
-/// What setting a remote did to the store.
+/// The effect of setting a remote on the store.
 package enum RemoteChange: Hashable, Sendable {
   /// The store has a remote for the first time.
   case added
-  /// The logbook is the one that the store was synced with: nothing is sent again.
+  /// The logbook is the one with which the store was synced: nothing is sent again.
   case kept
-  /// The logbook is another one: everything is pending again.
+  /// It is another logbook: everything is pending again.
   case requeued
 }
 
@@ -100,20 +101,22 @@ extension Store {
     }
   }
 
-  /// Whether the store has, or had, a remote.
+  /// Whether the store has or had a remote.
   package func hasHadRemote() throws -> Bool {
     try read { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM remote)") } ?? false
   }
 
-  /// Sets the remote, for the role `sync`. Where the store was synced with another logbook, everything is queued again in
-  /// the same transaction.
+  /// Sets the remote, for the role `sync`. If the store was synced with another logbook, everything is queued
+  /// again in the same transaction.
   ///
   /// - Parameters:
-  ///   - logbook: the logbook that answers to this access.
-  ///   - isNewRemote: whether another logbook than the one so far is meant.
-  ///   - first: the run with which a store without a remote asked this one already; its number stays used.
+  ///   - logbook: the logbook of this access.
+  ///   - isNewRemote: whether a person wants another logbook than the current one.
+  ///   - first: the run in which a store without a remote already sent a request to this one; its number
+  ///     stays used.
   ///   - seconds: the host's clock, in UTC.
-  /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing changes then.
+  /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing
+  ///   changes then.
   @discardableResult
   package func setRemote(
     _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, after first: RunStamp? = nil,
@@ -134,7 +137,7 @@ extension Store {
       try database.execute(
         sql: "INSERT INTO remote (id, node, run, run_id) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING",
         arguments: [
-          // No upload has run, so its id is empty: the next one never repeats what was sent under it.
+          // No upload has run, so its id is empty: the next upload never reuses the id of an earlier request.
           first?.node ?? UUID().uuidString.lowercased(), first?.number ?? 0, first == nil ? nil : "",
         ])
       if try change == .requeued || Self.setting(.remoteSince, database) == nil {
@@ -146,7 +149,7 @@ extension Store {
           sql:
             "UPDATE remote SET cursor = NULL, last_position = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
         )
-        // What was to be fetched, or was left out, was the other logbook's.
+        // Queued and omitted downloads belonged to the other logbook.
         try database.execute(sql: "DELETE FROM download WHERE kind <> 'attachment'")
         try Self.clear(.historyEnd, database)
       }
@@ -154,8 +157,8 @@ extension Store {
     }
   }
 
-  /// Forgets how the remote is reached, for the role `sync`. Which logbook the store was synced with stays known, so that
-  /// the same one can be set again without sending everything.
+  /// Removes the access to the remote, for the role `sync`. The id of the logbook stays known, so that it can
+  /// be set again without sending everything.
   ///
   /// - Returns: whether there was a remote.
   package func removeRemote() throws -> Bool {
@@ -240,7 +243,7 @@ extension RemoteSetting {
     lastSuccess = try row.optionalSeconds("last_success")
     since = try row.optionalSeconds("since")
     lastError = try row["last_error"]
-    // It only keeps a report from being repeated: what no program wrote there is as good as none.
+    // It only prevents a repeated report, so unknown content counts as none.
     lastingFailure = (try row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
     lastPush = try row.optionalSeconds("last_push")
     lastPull = try row.optionalSeconds("last_pull")
@@ -249,7 +252,7 @@ extension RemoteSetting {
 }
 
 extension ClientCertificate {
-  /// The certificate that two settings name; nil unless both are there.
+  /// The certificate from two settings; nil unless both are set.
   init?(storedCertificate certificate: String?, key: String?) {
     guard let certificate, let key else { return nil }
     self.init(certificateFile: certificate, keyFile: key)

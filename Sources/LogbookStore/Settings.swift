@@ -4,13 +4,14 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The settings of a store, by the names under which it keeps them.
+/// The settings of a store, by their stored names.
 enum StoreSetting: String {
-  /// The base zone, as long as no record states it, and who said so. Else the last one that this system knew.
+  /// The base zone and its origin, as long as no record states it. Otherwise the last one that this system
+  /// knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
-  /// The base zone was set by `import --timezone`, and no input of that import has come to its end. As long as it is there,
-  /// an import with this zone is the one that set the base.
+  /// `import --timezone` set the base zone, and no input of that import has ended. While it is set, an import
+  /// with this zone counts as the one that set the base.
   case baseOfImport = "base-of-import"
   /// The zones that this system did not know when the offsets were derived, one a line.
   case unknownZones = "unknown-zones"
@@ -21,7 +22,7 @@ enum StoreSetting: String {
   case remoteClientKey = "remote-client-key"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
-  /// What no later upload mends by itself, as `LastingFailure` writes it.
+  /// A failure that no later upload corrects by itself, in the form of `LastingFailure`.
   case lastingFailure = "lasting-failure"
   case attachmentLimit = "attachment-limit"
   /// Readings shown before this time were left out, in civil seconds.
@@ -34,7 +35,7 @@ enum StoreSetting: String {
 }
 
 extension Store {
-  /// The unit in which listings show values; nil for each value's own.
+  /// The unit of values in listings; nil for the original unit of each value.
   package func displayUnit() throws -> GlucoseUnit? {
     try read { try Self.value(of: .unit, $0) { GlucoseUnit(name: $0) } }
   }
@@ -50,7 +51,7 @@ extension Store {
     }
   }
 
-  /// How many seconds lie at least between two fetches that no person asks for.
+  /// The minimum time between two downloads that no person asked for, in seconds.
   package func pullIntervalSeconds() throws -> Int {
     try read { database in
       try Self.value(of: .pullInterval, database) {
@@ -59,17 +60,17 @@ extension Store {
     } ?? Self.defaultPullIntervalSeconds
   }
 
-  /// Sets the least time between two fetches that no person asks for.
+  /// Sets the minimum time between two downloads that no person asked for.
   package func setPullIntervalSeconds(_ seconds: Int) throws {
     try write { try Self.set(.pullInterval, String(seconds), $0) }
   }
 
-  /// Whether readings older than the recent ones are fetched only when they are asked for.
+  /// Whether readings older than the recent ones are fetched only on demand.
   package func fetchesHistoryOnDemand() throws -> Bool {
     try read { try Self.setting(.history, $0) } == StoreSetting.historyOnDemand
   }
 
-  /// Sets whether older readings are fetched only when they are asked for.
+  /// Sets whether older readings are fetched only on demand.
   package func setFetchesHistoryOnDemand(_ isOnDemand: Bool) throws {
     try write { database in
       guard isOnDemand else { return try Self.clear(.history, database) }
@@ -77,8 +78,8 @@ extension Store {
     }
   }
 
-  /// The shown time before which readings were left out and are not about to be fetched, in civil seconds; nil when
-  /// none were.
+  /// The shown time before which readings were left out and are not queued, in civil seconds; nil if none
+  /// were.
   package func missingHistoryEnd() throws -> Int64? {
     try read { database in
       guard let end = try DownloadQueue.historyEnd(database) else { return nil }
@@ -92,7 +93,7 @@ extension Store {
   /// Twice a day.
   private static let defaultPullIntervalSeconds = 12 * 3600
 
-  /// What a setting says; nil for one that is not set.
+  /// The value of a setting; nil if it is not set.
   static func value<Value>(
     of setting: StoreSetting, _ database: Database, _ parse: (String) -> Value?
   ) throws -> Value? {

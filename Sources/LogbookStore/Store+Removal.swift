@@ -10,25 +10,26 @@ import Logbook
 #endif
 
 extension Store {
-  /// What may be beside a store, in the order of removal: the log before the store, since a log that is left behind
-  /// could be taken for that of a store of the same name.
+  /// The files that may be next to a store, in the order of removal. The log comes before the store: a log
+  /// without its store could later be used for another store of the same name.
   private static let companions = ["-wal", "-shm", "", "-upload"]
-  /// What `backup` and `restore` leave beside it.
+  /// The files that `backup` and `restore` leave next to it.
   private static let copies = [
     ".before-restore", ".before-restore.part", ".restoring", "-backups", "-backups.part",
   ]
 
-  /// Closes the store and removes its files permanently, for the role `sync`. Waits for the transaction of another
-  /// process to end.
+  /// Closes the store and removes its files permanently, for the role `sync`. Waits until the transaction of
+  /// another process ends.
   ///
-  /// - Parameter overwriting: whether the files are overwritten before, and those beside the store that hold copies of it are
-  ///   removed, too.
-  /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
-  ///   cannot be removed.
+  /// - Parameter overwriting: whether to overwrite the files first, and to remove the copies of the store
+  ///   next to it as well.
+  /// - Throws: `Failure` of category `temporary` while another process uses the store, `inputOutput` if a
+  ///   file cannot be removed.
   package func remove(overwriting: Bool = false) throws {
-    // What others committed is in the file itself from here on, and no transaction of theirs is truncated.
+    // After this, the file itself has everything that others committed, and no transaction of theirs is
+    // interrupted.
     try write { _ in }
-    // SQLite removes its log when it closes, and with it what the log holds.
+    // SQLite removes its log when it closes, without overwriting it.
     if overwriting { for suffix in ["-wal", ""] + Self.copies { try ErasedFile(path + suffix).overwrite() } }
     try translatingErrors(path) { try queue.close() }
     for suffix in Self.companions + (overwriting ? Self.copies : []) {

@@ -11,43 +11,45 @@ import SQLiteRows
   import Musl
 #endif
 
-/// What a connection may change. TEMP triggers hold every connection to its role.
+/// The rights of a connection. TEMP triggers limit every connection to its role.
 package enum StoreRole: String, Sendable {
   /// Lists, shows and exports; changes nothing.
   case reader
-  /// Stores readings, and records that an export brings.
+  /// Stores readings, and the records of an export.
   case importer
   /// Edits records and settings.
   case editor
-  /// Edits records, and settles conflicts: alone takes a conflict's remote side as the base.
+  /// Edits records, and resolves conflicts: the only role that makes a conflict's remote side the base.
   case resolver
-  /// Alone writes `uploaded`, `version_synced` and the other columns of sync.
+  /// The only role that writes `uploaded`, `version_synced` and the other columns of sync.
   case sync
 }
 
-/// One person's logbook: an SQLite file with its schema. This type and its extensions are the room's interface.
+/// One person's logbook: an SQLite file with its schema. This type and its extensions are the interface of
+/// the module.
 package final class Store {
-  /// The path of the file; empty for a copy that nobody sees.
+  /// The path of the file; empty for a temporary copy.
   package let path: String
-  /// Whether the file is read without a lock, since its folder cannot be written.
+  /// Whether the file is read without a lock, since its folder is not writable.
   package let isFrozen: Bool
-  /// Open to the package, so that tests can let statements of a connection fail.
+  /// Visible to the package, so that tests can make statements of a connection fail.
   package let queue: DatabaseQueue
-  /// The table through which statements take many readings at once.
+  /// The table from which statements read many readings at once.
   let batch: BatchTable
 
-  /// How long a connection waits for another's transaction. Imports commit at least every second.
+  /// How long a connection waits for another transaction. Imports commit at least every second.
   static let busyTimeoutSeconds = 30.0
 
-  /// What to do about a file that is damaged.
+  /// The advice for a damaged file.
   package static let recovery =
     "restore it from a backup, or move it away, import again, and download the rest with 'glucoport remote set' and "
     + "'glucoport upload'"
 
   /// Opens an existing store.
   ///
-  /// - Throws: `Failure`: `missingInput` without a file and for a folder, `configuration` for a newer schema or a
-  ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `missingInput` without a file and for a folder; `badInput` for a file that is not a
+  ///   store; `permission`; `inputOutput`. `configuration` for a newer schema, and for a library of SQLite
+  ///   that is too old.
   package convenience init(path: String, role: StoreRole) throws {
     guard try StoreFile.exists(path) else {
       throw Failure(.missingInput, "\(path): No such store; 'glucoport import' creates one")
@@ -57,13 +59,14 @@ package final class Store {
 
   /// Whether there is a file that may be a store.
   ///
-  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` for what is no regular file.
+  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` if it is not a regular file.
   package static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
 
   /// Opens a store, or creates it with the zone of its logbook.
   ///
   /// - Parameters:
-  ///   - isGiven: whether a person gave the zone. That of a system yields to what the remote's logbook has.
+  ///   - isGiven: whether a person gave the zone. The zone of the remote's logbook later replaces a zone of
+  ///     the system.
   ///   - isForImport: whether it was given for the import that creates the store; see `endFirstImport`.
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   package static func openOrCreate(
@@ -76,7 +79,8 @@ package final class Store {
     return store
   }
 
-  /// A copy of a store, or a new one, in a file without a name: what an import or a page does to it changes nothing.
+  /// A copy of a store, or a new one, in a file without a name. An import or a page that uses it changes
+  /// nothing permanent.
   package static func scratch(
     copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false,
     role: StoreRole = .importer
@@ -100,7 +104,7 @@ package final class Store {
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
       ) { database in
         _ = try Schema.schema.isMade(in: database, path: path)
-        // Who only reads leaves the bytes of a backup as they are.
+        // A reader does not change the bytes of a backup.
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
@@ -120,8 +124,8 @@ package final class Store {
     }
   }
 
-  /// Opens the file, again where two processes turn a new one to its write-ahead log at once: SQLite refuses one
-  /// of them without waiting, since each holds what the other needs.
+  /// Opens the file. Two processes may switch a new file to its write-ahead log at once. SQLite then refuses
+  /// one of them without waiting, since each holds what the other needs. That one tries again.
   private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
     let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
     while true {
@@ -137,10 +141,11 @@ package final class Store {
     _ database: Database, path: String, base: LogbookZones?, isForImport: Bool
   ) throws {
     if try Schema.schema.isMade(in: database, path: path) { return }
-    // Two processes may create one store at once: the second finds it made when it has the lock.
+    // Two processes may create one store at once: the second one finds it complete when it gets the lock.
     try database.inTransaction(.immediate) {
       if try Schema.schema.isMade(in: database, path: path) { return .commit }
-      // A crash, or another process that is creating the store, left a file without tables. The zone has to be known.
+      // A crash, or another process that is creating the store, left a file without tables. The zone must be
+      // known.
       guard let base else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
@@ -155,7 +160,7 @@ package final class Store {
   }
 }
 
-/// Runs database work and turns SQLite's errors into sentences with a category.
+/// Runs database work and converts SQLite's errors to sentences with a category.
 func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
   do {
     return try work()
@@ -164,7 +169,7 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
   } catch let damage as DamagedRow {
     throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
   } catch is RowDecodingError {
-    // Its own words hold the row, and with it values of a person.
+    // The error's own text includes the row, and so values of a person.
     throw Failure(
       .inputOutput,
       "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)")

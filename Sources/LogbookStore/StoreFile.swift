@@ -8,14 +8,14 @@ import Logbook
   import Musl
 #endif
 
-/// The file of a store, as the system has it: what SQLite would say of it leaves out the reason.
+/// The file of a store, examined with system calls: the errors of SQLite do not include the reason.
 enum StoreFile {
-  /// `O_PATH` of Linux, which Swift does not import: a descriptor that names a file and opens nothing.
+  /// `O_PATH` of Linux, which Swift does not import: a descriptor that refers to a file without opening it.
   private static let pathOnly: Int32 = 0x20_0000
 
-  /// Whether there is a file that may be read.
+  /// Whether there is a readable file.
   ///
-  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` for what is no regular file.
+  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` if it is not a regular file.
   static func exists(_ path: String) throws(Failure) -> Bool {
     var status = stat()
     guard stat(PathText.bytes(path), &status) == 0 else {
@@ -32,13 +32,14 @@ enum StoreFile {
     return true
   }
 
-  /// Whether the file holds nothing, as one that somebody made before the store.
+  /// Whether the file is empty, for example because a person created it before the store.
   static func isEmpty(_ path: String) -> Bool {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
   }
 
-  /// Makes an empty file, and the folders that lead to it, its owner's alone. One that is there and holds something stays.
+  /// Creates an empty file, and the folders above it, accessible only to their owner. An existing file with
+  /// content is kept.
   static func create(_ path: String) throws(Failure) {
     try makeFolder(folder(of: path))
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -46,7 +47,8 @@ enum StoreFile {
       throw failure(errno, "\(path): cannot create the store", else: .cannotCreate)
     }
     defer { close(descriptor) }
-    // An empty file that somebody made before holds nothing to protect yet, and is to hold it.
+    // An empty file from before may be readable for others. It has nothing to protect yet, and is made
+    // private.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
     guard fchmod(descriptor, 0o600) == 0 else {
@@ -54,7 +56,7 @@ enum StoreFile {
     }
   }
 
-  /// Why SQLite cannot open a file: it says only that it cannot.
+  /// The reason why SQLite cannot open a file. SQLite itself gives no reason.
   static func refusal(_ path: String) -> Failure {
     for (name, mode) in [(path, R_OK | W_OK), (folder(of: path), W_OK | X_OK)] {
       if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
@@ -66,7 +68,8 @@ enum StoreFile {
     )
   }
 
-  /// Why SQLite cannot open as many files as a store has: it does not say that too many are open. Nil where it can.
+  /// Why SQLite cannot open as many files as a store has. It does not report that too many are open. Nil if
+  /// it can.
   private static var missingDescriptors: Int32? {
     var reason: Int32?
     let spare = (0..<8).map { _ in
@@ -78,8 +81,9 @@ enum StoreFile {
     return reason
   }
 
-  /// Gives SQLite's binding a path that is text. One that is not goes by a descriptor, whose link SQLite follows to
-  /// the file's own name, so that its log is beside the file. Closing such a descriptor releases no lock.
+  /// Passes a path to SQLite's binding, which needs text. A path that is not valid text is passed as a
+  /// descriptor. SQLite follows its link to the file's own name, so that the log is next to the file. Closing
+  /// such a descriptor releases no lock.
   static func withText<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value {
     guard PathText.isEscaped(path) else { return try work(path) }
     let descriptor = open(PathText.bytes(path), pathOnly | O_CLOEXEC)
@@ -88,7 +92,7 @@ enum StoreFile {
     return try work("/proc/self/fd/\(descriptor)")
   }
 
-  /// The folder in which a file is.
+  /// The folder of a file.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

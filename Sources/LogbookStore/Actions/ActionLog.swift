@@ -4,56 +4,59 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// What a person did to records in this store.
+/// A person's change of records in this store.
 package struct PersonAction: Hashable, Sendable {
-  /// What was done.
+  /// What the person did.
   package enum Kind: String, Sendable {
     case add, edit, delete, hide, restore
   }
 
-  /// A record of the action.
+  /// A record that the action concerns.
   package struct Subject: Hashable, Sendable {
     package let guid: String
-    /// What it held: for an action that added, edited or hid something what came of it, for a deletion what was deleted.
+    /// The content of the record: after the action if it added, edited or hid something, before it if it
+    /// deleted something.
     package let state: RecordState
-    /// The typed reading that it stands for: the state is the withdrawal that an undo of the action makes of it.
+    /// The typed reading that the subject is. `state` is then the withdrawal that an undo of the action
+    /// writes for it.
     package let reading: TypedReading?
-    /// Whether the action changed it; false for what only belongs to a corrected entry.
+    /// Whether the action changed it. False for a record that only belongs to a corrected entry.
     package let isChanged: Bool
   }
 
   /// A typed reading of an action.
   package struct TypedReading: Hashable, Sendable {
-    /// How commands name it.
+    /// The id that commands use.
     package let id: String
-    /// What makes it the reading it is.
+    /// The identity of the reading.
     package let identity: ReadingIdentity
-    /// What was measured.
+    /// The measured value.
     package let measurement: Measurement
   }
 
-  /// Its number in the order of all actions of this store.
+  /// The number of the action. Later actions have larger numbers.
   package let id: Int64
   package let kind: Kind
-  /// When it was done, in UTC seconds.
+  /// When the person did it, in UTC seconds.
   package let madeAt: Int64
-  /// The newest import by then; 0 for none.
+  /// The newest import at that time; 0 for none.
   package let latestIngest: Int64
   package let isUndone: Bool
   package let subjects: [Subject]
 }
 
-/// One thing that `undo` takes back, and `redo` does again.
+/// One step that `undo` reverts and `redo` repeats.
 package enum PersonStep: Hashable, Sendable {
   case ingest(Int64)
   case action(PersonAction)
 }
 
-/// The actions of this store. A record that has been deleted for 30 days leaves nothing of its content here.
+/// The actions of this store. The content of a record is removed from here 30 days after the record was
+/// deleted.
 struct ActionLog {
   /// How long the content of a deleted record is kept.
   static let keptSeconds: Int64 = 30 * 86_400
-  /// The most actions that are kept.
+  /// The maximum number of actions that are kept.
   static let maxActions: Int64 = 1000
 
   private let database: Database
@@ -61,12 +64,12 @@ struct ActionLog {
 
   init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
 
-  /// Notes what some work does to records.
+  /// Runs `work` and logs what it does to records.
   ///
   /// - Parameters:
-  ///   - guids: the records, those that the work adds, too.
+  ///   - guids: the records that the work changes or adds.
   ///   - added: readings that were typed for it. An undo hides them.
-  ///   - kept: typed readings of an entry of which it changes something else.
+  ///   - kept: typed readings of an entry of which the work changes other parts.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value
@@ -82,7 +85,8 @@ struct ActionLog {
     for guid in guids { try keepState(of: guid, action, isAfter: true) }
     for reading in added { try keep(reading, action, isAdded: true) }
     for reading in kept { try keep(reading, action, isAdded: false) }
-    // A withdrawal that is taken back says nothing, as if it had not been made: its record cannot be removed.
+    // A record cannot be removed. So the state before a new withdrawal is the same one without `hidden`,
+    // which hides nothing.
     try database.executeCached(
       sql: """
         INSERT INTO action_state
@@ -105,7 +109,8 @@ struct ActionLog {
         """, arguments: [action, isAfter, guid])
   }
 
-  /// Keeps the withdrawal that an undo of the action makes of a typed reading, although there is no record of it so far.
+  /// Keeps the withdrawal that an undo of the action writes for a typed reading, although no record of it
+  /// exists yet.
   private func keep(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
     let withdrawal = Withdrawal(.reading(reading.identity), isHidden: true)
     guard let guid = withdrawal.guid else { return }
@@ -120,7 +125,7 @@ struct ActionLog {
     }
   }
 
-  /// Forgets what may no longer be undone.
+  /// Deletes the actions that can no longer be undone.
   static func forget(at now: Int64, _ database: Database) throws {
     try database.executeCached(
       sql: """
@@ -130,7 +135,7 @@ struct ActionLog {
         """, arguments: [maxActions, now - keptSeconds])
   }
 
-  /// The newest actions, or the one of a number.
+  /// The newest actions that meet a condition, newest first.
   static func actions(
     _ condition: String, _ arguments: StatementArguments, limit: Int, _ database: Database
   ) throws -> [PersonAction] {
@@ -169,7 +174,8 @@ extension ActionLog {
 }
 
 extension RecordState {
-  /// The typed reading that a withdrawal is about which says nothing, since it only stands for the reading in an action.
+  /// The typed reading of a withdrawal that hides nothing. Such a withdrawal only represents the reading in
+  /// an action.
   var addedReading: ReadingIdentity? {
     guard kind == .withdrawal, fields[Withdrawal.hiddenName] == nil else { return nil }
     var fields = fields
@@ -179,13 +185,14 @@ extension RecordState {
   }
 }
 
-/// The records of an action before and after it.
+/// The states of the records of an action, before and after it.
 struct ActionStates {
   struct Pair {
     var before: RecordState?
     var after: RecordState?
 
-    /// Whether both are there and say the same: an edit of an entry names what it leaves as it was.
+    /// Whether both states exist and agree. An edit of an entry also lists the records that it leaves
+    /// unchanged.
     var isUnchanged: Bool { before.flatMap { before in after.map { before.agrees(with: $0) } } ?? false }
   }
 

@@ -4,16 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What became of an action that was undone or redone.
+/// The result of undoing or redoing an action.
 package struct ActionOutcome: Hashable, Sendable {
   /// The records that changed.
   package var changed: [String] = []
-  /// Those that somebody changed since: they stay as they are.
+  /// The records that were changed by something else since. They stay as they are.
   package var left: [String] = []
 }
 
 extension Store {
-  /// The next step that `undo` takes back, or that `redo` does again; nil for none.
+  /// The next step that `undo` reverts or `redo` repeats; nil for none.
   package func nextStep(_ direction: UndoDirection) throws -> PersonStep? {
     try read { database in
       switch direction {
@@ -23,7 +23,7 @@ extension Store {
     }
   }
 
-  /// The newest actions of this store, the last first.
+  /// The newest actions of this store, newest first.
   package func actions(limit: Int) throws -> [PersonAction] {
     try read { try ActionLog.actions("TRUE", [], limit: limit, $0) }
   }
@@ -33,7 +33,7 @@ extension Store {
     try read { try ActionUndo(action.id, direction, $0).outcome }
   }
 
-  /// Undoes or redoes an action, each record as one edit, unless somebody changed it since.
+  /// Undoes or redoes an action. Each record gets one edit, unless it was changed since.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package func apply(
@@ -53,8 +53,8 @@ extension Store {
     return ingest.map(PersonStep.ingest)
   }
 
-  /// The last import of this store that brought something and is not undone. One that met only what was known brought that,
-  /// too; one of which no row was taken brought nothing.
+  /// The last import of this store that is not undone and that brought something. Known items count as
+  /// brought. An import whose rows were all rejected brought nothing.
   private static func lastImport(_ database: Database) throws -> Int64? {
     let brought = ["new", "known", "corrected", "records.new", "records.known", "records.updated"]
       .map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
@@ -113,7 +113,7 @@ struct ActionUndo {
     for (guid, edit) in edits {
       switch edit {
       case .delete:
-        // What belongs to an entry is deleted with it.
+        // Deleting an entry also deletes what belongs to it.
         guard try RecordEditor.fetch(guid, database)?.isDeleted == false else { continue }
         _ = try RecordEditor.delete([guid], at: now, database)
       case .write(var state):
@@ -132,7 +132,7 @@ struct ActionUndo {
     if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
   }
 
-  /// Whether nothing belongs to an entry but what the same action added, unchanged since.
+  /// Whether everything that belongs to the entry was added by the same action and is unchanged since.
   private func isFree(_ entry: String) throws -> Bool {
     try RecordEditor.children(of: entry, database).allSatisfy { child in
       guard let pair = pairs[child], pair.before == nil, let after = pair.after,
@@ -142,10 +142,10 @@ struct ActionUndo {
     }
   }
 
-  /// What has to be done with a record; nil where somebody changed it since.
+  /// The edit for a record; nil if the record was changed since.
   private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
     guard let record = try RecordEditor.fetch(guid, database) else {
-      // Nothing hides a typed reading until its undo says so.
+      // A typed reading has no withdrawal record until the undo writes one.
       return direction == .undo && pair.after?.addedReading != nil ? pair.before.map(Edit.write) : nil
     }
     let current = try RecordDraft(record).state(editedAt: 0, isDeleted: record.isDeleted)

@@ -2,15 +2,16 @@
 
 import GRDB
 
-/// The setting `attachment-limit`: how many bytes the content of an attachment may have, whoever attached it.
+/// The setting `attachment-limit`: the maximum size of an attachment in bytes, on whichever node it was
+/// attached.
 extension Store {
-  /// As much as a server of glucoport takes.
+  /// The same limit as a glucoport server has.
   static let defaultAttachmentLimit: Int64 = 25 << 20
 
-  /// The most bytes of an attachment.
+  /// The maximum size of an attachment in bytes.
   package func attachmentLimit() throws -> Int64 { try read(Self.attachmentLimit) }
 
-  /// Sets the most bytes of an attachment.
+  /// Sets the maximum size of an attachment in bytes.
   package func setAttachmentLimit(_ bytes: Int64) throws {
     try write { try Self.set(.attachmentLimit, String(bytes), $0) }
   }

@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What is pending of the content of attachments, in either direction.
+/// The contents of attachments that are pending, in both directions.
 enum AttachmentQueue {
-  /// Every content may be missing on the remote, and every one that is missing here may be there.
+  /// Queues every content: the remote may lack any of them, and may have any that is missing here.
   static func requeueAll(_ database: Database) throws {
     try database.execute(
       sql: "UPDATE blob SET uploaded = 0, refusal = NULL WHERE uploaded = 1 OR refusal IS NOT NULL")
@@ -14,9 +14,9 @@ enum AttachmentQueue {
       sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
   }
 
-  /// Queues contents that were refused permanently once more; returns how many there were.
+  /// Queues again the contents that were refused permanently. Returns how many there were.
   static func releaseRefused(_ database: Database) throws -> Int {
-    // One that no record names any more is not sent again.
+    // A content that no record refers to is not sent again.
     let contents =
       try Int.fetchOne(
         database,
@@ -31,17 +31,17 @@ enum AttachmentQueue {
 }
 
 extension Store {
-  /// Lets every content be compared with the remote's again, for the role `sync`, where the remote may have lost some:
-  /// each is asked for once, and sent only where it is missing.
+  /// Compares every content with the remote again, since the remote may have lost some. Each is asked for
+  /// once, and sent only if it is missing. Needs the role `sync`.
   package func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
 
-  /// Queues the fetch of a content that a person asked for, for the role `editor`: it goes first, whatever came of it
-  /// before.
+  /// Queues the download of a content that a person asked for. It goes first, whatever happened to it before.
+  /// Needs the role `editor`.
   package func wantContent(_ digest: String, at seconds: Int64) throws {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
   }
 
-  /// What is pending of the content of attachments.
+  /// The pending contents of attachments.
   package func attachmentBacklog() throws -> AttachmentBacklog {
     try read { database in
       let toSend = try Row.fetchOne(
@@ -67,18 +67,19 @@ extension Store {
   }
 }
 
-/// How many contents of attachments are pending.
+/// The numbers of pending contents of attachments.
 package struct AttachmentBacklog: Hashable, Sendable {
-  /// Contents that are to be sent.
+  /// Contents to be sent.
   package let toSend: Int
-  /// Their bytes.
+  /// The bytes of these contents.
   package let toSendBytes: Int64
-  /// Contents that are not here yet.
+  /// Contents that are not in this store yet.
   package let toFetch: Int
   /// Contents that the remote refused permanently.
   package let refused: Int
-  /// Contents that are not fetched any more: the remote refused or damaged them, or they are too large for this store.
+  /// Contents that are no longer fetched: the remote refused or damaged them, or they are too large for this
+  /// store.
   package let notFetched: Int
-  /// Contents that are not here yet since the remote did not have them when it was asked: a part of `toFetch`.
+  /// The part of `toFetch` that the remote did not have when it was asked.
   package let absent: Int
 }

@@ -4,10 +4,10 @@ import Foundation
 import GRDB
 package import Logbook
 
-/// Takes in contents of attachments, piece by piece, beside the store: a slow pipe keeps nobody from writing, and what
-/// is not kept by a transaction leaves nothing. Never holds more than a part in memory.
+/// Collects the contents of attachments piece by piece outside of the store, so that a slow pipe blocks no
+/// other writer. Contents that no transaction keeps leave nothing. At most one part is in memory.
 package final class ContentIntake {
-  /// How many bytes a part of a content has in the store.
+  /// The size of a part of a content in the store, in bytes.
   static let partBytes = 256 << 10
 
   private let store: Store
@@ -17,11 +17,12 @@ package final class ContentIntake {
   private var size: Int64 = 0
   private var part: [UInt8] = []
 
-  /// An intake of a store opened as `editor`.
+  /// An intake for a store that was opened as `editor`.
   package init(_ store: Store) throws {
     self.store = store
     try store.read { database in
-      // A table of the connection alone, in a file without a name once it does not fit into memory.
+      // Temporary tables of this connection. Once they do not fit into memory, SQLite puts them into a file
+      // without a name.
       try database.execute(
         sql: """
           CREATE TEMP TABLE IF NOT EXISTS intake (digest TEXT PRIMARY KEY, size INTEGER, number INTEGER) STRICT;
@@ -33,7 +34,7 @@ package final class ContentIntake {
     }
   }
 
-  /// Takes the next bytes of a content.
+  /// Adds the next bytes of a content.
   package func add(_ bytes: UnsafeRawBufferPointer) throws {
     digest.update(bytes)
     size += Int64(bytes.count)
@@ -41,7 +42,7 @@ package final class ContentIntake {
     while part.count >= Self.partBytes { try flush(Self.partBytes) }
   }
 
-  /// Ends a content; the next bytes are of another one.
+  /// Ends a content. The next bytes belong to another one.
   package func end() throws -> AttachmentContent {
     if !part.isEmpty { try flush(part.count) }
     let content = AttachmentContent(digest: digest.hexadecimal(), size: size)
@@ -55,7 +56,7 @@ package final class ContentIntake {
     return content
   }
 
-  /// Brings every content into the store that is not there whole.
+  /// Moves every content into the store that the store does not hold completely.
   func keep(_ database: Database) throws {
     try database.execute(
       sql: """

@@ -4,12 +4,13 @@ import Foundation
 import GRDB
 import Logbook
 
-/// The parts of a content in a store: they follow each other from the first byte on, in sizes of any kind.
+/// The parts of a content in a store. They follow each other without gaps from the first byte on, and can
+/// have any size.
 struct ContentParts {
   let database: Database
   let digest: String
 
-  /// The bytes from a place on, as many as `limit`.
+  /// At most `limit` bytes from an offset on.
   func bytes(from offset: Int64, limit: Int) throws -> [UInt8] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -24,7 +25,7 @@ struct ContentParts {
     return bytes
   }
 
-  /// Gives each part, in order.
+  /// Passes each part to `work`, in order.
   func forEach(_ work: (UnsafeRawBufferPointer) throws -> Void) throws {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT bytes FROM blob_part WHERE digest = ? ORDER BY start"),
@@ -34,7 +35,7 @@ struct ContentParts {
     }
   }
 
-  /// The SHA-256 of all bytes that are there.
+  /// The SHA-256 of all bytes that are in the store.
   func sum() throws -> String {
     var sum = Digest()
     try forEach { sum.update($0) }

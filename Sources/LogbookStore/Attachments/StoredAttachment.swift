@@ -4,28 +4,28 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// A record of an attachment, with how much of its content is here and on the remote.
+/// A record of an attachment, and how much of its content is in this store and on the remote.
 package struct StoredAttachment: Sendable {
   /// The record.
   package let record: StoredRecord
-  /// The name that it was attached under, as it came; never a path. Empty where the record says none.
+  /// The name of the attached file, as it was given; never a path. Empty if the record states none.
   package let name: String
-  /// The media type; empty where the record says none.
+  /// The media type; empty if the record states none.
   package let type: String
-  /// How many bytes the record says that it has; 0 where it says none.
+  /// The size in bytes that the record states; 0 if it states none.
   package let size: Int64
-  /// The SHA-256 of the content; empty where the record says none.
+  /// The SHA-256 of the content; empty if the record states none.
   package let digest: String
-  /// The bytes of the content that are here.
+  /// The number of bytes of the content in this store.
   package let held: Int64
-  /// Whether all of it is here.
+  /// Whether the store has the complete content.
   package let isWhole: Bool
   /// Whether the remote has it.
   package let isUploaded: Bool
-  /// Why it is not sent, or not fetched, any more; nil where nothing was refused.
+  /// Why the content is no longer sent or fetched; nil if nothing was refused.
   package let refusal: String?
 
-  /// Another node may have written anything into the fields: what is not of its type counts as not said.
+  /// Another node may have written anything into the fields. A value of another type counts as missing.
   static let columns = """
     \(StoredRecord.columns), \(StoredField.text("name")), \(StoredField.text("type")), \(StoredField.bytes("size")),
     \(StoredField.digest), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0), coalesce(blob.uploaded, 0),
@@ -49,7 +49,7 @@ package struct StoredAttachment: Sendable {
 }
 
 extension Store {
-  /// The attachments of an entry, or the one of this id, in the order in which they were attached.
+  /// The attachments of an entry, in the order in which they were attached, or the attachment with this id.
   package func attachments(of guid: String) throws -> [StoredAttachment] {
     try read { database in
       try Row.fetchAll(
@@ -64,7 +64,8 @@ extension Store {
     }
   }
 
-  /// Gives the bytes of a whole content, part by part, and says whether together they have its digest.
+  /// Passes the bytes of a complete content part by part to `work`. Returns whether they have the content's
+  /// digest.
   package func readContent(
     _ digest: String, _ work: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {

@@ -9,8 +9,8 @@ import Logbook
   import Musl
 #endif
 
-/// A copy of a store as it was at one moment. Equal content gives equal bytes, so that programs that keep many backups keep
-/// what did not change once.
+/// A copy of a store at one moment. Equal content gives equal bytes, so that programs that keep many backups
+/// store unchanged parts only once.
 package struct BackupFile: Hashable, Sendable {
   /// The path of the file.
   package let path: String
@@ -20,28 +20,28 @@ package struct BackupFile: Hashable, Sendable {
   package let sha256: String
   /// The readings in it.
   package let readings: Int
-  /// The records in it, deleted ones among them.
+  /// The readable and deleted records in it.
   package let records: Int
 
-  /// Copies a store to a path at which no file may be, whole and checked or not at all.
+  /// Copies a store to a path where no file may exist. The copy is complete and checked, or there is none.
   ///
-  /// - Parameter part: the file in which the copy is made, on the same file system. It is made again if a run that was
-  ///   killed left it.
-  /// - Throws: `Failure`: `cannotCreate`, also for a file that exists; `temporary` while another run has the part;
-  ///   `inputOutput` for a copy that is damaged; `permission`.
+  /// - Parameter part: the file in which the copy is made, on the same file system. If a killed run left one,
+  ///   it is overwritten.
+  /// - Throws: `Failure`: `cannotCreate`, also if the file exists; `temporary` while another run uses the
+  ///   part; `inputOutput` for a damaged copy; `permission`.
   package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
     try make(of: store, part: part) { try $0.place(at: path, replaces: false) }
   }
 
-  /// The same, and replaces a file at the path.
+  /// As `make`, but replaces a file at the path.
   package static func replace(_ path: String, by store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { try $0.place(at: path, replaces: true) }
   }
 
-  /// Copies a store into a file without a name; `body` gets its bytes.
+  /// Copies a store into a file without a name and passes its bytes to `body`.
   ///
-  /// - Parameter folder: where the copy takes space. SQLite writes it under a name, which is removed before the first byte
-  ///   of it is read.
+  /// - Parameter folder: the folder of the copy. SQLite writes it under a name, which is removed before the
+  ///   first byte of it is read.
   package static func stream(
     _ store: Store, in folder: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> BackupFile {
@@ -59,7 +59,7 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
-  /// The copy that a store would have, without making one that stays.
+  /// The size and digest that a copy of the store would have. No copy stays.
   package static func measure(_ store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { part in
       part.remove()
@@ -105,7 +105,7 @@ private struct BackupPart {
     guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, "cannot be created") }
     var (held, named) = (stat(), stat())
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      // Another run may have given the file its name since it was opened.
+      // Another run may have renamed the file since it was opened.
       fstat(descriptor, &held) == 0, stat(PathText.bytes(path), &named) == 0, held.st_ino == named.st_ino
     else {
       Glibc.close(descriptor)
@@ -115,7 +115,7 @@ private struct BackupPart {
       defer { Glibc.close(descriptor) }
       throw Self.failure(.cannotCreate, path, "cannot be emptied")
     }
-    // SQLite would apply what a killed run left beside it.
+    // SQLite would apply the logs that a killed run left next to it.
     for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
   }
 
@@ -141,7 +141,7 @@ private struct BackupPart {
     }
   }
 
-  /// Gives the copy its name, which lasts once this returns.
+  /// Gives the copy its name. The name is on disk when this returns.
   func place(at target: String, replaces: Bool) throws(Failure) -> String {
     if replaces {
       guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else {
@@ -150,7 +150,7 @@ private struct BackupPart {
     } else if link(PathText.bytes(path), PathText.bytes(target)) == 0 {
       remove()
     } else {
-      // A file system without links, as those of memory cards.
+      // Some file systems have no links, such as those of memory cards.
       let mayRename = errno == EPERM || errno == ENOTSUP
       guard mayRename, access(PathText.bytes(target), F_OK) != 0,
         rename(PathText.bytes(path), PathText.bytes(target)) == 0
@@ -162,7 +162,7 @@ private struct BackupPart {
     let folder = open(PathText.bytes(StoreFile.folder(of: target)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw Self.failure(.inputOutput, target, "its folder cannot be opened") }
     defer { Glibc.close(folder) }
-    // Some network file systems know no such call, and keep names by themselves.
+    // Some network file systems do not support this call, and keep names without it.
     guard fsync(folder) == 0 || errno == EINVAL else {
       throw Self.failure(.inputOutput, target, "its folder cannot be written to disk")
     }
@@ -178,12 +178,12 @@ private struct BackupPart {
 }
 
 extension Store {
-  /// Writes the store, as it is at one moment, into an empty file: without free pages and without a log. Others read and
-  /// write meanwhile.
+  /// Writes the store as it is at one moment into an empty file, without free pages and without a log. Other
+  /// processes can read and write meanwhile.
   fileprivate func copy(into file: String) throws {
     try translatingErrors(file) {
       try queue.inDatabase { database in
-        // The copy is a write to another file, which a reader is not allowed either.
+        // The copy is a write to another file, which SQLite refuses to a read-only connection as well.
         let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
         try database.execute(sql: "PRAGMA query_only = OFF")
         let copied = Result {
@@ -195,7 +195,8 @@ extension Store {
     }
   }
 
-  /// Replaces all that the store holds by the content of another file, in one transaction: others see the one or the other.
+  /// Replaces the whole content of the store by the content of another file in one transaction. Other
+  /// processes see either the old or the new content.
   ///
   /// - Throws: `Failure`, as for a store that is read.
   package func replace(by path: String) throws {
@@ -210,9 +211,9 @@ extension Store {
 }
 
 extension StoreExaminer {
-  /// The readings and records of a copy that nothing else has open, after a check.
+  /// Checks a copy that nothing else has open, and counts its readings and records.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for a damaged one.
+  /// - Throws: `Failure` of category `inputOutput` for a damaged copy.
   package func checkedCounts() throws -> (readings: Int, records: Int) {
     let found = try examine(isDeep: false)
     guard let found, found.damage.isEmpty, found.changedSchema.isEmpty else {

@@ -10,9 +10,9 @@ package import Logbook
 
 /// A backup that `backup` made of a store.
 package struct BackupNote: Hashable, Sendable {
-  /// When, in UTC seconds.
+  /// When it was made, in UTC seconds.
   package let madeAt: Int64
-  /// The absolute path of the file; empty for one that was streamed.
+  /// The absolute path of the file; empty for a backup that was streamed.
   package let path: String
   /// Its length in bytes.
   package let size: Int64
@@ -25,12 +25,12 @@ package struct BackupNote: Hashable, Sendable {
   }
 }
 
-/// The backups of a store, in a file beside it: a note inside would make every backup differ from the one before. One line
-/// of JSON for each, the last one last.
+/// The list of backups of a store, in a file next to it. A list inside the store would make every backup
+/// differ from the one before. Each line is one JSON object; the newest is last.
 package struct BackupNotes {
-  /// The most notes that are kept.
+  /// The maximum number of notes that are kept.
   static let maxNotes = 200
-  /// A file that is longer is written again with the last notes only.
+  /// A longer file is rewritten with only the last notes.
   private static let maxBytes = 256 << 10
 
   private let file: String
@@ -38,7 +38,7 @@ package struct BackupNotes {
   /// The notes of the store at a path.
   package init(storePath: String) { file = storePath + "-backups" }
 
-  /// The notes, oldest first; none without the file. A line that was cut says nothing.
+  /// The notes, oldest first; none if there is no file. A truncated line is ignored.
   ///
   /// - Throws: `Failure`: `permission` and `inputOutput` for a file that cannot be opened.
   package func notes() throws(Failure) -> [BackupNote] {
@@ -53,7 +53,7 @@ package struct BackupNotes {
 
   /// Adds a note.
   ///
-  /// - Throws: `Failure`: `permission` and `cannotCreate` where the file beside the store cannot be written.
+  /// - Throws: `Failure`: `permission` and `cannotCreate` if the file next to the store cannot be written.
   package func add(_ note: BackupNote) throws(Failure) {
     while true {
       let descriptor = open(
@@ -65,12 +65,12 @@ package struct BackupNotes {
       guard fstat(descriptor, &held) == 0, stat(PathText.bytes(file), &named) == 0 else {
         throw failure("cannot note the backup")
       }
-      // Another process may have written it again meanwhile.
+      // Another process may have rewritten the file meanwhile.
       guard held.st_ino == named.st_ino else { continue }
       if held.st_size > Self.maxBytes {
         try write(Self.notes(descriptor).suffix(Self.maxNotes - 1) + [note])
       } else {
-        // What a killed process left of a line stays a line of its own.
+        // A killed process may have left an incomplete line, which stays a separate line.
         let start = held.st_size == 0 || Self.endsLine(descriptor, held.st_size) ? "" : "\n"
         try append(start + Self.line(note), to: descriptor)
       }

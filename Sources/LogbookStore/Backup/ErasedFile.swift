@@ -8,13 +8,13 @@ package import Logbook
   import Musl
 #endif
 
-/// A file that is overwritten before it is removed, so that its content is not left in free blocks of the disk. File systems
-/// that never write in place, and disks that move blocks, may still have it.
+/// A file that is overwritten before it is removed, so that its content does not stay in free blocks of the
+/// disk. File systems that never write in place, and disks that move blocks, may still have it.
 package struct ErasedFile {
-  /// What became of a file.
+  /// The result for a file.
   package enum Outcome: Hashable, Sendable {
     case removed, absent
-    /// It is another file than it should be, and is still there.
+    /// The file has other bytes than expected, and was not removed.
     case other
   }
 
@@ -26,7 +26,7 @@ package struct ErasedFile {
 
   /// Overwrites and removes the file.
   ///
-  /// - Parameter sha256: what its bytes must be, in hexadecimal; nil for whatever they are.
+  /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.
   package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {
     let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -43,7 +43,7 @@ package struct ErasedFile {
     return .removed
   }
 
-  /// Overwrites the file and leaves it.
+  /// Overwrites the file without removing it.
   func overwrite() throws(Failure) {
     let descriptor = open(PathText.bytes(path), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

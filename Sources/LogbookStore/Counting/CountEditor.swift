@@ -4,24 +4,24 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The way in which people decide what counts once. Each decision is an edit of a record of kind `count`, so it syncs; no
-/// reading and no other record changes.
+/// Writes the decisions of people on what counts once. Each decision is an edit of a record of kind `count`,
+/// so it syncs. No reading and no other record changes.
 ///
 /// Needs a store opened as `editor`.
 package struct CountEditor {
   private let store: Store
   private let now: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
   }
 
-  /// Writes a decision, in place of an earlier one on the same subject.
+  /// Writes a decision. It replaces an earlier one on the same subject.
   ///
   /// - Returns: whether something changed.
-  /// - Throws: `Failure`: `configuration` where the logbook has as many decisions as count.
+  /// - Throws: `Failure`: `configuration` if the logbook already has the maximum number of decisions.
   package func decide(_ decision: CountDecision) throws -> Bool {
     try store.write { database in
       let known = try CountDecisions.all(database)
@@ -55,9 +55,9 @@ package struct CountEditor {
   }
 }
 
-/// The decisions that a store holds.
+/// The decisions in a store.
 enum CountDecisions {
-  /// Every decision that this program understands, those that were taken back, too.
+  /// Every decision that this program understands, including withdrawn ones.
   static func all(_ database: Database) throws -> [CountDecision] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -72,7 +72,7 @@ enum CountDecisions {
       do throws(JSONError) {
         if let decision = CountDecision(fields: try RecordFields(json: text)) { decisions.append(decision) }
       } catch {
-        // What no program of ours wrote decides nothing.
+        // A decision that no version of glucoport wrote is ignored.
         continue
       }
     }
@@ -81,7 +81,7 @@ enum CountDecisions {
 }
 
 extension Store {
-  /// What people decided about counting, with the pairs that they call one.
+  /// The decisions of people about counting, with the pairs that they declared to be one item.
   package func countingRules() throws -> CountingRules {
     try read { database in
       let decisions = try CountDecisions.all(database)
@@ -97,7 +97,7 @@ extension Store {
     }
   }
 
-  /// The item of this id that is visible and has an amount; nil without one.
+  /// The visible item with this id, if it has an amount; nil without one.
   ///
   /// - Parameter id: the guid of a record, or the canonical identity of a reading.
   private static func countableItem(_ id: String, _ database: Database) throws -> CountableItem? {
@@ -133,7 +133,7 @@ extension Store {
 }
 
 extension Store {
-  /// The sources of what the store holds, by name.
+  /// The sources of the items in the store, by name.
   package func countingSources() throws -> [CountingSource] {
     try read { database in
       let devices = try Row.fetchAll(

@@ -3,7 +3,7 @@
 package import Logbook
 
 extension CountableItem {
-  /// What counting needs of an item; nil for one that always counts or never does.
+  /// The facts that counting needs about an item; nil for an item that always counts or never does.
   package init?(_ item: StoredItem) {
     switch item {
     case .reading(let reading): self.init(reading)
@@ -11,7 +11,7 @@ extension CountableItem {
     }
   }
 
-  /// What counting needs of a reading; nil for one that always counts or never does.
+  /// The facts that counting needs about a reading; nil for one that always counts or never does.
   package init?(_ reading: StoredReading) {
     guard reading.kind == .smbg || reading.kind == .ketone, !reading.isWithdrawn else { return nil }
     self.init(
@@ -19,7 +19,7 @@ extension CountableItem {
       deviceTime: reading.deviceTime, placement: reading.placement, source: CountingSource(reading.device))
   }
 
-  /// What counting needs of a record; nil for one that always counts or never does.
+  /// The facts that counting needs about a record; nil for one that always counts or never does.
   ///
   /// - Parameter fields: its fields; nil to read them.
   package init?(_ record: StoredRecord, _ fields: RecordFields? = nil) {
@@ -31,12 +31,12 @@ extension CountableItem {
 }
 
 extension StoredRecord {
-  /// Where it came from, as counting names it.
+  /// The source of the record, by its name in counting.
   package var countingSource: CountingSource {
     provenance.map { CountingSource(format: $0.format, part: $0.source) } ?? .unknown
   }
 
-  /// The fields; none where another program wrote what glucoport cannot read.
+  /// The fields; none if another program wrote fields that glucoport cannot read.
   package func decodedFields() -> RecordFields {
     do {
       return try RecordFields(json: fields)

@@ -5,15 +5,15 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// What people decided, and which finger sticks of the items between two instants are a sensor's own values.
+  /// The decisions of people, and the finger sticks between two instants that are a sensor's own values.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
     return rules
   }
 
-  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, in the order of
-  /// time, and with what becomes of it. What lies around a range decides with it.
+  /// Calls `body` with each visible dose, meal, finger stick and ketone reading that passes the filter, in
+  /// the order of time, and with its verdict. Items near the range affect the verdicts, too.
   package func forEachCounted(
     _ filter: ItemFilter, _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
   ) throws {
@@ -43,7 +43,7 @@ extension Store {
   }
 }
 
-/// Which items decide about others.
+/// The kinds of items that affect the verdicts on others.
 package enum CountingContext {
   /// The kinds of readings.
   package static let readingKinds: Set<ReadingKind> = [.smbg, .ketone]
@@ -52,10 +52,12 @@ package enum CountingContext {
 }
 
 extension Store {
-  /// Whether finger sticks are shown that may be the values of a sensor, so that readings of two more weeks decide about them.
+  /// Whether visible finger sticks may be values of a sensor. Readings of two more weeks then affect the
+  /// verdicts.
   package func mayRelaySensors() throws -> Bool { try relayedTimes() != nil }
 
-  /// The finger sticks that are a sensor's own values, of those that decide about the items between two instants.
+  /// The finger sticks that are a sensor's own values, among those that affect the items between two
+  /// instants.
   package func sensorCopies(
     since: Int64?, until: Int64?, _ rules: CountingRules
   ) throws -> SensorCopies {
@@ -81,7 +83,8 @@ extension Store {
     return finder.finish()
   }
 
-  /// Between which instants the finger sticks lie that may be the values of a sensor; nil without any, as in most stores.
+  /// The instants between which the finger sticks lie that may be values of a sensor; nil without any, as in
+  /// most stores.
   private func relayedTimes() throws -> Range<Int64>? {
     try read { database in
       let rows = try Row.fetchAll(
@@ -103,6 +106,6 @@ extension Store {
     }
   }
 
-  /// An offset, and the second in which a sensor may have the same value.
+  /// The maximum offset, plus the second in which a sensor may have the same value.
   private static let maxOffset = PositionSpan.maxOffset + 2
 }

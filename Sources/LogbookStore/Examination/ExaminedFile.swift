@@ -10,17 +10,18 @@ import Logbook
   import Musl
 #endif
 
-/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection for writes, and
-/// a connection that may write leaves or removes the files of the write-ahead log.
+/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection
+/// for writes. A connection that may write leaves or removes the files of the write-ahead log.
 final class ExaminedFile {
   private let handle: OpaquePointer
 
-  /// Lets queries read a second file under a name of a schema.
+  /// Makes a second file available to queries, as a schema of this name.
   func attach(_ path: String, as name: String, isImmutable: Bool) throws {
     try forEach("ATTACH ? AS \(name)", Self.uri(path, isImmutable: isImmutable)) { _ in }
   }
 
-  /// - Parameter isImmutable: whether to read the file alone, without locks and without a write-ahead log.
+  /// - Parameter isImmutable: whether to read only the file itself, without locks and without a write-ahead
+  ///   log.
   init(_ path: String, isImmutable: Bool) throws {
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
@@ -51,7 +52,7 @@ final class ExaminedFile {
   /// The number in the first row of a query; nil for NULL and without a row.
   func number(_ sql: String) throws -> Int64? { try rows(sql).first?.first?.flatMap { Int64($0) } }
 
-  /// The SHA-256 over the first column of all rows.
+  /// The SHA-256 of the first column of all rows.
   func sum(_ sql: String, _ argument: String) throws -> String {
     var digest = Digest()
     try forEach(sql, argument) { statement in
@@ -90,7 +91,7 @@ final class ExaminedFile {
     "file:" + escaped(path) + (isImmutable ? "?immutable=1" : "")
   }
 
-  /// The path in a URI. Bytes that are not UTF-8 pass as well.
+  /// The path as part of a URI. Bytes that are not UTF-8 are kept.
   private static func escaped(_ path: String) -> String {
     let text = PathText.bytes(path).dropLast().map { character -> String in
       let byte = UInt8(bitPattern: character)
@@ -99,7 +100,7 @@ final class ExaminedFile {
       if isPlain || "/._-~".unicodeScalars.contains(scalar) { return String(scalar) }
       return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
     }.joined()
-    // Two slashes at the front would begin with a host.
+    // Two slashes at the start would introduce a host.
     return text.hasPrefix("/") ? "//" + text : text
   }
 }

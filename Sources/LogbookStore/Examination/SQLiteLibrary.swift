@@ -5,10 +5,11 @@ package import Logbook
 
 /// The SQLite library that this process uses.
 package enum SQLiteLibrary {
-  /// Its version.
+  /// The version of the library.
   package static var version: SQLiteVersion { SQLiteVersion(sqlite3_libversion_number()) }
 
-  /// What it was built without that stores need, by the name of the option; empty where nothing is missing.
+  /// The features that stores need and that the library was built without, as names of its options. Empty if
+  /// it has all of them.
   package static var missing: [String] {
     let left = ["OMIT_JSON", "OMIT_TRIGGER", "OMIT_WAL"].filter { (name: String) in
       sqlite3_compileoption_used(name) != 0

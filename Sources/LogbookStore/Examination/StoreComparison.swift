@@ -3,31 +3,32 @@
 import Logbook
 import SQLiteRows
 
-/// What differs between a store and another copy of it, such as a backup, in what never changes once it is stored. The pages
-/// of SQLite have no checksums, so that only a second copy shows a value that the disk altered.
+/// The differences between a store and another copy of it, such as a backup, in data that never changes once
+/// it is stored. The pages of SQLite have no checksums, so only a second copy shows a value that the disk
+/// altered.
 package struct StoreComparison: Hashable, Sendable {
   /// Readings of the copy that the store has, too.
   package private(set) var readings = 0
-  /// Records of the copy that nothing has changed in the store since.
+  /// Records of the copy that did not change in the store since.
   package private(set) var records = 0
   /// Readings and records of the copy that the store lacks, although nothing is ever deleted.
   package private(set) var missing = 0
-  /// Readings and records that say something else in the copy.
+  /// Readings and records that have another content in the copy.
   package private(set) var differing = 0
-  /// The first of those that are missing or differ, by table and key.
+  /// The first missing or different one, by table and key.
   package private(set) var first: String?
 
-  /// What a reading keeps for ever beside its key.
+  /// The columns of a reading that never change, apart from its key.
   private static let readingColumns = [
     "device_time", "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
   ]
-  /// What a record says; an offset that follows from the zones is not compared.
+  /// The compared columns of a record. An offset that is derived from the zones is not compared.
   private static let recordColumns = ["kind", "entry_guid", "device_time", "fields", "deleted"]
 
   /// Compares a store with a copy.
   ///
-  /// - Throws: `Failure`: `missingInput` without the copy, `badInput` for a file that is no store, `configuration` for a copy
-  ///   of another schema.
+  /// - Throws: `Failure`: `missingInput` without the copy, `badInput` for a file that is not a store,
+  ///   `configuration` for a copy with another schema.
   init(_ file: ExaminedFile, with path: String) throws {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else {
       throw Failure(.missingInput, "\(path): No such file; --against needs another copy of the store")
@@ -51,7 +52,8 @@ package struct StoreComparison: Hashable, Sendable {
       LEFT JOIN main.reading AS r ON r.partition = s.partition AND r.position = c.position AND r.series = s.id
         AND r.value_bucket = c.value_bucket AND r.occurrence = c.occurrence
       """)
-    // A version and a revision of the remote stand for one content: an edit raises one, a download changes the other.
+    // A version and a revision of the remote identify one content: an edit increases the version, a download
+    // changes the revision.
     records = try count(
       file, "record",
       """
@@ -66,7 +68,7 @@ package struct StoreComparison: Hashable, Sendable {
     columns.map { "r.\($0) IS c.\($0)" }.joined(separator: " AND ")
   }
 
-  /// Counts what is missing or differs; returns how many rows both have.
+  /// Counts the missing and different rows. Returns how many rows both have.
   private mutating func count(_ file: ExaminedFile, _ table: String, _ rows: String) throws -> Int {
     let found =
       try file.rows(

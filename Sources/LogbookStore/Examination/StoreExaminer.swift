@@ -10,24 +10,25 @@ import SQLiteRows
   import Musl
 #endif
 
-/// Reads a store that may be damaged, and writes nothing, neither to it nor beside it.
+/// Reads a store that may be damaged. Writes nothing, neither into the store nor next to it.
 package struct StoreExaminer {
   let path: String
 
   /// The store at a path.
   package init(path: String) { self.path = path }
 
-  /// What can be seen of the store; nil where there is none.
+  /// The findings about the store; nil if there is none.
   ///
   /// - Parameters:
-  ///   - isDeep: whether every page, reference and attachment is checked.
+  ///   - isDeep: whether to check every page, reference and attachment.
   ///   - copy: the path of another copy of the store, which a complete check compares; nil for none.
-  /// - Throws: `Failure`: `badInput` for a file that is no store, `configuration` for one of a newer program,
-  ///   `inputOutput` for one that cannot be read at all, `permission`, `missingInput` for a folder.
+  /// - Throws: `Failure`: `badInput` if the file is no store, `configuration` for a newer schema,
+  ///   `inputOutput` if it cannot be read, `permission`, `missingInput` for a folder.
   package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }
-    // Without a log, the file is all there is, and reading it alone creates no file beside it. Somebody may begin to
-    // write meanwhile: then what was seen may be half of it.
+    // Without a log, the file is complete, and reading only the file creates no other file next to it. If
+    // another process begins to write meanwhile, the findings may be inconsistent, and the file is read
+    // again.
     guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep, copy) }
     let before = changed
     let first = Result { try read(isImmutable: true, isDeep: isDeep, copy) }
@@ -39,7 +40,7 @@ package struct StoreExaminer {
     !StoreFile.isEmpty(path + "-wal") && access(PathText.bytes(path + "-wal"), F_OK) == 0
   }
 
-  /// What differs after a write to the file.
+  /// The facts about the file that change with every write.
   private var changed: [Int] {
     var status = stat()
     guard stat(PathText.bytes(path), &status) == 0 else { return [] }
@@ -52,7 +53,7 @@ package struct StoreExaminer {
       var found = StoreExamination()
       found.schema = try checkedSchema(file)
       found.damage = try damage(file, isDeep: isDeep)
-      // What is left of a damaged file is not worth counting.
+      // The remaining rows of a damaged file are not worth counting.
       guard found.damage.isEmpty else { return found }
       found.changedSchema = try changedSchema(file)
       guard found.changedSchema.isEmpty else { return found }
@@ -72,18 +73,19 @@ package struct StoreExaminer {
     return version
   }
 
-  /// What the quick check finds is confirmed by the complete one. In SQLite 3.40, which Debian 12 has, the quick one takes
-  /// columns of a table without rowids for NULL whose key has them in another order, as in `ingest_record`.
+  /// The complete check confirms the findings of the quick one. SQLite 3.40, which Debian 12 has, errs in
+  /// tables without rowids whose key has the columns in another order, such as `ingest_record`: its quick
+  /// check then reports NULL in these columns.
   private func damage(_ file: ExaminedFile, isDeep: Bool) throws -> [String] {
     if !isDeep, try findings(file, of: "quick_check").isEmpty { return [] }
     return try findings(file, of: "integrity_check")
   }
 
-  /// SQLite ends a check with an error where it cannot even go on.
+  /// SQLite ends a check with an error if it cannot continue.
   private func findings(_ file: ExaminedFile, of check: String) throws -> [String] {
     do {
       let text = try file.rows("PRAGMA \(check)(3)").compactMap { $0.first ?? nil }
-      // SQLite puts several findings into a row, below a title.
+      // SQLite puts several findings into one row, under a title.
       let lines = text.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }.map(String.init)
       return lines == ["ok"] ? [] : lines
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
@@ -137,7 +139,7 @@ package struct StoreExaminer {
     return remote
   }
 
-  /// A time that a column has as text.
+  /// A time from a column of text.
   private static func seconds(_ text: String?, _ row: String, _ column: String) throws(DamagedRow) -> Int64? {
     guard let text else { return nil }
     guard let seconds = Int64(text), StoredBounds.seconds.contains(seconds) else {

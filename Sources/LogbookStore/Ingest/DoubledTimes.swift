@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Shown times at which one input gave two different values of a sensor, by day.
+/// Shown times for which one input had two different values of a sensor, by day.
 struct DoubledTimes {
   private struct Day {
     var first: DeviceTime
@@ -11,7 +11,7 @@ struct DoubledTimes {
     var isClockSetBack = false
   }
 
-  /// How many days are named; the rest are counted.
+  /// The maximum number of days that are named; the other days are counted.
   private static let maxNamed = 20
 
   private var days: [Int64: Day] = [:]

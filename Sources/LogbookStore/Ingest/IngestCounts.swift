@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What became of the items of one ingest.
+/// The results of one ingest, as counts of its items.
 package struct IngestCounts: Equatable, Sendable {
   /// Readings stored.
   package var newReadings = 0
@@ -10,51 +10,53 @@ package struct IngestCounts: Equatable, Sendable {
   package var knownReadings = 0
   /// Known readings that a withdrawal hides, and that stay hidden.
   package var withdrawnReadings = 0
-  /// Readings that were hidden, and are shown again since this import brought them.
+  /// Hidden readings that are visible again because this import brought them.
   package var restoredReadings = 0
-  /// Readings that occur more than once in this input; each was taken once.
+  /// Readings that occur more than once in this input; each was stored once.
   package var repeatedReadings = 0
-  /// Readings for which the source gives another value than before: the first was kept, the other is listed.
+  /// Readings for which the source has another value than before: the first was kept, the other is listed.
   package var changedReadings = 0
-  /// Hand-typed readings that this input shows corrected, or given again: their withdrawal was written.
+  /// Hand-typed readings for which this input has a correction or a second copy: their withdrawal was
+  /// written.
   package var correctedReadings = 0
   /// Records stored.
   package var newRecords = 0
   /// Records that were in the store already with the same content.
   package var knownRecords = 0
-  /// Rows equal to one before in this input.
+  /// Rows that equal an earlier row of this input.
   package var repeatedRecords = 0
-  /// Records whose row changed at the source, and which took the change.
+  /// Records whose row changed at the source, and which were updated.
   package var updatedRecords = 0
-  /// Records whose row changed, and which were edited or deleted here or come from a later export.
+  /// Records whose row changed, but which keep their content: they were edited or deleted here, or come from
+  /// a later export.
   package var keptRecords = 0
-  /// Items that were not taken, readings and records together.
+  /// Rejected items, readings and records together.
   package var rejected = 0
-  /// The same by the reason.
+  /// Rejected items by reason.
   package var notTaken: [String: Int] = [:]
-  /// Items without a kind in glucoport, by name.
+  /// Items of kinds that glucoport does not support, by name.
   package var skipped: [String: Int] = [:]
   /// Readings whose shown time a clock change skipped or repeated.
   package var ambiguousTimes = 0
   /// Readings whose shown time cannot be right.
   package var doubtfulTimes = 0
-  /// New readings by kind and unit name, such as `cbg`.
+  /// New readings by the name of their kind, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
   package var firstTime: Int64?
   /// The last shown time of all readings in the input, in civil seconds.
   package var lastTime: Int64?
-  /// The first shown time of doses, meals, finger sticks and ketone readings in batches that brought new ones.
+  /// The first shown time of doses, meals, finger sticks and ketone readings in batches with new ones.
   package var firstCounted: Int64?
   /// The last shown time of these.
   package var lastCounted: Int64?
 
-  /// Counts of an ingest without items.
+  /// The counts of an ingest without items.
   package init() {}
 
-  /// Readings in the input, whatever became of them.
+  /// All readings in the input.
   package var readings: Int { newReadings + knownReadings + repeatedReadings + changedReadings }
-  /// Records in the input, whatever became of them.
+  /// All records in the input.
   package var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
 
   /// Adds the counts of another ingest.
@@ -83,7 +85,7 @@ package struct IngestCounts: Equatable, Sendable {
     [\.notTaken, \.skipped, \.newByKind]
   }
 
-  /// Counts items that were not taken. Reasons hold no values, so there are few.
+  /// Counts rejected items. Reasons contain no values, so there are few different ones.
   mutating func note(_ rejections: [Rejection]) {
     rejected += rejections.count
     for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }

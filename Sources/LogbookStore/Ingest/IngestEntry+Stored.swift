@@ -4,14 +4,14 @@ import Foundation
 package import Logbook
 
 extension IngestEntry {
-  /// What became of its items.
+  /// The results of the ingest.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
+  /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
   package func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
 
-  /// What was decided about its input.
+  /// The decisions about its input.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
+  /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
   package func readDecisions() throws -> [Decision] {
     try read([StoredDecision].self, from: decisions).map {
       guard let basis = Decision.Basis(rawValue: $0.basis) else {
@@ -34,7 +34,7 @@ extension IngestEntry {
   }
 }
 
-/// The names of glucoport-json(5); an import that did not end may lack any of them.
+/// The names of glucoport-json(5). An import that did not end may lack any of them.
 private struct StoredCounts: Codable {
   struct Records: Codable {
     let new, known, repeated, updated, kept: Int?
@@ -62,13 +62,13 @@ private struct StoredCounts: Codable {
   }
 }
 
-/// A decision as the store holds it.
+/// A decision in its stored form.
 struct StoredDecision: Codable {
   let subject, value, basis: String
 
   /// The decisions in the JSON of an ingest.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
+  /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
   static func decisions(_ json: String, ingest: Int64) throws -> [Decision] {
     let damage = Failure(
       .inputOutput, "the store is damaged: ingest (id \(ingest)): decisions have another form")

@@ -3,26 +3,27 @@
 import GRDB
 package import Logbook
 
-/// What is known of an input when its ingest begins.
+/// The facts about an input that are known when its ingest begins.
 package struct IngestSource: Sendable {
   /// The path, `-`, or a meter's name.
   package let name: String
   /// The id of the format.
   package let format: String
-  /// When this program's host says that it began, in UTC seconds.
+  /// When the ingest began, by the host's clock in UTC seconds.
   package let startedAt: Int64
   /// When a file was last written, in UTC seconds.
   package let modifiedAt: Int64?
-  /// What is decided before the first batch.
+  /// The decisions before the first batch.
   package let decisions: [Decision]
-  /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
+  /// Whether readings may be stored only at the end, since nothing watches the progress: true for a file,
+  /// false for a pipe or a meter.
   package let mayWait: Bool
-  /// Whether a withdrawal of this same input ends.
+  /// Whether the ingest ends a withdrawal of this same input.
   package let takesBack: Bool
-  /// The zone of times that state no offset; nil where the input itself passes on what others derived.
+  /// The zone of times that state no offset; nil if the input itself contains offsets that others derived.
   package let zone: InputZone?
 
-  /// An input at the moment when its ingest begins.
+  /// An input when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil

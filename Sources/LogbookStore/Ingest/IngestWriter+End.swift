@@ -3,9 +3,10 @@
 import GRDB
 package import Logbook
 
-/// How an ingest ends: what of it is known at its end alone, and what becomes of withdrawals and zones.
+/// How an ingest ends: the facts that are known only then, and the changes to withdrawals and zones.
 extension IngestWriter {
-  /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
+  /// Stores with the ingest which meter was read and what its clock showed, and stores its firmware with the
+  /// device.
   ///
   /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
   package func note(
@@ -29,9 +30,9 @@ extension IngestWriter {
     }
   }
 
-  /// Ends the ingest: applies what changed at the source and records how the input ended.
+  /// Ends the ingest: applies the changes at the source and stores how the input ended.
   ///
-  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a session.
+  /// - Parameter digest: the SHA-256 of the input; nil if it was a session and not bytes.
   package func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
@@ -47,7 +48,7 @@ extension IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // The same bytes are never later than themselves: a copy of a file may have another time.
+      // Equal bytes have equal age: a copy of a file may have a later time.
       try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
@@ -66,7 +67,8 @@ extension IngestWriter {
     if isAtomic { try database.commit() }
   }
 
-  /// Gives up: what was committed stays, what is pending is stored if it can be, an atomic ingest leaves nothing.
+  /// Gives up. Committed batches stay, and pending ones are stored if possible. An atomic ingest leaves
+  /// nothing.
   func abandon() {
     defer {
       readings = nil
@@ -76,7 +78,8 @@ extension IngestWriter {
     }
     do {
       if database.isInsideTransaction { try database.rollback() }
-      // Where not even its row could be written, another wait for the store would end the same way.
+      // If not even the row of the ingest could be written, waiting for the store again would fail in the
+      // same way.
       guard !isAtomic, id != 0 else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)
@@ -84,21 +87,22 @@ extension IngestWriter {
         try storeScattered { _ in }
         try state.notes.save(database)
       }
-      // What is stored keeps the zone that a person gave for it.
+      // The stored items keep the zone that a person gave for them.
       guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
       else { return }
       try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
-      // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
-      // when the connection closes, and the ingest stays `running`, as after a kill.
+      // The caller reports the error that led here. If a full disk refuses these writes, too, SQLite rolls
+      // back when the connection closes. The ingest then stays `running`, as after a kill.
     }
   }
 }
 
 extension IngestWriter {
-  /// Ends the records, and settles what becomes of readings and records of this input that are withdrawn. The same input,
-  /// read in the same way, was withdrawn for itself and stays so unless the import says otherwise. Any other file that
-  /// brings them is a reason to show them; a meter gives what it holds each time, and a store says itself what is hidden.
+  /// Ends the records, and decides whether withdrawn readings and records of this input stay withdrawn. The
+  /// same input, read in the same way, was withdrawn itself, and stays so unless the import says otherwise.
+  /// Any other file that brings them is a reason to show them again. A meter is not, since it returns its
+  /// memory each time. A store is not, since it states itself what is hidden.
   private func settleWithdrawn(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }
@@ -143,7 +147,8 @@ extension IngestWriter {
     try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM withdrawn WHERE cause = 1")) ?? 0
   }
 
-  /// Withdraws hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
+  /// Withdraws hand-typed readings for which this input has corrections. They are not items of the input, and
+  /// are counted separately.
   private func withdrawCorrected() throws {
     guard let withdrawals = try corrections?.withdrawals(), !withdrawals.isEmpty, let records else { return }
     let written = try records.write(withdrawals)
@@ -151,7 +156,7 @@ extension IngestWriter {
     state.counts.correctedReadings += written.new + changed.updated
   }
 
-  /// States the zone that a person gave, for what this import brought.
+  /// States the zone that a person gave for the items of this import.
   private func stateZone(at now: Int64) throws {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given

@@ -6,28 +6,29 @@ import SQLiteRows
 
 /// Writes one ingest into the store, batch by batch.
 package final class IngestWriter {
-  /// The most rejections kept with an ingest; all are counted.
+  /// The maximum number of rejections that are kept with an ingest; all are counted.
   static let maxRejections = 1000
 
-  /// What is undone with a transaction that is rolled back.
+  /// The state that is restored when a transaction is rolled back.
   struct State {
     var counts = IngestCounts()
     var deviceIDs: [Int64] = []
     var devices: [Device] = []
     var storedRejections = 0
     var notes = ImportNotes(ingest: 0)
-    /// What the input gave that is there and withdrawn, by its series: this is known, too, where there are no notes.
+    /// The input's readings that are in the store and withdrawn, by series. They count as known, even if
+    /// there are no notes.
     var metWithdrawn = MetReadings()
-    /// Whether the input states its readings' identities itself: it comes from a store.
+    /// Whether the input states the identities of its readings itself, as an export of a store does.
     var statesIdentities = false
-    /// What it gave that is known and whose zone a person gave.
+    /// The input's known items, for which a person gave a zone.
     var given = GivenItems()
     var doubled = DoubledTimes()
   }
 
   /// A sentence for each day on which a sensor's shown times had two values.
   package var doubledDays: [String] { state.doubled.sentences }
-  /// What became of the items so far.
+  /// The counts so far.
   package var counts: IngestCounts { state.counts }
   var state = State()
   let database: Database
@@ -40,13 +41,13 @@ package final class IngestWriter {
   let source: IngestSource
   private(set) var id: Int64 = 0
   private(set) var scattered: ScatteredReadings?
-  /// Whether scattered readings are kept for the end, as long as there is room for them.
+  /// Whether unsorted readings are kept for the end, as long as there is space for them.
   private var keepsScattered: Bool
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
   var otherKind: OtherKind?
-  /// What withdrawals say, decoded once for all batches.
+  /// The content of the withdrawals, decoded once for all batches.
   let withdrawals = KnownWithdrawals()
 
   init(
@@ -70,8 +71,8 @@ package final class IngestWriter {
     }
   }
 
-  /// Makes the tables of a connection that hold what an input gives until its end. With each ingest, SQLite would
-  /// prepare every statement again.
+  /// Creates the temporary tables that hold data of an input until its end. If each ingest created them,
+  /// SQLite would prepare every statement again.
   static func makeTables(_ database: Database) throws {
     try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
   }
@@ -85,18 +86,18 @@ package final class IngestWriter {
         """,
       arguments: [
         source.name, source.format, try decisionsJSON(source.decisions), source.startedAt,
-        // Some file systems keep any 64 bits; such a time says nothing of the age of an export.
+        // Some file systems store any 64 bits. Such a time shows nothing about the age of an export.
         source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID
     state.notes = ImportNotes(ingest: id)
   }
 
-  /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, those with
-  /// the newest first as well if the store holds no later ones, and all behind them: of two readings of one identity the first
-  /// in the input stays.
+  /// Stores a batch in one transaction. If the source allows it, unsorted readings are kept for
+  /// `storeScattered`. So are readings with the newest first, if the store has no later ones. All readings
+  /// after these are kept, too, because the first of two readings with one identity must be stored.
   ///
-  /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
+  /// - Returns: readings that the store itself rejects. The batch's own rejections are not among them.
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
@@ -129,12 +130,12 @@ package final class IngestWriter {
     return refused
   }
 
-  /// Whether so many readings are held back that they are to be stored before the next batch.
+  /// Whether the kept readings are so numerous that they must be stored before the next batch.
   package var hasEnoughScattered: Bool { scattered?.isFull == true }
 
-  /// Stores the readings that were held back, batch by batch.
+  /// Stores the kept readings, batch by batch.
   ///
-  /// - Parameter onBatch: receives after each batch which readings the store itself does not take.
+  /// - Parameter onBatch: receives after each batch the readings that the store itself rejects.
   package func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
     guard let waiting = scattered.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
@@ -147,10 +148,10 @@ package final class IngestWriter {
     }
   }
 
-  /// Leaves out the readings that were held back: whoever interrupts an import does not wait for them.
+  /// Discards the kept readings: a person who interrupts an import does not wait for them.
   package func dropScattered() { scattered = nil }
 
-  /// Where another source may state the same as a batch that brought something new.
+  /// Notes the times of a batch with new items, since another source may state the same items.
   private func noteCounted(_ records: [ImportedRecord]) {
     for record in records where record.kind == .insulin || record.kind == .food {
       state.counts.noteCounted(record.deviceTime.seconds)
@@ -165,18 +166,18 @@ package final class IngestWriter {
     state.counts.keptRecords += outcome.kept
   }
 
-  /// Works, and applies what the records then state.
+  /// Runs `work`, and applies the statements of the records.
   private func apply(_ work: () throws -> Void) throws {
     try work()
     try Statements.applyChanges(database, withdrawals)
   }
 
-  /// Refuses times that need a zone, as long as nobody knows it.
+  /// Refuses times that need a zone while no zone is known.
   private func requireZone(for batch: IngestBatch) throws {
     guard source.zone?.isGiven == false,
       batch.readings.contains(where: { $0.placement.source.isDerived })
         || batch.records.contains(where: { $0.placement.source.isDerived }),
-      // An export of a store brings its base zone with it.
+      // An export of a store contains its base zone.
       !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
       case let zones = try LogbookZones(database), !zones.isKnown
     else { return }
@@ -197,8 +198,8 @@ package final class IngestWriter {
     }
   }
 
-  /// Whether readings are stored faster in the order of time. Those with the newest first only where they then come behind
-  /// all others: what goes between others costs the same in any order.
+  /// Whether storing the readings in the order of time is faster. For readings with the newest first, it is
+  /// faster only if they are later than all stored ones. Between stored readings, every order costs the same.
   private func gainsByWaiting(_ readings: [Reading]) throws -> Bool {
     if ScatteredReadings.areScattered(readings) { return true }
     guard ScatteredReadings.areNewestFirst(readings) else { return false }
@@ -206,7 +207,8 @@ package final class IngestWriter {
     return readings.contains { $0.deviceTime.seconds > last ?? .min }
   }
 
-  /// Keeps readings for the end; false where there is no room. They can be stored as they come, too, only slower.
+  /// Keeps readings for the end; false if there is no space. They can also be stored as they come, only
+  /// slower.
   private func keep(_ batch: [Reading]) -> Bool {
     guard !batch.isEmpty else { return true }
     do {
@@ -218,7 +220,7 @@ package final class IngestWriter {
     return keepsScattered
   }
 
-  /// Stores readings, but for those that are stored as another kind.
+  /// Stores readings, except those that are stored as another kind.
   private func write(_ batch: [Reading]) throws -> [Rejection] {
     guard let otherKind, case let places = try otherKind.stored(in: batch, deviceIDs: state.deviceIDs),
       !places.isEmpty

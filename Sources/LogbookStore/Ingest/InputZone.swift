@@ -6,9 +6,10 @@ package import Logbook
 package struct InputZone: Sendable {
   /// The zone.
   package let zone: LogbookZone
-  /// Whether a person gave it for this input, which is then stated as a fact about its readings and records.
+  /// Whether a person gave it for this input. It is then stored as a fact about its readings and records.
   package let isGiven: Bool
-  /// Whether it placed the readings. Those of another store come with what that one derived.
+  /// Whether the offsets of the readings come from this zone. Readings of another store come with the offsets
+  /// that it derived.
   package let placesReadings: Bool
 
   /// The zone of an input.
@@ -20,6 +21,6 @@ package struct InputZone: Sendable {
 
   /// The zone that a person gave; nil without one.
   var given: LogbookZone? { isGiven ? zone : nil }
-  /// The zone by which the readings are placed already; nil without one.
+  /// The zone from which the readings already have their offsets; nil without one.
   var placing: LogbookZone? { placesReadings ? zone : nil }
 }

@@ -5,16 +5,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What an input with a given zone brought beside its new readings.
+/// The items of an input with a given zone, apart from its new readings.
 struct GivenItems {
-  /// Readings that were in the store.
+  /// Readings that were already in the store.
   var met = MetReadings()
   /// The ids of its records.
   var records: Set<String> = []
 }
 
-/// Keeps the zone that a person gave for an input as a statement about what this import brought: its readings and records
-/// by their identities, and nothing else.
+/// Stores the zone that a person gave for an input as a statement about the items of this import. The
+/// statement lists its readings and records by their identities, and nothing else.
 struct StatedZone {
   private let zone: NamedZone
   private let ingest: Int64
@@ -24,7 +24,7 @@ struct StatedZone {
     (self.zone, self.ingest, self.database) = (zone.base, ingest, database)
   }
 
-  /// Refuses an input for which no further statement counts, before anything of it is stored.
+  /// Refuses the input before anything of it is stored, if the logbook has the maximum number of statements.
   func requireRoom() throws {
     let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
     guard count >= ItemZone.maxRecords else { return }
@@ -34,10 +34,11 @@ struct StatedZone {
         + "in the zone of the logbook")
   }
 
-  /// Makes the zone the base where the logbook has none; else gives the records that state it for what the import brought.
+  /// Makes the zone the base if the logbook has none. Otherwise returns the records that state it for the
+  /// items of the import.
   func state(_ given: GivenItems, of devices: [Int64], at now: Int64) throws -> [ImportedRecord] {
     let zones = try LogbookZones(database)
-    // A zone that only this system does not know is not replaced by that of an input.
+    // A zone that only this system does not know is not replaced by the zone of an input.
     guard zones.isKnown || zones.unknownBase != nil else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
@@ -52,10 +53,10 @@ struct StatedZone {
     return ItemZone.parts(of: brought.whole, in: zone.name, madeAt: madeAt).map(record)
   }
 
-  /// Items whose offsets follow from zones.
+  /// Items with offsets that are derived from zones.
   private struct Brought {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
-    /// Whether this zone was stated of all of them, and nothing else since.
+    /// Whether the newest statement about every item is this zone.
     var isStated = true
   }
 
@@ -111,9 +112,11 @@ struct StatedZone {
     }
   }
 
-  /// Notes that this import brought, too, what earlier ones of this store stated: that holds until all of them are undone.
+  /// Adds this import to earlier statements of this store: a statement applies until all its imports are
+  /// undone.
   ///
-  /// - Returns: whether they stated the zone of every item. What another store states ends with an undo there.
+  /// - Returns: whether the statements cover every item. A statement of another store ends with an undo on
+  ///   that store.
   private func claim(_ whole: WithdrawnInput) throws -> Bool {
     let own = try Set(
       String.fetchAll(
@@ -157,7 +160,7 @@ struct StatedZone {
     return record
   }
 
-  /// The failure of an input whose times need a zone that nobody knows.
+  /// The failure for an input whose times need a zone while no zone is known.
   static func missing(_ input: String, _ unknown: String?) -> Failure {
     if let unknown {
       return Failure(

@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Which items a listing holds.
+/// Selects the items of a listing.
 package struct ItemFilter: Sendable {
   /// UTC seconds, inclusive.
   package var since: Int64?
@@ -14,29 +14,29 @@ package struct ItemFilter: Sendable {
   package var readingKinds = Set(ReadingKind.allCases)
   /// The kinds of records; none for no records.
   package var recordKinds = Set(RecordKind.listed)
-  /// Whether records are listed, too, that people do not see: those that state something about others, and those of
-  /// kinds that only newer programs know.
+  /// Whether to list records that people do not see: statements about other records, and kinds that only
+  /// newer programs know.
   package var includesUnlistedKinds = false
-  /// Whether tombstones are listed, too.
+  /// Whether to list tombstones.
   package var includesDeleted = false
-  /// Whether items are listed, too, that a withdrawal hides.
+  /// Whether to list items that a withdrawal hides.
   package var includesWithdrawn = false
-  /// Chooses devices whose readings are listed; nil for all of them.
+  /// Selects the devices whose readings are listed; nil for all of them.
   package var includesDevice: (@Sendable (Device) -> Bool)?
-  /// Only the newest so many.
+  /// The maximum number of items, which are the newest; nil for all.
   package var newest: Int?
 
-  /// A filter that every item passes but tombstones.
+  /// A filter for all visible items of the kinds that people see.
   package init() {}
 
   /// The last second before `until`.
   var lastInstant: Int64 { until.map { max($0, .min + 1) - 1 } ?? .max }
 
-  /// What holds for a listed reading `r`.
+  /// The SQL condition for a listed reading `r`.
   var readingCondition: String { includesWithdrawn ? "TRUE" : Withdrawn.readingIsShown }
 
-  /// What holds for the series `s` of a listed reading. Where every kind is listed, a series of an unknown kind is not
-  /// left out but found to be damaged.
+  /// The SQL condition for the series `s` of a listed reading. If every kind is listed, a series of an
+  /// unknown kind is not filtered out, and is reported as damaged.
   var readingKindCondition: String {
     if readingKinds.count == ReadingKind.allCases.count { return "TRUE" }
     return "s.kind IN (\(readingKinds.map { String($0.rawValue) }.sorted().joined(separator: ",")))"
@@ -48,7 +48,7 @@ extension Store {
   package func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
     try translatingErrors(path) {
       try queue.inDatabase { database in
-        // Both cursors see one state of the store, whatever an import adds meanwhile.
+        // Both cursors must see the same state of the store, even if an import adds items meanwhile.
         try database.inTransaction(.deferred) {
           try Self.merge(database, filter, body)
           return .commit
@@ -97,7 +97,7 @@ extension Store {
     }
   }
 
-  /// The reading with this address or short id, as listings name it; nil when there is none.
+  /// The reading with this address or short id; nil if there is none.
   ///
   /// - Throws: `Failure` of category `usage` for a short id that several readings have.
   package func reading(at address: String) throws -> StoredReading? {
@@ -122,7 +122,7 @@ extension Store {
     }
   }
 
-  /// Other values that sources gave later for a reading, with the ingest that brought each.
+  /// The other values that sources had later for a reading, and the ingest of each.
   package func revisions(of reading: StoredReading) throws -> [(measurement: Measurement, ingest: Int64)] {
     try read { database in
       try Row.fetchAll(
@@ -145,7 +145,7 @@ extension Store {
     }
   }
 
-  /// The records whose guid starts so: one, if the start is long enough.
+  /// The records whose guid starts with this text, at most 10. A long enough text identifies one record.
   package func records(guidPrefix: String) throws -> [StoredRecord] {
     try read { database in
       try Row.fetchAll(
@@ -165,7 +165,7 @@ private struct ListedRecords {
   private let cursor: RowCursor
   private let isDescending: Bool
   private var upcoming: StoredRecord?
-  /// What no row of the table says: an export that is read elsewhere needs the base zone all the same.
+  /// The base zone, if no row of the table states it. An export for another store needs it all the same.
   private var base: StoredRecord?
 
   init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
@@ -177,7 +177,7 @@ private struct ListedRecords {
     upcoming = try cursor.next().map(StoredRecord.init)
   }
 
-  /// The next record; nil behind the last one.
+  /// The next record; nil after the last one.
   mutating func next() throws -> StoredRecord? {
     if let base, upcoming.map({ isDescending ? $0.utc < base.utc : $0.utc > base.utc }) ?? true {
       self.base = nil
@@ -207,8 +207,9 @@ private struct ListedRecords {
       arguments: range + (first.map { [$0] } ?? []))
   }
 
-  /// Before the shown time of every record that is one of the newest; nil where all of them may be. The index by shown time
-  /// finds so many without sorting the others, and an offset, on either side, says how far the order of time is from it.
+  /// A shown time after which all of the `newest` newest records lie; nil if there are fewer records. The
+  /// index by shown time finds it without sorting the others. The order by instant differs from the order by
+  /// shown time by at most one offset on either side.
   private static func firstShown(
     _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
   ) throws -> Int64? {
@@ -221,7 +222,7 @@ private struct ListedRecords {
     ).map { max($0, .min + 2 * PositionSpan.maxOffset) - 2 * PositionSpan.maxOffset }
   }
 
-  /// What holds for a listed record, with the range and what is included as parameters.
+  /// The SQL condition for a listed record. Its parameters are the range and what is included.
   private static func condition(_ filter: ItemFilter) -> String {
     let kinds = list(filter.recordKinds)
     let kind =
@@ -233,8 +234,8 @@ private struct ListedRecords {
       """
   }
 
-  /// Between which shown times the records of a range lie, so that the index finds them. A statement is listed whatever its
-  /// time is.
+  /// Limits the shown times to those that records of the range can have, so that the index finds them.
+  /// Statements are listed whatever their time.
   private static func stretch(_ filter: ItemFilter) -> String {
     if filter.includesUnlistedKinds { return "" }
     let span = PositionSpan(isInstant: false).positions(since: filter.since, until: filter.until)

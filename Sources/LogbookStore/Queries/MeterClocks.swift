@@ -4,26 +4,26 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// What a meter's clock showed when it was last read.
+/// The clock of a meter when it was last read.
 package struct MeterClock: Hashable, Sendable {
   /// The meter.
   package let meter: Device
   /// Both clocks at that moment.
   package let comparison: ClockComparison
-  /// The meter's lead over the local time by which the import judged it, in seconds.
+  /// The difference that the import found: the meter's lead over the local time, in seconds.
   package let difference: Int64
 }
 
 extension Store {
-  /// Before this time there was no glucoport, so that a host clock that shows less is wrong. 2026-11-21.
+  /// 2026-11-21. No glucoport existed before this time, so a host clock that shows an earlier one is wrong.
   private static let firstRelease: Int64 = 1_795_219_200
-  /// Imports that run at the same time end in any order.
+  /// Imports that run at the same time can end in any order.
   private static let toleranceSeconds: Int64 = 3600
 
-  /// The clock of every meter as it was when it was last read.
+  /// The clock of every meter when it was last read.
   ///
-  /// Comparisons are left out for which the host's clock was visibly wrong: before the first release, before the end of an
-  /// earlier import, or in the future.
+  /// Comparisons are left out if the host's clock was visibly wrong: before the first release, before the end
+  /// of an earlier import, or in the future.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package func meterClocks(now: Int64) throws -> [MeterClock] {

@@ -4,19 +4,19 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// What a store holds, by kind and device, and what is pending to be sent.
+/// The content of a store by kind and device, and what is pending.
 package struct Overview: Sendable {
   /// The readings of one kind and device.
   package struct Line: Sendable {
     /// The kind of the readings.
     package let kind: ReadingKind
-    /// What took them.
+    /// The device that took them.
     package let device: Device
-    /// How many there are.
+    /// The number of readings.
     package let readings: Int
-    /// How many are pending, the refused ones apart.
+    /// The number of pending readings, without the refused ones.
     package let pending: Int
-    /// How many the remote refused permanently.
+    /// The number of readings that the remote refused permanently.
     package let refused: Int
     /// Civil seconds of the first shown time.
     package let firstTime: Int64
@@ -28,14 +28,15 @@ package struct Overview: Sendable {
   package struct RecordLine: Sendable {
     /// The kind of the records.
     package let kind: String
-    /// How many there are, tombstones apart.
+    /// The number of records, without tombstones.
     package let records: Int
-    /// How many are pending, tombstones with them; the conflicted and refused ones apart.
+    /// The number of pending records and tombstones, without the conflicted and refused ones.
     package let pending: Int
-    /// How many the remote refused permanently.
+    /// The number of records that the remote refused permanently.
     package let refused: Int
 
-    /// Whether lists show them: not those that state something about others, nor kinds that only newer programs know.
+    /// Whether lists show them. Lists show neither statements about other records nor kinds that only newer
+    /// programs know.
     package var isListed: Bool { RecordKind(rawValue: kind).map(RecordKind.listed.contains) ?? false }
   }
 
@@ -43,11 +44,11 @@ package struct Overview: Sendable {
   package let withdrawnReadings: Int
   /// Records that a withdrawal hides.
   package let withdrawnRecords: Int
-  /// What is to be moved on the Nightscout site that is the remote, since a change of zone gave it another instant.
+  /// The documents to be moved on the remote Nightscout site, since a change of zone changed their instants.
   package let siteMoves: SiteMoves.Counts
   /// The IANA name of the logbook's zone.
   package let timezone: String
-  /// Zones that the logbook states and this system does not know.
+  /// Zones that the logbook states and that this system does not know.
   package let unknownZones: [String]
   /// Readings by kind and device.
   package let lines: [Line]
@@ -60,7 +61,7 @@ package struct Overview: Sendable {
 
   /// All readings.
   package var readings: Int { lines.reduce(0) { $0 + $1.readings } }
-  /// All records that lists show, tombstones apart.
+  /// All records that lists show, without tombstones.
   package var records: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.records } }
   /// Pending readings.
   package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
@@ -78,19 +79,19 @@ package struct Overview: Sendable {
   package var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
-/// One run of an ingestor, as `log` lists it.
+/// One run of an import, as `log` lists it.
 package struct IngestEntry: Sendable {
-  /// The number by which commands name it.
+  /// The number that commands use.
   package let id: Int64
   /// The path, or `-`.
   package let source: String
   /// The id of the format.
   package let format: String
-  /// SHA-256 of the input in hexadecimal; nil when it did not end.
+  /// SHA-256 of the input in hexadecimal; nil if the import did not end.
   package let digest: String?
   /// When it began, in UTC seconds of its host.
   package let startedAt: Int64
-  /// When it ended, in UTC seconds of its host; nil when it did not.
+  /// When it ended, in UTC seconds of its host; nil if it did not end.
   package let finishedAt: Int64?
   /// Whether it is undone.
   package let isUndone: Bool
@@ -98,22 +99,22 @@ package struct IngestEntry: Sendable {
   package let outcome: String
   /// Counts and decisions as JSON, with the names of glucoport-json(5).
   package let counts: String
-  /// What was decided about the input, as a JSON list.
+  /// The decisions about the input, as a JSON list.
   package let decisions: String
-  /// Readings that it stored.
+  /// The number of readings that it stored.
   package let new: Int
-  /// Readings that were in the store before.
+  /// The number of readings that were already in the store.
   package let known: Int
-  /// Records that it stored, that were in the store before, and that it changed.
+  /// The numbers of records that it stored, that were already in the store, and that it changed.
   package let records: (new: Int, known: Int, updated: Int)
-  /// Items that it did not take.
+  /// The number of rejected items.
   package let rejected: Int
   /// The meter that was read; nil for an export.
   package let meter: Device?
-  /// The meter's firmware; nil where it reported none.
+  /// The meter's firmware; nil if it reported none.
   package let firmware: String?
-  /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds; nil for an export, and
-  /// for a meter without a clock.
+  /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds. Nil for an
+  /// export, and for a meter without a clock.
   package let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """
@@ -175,7 +176,7 @@ extension Overview.RecordLine {
 }
 
 extension Store {
-  /// The state of the store. Reads kept counters, so that it takes the same time for any number of readings.
+  /// The state of the store. Reads stored counters, so it takes the same time for any number of readings.
   package func overview(ingests: Int) throws -> Overview {
     try read { database in
       let withdrawn = try Self.withdrawnItems(database)
@@ -215,21 +216,22 @@ extension Store {
     }
   }
 
-  /// A Nightscout site never gets what is hidden, which counts as withdrawn.
+  /// Hidden records are never sent to a Nightscout site, and count as withdrawn.
   private static let isPending = """
     \(RecordCondition.isPending) AND NOT (\(SiteSchema.isConnected) AND \(Withdrawn.recordIsUnsent))
     """
 
-  /// Kinds of which people see only what is pending.
+  /// Kinds of which people see only the pending records.
   private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-  /// The newest ingests, newest first. That of typed readings is none of them: each is an action of its own.
+  /// The newest ingests, newest first. The ingest of typed readings is left out, since each typed entry is a
+  /// separate action.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
 
-  /// One ingest; nil when there is none of this number.
+  /// The ingest with this number; nil if there is none.
   package func ingest(_ id: Int64) throws -> IngestEntry? {
     try read { database in
       try Row.fetchOne(
@@ -252,7 +254,7 @@ extension Store {
     }
   }
 
-  /// When the last ingest ended, by the clock of its host; nil before the first.
+  /// When the last ingest ended, by its host's clock; nil before the first.
   package func lastSuccess() throws -> Int64? {
     try read { database in
       try StoredRow.seconds(

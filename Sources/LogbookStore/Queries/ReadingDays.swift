@@ -3,21 +3,21 @@
 import GRDB
 package import Logbook
 
-/// The readings of one day as the devices showed it, and their sync state.
+/// The readings of one day, by the time that the devices showed, and their sync state.
 package struct ReadingDay: Hashable, Sendable {
   /// The first second of the day, in civil seconds.
   package let start: DeviceTime
-  /// How many readings there are.
+  /// The number of readings.
   package let readings: Int
-  /// How many of them the remote does not have.
+  /// The number of readings that the remote does not have.
   package let queued: Int
-  /// The state of the day: that of the reading that is furthest from being synced.
+  /// The state of the day: the state of the reading that is furthest from being synced.
   package let state: SyncState
 }
 
 extension Store {
-  /// The days with readings that pass the filter, oldest first, of all devices; of a limit the newest so many days. What is
-  /// read grows with these days and not with the store.
+  /// The days with readings that pass the filter, oldest first, of all devices. `newest` limits the days. The
+  /// rows that are read grow with these days and not with the store.
   package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
     try translatingErrors(path) {
       try queue.inDatabase { database in
@@ -37,11 +37,12 @@ extension Store {
     let limit = filter.newest ?? .max
     guard limit > 0 else { return [] }
     var tallies: [Int64: DayCounts] = [:]
-    // The first day of those that are listed, once there are enough of them.
+    // The first listed day, once there are enough days.
     var first: Int64?
     var readings = try OrderedReadings(database, filter, isDescending: true)
     while let reading = try readings.next() {
-      // Those that follow were taken no later, and none of them shows a day that is later by more than an offset.
+      // The remaining readings were taken no later. The day that such a reading shows is later by at most one
+      // offset.
       if let first, reading.utc < first - PositionSpan.maxOffset { break }
       let day = reading.deviceTime.startOfDay
       let isNew = tallies[day] == nil
@@ -52,7 +53,7 @@ extension Store {
   }
 }
 
-/// What is counted of the readings of a day.
+/// The counts of the readings of a day.
 private struct DayCounts {
   private var readings = 0
   private var queued = 0
@@ -75,6 +76,6 @@ private struct DayCounts {
 }
 
 extension DeviceTime {
-  /// Its midnight, in civil seconds.
+  /// The midnight before it, in civil seconds.
   fileprivate var startOfDay: Int64 { seconds &- (seconds % 86400 + 86400) % 86400 }
 }

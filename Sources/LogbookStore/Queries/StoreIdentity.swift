@@ -4,10 +4,12 @@ import GRDB
 import SQLiteRows
 
 extension Store {
-  /// What distinguishes this store from those of other people, for identifiers that are hashes of it: when its first import
-  /// began and which bytes that read. No import is ever removed, so that it stays the same; nil for a store without one.
+  /// Distinguishes this store from the stores of other people, for identifiers that are hashes of it. It
+  /// consists of the time at which the first import began and the digest of its input. No import is ever
+  /// removed, so it stays the same. Nil for a store without imports.
   ///
-  /// The name of the file is no part of it, since a name can be guessed and the guess then checked against the hash.
+  /// The name of the file is not part of it, since a name can be guessed and the guess checked against the
+  /// hash.
   package func identityParts() throws -> [String]? {
     try read { database in
       try Row.fetchOne(

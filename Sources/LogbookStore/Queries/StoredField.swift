@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fields of a row of `record` in SQL, by the type that they are to have. Another program may have written any other:
-/// that counts as a field that is not there, since a value that is no text cannot be read as one.
+/// SQL for fields of a row of `record`, by their expected type. Another program may have written another
+/// type. Such a field counts as missing, since a value that is no text cannot be read as one.
 enum StoredField {
-  /// The SHA-256 that an attachment names; empty where it names none that could be one.
+  /// The SHA-256 of an attachment; empty without a valid one.
   static let digest = """
     CASE WHEN json_type(record.fields, '$.sha256') = 'text' AND length(json_extract(record.fields, '$.sha256')) = 64
       AND json_extract(record.fields, '$.sha256') NOT GLOB '*[^0-9a-f]*'
@@ -17,7 +17,7 @@ enum StoredField {
     """
   }
 
-  /// A number of bytes; 0 without one. A whole number that is too large for SQLite is a real one there.
+  /// A number of bytes; 0 without one. SQLite reads a whole number that is too large for it as a real number.
   static func bytes(_ name: String) -> String {
     """
     CASE typeof(json_extract(record.fields, '$.\(name)'))

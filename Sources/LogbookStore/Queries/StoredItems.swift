@@ -4,44 +4,44 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A reading as the store holds it.
+/// A stored reading.
 package struct StoredReading: Sendable {
   /// The device's number in this store.
   package let deviceID: Int64
-  /// What took the reading.
+  /// The device that took the reading.
   package let device: Device
-  /// What it measures.
+  /// What was measured.
   package let kind: ReadingKind
-  /// What places it among those of its device and kind.
+  /// The meaning of its position among the readings of its device and kind.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part in the identity.
+  /// The part of the identity that the value contributes.
   package let valueBucket: Int64
-  /// Which one of several that share every other part.
+  /// Its number among readings that agree in all other parts of the identity.
   package let occurrence: Int64
-  /// The time as the device showed it.
+  /// The time that the device showed.
   package let deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The offset of the shown time from UTC, and its source.
   package let placement: Placement
-  /// What was measured.
+  /// The measured value.
   package let measurement: Measurement
-  /// What else is said of it.
+  /// Further facts about it.
   package let marks: ReadingMarks
-  /// The number of the ingest that brought it.
+  /// The number of the ingest that stored it.
   package let ingest: Int64
   /// Whether the remote has it.
   package let isUploaded: Bool
   /// Whether a withdrawal hides it.
   package let isWithdrawn: Bool
-  /// The remote's words where it refused the reading permanently; else nil.
+  /// The reason of the remote, if it refused the reading permanently; else nil.
   package let refusal: String?
   let partition: Int64
 
   /// The instant in UTC seconds.
   package var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
-  /// How commands name this reading: device, kind, place, value bucket and occurrence.
+  /// The address that commands use: device, kind, position, value bucket and occurrence.
   package var address: String {
     "r\(deviceID).\(kind.name).\(positionKind.name)\(position).\(valueBucket).\(occurrence)"
   }
@@ -73,35 +73,35 @@ package struct StoredReading: Sendable {
   }
 }
 
-/// A record as the store holds it.
+/// A stored record.
 package struct StoredRecord: Sendable {
-  /// The identity.
+  /// The id of the record.
   package let guid: String
-  /// What the record is about.
+  /// The kind of its content.
   package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package let entryGuid: String?
   /// The shown time of the entry.
   package let deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The offset of the shown time from UTC, and its source.
   package let placement: Placement
   /// The fields as canonical JSON.
   package let fields: String
-  /// The field of this name; empty without one.
+  /// The field `subtype`; empty without one.
   package let subtype: String
   /// Whether it is a tombstone.
   package let isDeleted: Bool
-  /// Raised by one with every edit.
+  /// The version, which increases by one with every edit.
   package let version: Int
   /// The version that the remote has; 0 for none.
   package let versionSynced: Int
-  /// The ingest that last wrote it; nil when none did.
+  /// The ingest that last wrote it; nil if none did.
   package let ingest: Int64?
-  /// The remote's words where it refused this very version permanently; else nil.
+  /// The reason of the remote, if it refused exactly this version permanently; else nil.
   package let refusal: String?
   /// Whether a withdrawal hides it or its entry.
   package let isWithdrawn: Bool
-  /// Where it came from; nil if unknown.
+  /// The source of the record; nil if unknown.
   package let provenance: Provenance?
   let queueCode: QueueCode
 

@@ -4,30 +4,31 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// How far a store and its remote are in step.
+/// The sync state of a store and its remote.
 package struct SyncOverview: Sendable {
   /// The remote; nil without one.
   package let remote: RemoteSetting?
-  /// What an upload has under way.
+  /// What the current upload is sending.
   package let activity: SyncActivity
-  /// Since when the oldest item that goes up with the next upload waits, in UTC seconds; nil when nothing does.
+  /// When the oldest item of the next upload became pending, in UTC seconds; nil if nothing is pending.
   package let oldestPending: Int64?
-  /// How many downloads are queued.
+  /// The number of queued downloads.
   package let downloads: Int
-  /// How many downloads are not tried any more: the remote refused them, or what it gave could not be taken.
+  /// The number of downloads that are no longer tried: the remote refused them, or their content could not be
+  /// stored.
   package let refusedDownloads: Int
-  /// The shown time before which readings were left out, in civil seconds; nil when none were.
+  /// The shown time before which readings were left out, in civil seconds; nil if none were.
   package let missingHistoryEnd: Int64?
   /// Whether the records were left out, since a person cancelled their download.
   package let leavesOutRecords: Bool
 }
 
 extension Store {
-  /// How far the store and its remote are in step, at this moment.
+  /// The current sync state of the store and its remote.
   ///
   /// - Parameters:
-  ///   - overview: what is pending, which is not counted again.
-  ///   - pendingContents: how many contents of attachments are queued: none for a remote that takes none.
+  ///   - overview: the pending items, which are not counted again.
+  ///   - pendingContents: the number of queued contents of attachments; 0 for a remote that stores none.
   package func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [
       overview.pendingReadings > 0 ? try oldestPendingReading() : nil,
@@ -65,8 +66,8 @@ extension Store {
     }
   }
 
-  /// No reading keeps when it came, but its import does. An upload that ended well left none behind, so that those
-  /// imports count that ended after it.
+  /// A reading does not store when it arrived, but its import does. A successful upload leaves no reading
+  /// pending, so only imports that ended after it count.
   private func oldestPendingReading() throws -> Int64? {
     try read { database in
       try StoredRow.seconds(

@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Readings of one batch in the order of the table's key, and with what settles their identity within the input.
+/// Readings of one batch in the order of the table's key, with their identities within the input.
 ///
-/// Sorting first makes every insert an append to its part of the B-tree, five times faster than random places, and
-/// brings readings of one identity next to each other.
+/// With sorted readings, every insert appends to its part of the B-tree, which is five times faster than
+/// inserting at random places. Readings of one identity are also next to each other.
 struct BatchOrder {
   private struct Key {
     let partition: Int64
@@ -21,10 +21,10 @@ struct BatchOrder {
     }
   }
 
-  /// A reading to store: where it is in the batch, and its identity's settled parts.
+  /// A reading to store: its index in the batch, and the parts of its identity that the batch decides.
   struct Item {
     let index: Int
-    /// The place of its series in the writer's `SeriesTable`.
+    /// The index of its series in the writer's `SeriesTable`.
     let series: Int
     let valueBucket: Int64
     let occurrence: Int64
@@ -32,25 +32,25 @@ struct BatchOrder {
 
   /// The readings to store, in the order of the key.
   private(set) var items: [Item] = []
-  /// Readings that equal another of the batch.
+  /// The number of readings that equal another one of the batch.
   private(set) var repeated = 0
-  /// Readings with the stated identity or the tick of another of the batch, and another value.
+  /// Readings that have the stated identity or the tick of another one of the batch, but another value.
   private(set) var changed: [Item] = []
-  /// Different readings of one place, in the order of their occurrences. Which occurrence each one gets depends on
-  /// what the store holds there.
+  /// Groups of different readings at one place, in the order of their occurrences. The stored readings at
+  /// this place decide which occurrence each gets.
   private(set) var together: [[Item]] = []
-  /// Places in the batch of readings that another of the batch precedes under their tick, which is of another day.
+  /// Indexes of readings in the batch whose tick an earlier reading of the batch has on another day.
   private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
-  /// Orders a batch, whose series the table meets.
+  /// Orders a batch, and adds its series to the table.
   mutating func arrange(_ readings: [Reading], in table: inout SeriesTable) throws {
     items.removeAll(keepingCapacity: true)
     changed.removeAll(keepingCapacity: true)
     together.removeAll(keepingCapacity: true)
     restarted.removeAll(keepingCapacity: true)
     repeated = 0
-    // Of a few readings it matters little where they go.
+    // For a few readings, it matters little which numbers their series get.
     if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
     var start = 0
@@ -88,7 +88,7 @@ struct BatchOrder {
     if !isSorted { keys.sort(by: Key.isBefore) }
   }
 
-  /// Settles readings of one series at one position, given in the input's order.
+  /// Decides the identities of readings of one series at one position, given in the input's order.
   private mutating func settle(_ group: [Int], series: Int, _ readings: [Reading]) {
     var byBucket: [(valueBucket: Int64, distinct: [Int])] = []
     let shown = readings[group[0]].deviceTime.seconds
@@ -113,9 +113,9 @@ struct BatchOrder {
     }
   }
 
-  /// Gives different readings of one identity their occurrences: as stated; by size where the value is part of the
-  /// identity and only its rounding fell together, with a control test after all others; by order where a shown time
-  /// has two values. A tick names one reading only.
+  /// Numbers different readings of one identity. Stated occurrences are kept. If the value is part of the
+  /// identity and only its rounding is equal, they are numbered by size, with control tests last. Two values
+  /// at one shown time are numbered in their order. A tick identifies only one reading.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

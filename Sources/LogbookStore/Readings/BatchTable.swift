@@ -3,22 +3,23 @@
 import GRDB
 import GRDBSQLite
 
-/// Rows in memory that the statements of one connection read as the table `batch`. A connection has one, which whoever
-/// uses it empties first.
+/// Rows in memory that the statements of one connection read as the table `batch`. Each connection has one,
+/// which each user empties first.
 ///
-/// An `INSERT … SELECT` from it takes two thirds of the time of statements with a hundred rows of parameters: no
-/// value is bound, and none is copied between the registers of the statement.
+/// An `INSERT … SELECT` from it takes two thirds of the time of statements with parameters for a hundred
+/// rows. No value is bound, and none is copied between the registers of the statement.
 final class BatchTable {
-  /// The most rows at a time. A chunk that holds known rows is looked at twice; more rows gain nothing.
+  /// The maximum number of rows at a time. A chunk with known rows is searched twice; more rows bring no
+  /// gain.
   static let capacity = 500
 
   fileprivate let rows = UnsafeMutablePointer<ReadingRow>.allocate(capacity: capacity)
-  /// SQLite keeps the address, so it lives as long as this object.
+  /// SQLite keeps the address, so it must live as long as this object.
   private let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
   private(set) var count = 0
 
-  /// Makes the table known to a connection, which keeps this object until it closes. Once: to learn of a module again
-  /// makes SQLite prepare every statement of the connection again.
+  /// Registers the table with a connection, which keeps this object until it closes. Call it only once:
+  /// registering a module again makes SQLite prepare every statement of the connection again.
   init(_ database: Database) throws {
     rows.initialize(repeating: ReadingRow(), count: Self.capacity)
     module.initialize(to: BatchModule.make())
@@ -43,9 +44,9 @@ final class BatchTable {
   }
 }
 
-// What follows is called by SQLite only, with the pointers that it got from here: `connect` makes each table and
-// `open` each cursor, their first member is what SQLite knows, and both are freed where SQLite says so. While a
-// statement runs, nothing appends to the rows that its cursor walks.
+// SQLite calls the following functions with the pointers that it got from here: `connect` makes each table
+// and `open` each cursor. Their first member is the part that SQLite knows, and both are freed when SQLite
+// asks for it. While a statement runs, nothing appends to the rows that its cursor reads.
 private enum BatchModule {
   private struct Table {
     var base = sqlite3_vtab()

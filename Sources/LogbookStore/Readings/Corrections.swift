@@ -4,14 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds hand-typed readings that an export shows corrected, and withdraws what they held before.
+/// Finds hand-typed readings that an export shows corrected, and withdraws their earlier values.
 ///
-/// A hand-typed value is a part of its reading's identity, so a corrected one comes as a separate reading, and both
-/// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one,
-/// and where it is later than the export that brought the old one. Only shown times that occur once can say that; a
-/// reading with its own tick or instant keeps its first value, and the other is listed as a revision.
+/// A hand-typed value is part of its reading's identity. So a corrected value arrives as a separate reading,
+/// and both are stored. An export shows a correction if three things are true: it has another value at a
+/// shown time, it lacks the old value, and it is later than the export of the old value. This is valid only
+/// for shown times that occur once. A reading with its own tick or instant keeps its first value, and the
+/// other value is listed as a revision.
 ///
-/// What the input gave is held in a TEMP table, so that memory does not grow with it.
+/// The readings of the input are in a TEMP table, so that memory does not grow with it.
 final class Corrections {
   private static let corrected = "corrected at the source"
   private static let restored = "corrected at the source, then restored"
@@ -25,20 +26,21 @@ final class Corrections {
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
 
-  /// What a connection needs before its first ingest.
+  /// The tables that a connection needs before its first ingest.
   static let tables = """
     CREATE TEMP TABLE hand_typed
       (device INTEGER, kind INTEGER, position INTEGER, value_bucket INTEGER,
        PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
     """
 
-  /// Notes a reading of the input. One whose identity the input states comes from a store, not from a source.
+  /// Notes a reading of the input, if it was typed by hand. A reading whose identity the input states comes
+  /// from a store and not from a source.
   @inline(__always)
   func note(_ reading: Reading, device: Int64) throws {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
   }
 
-  /// The withdrawals that this input calls for, when it has ended and the ingest's times are set.
+  /// The withdrawals that follow from this input, after it has ended and the ingest's times are set.
   func withdrawals() throws -> [ImportedRecord] {
     guard
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
@@ -54,10 +56,10 @@ final class Corrections {
     var ordered: (series: SeriesName, said: SeriesVisibility.Ordered)?
     while let row = try rows.next() {
       let candidate = try Candidate(row)
-      // What a withdrawn import brought is no older and no newer value.
+      // The values of a withdrawn import are neither older nor newer values.
       let identity = candidate.reading.identity
       let series = SeriesName(identity)
-      // They come series by series, in the order of their points.
+      // The rows come series by series, in the order of their points.
       if ordered?.series != series { ordered = (series, visibility.series(series).ordered) }
       if ordered?.said.lists(SeriesPoint(identity)) == true { continue }
       if let first = place.first, !first.isAtPlace(of: candidate) {
@@ -69,12 +71,12 @@ final class Corrections {
     return try withdrawals + judge(place)
   }
 
-  /// Hand-typed readings of one place.
+  /// A hand-typed reading at one place.
   private struct Candidate {
     let reading: StoredReading
-    /// Whether this input gave it.
+    /// Whether this input has it.
     let isGiven: Bool
-    /// Whether this input brought it, or one that did not come to its end.
+    /// Whether this input stored it, or has it again after an import that did not end.
     let isOwn: Bool
     let age: ExportAge
 
@@ -93,7 +95,7 @@ final class Corrections {
   }
 }
 
-/// When an export was made, as far as it and its file show.
+/// The age of an export, according to its content and its file.
 struct ExportAge: Comparable {
   let generated: Int64
   let modified: Int64
@@ -111,8 +113,8 @@ extension Corrections {
   private static let columns =
     "coalesce(i.generated_at, 0) AS generated, coalesce(i.modified_at, 0) AS modified"
 
-  /// Every hand-typed reading at a place that the input touched and that holds more than one value. What an import
-  /// brought that was killed is as old as the export that gives it again.
+  /// Every hand-typed reading at a place in the input that has more than one value. If a killed import stored
+  /// a reading, its age is that of the export that has it again.
   private static let candidates = """
     SELECT \(StoredReading.columns), given.value_bucket IS NOT NULL AS is_given,
       given.value_bucket IS NOT NULL AND (r.ingest = :ingest OR came.finished_at IS NULL) AS is_own, \(columns)
@@ -155,11 +157,11 @@ extension Corrections {
     let this = try thisAge()
     let (given, missing) = (place.filter(\.isGiven), place.filter { !$0.isGiven })
     let returned = try given.filter { try wasExcluded($0.reading, before: this) }
-    // What an older export holds, and this one gives otherwise.
+    // Values of an older export that this one replaces.
     let outdated = missing.filter { old in
       old.age < this && (!returned.isEmpty || given.contains { old.age < $0.age })
     }
-    // What this export brings, and a later one gave otherwise before.
+    // Values of this export that a later one already replaced.
     let late = given.filter { old in old.isOwn && missing.contains { this < $0.age } }
     return (outdated + late).map { withdrawal($0.reading, isHidden: true) }
       + returned.map { withdrawal($0.reading, isHidden: false) }
@@ -173,7 +175,7 @@ extension Corrections {
     return try ExportAge(StoredRow(row, of: "ingest"))
   }
 
-  /// Whether an import of an older export excluded the reading, and nobody edited that.
+  /// Whether an import of an older export withdrew the reading, and the withdrawal was not edited since.
   private func wasExcluded(_ reading: StoredReading, before age: ExportAge) throws -> Bool {
     let withdrawal = withdrawal(reading, isHidden: true)
     let row = try Row.fetchOne(
@@ -185,7 +187,7 @@ extension Corrections {
     return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
   }
 
-  /// One for each reading, whoever imports whatever first, so that every store has the same.
+  /// One withdrawal for each reading with the same guid in every store, in whatever order files are imported.
   private func withdrawal(_ reading: StoredReading, isHidden: Bool) -> ImportedRecord {
     let withdrawal = Withdrawal(
       .reading(reading.identity), isHidden: isHidden, reason: isHidden ? Self.corrected : Self.restored)

@@ -4,20 +4,21 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Two devices that give the same readings: one sensor under two serial numbers, or one reading by two routes.
+/// Two devices with the same readings: one sensor under two serial numbers, or the same readings from two
+/// sources.
 package struct LikelyDuplicate: Hashable, Sendable {
   /// The kind of the readings.
   package let kind: ReadingKind
-  /// The device of this ingest, as people know it.
+  /// The name of the device of this ingest.
   package let device: String
-  /// The other device, as people know it.
+  /// The name of the other device.
   package let other: String
-  /// Readings of equal kind, shown time and value.
+  /// The number of readings with equal kind, shown time and value.
   package let readings: Int
 }
 
 extension IngestWriter {
-  /// The readings looked at before a pair of devices is compared whole.
+  /// The number of readings that are compared before a pair of devices is compared completely.
   private static let sampleSize = 200
 
   /// Devices whose readings agree with those that this ingest stored. They are reported, never merged.

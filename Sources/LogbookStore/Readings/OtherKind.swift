@@ -4,14 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Keeps an import whose kind was inferred from storing a measurement a second time under another kind.
+/// Prevents an import with an inferred kind from storing a measurement again under another kind.
 ///
-/// A table that names no kind shows by its many times whether a sensor took them; one of two rows shows nothing. So a short
-/// export of a sensor may be stored as finger sticks before a long one brings the same values as the sensor's.
+/// A table may not name its kind. Its times then show whether a sensor took the values, but only if there are
+/// many rows. So a short export of a sensor may be stored as finger sticks. A long export later brings the
+/// same values as those of a sensor.
 struct OtherKind {
   private let database: Database
   private let ingest: Int64
-  /// The inferred kind, and the one that another part of the same export may have been taken for.
+  /// The inferred kind, and the kind that another part of the same export may have been stored as.
   private let kind: ReadingKind
   private let other: ReadingKind
   private let stored: RawStatement
@@ -36,12 +37,13 @@ struct OtherKind {
     stored.bind(ingest, at: 4)
   }
 
-  /// The places in a batch of readings that other imports stored under the other kind, and none under this one.
+  /// The indexes of readings in a batch that other imports stored under the other kind, and none under this
+  /// kind.
   ///
   /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
     let theirs = try series(of: other, deviceIDs)
-    // Most devices have one of the two kinds.
+    // Most devices have only one of the two kinds.
     guard !theirs.isEmpty else { return [] }
     let own = try series(of: kind, deviceIDs)
     var found: Set<Int> = []
@@ -50,14 +52,14 @@ struct OtherKind {
       guard let series = theirs[place], series.positions.contains(reading.position),
         try holds(reading, in: series)
       else { continue }
-      // What is there under both kinds, from elsewhere or from before, is known.
+      // A value that is stored under both kinds, from another source or an earlier import, is known.
       if let series = own[place], try holds(reading, in: series) { continue }
       found.insert(index)
     }
     return found
   }
 
-  /// Why such a reading is not stored.
+  /// The reason why such a reading is not stored.
   func rejection(of reading: Reading) -> Rejection {
     Rejection(
       line: reading.line,
@@ -68,7 +70,7 @@ struct OtherKind {
 }
 
 extension OtherKind {
-  /// Where readings of one series are.
+  /// Identifies a series within a batch.
   private struct Place: Hashable {
     let device: DeviceIndex
     let positionKind: PositionKind
@@ -99,7 +101,7 @@ extension OtherKind {
     return found
   }
 
-  /// Whether other imports stored what the reading measured.
+  /// Whether the store has the value of the reading.
   private func holds(_ reading: Reading, in series: Known) throws -> Bool {
     stored.bind(series.partition, at: 1)
     stored.bind(reading.position, at: 2)

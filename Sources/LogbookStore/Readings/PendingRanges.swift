@@ -3,27 +3,27 @@
 import GRDB
 import SQLiteRows
 
-/// Positions of readings that become pending, in the order of the table, as ranges.
+/// Positions of readings that become pending, as ranges in the order of the table.
 ///
-/// Positions far apart start another range, so that a search for pending readings does not pass all uploaded ones between
-/// the first and the last reading of an import.
+/// Positions far apart are in separate ranges. So a search for pending readings skips the uploaded ones
+/// between the first and the last reading of an import.
 struct PendingPositions {
   private(set) var ranges: [(partition: Int64, positions: ClosedRange<Int64>)] = []
 
-  /// The longest distance of two positions in a range. Shown times and instants: a day, in which a sensor has at most 1,440
-  /// readings. Numbers that a device counts: 1,000.
+  /// The maximum distance of two neighbouring positions in a range. For shown times and instants it is a day,
+  /// in which a sensor has at most 1,440 readings. For numbers that a device counts it is 1,000.
   static func maxDistance(in partition: Int64) -> Int64 {
     partition < 0 ? 86_400_000 : partition <= 4 ? 86_400 : 1000
   }
 
-  /// Whether a range that ends here may continue to that position.
+  /// Whether a range that ends at `end` may continue to `position`.
   @inline(__always)
   static func isNear(_ end: Int64, _ position: Int64, in partition: Int64) -> Bool {
     let (distance, overflow) = position.subtractingReportingOverflow(end)
     return !overflow && distance <= maxDistance(in: partition)
   }
 
-  /// Adds a position. Only one that follows the last in its partition extends its range.
+  /// Adds a position. It extends the last range only if it follows that range in the same partition.
   @inline(__always)
   mutating func append(_ partition: Int64, _ position: Int64) {
     if let last = ranges.last, last.partition == partition, position >= last.positions.lowerBound,
@@ -37,7 +37,7 @@ struct PendingPositions {
     }
   }
 
-  /// Puts the positions into stored ranges and forgets them.
+  /// Adds the positions to the stored ranges and removes them from here.
   mutating func save(_ database: Database) throws {
     guard !ranges.isEmpty else { return }
     let stored = try PendingRanges(database)
@@ -78,7 +78,8 @@ struct PendingRanges {
       keptBy: database, "INSERT INTO pending_range VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
   }
 
-  /// Puts all positions of a range that are in none into ranges: the nearest one before them, or new ones.
+  /// Adds all positions of a range that are in no stored range: to the nearest range before them, or to new
+  /// ranges.
   func cover(_ positions: ClosedRange<Int64>, in partition: Int64) throws {
     var start = positions.lowerBound
     while true {
@@ -104,7 +105,7 @@ struct PendingRanges {
     }
   }
 
-  /// Puts all stored readings into ranges, before all of them become pending.
+  /// Adds all stored readings to ranges, before all of them become pending.
   func coverAll() throws {
     let rows = try Row.fetchAll(
       database,
@@ -125,7 +126,7 @@ struct PendingRanges {
     before.bind(position, at: 2)
     guard try before.step() else { return nil }
     defer { before.reset() }
-    // The table refuses a range that ends before it begins; a damaged one holds nothing.
+    // The table refuses a range that ends before it begins. If a damaged file has one, it holds nothing.
     return before.integer(0)...max(before.integer(0), before.integer(1))
   }
 
@@ -149,12 +150,12 @@ struct PendingRanges {
 // MARK: - What was uploaded
 
 extension PendingRanges {
-  /// Takes readings out of the ranges after they were marked as uploaded.
+  /// Removes readings from the ranges after they were marked as uploaded.
   ///
   /// - Parameters:
   ///   - marked: their positions, in order.
-  ///   - remaining: what is still pending between the first and the last of them, in order: readings without a marked one
-  ///     between them as one range.
+  ///   - remaining: the positions between the first and the last of them that are still pending, in order.
+  ///     Pending positions without a marked one between them are one range.
   func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
     guard let first = marked.first, let last = marked.last else { return }
     var (place, rest) = (0, 0)

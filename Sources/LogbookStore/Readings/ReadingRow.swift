@@ -4,7 +4,7 @@ import GRDBSQLite
 import Logbook
 import SQLiteRows
 
-/// One reading as the columns of the table `reading` hold it, but for `ingest` and `uploaded`.
+/// One reading as the columns of the table `reading`, except `ingest` and `uploaded`.
 struct ReadingRow {
   var partition: Int64 = 0
   var position: Int64 = 0
@@ -22,7 +22,7 @@ struct ReadingRow {
     value, unit, range_flag, threshold, marks
     """
 
-  /// Answers SQLite's question for one column.
+  /// Returns one column to SQLite.
   @inline(__always)
   func give(_ column: Int32, to context: OpaquePointer?) {
     switch column {
@@ -59,7 +59,7 @@ struct ReadingRow {
 }
 
 extension StoredMeasurement {
-  /// Whether the value, unit and range flag in three columns from this one on say what a measurement says.
+  /// Whether the value, unit and range flag in three columns from `column` on agree with a measurement.
   static func agrees(_ row: RawStatement, from column: Int32, with measurement: Measurement) -> Bool {
     let parts = StoredMeasurement(measurement)
     guard row.integer(column + 2) == parts.rangeFlag else { return false }

@@ -4,10 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores readings once: the hot loop of every import.
+/// Stores each reading once: the hot loop of every import.
 ///
-/// What lies outside the positions that the store holds is new; what lies inside is looked up first. So a chunk is
-/// never inserted in part, and a second import of a file reads and does not write.
+/// Positions outside those that the store has are new; positions inside are looked up first. So a chunk is
+/// never inserted only in part, and a second import of a file reads and does not write.
 final class ReadingWriter {
   private let database: Database
   private let ingest: Int64
@@ -20,17 +20,18 @@ final class ReadingWriter {
   private var order = BatchOrder()
   private var table: SeriesTable
   private var outcome = Outcome()
-  /// Readings of the batch that are in the store with another value.
+  /// Readings of the batch that the store has with another value.
   private var differing: [BatchOrder.Item] = []
-  /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
+  /// For the current chunk: the indexes of items that the store may have, and whether it has each item.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
   /// The positions of the chunk's new readings that the remote lacks.
   private var pending = PendingPositions()
-  /// Readings of the batch that were there before this import, by the places of their series.
+  /// Readings of the batch that were stored before this import, by the indexes of their series.
   private var met: [[SeriesPoint]] = []
-  /// How many readings of a chunk are new where their trigger is left out for the rest of the batch: to drop and create one
-  /// takes 0.5 ms, as long as the trigger takes for 500 readings, and a batch has up to 40 chunks.
+  /// The number of new readings in a chunk from which their trigger is dropped for the rest of the batch.
+  /// Dropping and creating the trigger takes 0.5 ms, as long as the trigger takes for 500 readings. A batch
+  /// has up to 40 chunks.
   private static let manyReadings = BatchTable.capacity / 2
   /// Whether the batch stores many readings.
   private var storesMany = false
@@ -40,28 +41,29 @@ final class ReadingWriter {
     var known = 0
     var repeated = 0
     var changed = 0
-    /// Shown times of new readings that are a second value of a sensor at a time that no zone repeats, and whether
-    /// there are others of the same hour.
+    /// Shown times with a second, new value of a sensor, although no zone repeats these times. The flag
+    /// states whether the same hour has others.
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
-    /// Places in the batch of readings whose tick belongs to a reading of another day.
+    /// Indexes in the batch of readings whose tick belongs to a reading of another day.
     var restarted: [Int] = []
     /// Known readings that a withdrawal hides.
     var withdrawn = 0
     /// The known readings by their series.
     var met: [(series: Series, points: [SeriesPoint])] = []
-    /// Those of them that a withdrawal hides, each with the id of its series.
+    /// The known readings that a withdrawal hides, each with the id of its series.
     var metWithdrawn: [(series: Int64, point: SeriesPoint)] = []
   }
 
-  /// - Parameter isUploaded: whether the remote has the readings already, because they come from it.
+  /// - Parameter isUploaded: whether the remote already has the readings, because they come from it.
   init(_ database: Database, _ chunk: BatchTable, ingest: Int64, isUploaded: Bool = false) throws {
     self.database = database
     self.ingest = ingest
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
     self.chunk = chunk
-    // OR FAIL: else each statement keeps its own journal, so that it could be undone without its transaction.
+    // With OR FAIL, SQLite does not keep a journal for each statement, which it needs to undo only that
+    // statement.
     insert = try RawStatement(
       keptBy: database,
       """
@@ -95,9 +97,10 @@ final class ReadingWriter {
   /// Stores a batch inside the caller's transaction.
   ///
   /// - Parameters:
-  ///   - devices: those to which the readings point.
+  ///   - devices: the devices to which the readings refer.
   ///   - deviceIDs: their stored ids.
-  ///   - zone: the zone by which the source placed the readings; nil where it only passes on what others derived.
+  ///   - zone: the zone from which the source derived the offsets; nil if the source only has offsets that
+  ///     others derived.
   func write(
     _ readings: [Reading], of devices: [Device], deviceIDs: [Int64], placedBy zone: LogbookZone?
   ) throws -> Outcome {
@@ -127,7 +130,7 @@ final class ReadingWriter {
     for (index, items) in order.together.enumerated() {
       try settleDifference(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
     }
-    // A batch that fails takes its transaction back, and with it what became of the trigger.
+    // If the batch fails, the rollback also restores the trigger.
     if storesMany { try Roles.keepReadings(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
     for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
@@ -152,7 +155,7 @@ extension ReadingWriter {
     }
   }
 
-  /// Finds those of the items whose identity the store holds; returns their number.
+  /// Finds the items whose identity the store has. Returns their number.
   private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
     isKnown.removeAll(keepingCapacity: true)
     candidates.removeAll(keepingCapacity: true)
@@ -172,7 +175,7 @@ extension ReadingWriter {
       known += 1
       let isWithdrawn = find.integer(6) == 1
       if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
-        // What is withdrawn says nothing of what its device counts.
+        // A withdrawn reading does not show that the device started to count again.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, readings[item.index]) {
         differing.append(item)
@@ -185,7 +188,7 @@ extension ReadingWriter {
     return known
   }
 
-  /// Counts a reading that was there before this import.
+  /// Counts a reading that was stored before this import.
   private func meet(
     _ item: BatchOrder.Item, _ readings: [Reading], occurrence: Int64, isWithdrawn: Bool
   ) {
@@ -213,7 +216,8 @@ extension ReadingWriter {
     outcome.new += inserted
   }
 
-  /// Whether a stored reading of one identity is the same one. A control test is none of a person's own readings.
+  /// Whether a stored reading with the same identity is the same reading. A control test never equals a
+  /// reading of a person.
   @inline(__always)
   private func agrees(_ stored: RawStatement, _ reading: Reading) -> Bool {
     StoredMeasurement.agrees(stored, from: 1, with: reading.measurement)
@@ -224,7 +228,8 @@ extension ReadingWriter {
     stored.integer(7) & Int64(ReadingMarks.controlSolution.rawValue) != 0
   }
 
-  /// Whether another time within an hour has two values as well: two passes of a clock, and not two readings in a minute.
+  /// Whether another time within an hour has two values as well. This shows a clock that was set back, and
+  /// not two readings in one minute.
   private func isOfTurnedClock(_ index: Int, _ readings: [Reading]) -> Bool {
     let item = order.together[index][0]
     guard readings[item.index].kind == .cbg else { return false }
@@ -249,11 +254,12 @@ extension ReadingWriter {
         measurement: StoredMeasurement(reading.measurement), marks: reading.marks.union(marks)))
   }
 
-  /// Compares the readings of one place in this input with those in the store: known under any occurrence; changed at the
-  /// source, as many as the place holds that this input no longer gives; else a further occurrence. What is withdrawn is
-  /// known, too, and apart from that it takes no place.
+  /// Compares the readings of one place in this input with the stored ones. A reading is known if any
+  /// occurrence has its value. Otherwise it is a change at the source, for each stored value that this input
+  /// no longer has. All others get a further occurrence. Withdrawn readings are known as well, but are never
+  /// replaced.
   ///
-  /// - Parameter isClockSetBack: whether two passes of a clock explain them.
+  /// - Parameter isClockSetBack: whether a clock that was set back explains the readings.
   private func settleDifference(
     _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
   ) throws {
@@ -298,21 +304,21 @@ extension ReadingWriter {
     let isOwn: Bool
   }
 
-  /// What the store holds at one place.
+  /// The stored readings at one place.
   private struct Place {
-    /// The stored reading that agrees with each item; nil for one whose value is not there.
+    /// The stored reading that agrees with each item; nil if its value is not stored.
     var known: [Known?]
-    /// How many shown readings of other imports no item agrees with, own ones and control tests apart.
+    /// The number of visible readings of other imports that no item agrees with, without control tests.
     var replaced = 0
     var replacedControlTests = 0
-    /// Whether a reading is shown there.
+    /// Whether the place has a visible reading.
     var isTaken = false
-    /// Whether the tick is that of a shown reading of another day.
+    /// Whether a visible reading of another day has the tick.
     var holdsAnotherDay = false
-    /// Every occurrence there.
+    /// Every occurrence at the place.
     var occurrences: Set<Int64> = []
 
-    /// Takes one of those that this input no longer gives; false where none is left.
+    /// Uses one of the readings that this input no longer has; false if none is left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
       let count = reading.isControlTest ? \Place.replacedControlTests : \Place.replaced
       guard self[keyPath: count] > 0 else { return false }
@@ -320,7 +326,8 @@ extension ReadingWriter {
       return true
     }
 
-    /// The one behind the last; where a reading from elsewhere has the last that there can be, the first that is free.
+    /// The occurrence after the last one. If a reading from elsewhere has the maximum, it is the first free
+    /// one.
     mutating func takeOccurrence() -> Int64 {
       let last = occurrences.max() ?? -1
       let next =
@@ -348,7 +355,7 @@ extension ReadingWriter {
         isAnotherDay
         ? nil
         : items.firstIndex { agrees(stored, readings[$0.index]) }
-      // Of equal ones the shown one counts.
+      // Of equal readings, take the visible one.
       if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
       if known.isWithdrawn { continue }
       place.isTaken = true

@@ -4,34 +4,37 @@ import HeapModule
 import Logbook
 import TemporaryFiles
 
-/// Readings that a file gives in no order of time, or the newest first, kept beside the store until they can be stored in theirs.
+/// Readings that a file has unsorted or newest first. They are kept outside of the store until they can be
+/// stored in the order of time.
 ///
-/// Stored as they come, every batch in no order would change nearly every page of the table, and an import's time would grow
-/// with the square of its readings. Batches that go one before the other are stored between the readings of others: each insert
-/// looks for its place twice, which takes three quarters more of SQLite's time than appending. Kept are sorted runs in a file,
-/// which are merged at the end.
+/// If unsorted readings were stored as they come, every batch would change nearly every page of the table.
+/// The time of an import would grow with the square of its readings. Batches that each precede the last one
+/// are inserted before stored readings. Each insert then searches twice for its place, which takes three
+/// quarters more of SQLite's time than appending. The readings are kept in a file as sorted runs, which are
+/// merged at the end.
 struct ScatteredReadings {
-  /// The most runs: two million readings in 128 MB, since the file's folder may be memory.
+  /// The maximum number of runs: two million readings in 128 MB, since the file's folder may be in memory.
   static let maxRuns = 100
-  /// How many readings of each run are in memory while the runs are merged.
+  /// The number of readings of each run that are in memory during the merge.
   static let bufferSize = 256
-  /// Fewer are not worth it.
+  /// For fewer readings, the order costs less than keeping them.
   static let fewest = 10_000
-  /// So many steps between neighbours are looked at.
+  /// The number of steps between neighbours that are examined.
   static let sampleSize = 256
-  /// Half of the steps in a shuffled file go over more than a quarter of the time that it spans.
+  /// Half of the steps in a shuffled file are longer than a quarter of its period.
   static let minPart: Int64 = 16
 
   private let file: UnlinkedFile
   private var runs: [Int] = []
 
-  /// - Throws: `Failure` where no temporary file can be created.
+  /// - Throws: `Failure` if no temporary file can be created.
   init() throws { file = try UnlinkedFile() }
 
-  /// Whether another run would be too many.
+  /// Whether the maximum number of runs is reached.
   var isFull: Bool { runs.count >= Self.maxRuns }
 
-  /// Whether most steps from one reading to the next are a good part of the time that most readings span.
+  /// Whether most steps from one reading to the next are longer than `1 / minPart` of the period of most
+  /// readings.
   static func areScattered(_ readings: [Reading]) -> Bool {
     guard readings.count >= fewest else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
@@ -52,16 +55,16 @@ struct ScatteredReadings {
   /// Keeps a batch.
   ///
   /// - Parameter devices: the stored ids of the device indexes.
-  /// - Throws: `Failure` where the folder of the file is full: the batch is not kept then, those before are, and no
-  ///   other can be.
+  /// - Throws: `Failure` if the folder of the file is full. This batch is then not kept, earlier ones are,
+  ///   and no later one can be.
   mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
     let run = readings.sorted { Place($0, devices, run: 0) < Place($1, devices, run: 0) }
     try run.withUnsafeBytes { try file.append($0) }
     runs.append(readings.count)
   }
 
-  /// Gives all that was kept in the order of the table's key, batch by batch, those of one place in the order in which
-  /// they came.
+  /// Passes all kept readings to `store` batch by batch, in the order of the table's key. Readings at one
+  /// place keep the order in which they came.
   func merge(of devices: [Int64], _ store: ([Reading]) throws -> Void) throws {
     var cursors: [Cursor] = []
     var start = 0
@@ -90,7 +93,8 @@ struct ScatteredReadings {
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
         let following = Place(reading, devices, run: place.run)
-        // Runs one behind the other, as of a file with the newest first, cost one comparison for each reading.
+        // If runs follow each other, as in a file with the newest first, this costs one comparison for each
+        // reading.
         let isNext = heap.min.map { following < $0 } ?? true
         next = isNext ? following : heap.replaceMin(with: following)
       } else {
@@ -102,7 +106,7 @@ struct ScatteredReadings {
 }
 
 extension ScatteredReadings {
-  /// Where a reading is, in an order that is the table's but for that of the devices; behind it its run.
+  /// The place of a reading in the order of the table, except for the order of devices, followed by its run.
   private struct Place: Comparable {
     let partition: Int64
     let position: Int64
@@ -120,7 +124,7 @@ extension ScatteredReadings {
       self.run = run
     }
 
-    /// Whether both are one place, of whichever runs.
+    /// Whether both are the same place, in any run.
     func isSame(as other: Place) -> Bool { partition == other.partition && position == other.position }
 
     static func < (left: Self, right: Self) -> Bool {
@@ -130,7 +134,7 @@ extension ScatteredReadings {
     }
   }
 
-  /// A place in a run, with some readings from there on. Places count readings from the start of the file.
+  /// An index in a run, with some readings from there on. Indexes count readings from the start of the file.
   private struct Cursor {
     var next: Int
     let end: Int
@@ -142,7 +146,7 @@ extension ScatteredReadings {
       self.end = end
     }
 
-    /// The reading at the place; nil at the end of the run.
+    /// The reading at the index; nil at the end of the run.
     mutating func reading(from file: UnlinkedFile) throws -> Reading? {
       guard next < end else { return nil }
       if next >= start + buffer.count {

@@ -4,24 +4,24 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// One device's readings of one kind and position kind, as the store knows them.
+/// One device's readings of one kind and position kind, as they are stored.
 struct Series {
   let id: Int64
   let device: Int64
   let positionKind: PositionKind
-  /// The part of the table in which its readings are; see the schema.
+  /// The partition of the table that has its readings; see the schema.
   let partition: Int64
   let kind: ReadingKind
-  /// The first and the last position that the store holds; what is outside is not in the store.
+  /// The first and the last stored position. The store has no reading outside of them.
   let positions: ClosedRange<Int64>?
 
-  /// Whether its ticks are instants in milliseconds, for which the schema has a partition of their kind.
+  /// Whether its ticks are instants in milliseconds, for which the schema has a partition for each kind.
   var isInstant: Bool { partition < 0 }
 }
 
 /// The series of one batch's readings, and what the batch adds to their counters.
 ///
-/// Made again for each transaction, because another process may store readings in between.
+/// Created again for each transaction, because another process may store readings in between.
 struct SeriesTable {
   private struct Change {
     var new = 0
@@ -32,10 +32,10 @@ struct SeriesTable {
 
   private let database: Database
   private let deviceIDs: [Int64]
-  /// Every series met so far; readings are ordered and counted by their places in here.
+  /// Every series so far. Readings are ordered and counted by their indexes in this list.
   private(set) var all: [Series] = []
   private var changes: [Change] = []
-  /// Places in `all` by device index, kind and position kind; -1 for what was not met yet.
+  /// Indexes in `all` by device index, kind and position kind; -1 for a series that is not in it yet.
   private var places: [Int] = []
 
   /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
@@ -44,7 +44,7 @@ struct SeriesTable {
     self.deviceIDs = deviceIDs
   }
 
-  /// The place of a reading's series in `all`.
+  /// The index of a reading's series in `all`.
   @inline(__always)
   mutating func place(of reading: Reading) throws -> Int {
     let code = Self.code(reading)
@@ -52,9 +52,9 @@ struct SeriesTable {
     return try meet(reading, code)
   }
 
-  /// Meets the series of a batch, those with the fewest readings first. New ones get their ids in this order, and ticks that a
-  /// device counts are stored by these ids (see the schema): so most readings of an input are appended, whichever device
-  /// it names first.
+  /// Adds the series of a batch, those with the fewest readings first. New series get their ids in this
+  /// order, and ticks that a device counts are stored by these ids (see the schema). So most readings of an
+  /// input are appended, whichever device comes first.
   mutating func meet(_ readings: [Reading]) throws {
     var groups: [(first: Int, count: Int)] = []
     var groupsByCode: [Int] = []
@@ -72,14 +72,14 @@ struct SeriesTable {
     }
   }
 
-  /// Whether the store may hold a reading of the series at a place here, at this position.
+  /// Whether the store may have a reading of the series at this index and position.
   @inline(__always)
   func mayHold(_ place: Int, position: Int64) -> Bool {
     guard let positions = all[place].positions else { return false }
     return positions.contains(position)
   }
 
-  /// Counts a new reading of the series at a place.
+  /// Counts a new reading of the series at an index.
   @inline(__always)
   mutating func count(_ reading: Reading, at place: Int) {
     let time = reading.deviceTime.seconds
@@ -91,12 +91,12 @@ struct SeriesTable {
     if all[place].isInstant, !PositionSpan.isNear(reading.position, time) { changes[place].hasStrays = true }
   }
 
-  /// The stored ids of devices of which readings with ticks are new.
+  /// The stored ids of devices that have new readings with ticks.
   var devicesWithNewTicks: Set<Int64> {
     Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
   }
 
-  /// Adds what was counted to the store's counters; returns the new readings by kind.
+  /// Adds the counts to the store's counters. Returns the new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
     let hasItemZones = try ItemZoneTables.haveSeries(database)
@@ -115,7 +115,7 @@ struct SeriesTable {
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
           change.times.first, change.times.last, change.hasStrays,
         ])
-      // A withdrawal may catch what is new.
+      // A withdrawal may hide new readings.
       try database.executeCached(
         sql: """
           INSERT INTO changed_series (series, first_position, last_position) SELECT ?, ?, ?
@@ -174,8 +174,9 @@ extension SeriesTable {
 }
 
 extension Reading {
-  /// Whether the tick that places it is an instant, in milliseconds since 1970: those of all devices go on together. No
-  /// device counts so far, and no instant that is shown lies so near to 1970. Larger numbers are random: those of typed readings.
+  /// Whether the position is an instant in milliseconds since 1970. All devices share these positions. No
+  /// device has counted this far, and no shown instant is this near to 1970. Larger numbers are random: they
+  /// belong to typed readings.
   var isPlacedByInstant: Bool {
     positionKind == .tick && position >= 100_000_000_000 && position < Device.typedTicks.lowerBound
   }

@@ -4,18 +4,18 @@ import GRDB
 package import Logbook
 
 extension StoredReading {
-  /// What makes it the reading it is, in any store.
+  /// The identity of the reading, which is the same in every store.
   package var identity: ReadingIdentity {
     ReadingIdentity(
       device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
       occurrence: occurrence)
   }
 
-  /// A name that a person can type: `r`, the shown time in seven digits of base 32, and two digits from the identity. The
-  /// same in every store. The address where the time is before 1970 or after 3058.
+  /// An id that a person can type: `r`, the shown time in seven digits of base 32, and two digits from the
+  /// identity. The same in every store. If the time is before 1970 or after 3058, it is the address.
   package var shortID: String { ShortReadingID(self)?.text ?? address }
 
-  /// The reading of an identity; nil without one.
+  /// The reading with an identity; nil without one.
   static func fetch(_ identity: ReadingIdentity, _ database: Database) throws -> StoredReading? {
     let name = SeriesName(identity)
     return try Row.fetchOne(
@@ -35,16 +35,17 @@ extension StoredReading {
   }
 }
 
-/// The parts of a short name of a reading. The shown time finds it without a search over the whole store, and never changes.
+/// The parts of a short id of a reading. The shown time, which never changes, finds it without searching the
+/// whole store.
 struct ShortReadingID {
-  /// Digits that nobody takes for one another: no `i`, `l`, `o` and `u`.
+  /// Digits that people do not confuse: no `i`, `l`, `o` and `u`.
   private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
   private static let timeDigits = 7
   private static let maxSeconds: Int64 = 1 << (5 * Int64(timeDigits))
 
   /// The shown time.
   let seconds: Int64
-  /// The digits from the identity, which may be left out where the time is enough.
+  /// The digits from the identity. They may be left out if the time identifies one reading.
   let check: String
 
   init?(_ reading: StoredReading) {
@@ -53,7 +54,7 @@ struct ShortReadingID {
     check = String(reading.identity.key.prefix(2).map { Self.digits[Int($0 & 31)] })
   }
 
-  /// The parts of a text; nil for what cannot be such a name.
+  /// The parts of a text; nil if the text cannot be a short id.
   init?(text: String) {
     guard text.first == "r" || text.first == "R" else { return nil }
     let places = text.dropFirst().lowercased().map { digit in
@@ -82,13 +83,13 @@ struct ShortReadingID {
 }
 
 extension Store {
-  /// The reading of a short name; nil without one.
+  /// The reading with a short id; nil without one.
   ///
-  /// - Throws: `Failure` of category `usage` where several readings have it.
+  /// - Throws: `Failure` of category `usage` if several readings have it.
   func reading(short id: ShortReadingID) throws -> StoredReading? {
     var filter = ItemFilter()
     (filter.recordKinds, filter.includesWithdrawn) = ([], true)
-    // No offset moves a time further.
+    // No offset is larger than a day.
     let day: Int64 = 86_400
     (filter.since, filter.until) = (id.seconds - day, id.seconds + day + 1)
     var found: [StoredReading] = []

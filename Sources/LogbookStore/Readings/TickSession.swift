@@ -2,20 +2,21 @@
 
 import Logbook
 
-/// Whether a device still counts on from the same start: a tick names a reading only within one count.
+/// Detects that a device started to count again from the beginning. A tick identifies a reading only within
+/// one count.
 enum TickSession {
-  /// A clock that is set to another zone moves a shown time by no more. A device that was replaced or reset gives its
-  /// first ticks again on another day.
+  /// The largest shift of a shown time when a clock is set to another zone. A device that was replaced or
+  /// reset has its first ticks again on another day.
   private static let longestShift: Int64 = 26 * 3600
 
-  /// Whether a reading is another one than that which the store holds under its tick.
+  /// Whether a reading is another one than the stored reading with the same tick.
   @inline(__always)
   static func isAnother(_ reading: Reading, thanShownAt stored: Int64) -> Bool {
     reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift
   }
 
-  /// What becomes of a reading that is another one: without a serial number the device can be distinguished by a name
-  /// that a person gives, so nothing more of it is stored under the old one; with a serial number nothing can.
+  /// Rejects a reading that is another one. A device without a serial number can be distinguished by a name
+  /// that a person gives, so nothing more is stored under its old name. A device with a serial number cannot.
   ///
   /// - Throws: `Failure` of category `badInput` for a device without a serial number.
   static func refuse(_ reading: Reading, of device: Device, from source: String) throws -> Rejection {

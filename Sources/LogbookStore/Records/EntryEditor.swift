@@ -3,14 +3,14 @@
 import GRDB
 package import Logbook
 
-/// What a person types at once: readings and records of one moment.
+/// The readings and records of one moment that a person types in one command.
 package struct TypedEntry: Sendable {
-  /// The readings with what took them: `Device.typed`, or what a line of another store states.
+  /// The readings and their devices: `Device.typed`, or the device that a line of another store states.
   package var readings: [(reading: Reading, device: Device)]
-  /// The records with the ids that were made for them. Those after the first belong to it.
+  /// The records and their new ids. Those after the first belong to the first.
   package var records: [(draft: RecordDraft, guid: String)]
 
-  /// An entry of these items.
+  /// An entry with these items.
   package init(
     readings: [(reading: Reading, device: Device)] = [], records: [(draft: RecordDraft, guid: String)] = []
   ) {
@@ -18,45 +18,46 @@ package struct TypedEntry: Sendable {
   }
 }
 
-/// How an entry is corrected. A reading never changes: the old one is hidden, and another one is added.
+/// The correction of an entry. A reading never changes: the old one is hidden, and another one is added.
 package struct EntryRevision: Sendable {
-  /// Readings that are hidden.
+  /// Readings to be hidden.
   package var hidden: [StoredReading] = []
   /// Readings of the entry that stay.
   package var kept: [StoredReading] = []
-  /// Records of the entry with what they then hold.
+  /// Records of the entry, each with its corrected content.
   package var records: [(guid: String, draft: RecordDraft)] = []
-  /// What is added.
+  /// Items to be added.
   package var added = TypedEntry()
 
   /// A revision that changes nothing.
   package init() {}
 }
 
-/// The one way in which a person types readings into a store. Each call is one transaction, and one step of `undo`.
+/// The only code that stores typed readings. Each call is one transaction, and one step of `undo`.
 ///
 /// Needs a store opened as `importer`, the role that stores readings.
 package struct EntryEditor {
   private let store: Store
   private let now: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
   }
 
-  /// The items of an entry that was typed, and whether one of them was not there before.
+  /// The items of a typed entry, and whether one of them is new.
   package struct Outcome: Sendable {
-    /// The items as they are in the store.
+    /// The items as they are stored.
     package let items: [StoredItem]
-    /// False where the store had all of them.
+    /// False if the store already had all of them.
     package let isNew: Bool
   }
 
-  /// Stores entries, all of them or none, each as a step of its own.
+  /// Stores all of the entries or none. Each entry is a separate step of `undo`.
   ///
-  /// - Throws: `Failure`: `badInput` for a reading that the store has with another value, and as for records that are added.
+  /// - Throws: `Failure`: `badInput` for a reading that the store has with another value. Also as for records
+  ///   that are added.
   package func add(_ entries: [TypedEntry]) throws -> [Outcome] {
     try store.write { database in
       try entries.map { entry in
@@ -75,7 +76,7 @@ package struct EntryEditor {
     }
   }
 
-  /// Corrects an entry; returns its items as they are then.
+  /// Corrects an entry. Returns its items after that.
   ///
   /// - Throws: `Failure` as for records that are edited and added.
   package func revise(_ revision: EntryRevision) throws -> [StoredItem] {
@@ -98,7 +99,7 @@ package struct EntryEditor {
     }
   }
 
-  /// Stores readings; returns those that were not there, and all of them.
+  /// Stores readings. Returns the new ones, and all of them.
   private func write(
     _ typed: [(reading: Reading, device: Device)], _ database: Database
   ) throws -> (added: [StoredReading], all: [StoredReading]) {
@@ -139,12 +140,13 @@ package struct EntryEditor {
       + records.map { .record(try RecordEditor.require($0.guid, database)) }
   }
 
-  /// The ingest of typed readings, one for a store.
+  /// The ingest of all typed readings of a store.
   private static func ingest(at now: Int64, _ database: Database) throws -> Int64 {
     let known = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(UndoPlan.isTyped) ORDER BY id LIMIT 1"))
     if let known { return known }
-    // Without an end: what is typed later belongs to it, too, and its clock says nothing of the last import.
+    // It has no end: readings that are typed later belong to it as well, and its time does not count as the
+    // last import.
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, started_at, outcome, counts)
@@ -154,16 +156,16 @@ package struct EntryEditor {
   }
 }
 
-/// The items of an entry that is corrected.
+/// The items of an entry that is being corrected.
 package struct StoredEntry: Sendable {
-  /// Its readings that are shown.
+  /// Its visible readings.
   package var readings: [StoredReading] = []
-  /// Its records that are not deleted, the entry before what belongs to it.
+  /// Its records that are not deleted, the entry before the records that belong to it.
   package var records: [StoredRecord] = []
 }
 
 extension Store {
-  /// The entry that a person typed or corrected last in this store; nil for none.
+  /// The last entry that a person typed or corrected in this store; nil for none.
   package func lastEntry() throws -> StoredEntry? {
     try read { database in
       let actions = try ActionLog.actions(
@@ -176,7 +178,7 @@ extension Store {
     }
   }
 
-  /// The entry to which an item belongs that was typed here; only the item where nothing is known of others.
+  /// The entry of an item that was typed here; only the item if no other items are known.
   package func entry(of item: StoredItem) throws -> StoredEntry {
     try read { database in
       let guid: String
@@ -197,7 +199,8 @@ extension Store {
     }
   }
 
-  /// How far back the last entry is looked for. Edits of settings, such as hidden readings, are in between.
+  /// How many actions are searched for the last entry. Between the entries are edits of settings, such as
+  /// hidden readings.
   private static let searchedActions = 100
 
   private static func entry(of action: PersonAction, _ database: Database) throws -> StoredEntry {

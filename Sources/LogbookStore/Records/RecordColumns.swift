@@ -4,34 +4,34 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The columns of `record` that hold what a record says, the same for edits, resolutions and sync.
+/// The columns of `record` with the content of a record, the same for edits, resolutions and sync.
 enum RecordColumns {
-  /// In one list, so that no write of a state leaves one out.
+  /// One list, so that every write of a state includes all of them.
   static let content = [
     "entry_guid", "device_time", "utc_offset", "offset_source", "fields", "deleted", "edited_at",
   ]
 
-  /// Those that say where the record came from, which are set once.
+  /// The columns for the source of the record, which are set once.
   static let provenance = ["provenance_format", "provenance_source"]
 
-  /// Sets these to the arguments of their names, where they are not known yet.
+  /// Sets these columns to the arguments of their names, where they are unknown so far.
   static let provenanceLearned = provenance.map { "\($0) = coalesce(\($0), :\($0))" }.joined(separator: ", ")
 
-  /// The values for them.
+  /// The values for these columns.
   static func arguments(_ provenance: Provenance?) -> StatementArguments {
     ["provenance_format": provenance?.format, "provenance_source": provenance?.source]
   }
 
-  /// The same in a row of columns, of which this is the first.
+  /// The source from a row, whose first of these columns is `first`.
   static func provenance(_ row: StoredRow, from first: Int) throws -> Provenance? {
     guard let format: String = try row[first] else { return nil }
     return Provenance(format: format, source: try row[first + 1])
   }
 
-  /// Sets each of them to the argument of its name.
+  /// Sets each content column to the argument of its name.
   static let assignments = content.map { "\($0) = :\($0)" }.joined(separator: ", ")
 
-  /// Inserts a row with them and these further columns, each from the argument of its name.
+  /// Inserts a row with all these columns and further ones, each from the argument of its name.
   static func insertion(with others: [String] = []) -> String {
     let columns = ["guid", "kind"] + content + provenance + others
     return """
@@ -45,9 +45,9 @@ enum RecordColumns {
     try arguments(state, placer) + arguments(state.provenance)
   }
 
-  /// The values of a state for them.
+  /// The values of a state for the content columns.
   ///
-  /// - Parameter placer: places a time whose offset the state leaves to the zones.
+  /// - Parameter placer: derives the offset if the state leaves it to the zones.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
     let placement = try placer.place(state)
     return [

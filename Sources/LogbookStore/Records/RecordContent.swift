@@ -2,11 +2,12 @@
 
 import Logbook
 
-/// What of a record an import compares: its fields, its time with the offset that is stated, and whether it is deleted.
+/// The parts of a record that an import compares: its fields, its time with the stated offset, and whether it
+/// is deleted.
 struct RecordContent {
   let fields: String
   let deviceTime: Int64
-  /// Nil where the zones of the logbook decide.
+  /// Nil if the offset follows from the zones of the logbook.
   let statedOffset: Int?
   let isDeleted: Bool
 
@@ -31,25 +32,25 @@ struct RecordContent {
       isDeleted: state.isDeleted)
   }
 
-  /// Whether a stored record says all that this row says. A row without an offset says nothing against a stated one.
+  /// Whether a stored record agrees with this row. A row without an offset agrees with any stated one.
   func isSaid(by stored: RecordContent) -> Bool {
     fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
       && (statedOffset == nil || statedOffset == stored.statedOffset)
   }
 
-  /// What a withdrawal compares of the record.
+  /// The digest of the record that a withdrawal compares.
   var withdrawalDigest: String {
     RecordState.withdrawalDigest(
       deviceTime: DeviceTime(seconds: deviceTime), statedOffset: statedOffset.map { Int32(clamping: $0) },
       fields: fields)
   }
 
-  /// The form in which `imported` keeps it: the time with a stated offset in seconds, then the fields.
+  /// The form in the column `imported`: the time with a stated offset in seconds, then the fields.
   var text: String {
     let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
     return "\(deviceTime)\(offset) \(fields)"
   }
-  /// The same text of a stored row.
+  /// The SQL for the same text from a stored row.
   static let sql = """
     (record.device_time || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) ELSE '' END
       || ' ' || record.fields)

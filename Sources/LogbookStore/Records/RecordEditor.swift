@@ -3,15 +3,15 @@
 import GRDB
 package import Logbook
 
-/// What a person says of a record.
+/// The content that a person gives a record.
 package struct RecordDraft: Hashable, Sendable {
-  /// What it is about. Never changes once the record is there.
+  /// The kind. Never changes once the record is stored.
   package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The offset of the shown time from UTC, and its source.
   package var placement: Placement
   /// The content.
   package var fields: RecordFields
@@ -24,7 +24,7 @@ package struct RecordDraft: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// What a record holds.
+  /// The content of a stored record.
   package init(_ record: StoredRecord) throws {
     self.init(
       kind: record.kind, at: record.deviceTime, placement: record.placement,
@@ -32,12 +32,12 @@ package struct RecordDraft: Hashable, Sendable {
     entryGuid = record.entryGuid
   }
 
-  /// Whether both say the same. An offset that the zones derive says nothing.
+  /// Whether both have the same content. Offsets that are derived from zones are not compared.
   func agrees(with other: RecordDraft) -> Bool {
     state(editedAt: 0).agrees(with: other.state(editedAt: 0))
   }
 
-  /// What the record says once this is stored.
+  /// The state of the record once the draft is stored.
   func state(editedAt now: Int64, isDeleted: Bool = false) -> RecordState {
     RecordState(
       kind: kind, entryGuid: entryGuid, deviceTime: deviceTime, placement: placement, fields: fields,
@@ -45,23 +45,23 @@ package struct RecordDraft: Hashable, Sendable {
   }
 }
 
-/// What became of a record.
+/// The result of an edit of a record.
 package struct RecordEdit: Sendable {
-  /// The record behind the edit.
+  /// The record after the edit.
   package let record: StoredRecord
-  /// How many records were edited: 0 when nothing had to change, more than 1 when children were deleted with it.
+  /// The number of edited records: 0 if nothing had to change, more than 1 if children were deleted as well.
   package let edits: Int
 
-  /// A record behind so many edits.
+  /// The record after this number of edits.
   package init(record: StoredRecord, edits: Int) {
     self.record = record
     self.edits = edits
   }
 }
 
-/// The only way in which people change records: every edit raises `version` by one in the transaction that makes it.
-/// Records of a kind that this program does not know are left as they are: only the program that wrote them knows what
-/// their fields mean.
+/// The only code with which people change records: every edit increases `version` by one in its transaction.
+/// Records of unknown kinds are not changed, since only the program that wrote them knows the meaning of
+/// their fields.
 ///
 /// Needs a store opened as `editor` or `resolver`.
 package struct RecordEditor {
@@ -70,15 +70,16 @@ package struct RecordEditor {
 
   /// An editor of the records of this store.
   ///
-  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
   }
 
-  /// Stores a record under an id that was made for it.
+  /// Stores a record under a new id.
   ///
-  /// - Throws: `Failure`: `badInput` for an id that is taken and for content beyond the limits of a record, and as for an entry that cannot take it.
+  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Also as
+  ///   for an entry that cannot have it.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       try ActionLog(database, at: now).noting(.add, [guid]) {
@@ -89,7 +90,7 @@ package struct RecordEditor {
 
   /// Stores records of attachments with their contents, all of them or none.
   ///
-  /// - Parameter contents: what was taken in of the same store.
+  /// - Parameter contents: the contents that were collected for this store.
   /// - Throws: `Failure` as for `add`.
   package func attach(
     _ drafts: [(draft: RecordDraft, guid: String)], _ contents: ContentIntake
@@ -102,11 +103,11 @@ package struct RecordEditor {
     }
   }
 
-  /// Changes a record as `change` says, which sees what the record holds at this very moment. So two edits at once
-  /// never undo each other.
+  /// Changes a record with `change`, which gets the current content in the same transaction. So two
+  /// simultaneous edits never undo each other.
   ///
-  /// - Throws: `Failure`: `missingInput` when there is none or it is deleted, `configuration` for a kind that this program
-  ///   does not know, and as for an entry that cannot take it.
+  /// - Throws: `Failure`: `missingInput` if the record is missing or deleted, `configuration` for an unknown
+  ///   kind. Also as for an entry that cannot have it.
   package func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
@@ -132,10 +133,9 @@ package struct RecordEditor {
     }
   }
 
-  /// Leaves a tombstone of a record and of everything that belongs to it. A record that is deleted already stays as
-  /// it is.
+  /// Replaces a record and everything that belongs to it by tombstones. A deleted record stays as it is.
   ///
-  /// - Throws: `Failure`: `missingInput` when there is none, `configuration` for a kind that this program does not know.
+  /// - Throws: `Failure`: `missingInput` if the record is missing, `configuration` for an unknown kind.
   package func delete(_ guid: String) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
@@ -152,14 +152,14 @@ package struct RecordEditor {
 // MARK: - Writes inside a transaction
 
 extension RecordEditor {
-  /// Makes this state of a record, as one edit.
+  /// Writes this state of a record as one edit.
   static func write(_ state: RecordState, to guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.assignments), version = version + 1 WHERE guid = :guid",
       arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + ["guid": guid])
   }
 
-  /// Whether there is a record of this id, deleted or not.
+  /// Whether a record with this id exists, deleted or not.
   static func exists(_ guid: String, _ database: Database) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"), arguments: [guid])
@@ -175,7 +175,8 @@ extension RecordEditor {
       ])
   }
 
-  /// Leaves tombstones of records and of everything that belongs to them, one edit each; returns how many.
+  /// Replaces records and everything that belongs to them by tombstones, with one edit each. Returns the
+  /// number of edits.
   static func delete(_ guids: [String], at now: Int64, _ database: Database) throws -> Int {
     var (waiting, edits) = (guids, 0)
     while let next = waiting.popLast() {
@@ -185,13 +186,14 @@ extension RecordEditor {
           """,
         arguments: [now, next])
       edits += 1
-      // An export may nest deeper than one level, or in a circle; what is deleted by now is not met again.
+      // An export may nest records deeper than one level, or in a circle. Deleted records are not found
+      // again.
       waiting += try children(of: next, database).filter { !waiting.contains($0) }
     }
     return edits
   }
 
-  /// A record and everything that is deleted with it.
+  /// A record, and everything that is deleted with it.
   private static func withChildren(_ guid: String, _ database: Database) throws -> [String] {
     var (all, next) = ([guid], 0)
     while next < all.count {
@@ -201,7 +203,7 @@ extension RecordEditor {
     return all
   }
 
-  /// The records that belong to an entry, tombstones apart.
+  /// The records that belong to an entry, without tombstones.
   static func children(of guid: String, _ database: Database) throws -> [String] {
     try String.fetchAll(
       database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
@@ -210,7 +212,7 @@ extension RecordEditor {
 }
 
 extension RecordEditor {
-  /// Makes this the content of a record, as one edit; nothing where it says that already.
+  /// Writes this content of a record as one edit. Does nothing if the record already has it.
   func replace(_ guid: String, by draft: RecordDraft, _ database: Database) throws {
     let record = try Self.require(guid, database)
     guard !record.isDeleted else {
@@ -246,7 +248,7 @@ extension RecordEditor {
     return record
   }
 
-  /// Refuses a kind whose fields mean something that this program does not know, and one that only separate commands
+  /// Refuses an unknown kind, whose fields have an unknown meaning, and a kind that only separate commands
   /// write.
   private static func requireKnown(_ record: StoredRecord) throws {
     guard let details = record.kind.details else {
@@ -264,13 +266,13 @@ extension RecordEditor {
     }
   }
 
-  /// Refuses content that no remote would take.
+  /// Refuses content that every remote refuses.
   private static func requireLimits(_ draft: RecordDraft, _ guid: String) throws {
     guard let fault = draft.fields.fault else { return }
     throw Failure(.badInput, "\(guid): cannot store this record: \(fault)")
   }
 
-  /// Refuses an entry that is not there, is deleted, or belongs to an entry itself.
+  /// Refuses an entry that is missing, is deleted, or belongs to another entry.
   private static func requireEntry(_ entry: String, for guid: String, _ database: Database) throws {
     let record = try require(entry, database)
     guard !record.isDeleted else {
@@ -291,7 +293,7 @@ extension RecordEditor {
 }
 
 extension Failure {
-  /// Why people name no record of a zone where they edit records.
+  /// The failure for a record of a zone, which the commands for records cannot edit.
   package static func zoneRecord(_ guid: String) -> Failure {
     Failure(
       .usage,

@@ -3,9 +3,9 @@
 import Logbook
 
 extension RecordFields {
-  /// The fields as the store keeps them.
+  /// The fields in their stored form.
   ///
-  /// - Throws: `Failure` of category `badInput` for what another program may have written there.
+  /// - Throws: `Failure` of category `badInput` for content that another program wrote.
   init(stored text: String, of guid: String) throws(Failure) {
     do throws(JSONError) {
       self = try RecordFields(uncheckedJSON: text)

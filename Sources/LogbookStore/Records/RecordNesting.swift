@@ -3,16 +3,17 @@
 import GRDB
 package import Logbook
 
-/// Which record may belong to which: an entry belongs to none, and what belongs to an entry has no records.
+/// Which record may belong to which: an entry belongs to none, and a record that belongs to an entry has no
+/// records.
 struct RecordNesting {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
 
-  /// Whether a record that is here would close a circle as a part of an entry, or be nested deeper than one level.
+  /// Whether a local record as part of an entry would close a circle, or be nested deeper than one level.
   func forbids(_ guid: String, in entry: String) throws -> Bool {
     if guid == entry { return true }
-    // An entry that is not here yet has no place of its own.
+    // An entry that is not in the store yet is not nested.
     let isNested = try Bool.fetchOne(
       database.cachedStatement(
         sql: "SELECT entry_guid IS NOT NULL FROM record WHERE guid = ? AND deleted = 0"), arguments: [entry])
@@ -21,23 +22,23 @@ struct RecordNesting {
 }
 
 extension SyncTransaction {
-  /// Whether a state from elsewhere puts a record to where it cannot be. What stays where it is stays: an import may
-  /// have nested it.
+  /// Whether a remote state moves a record to a place that is not allowed. A record that stays in its place
+  /// is allowed, since an import may have nested it.
   ///
-  /// - Parameter record: the record as it is here; nil for one that the store meets for the first time.
+  /// - Parameter record: the local record; nil if the store does not have it yet.
   package func forbidsPlace(of remote: RemoteRecord, over record: SyncRecord?) throws -> Bool {
     try forbidsPlace(of: remote.state, remote.guid, over: record)
   }
 
-  /// Whether a state puts the record with this id to where it cannot be.
+  /// Whether a state moves the record with this id to a place that is not allowed.
   package func forbidsPlace(of state: RecordState, _ guid: String, over record: SyncRecord?) throws -> Bool {
     guard !state.isDeleted, let entry = state.entryGuid else { return false }
     if let record, entry == record.state.entryGuid, !record.state.isDeleted { return false }
     return try RecordNesting(database).forbids(guid, in: entry)
   }
 
-  /// Keeps a record that cannot be where the remote has it, and that was not here: it stands for itself, and is in conflict.
-  /// Nobody edited it here, so that nothing of it is pending.
+  /// Stores a record that is new here and cannot be where the remote has it: as a separate entry, in
+  /// conflict. It has no local edit, so nothing of it is pending.
   package func keepApart(_ remote: RemoteRecord) throws {
     var state = remote.state
     state.entryGuid = nil
@@ -49,8 +50,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Puts records to where others moved them and where they could not be, as soon as they can: what stood in the way came
-  /// before them by chance, or was decided elsewhere. Only those that nobody edited here.
+  /// Moves records to the places where the remote has them, as soon as these are allowed. The obstacle
+  /// arrived earlier by chance, or was resolved on another node. Only records without local edits are moved.
   ///
   /// - Returns: their ids.
   package func settlePlaces() throws -> [String] {
@@ -62,8 +63,8 @@ extension SyncTransaction {
     return settled
   }
 
-  /// What is in conflict and not pending: a state from elsewhere that only its place kept from being adopted. Statements of
-  /// zones are in conflict for other reasons.
+  /// Records in conflict that are not pending: only the place of the remote state prevented its adoption.
+  /// Statements of zones are in conflict for other reasons.
   private func unplacedRecords() throws -> [(SyncRecord, RemoteRecord)] {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -75,7 +76,7 @@ extension SyncTransaction {
       guard let record = try record(guid), let revision = record.conflictRevision,
         let text = try String.fetchOne(
           database.cachedStatement(sql: "SELECT conflict FROM record WHERE guid = ?"), arguments: [guid]),
-        // One that cannot be read is taken out by the upload; see `SyncTexts`.
+        // The upload handles a state that cannot be read; see `SyncTexts`.
         let state = SyncTexts(sent: nil, base: nil, conflict: text).conflict
       else { return nil }
       return (record, RemoteRecord(guid: guid, revision: revision, state: state))

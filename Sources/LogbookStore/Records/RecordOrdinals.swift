@@ -4,21 +4,21 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds the record that a row without its own id matches, whatever the order of the rows.
+/// Finds the record that matches a row without its own id, in any order of the rows.
 ///
-/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row matches the record
-/// that an import wrote from equal content. What is left when the input has ended are changed rows and records that
-/// lost theirs; both are paired in the order of their content. Everything is held in TEMP tables, so that memory does
-/// not grow with the input.
+/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row matches the
+/// record that an import wrote from equal content. At the end of the input, changed rows and records without
+/// a row remain; both are paired in the order of their content. All of this is in TEMP tables, so that memory
+/// does not grow with the input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row of this input came before.
+    /// An equal row came earlier in this input.
     case repeated
     /// The record with this guid.
     case stored(guid: String)
-    /// No record yet.
+    /// No record exists yet.
     case free(ordinal: Int)
-    /// One of the records that no row matches so far, or none: the end of the input decides.
+    /// Either one of the records without a matching row so far, or no record. The end of the input decides.
     case open
   }
 
@@ -30,7 +30,7 @@ final class RecordOrdinals {
     try database.executeCached(sql: "DELETE FROM temp.open_row")
   }
 
-  /// What a connection needs before its first ingest.
+  /// The tables that a connection needs before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_ordinal
       (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
@@ -43,7 +43,7 @@ final class RecordOrdinals {
        offset_source INTEGER, fields TEXT, provenance_format TEXT, provenance_source TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
     """
 
-  /// Finds the record of a row, and takes it for this row.
+  /// Finds the record of a row, and assigns it to this row.
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
     let next = try refresh(key)
     switch try match(key.base, content) {
@@ -56,12 +56,12 @@ final class RecordOrdinals {
     return try Bool.fetchOne(unclaimed, arguments: [key.base]) == true ? .open : .free(ordinal: next)
   }
 
-  /// Takes a free ordinal for a row whose record is stored under it.
+  /// Assigns a free ordinal to a row whose record is stored under it.
   func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
   }
 
-  /// Keeps an open row until the input has ended; false when an equal one is held already.
+  /// Keeps an undecided row until the end of the input. False if an equal one is already kept.
   func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -73,11 +73,11 @@ final class RecordOrdinals {
     return database.changesCount > 0
   }
 
-  /// Settles the rows that waited, when the input has ended.
+  /// Decides the kept rows at the end of the input.
   ///
   /// - Parameters:
   ///   - known: receives each row and the guid of the record that it matches.
-  ///   - new: receives each row for which there is no record, and its guid.
+  ///   - new: receives each row without a record, and its guid.
   func settle(
     known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
   ) throws {
@@ -118,8 +118,8 @@ extension RecordOrdinals {
     case claimed(guid: String)
   }
 
-  /// Looks for stored records of a key that are not noted yet; returns the first free ordinal. Another process may have
-  /// stored some since the last look.
+  /// Loads stored records of a key that are not loaded yet. Returns the first free ordinal. Another process
+  /// may have stored some since the last call.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(
       sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")
@@ -142,7 +142,8 @@ extension RecordOrdinals {
     ])
   }
 
-  /// The record that an import wrote from this content, edited here or not; else one that has it.
+  /// The record that an import wrote from this content, edited here or not. Otherwise a record that has this
+  /// content.
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """

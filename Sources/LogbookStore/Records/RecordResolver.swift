@@ -6,29 +6,29 @@ import SQLiteRows
 
 /// A record that needs a decision.
 package struct RecordConflict: Hashable, Sendable {
-  /// Why it needs one.
+  /// The reason for the conflict.
   package enum Cause: String, Hashable, Sendable {
-    /// It was edited here and on the remote since both sides agreed on it.
+    /// It was edited here and on the remote since both sides agreed.
     case edited
-    /// It is deleted, and records belong to it that others added meanwhile.
+    /// It is deleted, and others added records to it meanwhile.
     case orphaned
   }
 
-  /// The identity.
+  /// The id of the record.
   package let guid: String
-  /// Why it needs one.
+  /// The reason for the conflict.
   package let cause: Cause
   /// The local side, which stays in use.
   package let mine: RecordState
-  /// The remote's side; of an orphaned entry what is left of it: kind and time.
+  /// The remote's side. For an orphaned entry, only its kind and time are left.
   package let theirs: RecordState
-  /// The state that both sides agreed on last; nil for none.
+  /// The last state on which both sides agreed; nil for none.
   package let base: RecordState?
 
-  /// The side that was edited last, by the clocks of the two hosts: the only question that clocks are asked. No sync
-  /// depends on the answer.
+  /// The side that was edited last, by the clocks of the two hosts. Nothing else compares these clocks, and
+  /// no sync depends on the answer.
   ///
-  /// - Throws: `Failure` of category `usage` where the clocks do not say.
+  /// - Throws: `Failure` of category `usage` if the clocks do not decide it.
   package func newer() throws -> Resolution {
     guard cause == .edited else {
       throw Failure(
@@ -47,9 +47,9 @@ package struct RecordConflict: Hashable, Sendable {
     return mine > theirs ? .mine : .theirs
   }
 
-  /// Refuses a resolution that this conflict cannot take.
+  /// Refuses a resolution that is not possible for this conflict.
   ///
-  /// - Throws: `Failure`: `usage`, or `configuration` for fields of a kind that this program does not know.
+  /// - Throws: `Failure`: `usage`, or `configuration` for fields of an unknown kind.
   package func check(_ resolution: Resolution) throws {
     switch resolution {
     case .mine, .theirs: return
@@ -74,20 +74,20 @@ package struct RecordConflict: Hashable, Sendable {
   }
 }
 
-/// What a person decides about a conflict.
+/// A person's decision about a conflict.
 package enum Resolution: Hashable, Sendable {
-  /// The local side, as it is.
+  /// Keep the local side as it is.
   case mine
-  /// The remote's side.
+  /// Keep the remote's side.
   case theirs
-  /// The local side here, and the remote's as a separate record under this id.
+  /// Keep the local side, and store the remote's as a separate record with this id.
   case both(guid: String)
-  /// What a person made of the two.
+  /// Keep fields that a person combined from both sides.
   case fields(RecordFields)
 }
 
-/// Settles conflicts. A resolution agrees with the remote on what it holds, and is an edit on top of that, which goes
-/// up like any other.
+/// Resolves conflicts. A resolution accepts the remote's state as the base, and is an edit on top of it,
+/// which is uploaded like any other edit.
 ///
 /// Needs a store opened as `resolver`.
 package struct RecordResolver {
@@ -108,11 +108,11 @@ package struct RecordResolver {
     try store.read { database in try Self.require(guid, database) }
   }
 
-  /// Settles a conflict in one transaction, as the person saw it.
+  /// Resolves a conflict in one transaction, in the form that the person saw.
   ///
-  /// - Parameter now: the host's clock in UTC seconds, which the edit bears.
-  /// - Throws: `Failure`: `missingInput` when it is settled already, `temporary` when a side changed since it was
-  ///   seen, `usage` for a resolution that it cannot take.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
+  /// - Throws: `Failure`: `missingInput` if it is already resolved, `temporary` if a side changed since it
+  ///   was shown, `usage` for an impossible resolution.
   @discardableResult
   package func resolve(
     _ conflict: RecordConflict, _ resolution: Resolution, at now: Int64
@@ -132,7 +132,7 @@ package struct RecordResolver {
 }
 
 extension RecordResolver {
-  /// Writes what was decided; returns how many records were edited.
+  /// Writes the decision. Returns the number of edited records.
   private static func apply(
     _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
   ) throws -> Int {
@@ -147,7 +147,7 @@ extension RecordResolver {
       state.editedAt = now
       try RecordEditor.write(state, to: guid, database)
       guard state.isDeleted else { return 1 }
-      // Else they would be a conflict of their own: records that belong to a deleted entry.
+      // Otherwise they would be another conflict: records that belong to a deleted entry.
       return try 1 + RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
     }
     switch resolution {
@@ -226,14 +226,14 @@ extension RecordResolver {
         + "the other side, or move those first")
   }
 
-  /// What is decided about a deleted entry and its records is made on no state of it. Who decided otherwise at the same
-  /// time meets a conflict, whoever comes second.
+  /// A decision about a deleted entry and its records has no base state. So if two nodes decide differently
+  /// at the same time, the later upload finds a conflict.
   private static func forgetBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// What was sent before the conflict and never answered is forgotten with it: the remote's side is newer, so that
-  /// it can never be applied there any more.
+  /// Also removes the version that was sent before the conflict without an answer. The remote's side is
+  /// newer, so the server can never apply that version any more.
   private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: """

@@ -10,10 +10,10 @@ struct RecordRow {
   let content: RecordContent
   let utcOffset: Int
   let offsetSource: Int
-  /// Nil if unknown, and for what states something about other records.
+  /// Nil if unknown, and for a statement about other records.
   let provenance: Provenance?
 
-  /// - Parameter placement: what places the time of the record in this store.
+  /// - Parameter placement: the offset of the record's time in this store.
   init(_ record: ImportedRecord, format: String, _ placement: Placement) {
     kind = record.kind.rawValue
     entryGuid =
@@ -26,7 +26,7 @@ struct RecordRow {
     provenance = isOwn ? record.provenance : Provenance(format: format, source: record.source)
   }
 
-  /// A row that is held in a table with these columns.
+  /// A row from a temporary table with these columns.
   init(_ row: StoredRow) throws {
     let format: String? = try row["provenance_format"]
     provenance = try format.map { Provenance(format: $0, source: try row["provenance_source"]) }
@@ -41,8 +41,8 @@ struct RecordRow {
   }
 }
 
-/// What identifies a row without an id, as glucoport-json(5) documents it: these texts and, where several
-/// different rows of one file agree in them, an ordinal.
+/// The identity of a row without an id, as glucoport-json(5) documents it: these texts, and an ordinal if
+/// several different rows of one file agree in them.
 struct RowKey {
   let texts: [String]
   /// The guid of the first row with these texts.

@@ -4,19 +4,20 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores the records of an export once, and brings changes of its rows into records that nobody touched here.
+/// Stores each record of an export once, and applies changes of its rows to records that were not edited
+/// here.
 ///
-/// Changes are held in a TEMP table until the input has ended: only then is it known when the export was made.
+/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made.
 final class RecordWriter {
   private let database: Database
   private let ingest: Int64
   private let format: String
   private let zoneIsGiven: Bool
-  /// The records of an input whose zone a person gave, as far as their shown times are those of its rows: only that says
-  /// which zone they are in.
+  /// For an input with a zone that a person gave: the records whose shown times equal those of its rows. Only
+  /// equal times show which zone they are in.
   private(set) var brought: Set<String> = []
   private let ordinals: RecordOrdinals
-  /// The zone that placed what is kept until the input has ended.
+  /// The zone from which the offsets were derived so far.
   private var placing: LogbookZone?
   /// Whether another process changed the zones meanwhile.
   private var isPlacedByAnother = false
@@ -39,7 +40,7 @@ final class RecordWriter {
     try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
 
-  /// What a connection needs before its first ingest.
+  /// The tables that a connection needs before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_change
       (guid TEXT PRIMARY KEY, device_time INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,
@@ -64,7 +65,7 @@ final class RecordWriter {
         rows.append((RowKey(record, format: format), row))
       }
     }
-    // By content, so that the order in which an export lists equal keys decides on no ordinal.
+    // Sorted by content, so that the order of equal keys in an export does not decide their ordinals.
     rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
     for (key, row) in rows { try write(row, key, &outcome) }
     note(placer.zone)
@@ -77,16 +78,17 @@ final class RecordWriter {
     placing = zone
   }
 
-  /// Ends the input: settles the rows that waited for it, then applies what changed at the source, where this export
-  /// was made later than the one that wrote the record and the record still is what that one wrote. Called inside the
-  /// last transaction, when the ingest's times are set.
+  /// Ends the input: decides the rows that were kept, then applies the changes at the source. A change
+  /// applies if this export is later than the one that wrote the record, which must be unchanged since.
+  /// Called inside the last transaction, when the ingest's times are set.
   ///
-  /// - Parameter undone: states that withdrawn imports of this same input made, by their digests: they are not made again.
-  /// - Parameter revives: whether a withdrawn record is changed by an export that is no later, too.
+  /// - Parameter undone: states that withdrawn imports of this same input wrote, by their digests. They are
+  ///   not written again.
+  /// - Parameter revives: whether a withdrawn record is also changed by an export that is not later.
   func finish(undone: [String: Set<String>] = [:], revives: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
-    // What was placed in an earlier transaction is derived anew at the end of this one.
+    // At the end of this transaction, the offsets of earlier transactions are derived again.
     if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
     try ordinals.settle(
       known: { try settle($0, guid: $1, &outcome) },
@@ -135,7 +137,7 @@ extension RecordWriter {
           outcome.known += 1
           return
         }
-        // A logbook whose zone a person gave keeps it.
+        // A zone that a person gave for the logbook is kept.
         if try LogbookZones(database).origin == .given {
           outcome.kept += 1
           return
@@ -179,14 +181,14 @@ extension RecordWriter {
     ])
   }
 
-  /// Notes where a record came from that is in the store without that. It is an edit, so that others learn it, too.
+  /// Stores the source of a record that has none so far. This is an edit, so that other nodes get it, too.
   private func learn(_ provenance: Provenance?, of guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
       arguments: RecordColumns.arguments(provenance) + ["guid": guid])
   }
 
-  /// Keeps a change until the input has ended. Of several different rows under one id the first is taken.
+  /// Keeps a change until the end of the input. Of several different rows with one id, the first one is used.
   private func keepChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -216,7 +218,8 @@ extension RecordWriter {
     }
   }
 
-  /// A record that is to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be.
+  /// A record to be changed: an import of an older export wrote it. A withdrawn record counts as older than
+  /// any export.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
       AND record.deleted = 0 AND record.imported = \(RecordContent.sql)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What people did to records in this store, so that it can be undone. Nothing of it is ever sent.
+/// What people did to records in this store, for `undo`. It is never sent.
 enum ActionSchema {
   static let statements = """
     -- In order; an import is a row of `ingest` and comes before the actions that name it as the latest.

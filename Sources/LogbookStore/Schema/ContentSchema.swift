@@ -2,7 +2,8 @@
 
 import SQLiteRows
 
-/// The content of attachments, kept once for each SHA-256, in parts, so that no part of the program holds a whole one.
+/// The content of attachments, stored once for each SHA-256. It is in parts, so that the program never holds
+/// a complete content in memory.
 enum ContentSchema {
   static let statements = SharedSchema.contents(columns) + rules
 

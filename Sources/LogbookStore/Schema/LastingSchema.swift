@@ -2,16 +2,17 @@
 
 import SQLiteRows
 
-/// What stays as it is with every program; see `LastingRules`.
+/// Data that no program may change; see `LastingRules`.
 enum LastingSchema {
   static let statements =
     LastingRules.notReplaced + notReplaced + readingIsNotReplaced + ";\n"
     + LastingRules.devicesStay(identifiedBy: ["identity"]) + referredTo
 
-  /// Refuses a second reading of one identity. An insert of ours never meets one: see `ReadingWriter`.
+  /// Refuses a second reading with the same identity. The inserts of glucoport never try it: see
+  /// `ReadingWriter`.
   ///
-  /// It doubles the time of an insert, already where it looks up nothing: 0.7 s for a million. So `Roles.leaveReadings` leaves it
-  /// out in the transaction of a batch that stores many readings.
+  /// This doubles the time of an insert, even if it finds nothing: 0.7 s for a million. So
+  /// `Roles.leaveReadings` drops it in the transaction of a batch that stores many readings.
   static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
     WHEN EXISTS (SELECT 1 FROM reading WHERE partition = NEW.partition AND position = NEW.position
@@ -34,7 +35,8 @@ enum LastingSchema {
 
     """
 
-  /// What readings and records refer to. Not `UPDATE OF id`, which does not fire for the same column as `rowid`.
+  /// The rows to which readings and records refer. Not `UPDATE OF id`, which does not fire if the column is
+  /// written as `rowid`.
   private static let referredTo = """
     CREATE TRIGGER series_number BEFORE UPDATE ON series WHEN NEW.id <> OLD.id
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;

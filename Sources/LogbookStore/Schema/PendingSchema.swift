@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where readings that the remote lacks are stored, so that finding them costs nothing for those that it has.
+/// The ranges of readings that the remote lacks, so that a search for them is independent of the uploaded
+/// readings.
 ///
-/// `uploaded` of each reading decides what is pending; a range only limits where to look. A partial index on `uploaded`
-/// would do the same, but takes a quarter of the time of an import, as a second row is inserted for each reading.
+/// The column `uploaded` of each reading decides what is pending; a range only limits the search. A partial
+/// index on `uploaded` would have the same effect. But it inserts a second row for each reading, which takes
+/// a quarter of the time of an import.
 enum PendingSchema {
   static let statements = """
     -- Positions of a partition between which readings are pending, in ranges that do not overlap. Each pending reading
@@ -39,28 +41,29 @@ enum PendingSchema {
 
     """
 
-  /// Puts a new reading into a range. An import of many has done so itself, and leaves the trigger out while it inserts
-  /// them; see `Roles.leaveReadings`.
+  /// Adds a new reading to a range. An import of many readings does so itself, and drops the trigger while it
+  /// inserts them; see `Roles.leaveReadings`.
   static let readingIsInRange = """
     CREATE TRIGGER reading_is_in_range AFTER INSERT ON reading
     WHEN NEW.uploaded = 0 AND NOT \(isInRange("NEW"))
     BEGIN INSERT INTO pending_range VALUES (NEW.partition, NEW.position, NEW.position); END
     """
 
-  /// Puts a reading that is pending again into a range. What marks many as uploaded leaves the trigger out; see
-  /// `Roles.withoutUploadTriggers`.
+  /// Adds a reading that is pending again to a range. Code that marks many readings as uploaded drops the
+  /// trigger; see `Roles.withoutUploadTriggers`.
   static let readingIsInRangeAgain = """
     CREATE TRIGGER reading_is_in_range_again AFTER UPDATE OF uploaded ON reading
     WHEN NEW.uploaded = 0 AND NOT \(isInRange("NEW"))
     BEGIN INSERT INTO pending_range VALUES (NEW.partition, NEW.position, NEW.position); END
     """
 
-  /// A condition that holds for a pending reading `r` that is in no range, and would never be sent.
+  /// The condition that a pending reading `r` is in no range, and would never be sent.
   static let isInNoRange = isInNoRange()
 
   private static let refusal = "a pending reading stays in its range"
 
-  /// Whether the nearest range that begins at or before a reading holds it: one look-up, as ranges do not overlap.
+  /// Whether the nearest range that begins at or before a reading includes it: one look-up, as ranges do not
+  /// overlap.
   private static func isInRange(_ reading: String, _ condition: String = "TRUE") -> String {
     """
     coalesce((SELECT p.last_position FROM pending_range AS p
@@ -69,7 +72,8 @@ enum PendingSchema {
     """
   }
 
-  /// Ranges of another program may overlap, so all are searched for a reading that the nearest one does not hold.
+  /// Another program may write overlapping ranges. So all ranges are searched if the nearest one does not
+  /// include the reading.
   private static func isInNoRange(_ condition: String = "TRUE") -> String {
     """
     NOT \(isInRange("r", condition)) AND NOT EXISTS (SELECT 1 FROM pending_range AS p
@@ -78,8 +82,8 @@ enum PendingSchema {
     """
   }
 
-  /// Whether a range loses a pending reading that no other range has. The search starts after a range with the same first
-  /// position, which is what `PendingRanges` inserts before it cuts one in two.
+  /// Whether a range loses a pending reading that is in no other range. The search starts after a range with
+  /// the same first position, which `PendingRanges` inserts before it splits a range.
   private static func losesReading(from first: String? = nil, upTo last: String) -> String {
     let others = "NOT (p.first_position = OLD.first_position AND p.last_position = OLD.last_position)"
     let start =

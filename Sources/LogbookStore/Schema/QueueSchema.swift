@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be sent or fetched. Triggers derive it from records and contents.
+/// The items to be sent or fetched. Triggers derive them from records and contents.
 enum QueueSchema {
   static let statements = queued + transfers + downloads + contents + contentDownloads
 
-  /// One row for each record and each aspect of it that is to be sent, with the entry whose state it counts for: so
-  /// the state of an entry with all that belongs to it is one search of an index. Triggers derive the rows from
-  /// `version`, `version_synced` and `blob`, which alone decide.
+  /// One row for each pending aspect of each record, with the entry whose state it affects. So one search of
+  /// an index finds the state of an entry with all its records. Triggers derive the rows from `version`,
+  /// `version_synced` and `blob`, and nothing else.
   private static let queued = """
     CREATE TABLE queued (
       record TEXT NOT NULL,
@@ -47,8 +47,9 @@ enum QueueSchema {
 
   private static let nextNumber = "(SELECT coalesce(max(number), 0) + 1 FROM queued WHERE aspect = 'record')"
 
-  /// What an upload has under way: a row for each lane, from the transaction that chooses what is sent to the one that
-  /// keeps the answer. It says nothing while no process holds the lock of uploads.
+  /// The items that the current upload is sending, one row for each lane. A row exists from the transaction
+  /// that selects the items to the one that stores the answer. It has no meaning while no process holds the
+  /// lock of uploads.
   private static let transfers = """
     CREATE TABLE transfer (
       lane TEXT PRIMARY KEY CHECK (lane IN ('readings', 'records', 'attachments')),
@@ -66,7 +67,7 @@ enum QueueSchema {
 
     """
 
-  /// What is to be fetched when it is convenient: of equal priority the oldest first.
+  /// The queue of downloads: by priority, then the oldest first.
   private static let downloads = """
     CREATE TABLE download (
       id INTEGER PRIMARY KEY,
@@ -125,8 +126,8 @@ enum QueueSchema {
 
     """
 
-  /// The content of an attachment is fetched because its record is here, however that came; a content that is whole, or
-  /// that no record names any more, is not.
+  /// The content of an attachment is fetched because its record is here, from whatever source. A content that
+  /// is complete, or that no record refers to, is not fetched.
   private static let contentDownloads = """
     CREATE TRIGGER attachment_file_is_wanted AFTER INSERT ON record
     WHEN NEW.kind = 'attachment' AND NEW.deleted = 0
@@ -150,7 +151,7 @@ enum QueueSchema {
     BEGIN DELETE FROM download WHERE kind = 'attachment' AND subject = NEW.digest; END;
     """
 
-  /// A digest that none can be is never asked for.
+  /// An invalid digest is never requested.
   private static let wanted = """
     SELECT 'attachment', json_extract(NEW.fields, '$.sha256'), 2, unixepoch()
     WHERE json_type(NEW.fields, '$.sha256') IS 'text' AND length(json_extract(NEW.fields, '$.sha256')) = 64

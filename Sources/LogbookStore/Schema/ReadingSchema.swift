@@ -2,7 +2,7 @@
 
 import SQLiteRows
 
-/// Readings with what is known of them, and what may never happen to them.
+/// The readings with their facts, and the rules that forbid changes to them.
 enum ReadingSchema {
   static let statements = tables + rules
 
@@ -82,8 +82,9 @@ enum ReadingSchema {
 
     """
 
-  /// What the source states, or what is derived from the zones: one of them is NULL. So a stated offset is immutable like
-  /// the value and a derived one can be written again, without a trigger that would look up a million rows again.
+  /// The stated offset, and the offset that is derived from the zones: one of them is NULL. So a stated
+  /// offset is immutable like the value, and a derived one can be rewritten. This needs no trigger, which
+  /// would look up a million rows again.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
     (stated_offset IS NULL OR (derived_offset IS NULL AND offset_source = 0
@@ -92,7 +93,7 @@ enum ReadingSchema {
           AND derived_offset > -86400 AND derived_offset < 86400))
     """
 
-  /// What may never happen to a reading, whoever asks.
+  /// Changes of readings that are refused for every program.
   private static let rules = """
     \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable

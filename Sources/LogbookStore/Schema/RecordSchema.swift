@@ -3,7 +3,7 @@
 import Logbook
 import SQLiteRows
 
-/// Records, and what an edit and a write by sync may do to them.
+/// Records, and the changes that an edit and a write by sync may make.
 enum RecordSchema {
   static let statements = table + rules
 

@@ -2,7 +2,7 @@
 
 import GRDB
 
-/// Holds a connection to its role by TEMP triggers, which belong to the connection and not to the file.
+/// Limits a connection to its role with TEMP triggers, which belong to the connection and not to the file.
 enum Roles {
   static func install(_ role: StoreRole, in database: Database) throws {
     if role != .reader { try database.execute(sql: queuesWhatIsPending) }
@@ -20,8 +20,8 @@ enum Roles {
     }
   }
 
-  /// Runs work of the role `sync` that marks readings as uploaded and counts them itself, inside a transaction. No reading
-  /// becomes pending by it. If it fails, the rollback also restores the triggers.
+  /// Runs work of the role `sync` inside a transaction, which marks readings as uploaded and counts them
+  /// itself. The work makes no reading pending. If it fails, the rollback also restores the triggers.
   static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
     try database.execute(
       sql: """
@@ -32,11 +32,11 @@ enum Roles {
     try database.execute(sql: followsUploads + PendingSchema.readingIsInRangeAgain)
   }
 
-  /// Leaves out the triggers that look each new reading up, until `keepReadings`, inside a transaction that stores many.
-  /// The caller puts pending readings into their ranges itself.
+  /// Drops the triggers that look up each new reading, until `keepReadings`, inside a transaction that stores
+  /// many. The caller adds pending readings to their ranges itself.
   ///
-  /// Other connections always see the triggers: a change of the schema becomes visible with the commit, and a rollback
-  /// restores them. Inside the transaction, a reading of a known identity is a failed constraint.
+  /// Other connections always have the triggers: a change of the schema becomes visible with the commit, and
+  /// a rollback restores them. Inside the transaction, a reading with a known identity fails a constraint.
   static func leaveReadings(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -44,7 +44,7 @@ enum Roles {
         """)
   }
 
-  /// Brings the triggers back, before the transaction ends.
+  /// Creates the triggers again, before the transaction ends.
   static func keepReadings(_ database: Database) throws {
     try database.execute(sql: LastingSchema.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
   }
@@ -59,7 +59,7 @@ enum Roles {
 
     """
 
-  /// Only an import or a remote can know where a record came from that is in the store without that.
+  /// Only an import or a remote can know the source of a record that has none in the store.
   private static let leavesProvenanceAlone = """
     CREATE TEMP TRIGGER role_leaves_provenance_alone
     BEFORE UPDATE OF \(RecordColumns.provenance.joined(separator: ", ")) ON main.record
@@ -104,8 +104,9 @@ enum Roles {
 
     """
 
-  /// A resolution agrees with the remote on what the remote holds; what is kept of both sides is an edit after it. What is
-  /// decided about a deleted entry is made on no state, so that who decided otherwise about it meets a conflict.
+  /// A resolution accepts the remote's state as the base, and the chosen content is an edit on top of it. A
+  /// decision about a deleted entry has no base, so that a different decision on another node becomes a
+  /// conflict.
   private static let takesRemoteSideAsBase = """
     CREATE TEMP TRIGGER role_takes_remote_side_as_base
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
@@ -136,7 +137,8 @@ enum Roles {
 
     """
 
-  /// Deleted stays deleted, whatever an edit or an import brings: an undo brings back what was deleted here.
+  /// A deleted record stays deleted after every edit and import. An undo restores a record that was deleted
+  /// here.
   private static let keepsTombstones = """
     CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
     WHEN OLD.deleted = 1 AND NEW.version <> OLD.version AND NOT (NEW.deleted = 0 AND EXISTS (
@@ -157,8 +159,8 @@ enum Roles {
 
   private static let queuedFollows = "what is queued follows versions and contents, which alone decide"
 
-  /// The triggers of the schema derive the rows of `queued`. Nobody else can queue what is not pending, queue it for another
-  /// entry, or remove what is pending.
+  /// The triggers of the schema derive the rows of `queued`. Other writes cannot queue an item that is not
+  /// pending, queue it for another entry, or remove a pending one.
   private static let queuesWhatIsPending = """
     CREATE TEMP TRIGGER role_queues_what_is_pending BEFORE INSERT ON main.queued
     WHEN NOT EXISTS (
@@ -192,7 +194,8 @@ enum Roles {
 
   private static let followsUploads = givesReasonForRequeue + countsUploads
 
-  /// A reading becomes pending again only while a requeue is open, which says why and is closed before the commit.
+  /// A reading becomes pending again only while a requeue is open. The requeue states the reason, and is
+  /// closed before the commit.
   private static let givesReasonForRequeue = """
     CREATE TEMP TRIGGER role_gives_reason_for_requeue BEFORE UPDATE OF uploaded ON main.reading
     WHEN OLD.uploaded = 1 AND NEW.uploaded = 0
@@ -201,7 +204,7 @@ enum Roles {
 
     """
 
-  /// The series know how many of their readings are pending.
+  /// Each series has the number of its pending readings.
   private static let countsUploads = """
     CREATE TEMP TRIGGER role_counts_uploads AFTER UPDATE OF uploaded ON main.reading
     WHEN NEW.uploaded <> OLD.uploaded

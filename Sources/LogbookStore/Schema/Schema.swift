@@ -2,7 +2,7 @@
 
 import SQLiteRows
 
-/// The schema of a store. Its number rises with every released change.
+/// The schema of a store. Its version increases with every released change.
 enum Schema {
   static let schema = FileSchema(
     applicationID: 0x474C_5543, version: 12, name: "store",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of documents on a site that knows only instants and no withdrawals (Nightscout).
+/// The known documents on a site that stores only instants and no withdrawals (Nightscout).
 enum SiteSchema {
   static let statements = """
     -- Readings whose documents are to be moved on the site, since a change of zone gave them another instant. Only such
@@ -37,11 +37,11 @@ enum SiteSchema {
   private static let key = keyColumns.split(separator: ", ").map { "\($0) INTEGER NOT NULL" }
     .joined(separator: ",\n      ")
 
-  /// Whether two rows have the same key.
+  /// The SQL condition that two rows have the same key.
   static func isSame(_ one: String, _ other: String) -> String {
     keyColumns.split(separator: ", ").map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
   }
 
-  /// Whether the store's remote is such a site.
+  /// The SQL condition that the store's remote is such a site.
   static let isConnected = "coalesce((SELECT kind FROM remote), '') = 'nightscout'"
 }

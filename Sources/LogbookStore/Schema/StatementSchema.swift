@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which zone records changed in a transaction, and what the statements about imports list. Withdrawals have tables of their
-/// own: see `WithdrawalSchema`.
+/// The zone records that a transaction changed, and the items that statements about imports list. Withdrawals
+/// have separate tables: see `WithdrawalSchema`.
 enum StatementSchema {
   static let statements = changes + itemZones + itemChanges
 
@@ -23,7 +23,7 @@ enum StatementSchema {
 
     """
 
-  /// What follows from the records alone, kept so that an import without a zone does not decode them.
+  /// Data that is derived from the records, stored so that an import without a zone need not decode them.
   private static let itemZones = """
     -- Statements of a zone for what an import brought, by the ids of their records. What is withdrawn states nothing.
     CREATE TABLE item_zone (

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The documented views: see glucoport-store(5). They need no function of the program.
+/// The documented views: see glucoport-store(5). They need no SQL function of the program.
 enum ViewSchema {
   static let statements = """
     CREATE VIEW readings AS
@@ -52,8 +52,8 @@ enum ViewSchema {
     """
   }
 
-  /// As `Quantity.displayed` rounds: the number as given in its own unit, whole mg/dL, tenths of mmol/L. A ketone value
-  /// has no counterpart: the factor is that of glucose.
+  /// Rounded as in `Quantity.displayed`: the original number in its own unit, whole mg/dL, tenths of mmol/L.
+  /// A ketone value is not converted, since the factor is for glucose.
   private static let milligrams = """
     CASE WHEN s.kind = \(ReadingKind.ketone.rawValue) THEN NULL WHEN r.unit = 0 THEN r.value
         ELSE round(r.value * \(Quantity.milligramsPerDecilitreInMillimole)) END
@@ -70,8 +70,8 @@ enum ViewSchema {
   }
 }
 
-/// The marks with the bits under which the first step of the schema keeps them. Not taken from the program's own type,
-/// since a released schema stays as it is whatever the program learns.
+/// The marks with their bits in the first version of the schema. They do not refer to the program's own type,
+/// since a released schema never changes, even if the program adds marks.
 private enum StoredMarks {
   static let names: [(bit: Int, name: String)] = [
     (1, "manual"), (2, "linked"), (4, "calibration"), (8, "control-solution"), (16, "at-limit"),

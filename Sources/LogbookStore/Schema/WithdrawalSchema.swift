@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What imports brought, and what the records of kind `withdrawal` hide. The records alone decide; `withdrawn` and
-/// `listed_record` follow from them and are written in the transaction that changes one.
+/// The items of imports, and the items that records of kind `withdrawal` hide. Only the records decide.
+/// `withdrawn` and `listed_record` are derived from them in the transaction that changes one.
 enum WithdrawalSchema {
   static let statements = provenance + results + changes
 
-  /// What an import met that was there already. What it stored bears its number.
+  /// The items of an import that were already stored. Items that it stored have its number.
   private static let provenance = """
     -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
     CREATE TABLE ingest_run (
@@ -72,7 +72,7 @@ enum WithdrawalSchema {
 
     """
 
-  /// What changed since both tables were last written: empty at the end of each transaction of glucoport.
+  /// The changes since both tables were last written: empty at the end of each transaction of glucoport.
   private static let changes = """
     CREATE TABLE changed_withdrawal (id INTEGER PRIMARY KEY, fields TEXT NOT NULL) STRICT;
     CREATE TABLE changed_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

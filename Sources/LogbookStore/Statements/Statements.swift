@@ -4,30 +4,30 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Records that state something about other items: whatever changes one of them, an edit, an import, a pull or a merge,
-/// what it states is applied in the same transaction.
+/// Records that state something about other items. Whenever an edit, an import, a pull or a merge changes one
+/// of them, its statement is applied in the same transaction.
 enum Statements {
-  /// Applies the statements of one kind, of which those with these guids changed.
+  /// Applies the statements of one kind. `guids` are those that changed.
   typealias Application = @Sendable (_ database: Database, _ guids: [String]) throws -> Void
 
-  /// What applies each kind, in this order.
+  /// The function that applies each kind, in this order.
   static let applications: [(kind: RecordKind, apply: Application)] = [
     (.zone, { database, guids in _ = try ZoneStatements.apply(guids, database) })
   ]
 
-  /// Applies what changed. Called at the end of every transaction that may write records or readings.
+  /// Applies the changes. Called at the end of every transaction that may write records or readings.
   ///
-  /// - Parameter known: what the withdrawals said before.
+  /// - Parameter known: the content of the withdrawals before.
   static func applyChanges(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
     while try applyNextChanges(database) {}
     try WithdrawalChanges.settle(database, known)
-    // A withdrawal takes the zone that was stated for its import with it.
+    // A withdrawal also removes the zone that was stated for its import.
     while try applyNextChanges(database) {}
   }
 
-  /// Applies what changed until now; what applies it may state something itself.
+  /// Applies the changes so far. This may write further statements.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there were any.
   private static func applyNextChanges(_ database: Database) throws -> Bool {
     let changed = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid")

@@ -3,22 +3,22 @@
 import GRDB
 import SQLiteRows
 
-/// What can be fetched from a remote on its own.
+/// Parts that can be fetched separately from a remote.
 package enum DownloadSubject: Hashable, Sendable {
   /// The name and the limits of the logbook.
   case logbook
-  /// Everything that others changed since the last time.
+  /// All changes of others since the last time.
   case changes
   /// Every record.
   case records
-  /// Readings by their shown times in civil seconds; the last is left out.
+  /// Readings with shown times from `from` until before `until`, in civil seconds.
   case readings(from: Int64, until: Int64)
-  /// One record by its guid.
+  /// One record, by its guid.
   case record(String)
-  /// The content of attachments by its SHA-256.
+  /// The content of attachments, by its SHA-256.
   case attachment(String)
 
-  /// The word for its kind.
+  /// The name of its kind.
   package var kind: String {
     switch self {
     case .logbook: "logbook"
@@ -30,7 +30,7 @@ package enum DownloadSubject: Hashable, Sendable {
     }
   }
 
-  /// What it is of that kind, as the store keeps it; empty where there is only one.
+  /// The stored form of the part; empty if the kind has only one.
   var text: String {
     switch self {
     case .logbook, .changes, .records: ""
@@ -56,16 +56,17 @@ package enum DownloadSubject: Hashable, Sendable {
   }
 }
 
-/// How urgent a download is. A more urgent one always goes first; equal ones go in the order in which they came.
+/// The priority of a download. Higher priorities always go first; equal ones go in the order in which they
+/// were queued.
 package enum DownloadPriority: Int, CaseIterable, Sendable {
   /// A person asked for it.
   case waiting
-  /// Something changed, or is new.
+  /// Something changed or is new.
   case changed
-  /// It is fetched when there is time.
+  /// Fetch it when there is time.
   case idle
 
-  /// Its word on the command line and in JSON.
+  /// The name in commands and in JSON.
   package var name: String {
     switch self {
     case .waiting: "waiting"
@@ -77,17 +78,17 @@ package enum DownloadPriority: Int, CaseIterable, Sendable {
 
 /// One row of the queue of downloads.
 package struct Download: Hashable, Sendable {
-  /// The number by which commands name it.
+  /// The number that commands use.
   package let id: Int64
-  /// What is to be fetched.
+  /// The part to be fetched.
   package let subject: DownloadSubject
   /// How urgent it is.
   package let priority: DownloadPriority
-  /// Since when it waits, in UTC seconds.
+  /// When it was queued, in UTC seconds.
   package let queuedAt: Int64
-  /// The cursor of the next page, where it began already.
+  /// The cursor of the next page, if it has begun.
   package let position: String?
-  /// The remote's words where it refused the download permanently; else nil.
+  /// The reason of the remote, if it refused the download permanently; else nil.
   package let refusal: String?
 
   static let columns = "id, kind, subject, priority, queued_at, position, refusal"

@@ -4,11 +4,11 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The one place that writes the queue of downloads.
+/// The only code that writes the queue of downloads.
 enum DownloadQueue {
-  /// Queues a download. One that is there already keeps its place, and the higher of both priorities.
+  /// Queues a download. A queued one keeps its place, and gets the higher of both priorities.
   ///
-  /// - Returns: whether there is anything to fetch: a content that is whole here is not.
+  /// - Returns: whether there is anything to fetch; false for a content that is complete here.
   @discardableResult
   static func add(
     _ subject: DownloadSubject, _ priority: DownloadPriority, at now: Int64, _ database: Database
@@ -27,19 +27,19 @@ enum DownloadQueue {
     return true
   }
 
-  /// The shown time before which readings may be missing here: from the first fetch on until they were fetched.
+  /// The shown time before which readings may be missing here: from the first fetch until they were fetched.
   static func historyEnd(_ database: Database) throws -> Int64? {
     try Store.value(of: .historyEnd, database) {
       Int64($0).flatMap { StoredBounds.seconds.contains($0) ? $0 : nil }
     }
   }
 
-  /// Whether records that were there before this store are missing here.
+  /// Whether records from before this store are missing here.
   static func leavesOutRecords(_ database: Database) throws -> Bool {
     try Store.setting(.recordsLeftOut, database) != nil
   }
 
-  /// The ranges of readings that are on the queue, refused ones too.
+  /// The queued ranges of readings, including refused ones.
   static func ranges(_ database: Database) throws -> [Range<Int64>] {
     try Row.fetchAll(database, sql: "SELECT \(Download.columns) FROM download WHERE kind = 'readings'")
       .compactMap {
@@ -48,7 +48,7 @@ enum DownloadQueue {
       }
   }
 
-  /// Ranges that are fetched before all others, oldest pin first.
+  /// Ranges that are fetched before all others, in the order of their times.
   static func pinnedRanges(_ database: Database) throws -> [DownloadSubject] {
     try Row.fetchAll(database, sql: "SELECT first, last FROM pinned ORDER BY first, last")
       .map { row in
@@ -61,7 +61,7 @@ enum DownloadQueue {
 // MARK: - What people do with it
 
 extension Store {
-  /// The queue in the order in which it is worked off; behind it what the remote refused.
+  /// The queue in the order in which it is processed, then the refused downloads.
   package func downloads() throws -> [Download] {
     try read { database in
       try Row.fetchAll(
@@ -73,9 +73,9 @@ extension Store {
 
   /// Queues a download for a later upload.
   ///
-  /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is fetched
-  ///   again.
-  /// - Returns: whether there is anything to fetch: a content that is whole here is not.
+  /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is
+  ///   fetched again.
+  /// - Returns: whether there is anything to fetch; false for a content that is complete here.
   @discardableResult
   package func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, isPinned: Bool = false, at now: Int64
@@ -89,15 +89,16 @@ extension Store {
     }
   }
 
-  /// The ranges of readings that go before all others whenever everything is fetched again, in the order of their
-  /// times.
+  /// The ranges of readings that go before all others whenever everything is fetched again, in the order of
+  /// their times.
   package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
-  /// Takes downloads off the queue, and their ranges off those that are pinned. A history that was not fetched yet and
-  /// is no longer wanted counts as left out, and so do the records; changes of others come all the same.
+  /// Removes downloads from the queue, and unpins their ranges. If a person cancels the history before it was
+  /// fetched, it counts as left out. The same is true for records. Changes of others are still fetched.
   ///
-  /// - Parameter pins: places in `pinnedRanges`, from 1 on, of ranges that are pinned no longer.
-  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
+  /// - Parameter pins: indexes in `pinnedRanges`, from 1 on, of ranges to be unpinned.
+  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes
+  ///   then.
   package func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
     try write { database in
       let pinned = try DownloadQueue.pinnedRanges(database)
@@ -122,10 +123,11 @@ extension Store {
     }
   }
 
-  /// Lets downloads that the remote refused be tried once more.
+  /// Allows another attempt for downloads that the remote refused.
   ///
-  /// - Returns: those of them that were refused.
-  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
+  /// - Returns: the numbers of those that were refused.
+  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes
+  ///   then.
   @discardableResult
   package func retryDownloads(_ ids: [Int64]) throws -> Set<Int64> {
     try write { database in
@@ -142,7 +144,7 @@ extension Store {
     }
   }
 
-  /// The SHA-256 of an attachment's content; nil for any other record, and for an attachment that names none.
+  /// The SHA-256 of an attachment's content; nil for any other record, and for an attachment without one.
   package func contentDigest(of record: StoredRecord) throws -> String? {
     try read { database in
       try String.fetchOne(
@@ -164,8 +166,8 @@ extension Store {
 // MARK: - What an upload does with it
 
 extension SyncTransaction {
-  /// The first of the queue, but for those that this run is done with. The content of attachments has its own lane,
-  /// unless a person asked for it.
+  /// The first download of the queue that this run has not finished. The content of attachments has a
+  /// separate lane, unless a person asked for it.
   package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -188,11 +190,11 @@ extension SyncTransaction {
     try DownloadQueue.add(subject, priority, at: now, database)
   }
 
-  /// Queues everything that a remote has in parts: records, the pinned ranges, the recent readings, and the others last.
-  /// What changes there from now on comes with the changes behind the cursor.
+  /// Queues all parts of a remote: records, the pinned ranges, the recent readings, and the other readings
+  /// last. Later changes arrive with the changes after the cursor.
   ///
   /// - Parameters:
-  ///   - cursor: the remote's position before any of it is fetched.
+  ///   - cursor: the remote's position before any part is fetched.
   ///   - recent: the shown time from which readings are recent.
   package func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
@@ -205,7 +207,7 @@ extension SyncTransaction {
     if try Store.setting(.history, database) != StoreSetting.historyOnDemand { try queueHistory(at: now) }
   }
 
-  /// Queues the readings and the records that were left out so far.
+  /// Queues the readings and records that were left out so far.
   package func queueHistory(at now: Int64) throws {
     if try DownloadQueue.leavesOutRecords(database) {
       try DownloadQueue.add(.records, .changed, at: now, database)
@@ -214,25 +216,25 @@ extension SyncTransaction {
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
 
-  /// Lets every download begin again, since the remote lost its positions.
+  /// Restarts every download, since the remote lost its positions.
   package func forgetPositions() throws {
     try database.executeCached(sql: "UPDATE download SET position = NULL")
   }
 
-  /// Whether a download is still wanted: a person may have cancelled it while its page was on the way.
+  /// Whether a download is still queued: a person may have cancelled it during the request for its page.
   package func isQueued(_ download: Download) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM download WHERE id = ?)"),
       arguments: [download.id]) ?? false
   }
 
-  /// Keeps where the next page of a download begins.
+  /// Stores where the next page of a download begins.
   package func setPosition(_ position: String?, of download: Download) throws {
     try database.executeCached(
       sql: "UPDATE download SET position = ? WHERE id = ?", arguments: [position, download.id])
   }
 
-  /// Takes a download off the queue, of which everything is here.
+  /// Removes a completed download from the queue.
   package func finish(_ download: Download) throws {
     if case .readings(from: .min, let until) = download.subject,
       let end = try DownloadQueue.historyEnd(database),
@@ -244,7 +246,7 @@ extension SyncTransaction {
     try finishDownloads([download.id])
   }
 
-  /// What of the remote's is not here yet, because it is queued or was left out.
+  /// The items of the remote that are not here yet, because they are queued or were left out.
   package func unfetched() throws -> UnfetchedItems {
     var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
     if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }
@@ -255,12 +257,12 @@ extension SyncTransaction {
     return items
   }
 
-  /// Takes downloads off the queue.
+  /// Removes downloads from the queue.
   package func finishDownloads(_ ids: Set<Int64>) throws {
     for id in ids { try database.executeCached(sql: "DELETE FROM download WHERE id = ?", arguments: [id]) }
   }
 
-  /// Keeps the remote's words: the download is not tried again before a retry on command.
+  /// Stores the reason of the remote. The download is not tried again until a command retries it.
   package func refuse(_ download: Download, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE id = ?",

@@ -3,16 +3,17 @@
 import GRDB
 import Logbook
 
-/// In which bucket of a comparison each reading of a store is, in the order of its table: two bytes a reading. So a
-/// comparison takes the buckets in portions, each in memory that a portion needs, and hashes no reading outside of them again.
+/// The bucket of each reading of a store in a comparison, in the order of the table: two bytes for each
+/// reading. So a comparison processes the buckets in portions with limited memory, and hashes no reading
+/// outside of a portion again.
 package struct HeldBuckets: Sendable {
-  /// How many readings are in each bucket, pending ones, too.
+  /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
   private var numbers: [UInt16] = []
-  /// The state of the file that was read, which other connections change.
+  /// The version of the file that was read, which other connections change.
   private let version: Int64
 
-  /// The bucket of a reading that the remote has under other identities: it has to be looked at.
+  /// The bucket of a reading that the remote has under other identities: it must be read.
   private static let several = UInt16.max
 
   init(_ database: Database) throws { version = try Self.version(database) }
@@ -22,7 +23,8 @@ package struct HeldBuckets: Sendable {
     numbers.append(isAlone ? UInt16(bucket) : Self.several)
   }
 
-  /// Whether the reading at each place of the table may be in these buckets; nil for a file that has changed since.
+  /// Whether the reading at each index of the table may be in these buckets; nil if the file has changed
+  /// since.
   func mayBe(in buckets: Set<Int>, _ database: Database) throws -> ((_ place: Int) -> Bool)? {
     guard try Self.version(database) == version else { return nil }
     var isWanted = [Bool](repeating: false, count: Int(Self.several) + 1)

@@ -2,14 +2,14 @@
 
 package import Logbook
 
-/// A failure of uploads that no later attempt mends by itself, such as a login that is refused: what was reported of it,
-/// so that a job that nobody watches reports it once.
+/// A failure of uploads that no later attempt corrects by itself, such as a refused login, as it was
+/// reported. It is stored so that an unattended job reports it only once.
 package struct LastingFailure: Hashable, Sendable {
-  /// What a person can do about it.
+  /// The category, which determines what a person can do about it.
   package let category: FailureCategory
   /// When it was first reported, in UTC seconds.
   package let since: Int64
-  /// A mark of the token with which it failed; empty where none could be read.
+  /// A mark of the token that failed; empty if none could be read.
   package let tokenMark: String
   /// The sentence that was reported.
   package let message: String
@@ -20,17 +20,17 @@ package struct LastingFailure: Hashable, Sendable {
     (self.since, self.tokenMark) = (since, tokenMark)
   }
 
-  /// Whether a failure with this token is the one that was reported.
+  /// Whether a failure with this token is the reported one.
   package func isSame(as failure: Failure, tokenMark: String) -> Bool {
     failure.category == category && tokenMark == self.tokenMark
   }
 }
 
 extension LastingFailure {
-  /// As the setting keeps it: category, time and mark with a blank between them, then the sentence.
+  /// The form in the setting: category, time and mark, separated by blanks, then the sentence.
   var stored: String { "\(category.rawValue) \(since) \(tokenMark) \(message)" }
 
-  /// What a setting says; nil for what no program of this version wrote.
+  /// The failure in a setting; nil for text that this version of the program did not write.
   init?(stored: String) {
     let parts = stored.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, let category = FailureCategory(rawValue: String(parts[0])),

@@ -4,37 +4,37 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The readings of a store in the seconds of readings that other programs wrote on a remote.
+/// The store's readings in the same seconds as readings that other programs wrote on a remote.
 struct OwnReadings {
   struct Own {
     let key: ReadingKey
     let reading: Reading
     let device: Device
     let isUploaded: Bool
-    /// Whether something hides it.
+    /// Whether it is hidden.
     let isWithdrawn: Bool
-    /// Whether a pull stored it, so that nothing else has to state it.
+    /// Whether a pull stored it, so that nothing else needs to state it.
     let isPulled: Bool
   }
 
-  /// What the store has for a reading of another program.
+  /// The store's counterpart of a reading of another program.
   enum Match {
-    /// Nothing.
+    /// The store has none.
     case none
-    /// The very reading.
+    /// The same reading.
     case itself([Own])
-    /// The same measurement, from its own sources.
+    /// The same measurement, from the store's own sources.
     case same([Own])
     /// Another value of the kind.
     case other([Own])
   }
 
-  /// No time zone is further from UTC, and no displayed time further from its instant.
+  /// The maximum distance of a time zone from UTC, and of a displayed time from its instant.
   private static let maxOffsetSeconds: Int64 = 86_400
 
   private var all: [Int64: [Own]] = [:]
 
-  /// Reads what the store has at these moments.
+  /// Reads the store's readings at these moments.
   init(_ database: Database, at readings: [Reading]) throws {
     let seconds = Set(readings.map(Self.second))
     guard let first = seconds.min(), let last = seconds.max() else { return }
@@ -71,13 +71,13 @@ struct OwnReadings {
     }
   }
 
-  /// What the store has for a reading that another program wrote.
+  /// The store's counterpart of a reading that another program wrote.
   func match(_ reading: Reading, _ device: Device) -> Match {
     let there = all[Self.second(reading)] ?? []
     let identity = ReadingIdentity(reading, device)
     let itself = there.filter { ReadingIdentity($0.reading, $0.device) == identity }
     if !itself.isEmpty { return .itself(itself) }
-    // Two documents of other programs stay two readings, whichever comes first.
+    // Two documents of other programs stay two readings, in either order.
     let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
     let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }
     return same.isEmpty ? (own.isEmpty ? .none : .other(own)) : .same(same)
@@ -93,8 +93,8 @@ struct OwnReadings {
     let last: Int64
   }
 
-  /// The parts of the table that may hold such readings, with the positions there. A count that a device began says nothing
-  /// of times, so that all of its series is read.
+  /// The partitions of the table that may have such readings, with their positions. The numbers of a device's
+  /// own count have no relation to times, so all of these series are read.
   private static func partitions(
     _ database: Database, _ kinds: Set<ReadingKind>, _ times: (first: Int64, last: Int64)
   ) throws -> [Partition] {

@@ -4,8 +4,8 @@ import GRDB
 import SQLiteRows
 
 extension Store {
-  /// Calls `body` with each reading and record that the remote refused permanently, itself or its content, and with
-  /// the remote's words.
+  /// Calls `body` with each reading and record that the remote refused permanently, or whose content it
+  /// refused, and with the reason.
   package func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
     try read { database in
       let readings = try Row.fetchCursor(
@@ -45,9 +45,9 @@ extension Store {
     }
   }
 
-  /// Queues everything that the remote refused permanently once more, for the role `sync`.
+  /// Queues everything again that the remote refused permanently, for the role `sync`.
   ///
-  /// - Returns: how many readings, records and contents there were.
+  /// - Returns: the number of readings, records and contents.
   @discardableResult
   package func releaseRefused() throws -> Int {
     try write { database in

@@ -3,7 +3,7 @@
 package import Logbook
 import SQLiteRows
 
-/// The key of a reading's row in its store. It means nothing elsewhere.
+/// The key of a reading's row in its store. It has no meaning in other stores.
 package struct ReadingKey: Hashable, Sendable {
   let partition: Int64
   let position: Int64
@@ -11,7 +11,7 @@ package struct ReadingKey: Hashable, Sendable {
   let valueBucket: Int64
   let occurrence: Int64
 
-  /// The key without the part of the table in which the row is.
+  /// The key without the partition of the table.
   var place: StoredPlace {
     StoredPlace(series: series, position: position, valueBucket: valueBucket, occurrence: occurrence)
   }
@@ -28,10 +28,10 @@ extension ReadingKey: Comparable {
 
 /// Pending readings, each with its key.
 package struct PendingReadings: Sendable {
-  /// The readings, those of one series together, with their devices.
+  /// The readings with their devices. Readings of one series are next to each other.
   package let batch: ReadingBatch
   /// The keys, in the order of the batch.
   package let keys: [ReadingKey]
-  /// The last reading in the order of the store, behind which the next batch begins; nil when there is none.
+  /// The last reading in the order of the store; the next batch begins after it. Nil if there is none.
   package let last: ReadingKey?
 }

@@ -2,19 +2,18 @@
 
 import GRDB
 
-/// What was on a remote and is to be sent again. Nothing of a reading changes but `uploaded`, and nothing that people
-/// wrote.
+/// Queues again what was on a remote. Of a reading, only `uploaded` changes, and nothing that people wrote.
 enum Requeue {
-  /// Everything is pending, as if no remote had ever answered.
+  /// Makes everything pending, as if no remote had ever answered.
   ///
-  /// - Parameter reason: kept permanently beside the time.
+  /// - Parameter reason: stored permanently with the time.
   static func all(reason: String, at seconds: Int64, _ database: Database) throws {
     try open(reason, at: seconds, database) {
       try PendingRanges(database).coverAll()
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
       try database.execute(sql: "DELETE FROM same_as")
-      // What is known of documents is known of the other remote's.
+      // The known documents are those of the other remote.
       for table in ["resend", "resend_record", "unanswered", "removed_record"] {
         try database.execute(sql: "DELETE FROM \(table)")
       }

@@ -3,32 +3,32 @@
 import GRDB
 import SQLiteRows
 
-/// What an upload of a store has under way at this moment.
+/// The items that the current upload of a store is sending.
 package struct SyncActivity: Hashable, Sendable {
   /// Whether an upload runs.
   package let isRunning: Bool
-  /// How many readings are on their way.
+  /// The number of readings that it is sending.
   package let readings: Int
-  /// How many records are on their way.
+  /// The number of records that it is sending.
   package let records: Int
-  /// How many attachments are on their way.
+  /// The number of attachments that it is sending.
   package let attachments: Int
   private let firstReading: TransferKey?
   private let lastReading: TransferKey?
 
-  /// Nothing is under way.
+  /// No upload runs.
   package static let none = SyncActivity()
 
-  /// Whether something is on its way.
+  /// Whether anything is being sent.
   package var isTransferring: Bool { readings + records + attachments > 0 }
 
-  /// No upload: what a dead one noted says nothing.
+  /// No upload runs. The notes of a dead one have no meaning.
   private init() {
     (isRunning, readings, records, attachments) = (false, 0, 0, 0)
     (firstReading, lastReading) = (nil, nil)
   }
 
-  /// What the running upload noted; a lane in which nothing is under way has no row.
+  /// The notes of the running upload. A lane that sends nothing has no row.
   fileprivate init(_ lanes: [String: StoredRow]) throws {
     isRunning = true
     func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }
@@ -44,7 +44,7 @@ package struct SyncActivity: Hashable, Sendable {
   }
 }
 
-/// The first parts of a reading's key, by which the readings that are on their way are bounded.
+/// The first parts of a reading's key, which bound the readings that are being sent.
 private struct TransferKey: Hashable, Comparable {
   let partition: Int64
   let position: Int64
@@ -60,8 +60,8 @@ private struct TransferKey: Hashable, Comparable {
 }
 
 extension Store {
-  /// What an upload has under way. An upload holds its lock as long as it lives, so that a crash leaves nothing that
-  /// seems to move.
+  /// The current activity of uploads. An upload holds its lock while it runs, so that after a crash nothing
+  /// seems to be sent.
   package func activity() throws -> SyncActivity {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in
@@ -84,7 +84,7 @@ extension StoredReading {
 }
 
 extension StoredRecord {
-  /// The sync state of it and of everything that belongs to it.
+  /// The sync state of the record and everything that belongs to it.
   package func syncState(_ activity: SyncActivity) -> SyncState {
     queueCode.state(isRunning: activity.isRunning)
   }

@@ -4,23 +4,23 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A record with what sync knows of it.
+/// A record with its sync data.
 package struct SyncRecord: Hashable, Sendable {
-  /// The identity.
+  /// The id of the record.
   package let guid: String
-  /// The content as it is here.
+  /// The local content.
   package let state: RecordState
-  /// Raised by one with every edit.
+  /// The version, which increases by one with every edit.
   package let version: Int
   /// The version that the remote has; 0 for none.
   package let versionSynced: Int
-  /// The version that was sent and is not answered; nil for none.
+  /// The version that was sent without an answer so far; nil for none.
   package let sentVersion: Int?
-  /// What was sent of it; nil for nothing, and for a text that cannot be read.
+  /// The change that was sent; nil for none, and for a text that cannot be read.
   package let sent: RecordChange?
-  /// The remote's revision that this record is made on; nil for none.
+  /// The remote's revision on which this record is based; nil for none.
   package let revision: String?
-  /// The state that both sides agreed on last; nil for none, and for a text that cannot be read.
+  /// The last state on which both sides agreed; nil for none, and for a text that cannot be read.
   package let base: RecordState?
   /// Whether the content is still what an import wrote.
   package let isImportedOnly: Bool
@@ -29,9 +29,9 @@ package struct SyncRecord: Hashable, Sendable {
   /// Whether the remote refused this version permanently.
   package let isQuarantined: Bool
 
-  /// Whether something is known here and not yet on the remote.
+  /// Whether it has content that the remote does not have yet.
   package var isPending: Bool { version > versionSynced }
-  /// Whether both sides need a decision.
+  /// Whether a person must decide between both sides.
   package var isConflicted: Bool { conflictRevision != nil }
 
   static let columns = """

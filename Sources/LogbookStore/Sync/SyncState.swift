@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sync state of an item. Known on this computer alone, and never sent.
+/// The sync state of an item. It is known only on this computer, and never sent.
 package enum SyncState: Hashable, Sendable {
-  /// The remote has it as it is; nothing is shown.
+  /// The remote has it in this state; lists show nothing.
   case synced
-  /// It is on its way at this moment.
+  /// It is being sent.
   case syncing
   /// The remote lacks it.
   case queued(QueueReason)
 
-  /// Its word on tables and in JSON.
+  /// The name in tables and in JSON.
   package var name: String {
     switch self {
     case .synced: "synced"
@@ -18,7 +18,7 @@ package enum SyncState: Hashable, Sendable {
     }
   }
 
-  /// Why it is queued; nil when it is not.
+  /// Why it is queued; nil if it is not.
   package var reason: QueueReason? {
     if case .queued(let reason) = self { reason } else { nil }
   }
@@ -26,14 +26,14 @@ package enum SyncState: Hashable, Sendable {
 
 /// Why an item is not on the remote yet.
 package enum QueueReason: Hashable, Sendable {
-  /// It goes up with the next upload.
+  /// The next upload sends it.
   case waiting
   /// It needs a decision.
   case conflict
   /// The remote refused it permanently.
   case refused
 
-  /// Its word behind the state.
+  /// The name that follows the state.
   package var name: String {
     switch self {
     case .waiting: "waiting"
@@ -43,14 +43,14 @@ package enum QueueReason: Hashable, Sendable {
   }
 }
 
-/// What the store says of a record and of everything that belongs to it, in one number: 8 for what is under way, and
-/// below it the worst reason of what is queued.
+/// The sync state of a record and everything that belongs to it, in one number: 8 if something is being sent,
+/// plus the worst reason of the queued items.
 struct QueueCode: Hashable {
   private let rawValue: Int
 
   init(_ rawValue: Int) { self.rawValue = rawValue }
 
-  /// - Parameter isRunning: whether an upload runs. What is noted as under way by one that died is queued.
+  /// - Parameter isRunning: whether an upload runs. If not, items that a dead upload was sending are queued.
   func state(isRunning: Bool) -> SyncState {
     if rawValue & 8 != 0, isRunning { return .syncing }
     switch rawValue & 3 {
@@ -61,8 +61,8 @@ struct QueueCode: Hashable {
     }
   }
 
-  /// For a row of `record`: one search of the primary key and one of the index over entries. Neither its cost nor its
-  /// text depends on how many records belong to the entry's siblings.
+  /// The SQL for a row of `record`: one search of the primary key and one of the index over entries. Neither
+  /// its cost nor its text depends on the number of records that belong to the same entry.
   static let sql = """
     max(CASE WHEN record.conflict IS NOT NULL OR \(RecordCondition.isOrphaned) THEN 3 ELSE 0 END, coalesce((
       SELECT max(CASE WHEN (q.aspect = 'record' AND c.sent IS NOT NULL

@@ -2,8 +2,9 @@
 
 import Logbook
 
-/// What the store keeps of a record as JSON for sync. A text that cannot be read counts as none: without what was sent
-/// the record is sent as it is, and without a base nothing is merged and nothing is overwritten.
+/// The JSON that the store keeps of a record for sync. A text that cannot be read counts as missing. Without
+/// the sent change, the record is sent as it is. Without a base, nothing is merged and nothing is
+/// overwritten.
 struct SyncTexts {
   /// A column whose text cannot be read.
   struct Damage {

@@ -4,27 +4,27 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A content that a record names and that is not here.
+/// A content that a record refers to and that is not here.
 package struct WantedContent: Hashable, Sendable {
   /// Its SHA-256.
   package let digest: String
-  /// How many bytes of it are here.
+  /// The number of its bytes that are here.
   package let held: Int64
-  /// How many bytes it may have.
+  /// The maximum size in bytes.
   package let limit: Int64
 }
 
-/// What came of a part that was fetched.
+/// The result of a fetched part.
 package enum FetchedPart: Hashable, Sendable {
-  /// Further parts are to come.
+  /// Further parts follow.
   case goesOn
-  /// The content is of another size than it was said to be: it is fetched from the first byte on.
+  /// The content has another size than stated before: it is fetched again from the first byte on.
   case beginsAnew
   /// The content is here, and has its digest.
   case isWhole
-  /// The content was here before: somebody attached it meanwhile.
+  /// The content was already here: a person attached it meanwhile.
   case wasHere
-  /// All bytes came, and do not have the digest: they are dropped.
+  /// All bytes arrived, but do not have the digest: they are discarded.
   case wrongDigest
 }
 
@@ -54,7 +54,7 @@ extension SyncTransaction {
     return nil
   }
 
-  /// How many contents are pending, the refused ones apart.
+  /// The number of pending contents, without the refused ones.
   package func contentsToSend() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
@@ -63,25 +63,25 @@ extension SyncTransaction {
           """)) ?? 0
   }
 
-  /// Bytes of a content from a place on.
+  /// Bytes of a content from an offset on.
   package func bytes(of digest: String, from offset: Int64, limit: Int) throws -> [UInt8] {
     try ContentParts(database: database, digest: digest).bytes(from: offset, limit: limit)
   }
 
-  /// The remote has the content whole.
+  /// Marks a content as completely on the remote.
   package func markUploaded(_ digest: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET uploaded = 1, refusal = NULL WHERE digest = ? AND uploaded = 0",
       arguments: [digest])
   }
 
-  /// Keeps the remote's words: the content is not sent again before it is retried on command.
+  /// Stores the reason of the remote. The content is not sent again until a command retries it.
   package func refuseContent(_ digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET refusal = ? WHERE digest = ?", arguments: [String(reason.prefix(1000)), digest])
   }
 
-  /// How many readings are pending, the refused ones apart.
+  /// The number of pending readings, without the refused ones.
   package func unrefusedPendingReadings() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
@@ -92,14 +92,14 @@ extension SyncTransaction {
 // MARK: - Fetching
 
 extension SyncTransaction {
-  /// The longest time for which a content that the remote does not have is put off, in seconds.
+  /// The maximum time before another request for a content that the remote did not have, in seconds.
   package static let maxPostponementSeconds: Int64 = 3600
 
-  /// The content to fetch next: the more urgent first, of equal ones the older.
+  /// The content to fetch next: the highest priority first, then the oldest.
   ///
   /// - Parameters:
   ///   - setAside: digests of contents that are not fetched in this run.
-  ///   - includesPostponed: whether those count, too, whose wait is not over.
+  ///   - includesPostponed: whether to include contents that are postponed until later.
   package func nextContentToFetch(
     besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false
   ) throws -> WantedContent? {
@@ -123,7 +123,8 @@ extension SyncTransaction {
     return nil
   }
 
-  /// Keeps a part of a content. With the last one the digest decides: what does not have it never counts as whole.
+  /// Stores a part of a content. After the last part, the digest is checked: a content with another digest
+  /// never counts as complete.
   package func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
     let parts = ContentParts(database: database, digest: digest)
     let known = try known(digest)
@@ -159,7 +160,7 @@ extension SyncTransaction {
     return .isWhole
   }
 
-  /// How many bytes a content has, and how many of them are here; nil for one of which nothing is known.
+  /// The size of a content and the number of its bytes that are here; nil for an unknown content.
   private func known(_ digest: String) throws -> (size: Int64, held: Int64)? {
     let row = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT digest, size, held FROM blob WHERE digest = ?"),
@@ -170,7 +171,7 @@ extension SyncTransaction {
     }
   }
 
-  /// An empty content is whole at once, where its digest is that of nothing.
+  /// An empty content is complete immediately, if its digest is that of no bytes.
   private func settleEmpty(_ parts: ContentParts) throws -> FetchedPart {
     guard parts.digest == Digest().hexadecimal() else { return .wrongDigest }
     try database.executeCached(
@@ -181,14 +182,14 @@ extension SyncTransaction {
     return .isWhole
   }
 
-  /// The remote did not have the content: it is asked again later.
+  /// The remote did not have the content: ask again later.
   package func postponeContent(_ digest: String, until seconds: Int64) throws {
     try database.executeCached(
       sql: "UPDATE download SET not_before = ? WHERE kind = 'attachment' AND subject = ?",
       arguments: [seconds, digest])
   }
 
-  /// How many contents the remote did not have when it was asked.
+  /// The number of contents that the remote did not have when it was asked.
   package func absentContents() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
@@ -197,7 +198,7 @@ extension SyncTransaction {
           """)) ?? 0
   }
 
-  /// Keeps why the content is not fetched: it is asked for again on command.
+  /// Stores why the content is not fetched. A command requests it again.
   package func refuseFetch(of digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE kind = 'attachment' AND subject = ?",

@@ -5,29 +5,29 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// Reads what a comparison with a remote needs, and changes nothing.
+  /// Reads data for a comparison with a remote, and changes nothing.
   package func compare<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
     try read { try work(SyncTransaction($0, batch)) }
   }
 }
 
-/// A reading of the store, as a comparison with a remote names it.
+/// A reading of the store, as a comparison with a remote reports it.
 package struct HeldReading: Hashable, Sendable {
-  /// Its place in the store.
+  /// Its key in the store.
   package let key: ReadingKey
-  /// What took it.
+  /// The device that took it.
   package let device: Device
-  /// What it measures.
+  /// What was measured.
   package let kind: ReadingKind
-  /// The time as the device showed it.
+  /// The time that the device showed.
   package let deviceTime: DeviceTime
-  /// Whether the remote is said to have it.
+  /// Whether the store has it as uploaded.
   package let isUploaded: Bool
 }
 
 extension SyncTransaction {
-  /// Digests over the identities of the readings that the remote is said to have, as `uploadedDigests` gives them, and the
-  /// buckets of all readings, in one pass.
+  /// The digests of the identities of uploaded readings, as in `uploadedDigests`, and the buckets of all
+  /// readings, in one pass.
   package func heldBuckets() throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
     let same = try sameReadings()
     var (digests, documents, held) = (IdentityDigests(), same.documents, try HeldBuckets(database))
@@ -42,10 +42,10 @@ extension SyncTransaction {
     return (digests, held)
   }
 
-  /// The readings in these buckets, pending ones, too, by their identities, and by those that documents of other programs
-  /// give for them.
+  /// The readings in these buckets, including pending ones, by their identities and by those that documents
+  /// of other programs have for them.
   ///
-  /// - Parameter known: the buckets of all readings, as they were found before.
+  /// - Parameter known: the buckets of all readings, from an earlier call.
   package func heldReadings(in buckets: Set<Int>, by known: HeldBuckets? = nil) throws -> [[UInt8]:
     HeldReading]
   {
@@ -74,14 +74,14 @@ extension SyncTransaction {
         isUploaded: statement.integer(5) == 1)
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
-        // A reading that has the identity by itself goes before one that a document links to it.
+        // A reading that has the identity itself has priority over one that a document links to it.
         if name == identity || held[name] == nil { held[name] = reading }
       }
     }
     return held
   }
 
-  /// Digests over what the remote is known to hold of the records.
+  /// The digests of the record states that the remote is known to have.
   package func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
@@ -97,7 +97,8 @@ extension SyncTransaction {
     return held
   }
 
-  /// The records whose content is not what both sides agreed on, although no version says so: another program changed them.
+  /// The records whose content differs from the last agreed state, although no version shows it: another
+  /// program changed them.
   package func alteredRecords() throws -> [SyncRecord] {
     var altered: [SyncRecord] = []
     try forEachRecord(in: nil) { record in
@@ -120,13 +121,13 @@ extension SyncTransaction {
 }
 
 extension SyncRecord {
-  /// Whether it states the base zone and no remote has had a say in it.
+  /// Whether it states the base zone and never came from or went to a remote.
   package var isUnjoinedBase: Bool { guid == LogbookZones.baseGuid && revision == nil }
 
-  /// Whether nothing of it waits: not to be sent, and not for a person.
+  /// Whether it is neither pending nor in conflict.
   package var isSettled: Bool { !isPending && !isConflicted }
 
-  /// What the remote is known to hold: the state that both agreed on last. The record itself may differ from it by an
-  /// edit, and by another time zone of the logbook.
+  /// The state that the remote is known to have: the last one on which both agreed. The record itself may
+  /// differ by an edit, or by another time zone of the logbook.
   package var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
 }

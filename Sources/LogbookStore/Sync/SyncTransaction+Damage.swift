@@ -5,10 +5,10 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Quarantines the records of which the store cannot read what was sent, agreed on or in conflict, as after a damage
-  /// to its file. What cannot be read is removed with that, so that an edit or a retry sends the record as it is.
+  /// Quarantines the records with an unreadable sent, base or conflict state, as after damage to the file.
+  /// The unreadable text is removed, so that an edit or a retry sends the record as it is.
   ///
-  /// - Returns: how many records there were.
+  /// - Returns: the number of records.
   package func quarantineUnreadableRecords() throws -> Int {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -27,7 +27,8 @@ extension SyncTransaction {
     return damaged.count + (try quarantineUnsendableRecords())
   }
 
-  /// Sets pending records aside that no remote takes, whatever program stored them: one of them stops no other.
+  /// Quarantines pending records that every remote refuses, whichever program stored them, so that they do
+  /// not block others.
   private func quarantineUnsendableRecords() throws -> Int {
     let unsendable = try UnsendableRecords.find(database)
     for (guid, reason) in unsendable {
@@ -47,7 +48,7 @@ extension SyncTransaction {
       ])
   }
 
-  /// The columns that say something together.
+  /// The columns that are valid only together.
   private static let columns = [
     "sent": ["sent", "sent_version"], "base": ["base"], "conflict": ["conflict", "conflict_revision"],
   ]

@@ -4,19 +4,19 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Readings whose documents are to be moved.
+/// Readings whose documents must be moved.
 package struct PendingMoves: Sendable {
-  /// The readings as they are placed here.
+  /// The readings with their current offsets.
   package let readings: PendingReadings
-  /// Of them those that the remote gets even where it has no document: an upload may have deleted it, or has not sent it
-  /// yet.
+  /// The readings that are sent even if the remote has no document of them: an upload may have deleted it, or
+  /// may not have sent it yet.
   package let owed: Set<ReadingKey>
 }
 
 // MARK: - Readings
 
 extension SyncTransaction {
-  /// Whether the moves lead to later instants, so that the last ones go first: then each finds its place free.
+  /// Whether the moves lead to later instants. Then the last ones go first, so that each new place is free.
   package func moveLater() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
@@ -26,8 +26,8 @@ extension SyncTransaction {
           """)) ?? false
   }
 
-  /// The first readings behind `key` whose documents are to be moved, but for those that are hidden, whose documents are
-  /// removed.
+  /// The first readings after `key` whose documents must be moved. Hidden readings are left out, since their
+  /// documents are removed.
   package func pendingMoves(after key: ReadingKey?, limit: Int, isDescending: Bool) throws -> PendingMoves {
     let found = try readings(
       "resend AS m CROSS JOIN reading AS r ON \(SiteSchema.isSame("r", "m"))", Withdrawn.readingIsShown,
@@ -46,26 +46,29 @@ extension SyncTransaction {
     return PendingMoves(readings: found, owed: keys)
   }
 
-  /// The documents of these readings may be deleted from this transaction on: whatever the remote lacks then, it gets.
+  /// From this transaction on, the documents of these readings may be deleted. If the remote then lacks one,
+  /// it is sent.
   ///
-  /// - Returns: the places of those that may be moved to where these offsets place them. Another process may have changed
-  ///   the zone since they were read: what it took out of the queue stays where it is, and what it placed elsewhere waits.
+  /// - Returns: the indexes of readings that may be moved to these offsets. Another process may have changed
+  ///   the zone since they were read. A reading that it removed from the queue is not moved, and one with
+  ///   another offset now is left for later.
   package func beginMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     try keys.isEmpty ? [] : places("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
   }
 
-  /// The remote has no document of these readings that would have to be moved.
+  /// The remote has no document of these readings to be moved.
   package func endMoves(of keys: [ReadingKey]) throws {
     try forEach(keys, "DELETE FROM resend WHERE \(Self.isBoundKey)")
   }
 
-  /// The documents of these readings stand where these offsets place them. Another process may have changed the zone
-  /// meanwhile: what it moved once more stays queued.
+  /// The documents of these readings have these offsets. Another process may have changed the zone meanwhile:
+  /// readings with another offset now stay queued.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
     if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }
 
-  /// The places of the keys whose row a statement met, of those readings that these offsets still place.
+  /// The indexes of the keys for which the statement changed a row, among the readings that still have these
+  /// offsets.
   private func places(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     let statement = try RawStatement(
       keptBy: database,
@@ -80,14 +83,14 @@ extension SyncTransaction {
     }.map(\.offset)
   }
 
-  /// The remote has these readings where they belong.
+  /// The remote has these readings at the right time.
   package func markThere(_ keys: [ReadingKey]) throws {
     guard !keys.isEmpty else { return }
     try UploadMarks(database: database).set(keys)
     try forgetUnanswered(keys)
   }
 
-  /// The remote refuses these readings at their new time, and has no document of them any more.
+  /// The remote refuses these readings at their new time, and no longer has a document of them.
   package func refuseMoves(of keys: [ReadingKey], reason: String, at now: Int64) throws {
     guard !keys.isEmpty else { return }
     try endMoves(of: keys)
@@ -96,7 +99,7 @@ extension SyncTransaction {
     try quarantine(keys, reason: reason, at: now)
   }
 
-  /// Documents of these readings may be on the site, though they are not uploaded.
+  /// The site may have documents of these readings, although they are not marked as uploaded.
   func noteUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
       return
@@ -104,7 +107,7 @@ extension SyncTransaction {
     try forEach(keys, "INSERT INTO unanswered VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING")
   }
 
-  /// No document of these readings is on the site but those that the store knows of.
+  /// The site has no documents of these readings except those that the store knows.
   package func forgetUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM unanswered)")) == true
     else { return }
@@ -127,10 +130,10 @@ extension SyncTransaction {
 // MARK: - Records
 
 extension SyncTransaction {
-  /// What the zones place at this moment of the transaction.
+  /// The zones at this moment of the transaction.
   package func timezone() throws -> LogbookZone { try LogbookZones(database).zone() }
 
-  /// The same, with the zones that were given for the imports of these records.
+  /// The zones, including those that were given for the imports of these records.
   package func timezone(of records: [String]) throws -> LogbookZone {
     var zone = try timezone()
     let names = try Dictionary(
@@ -145,9 +148,9 @@ extension SyncTransaction {
     return zone
   }
 
-  /// The first records behind this id whose documents are to be moved, or of which a move that was interrupted may have
-  /// left one: so also those that wait to be sent, or for a person, and those that are deleted. One that is hidden loses
-  /// its documents as such.
+  /// The first records after this id whose documents must be moved, or of which an interrupted move may have
+  /// left one. This includes pending, conflicted and deleted records. Hidden ones are left out, since their
+  /// documents are removed.
   package func pendingMoves(after guid: String, limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -159,18 +162,18 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
-  /// The document of this record stands where it belongs, or cannot be moved.
+  /// The document of this record is at the right time, or cannot be moved.
   ///
-  /// - Parameter revision: what the remote's state is called since; nil where it stays.
+  /// - Parameter revision: the new revision of the remote's state; nil if it did not change.
   package func endMove(of record: SyncRecord, revision: String?) throws {
-    // Where another process changed the zone meanwhile, it is to be moved once more.
+    // If another process changed the zone meanwhile, the document must be moved again.
     try database.executeCached(
       sql: """
         DELETE FROM resend_record WHERE guid = ?1 AND NOT EXISTS (
           SELECT 1 FROM record WHERE guid = ?1 AND utc_offset <> ?2)
         """, arguments: [record.guid, record.state.placement.utcOffset])
     guard let revision, revision != record.revision else { return }
-    // An edit that was made meanwhile finds out by itself when it is sent.
+    // A meanwhile edited record gets the new revision when it is sent.
     try database.executeCached(
       sql: "UPDATE record SET revision = ? WHERE guid = ? AND version = version_synced AND revision IS ?",
       arguments: [revision, record.guid, record.revision])

@@ -5,13 +5,14 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// The first readings behind `key` that the remote does not have, but for those that it refused.
+  /// The first readings after `key` that the remote neither has nor refused.
   ///
-  /// Their cost grows with what is pending, not with the store: only the ranges of pending readings are searched.
+  /// Their cost grows with the pending readings, not with the store: only the ranges of pending readings are
+  /// searched.
   ///
-  /// - Parameter leavesOutWithdrawn: whether the remote is not to get what is withdrawn.
+  /// - Parameter leavesOutWithdrawn: whether to leave out hidden readings.
   ///
-  /// Those whose document is to be moved are left to the move, since the document may stand at its old time.
+  /// Readings whose document must be moved are left to the move, since the document may have its old time.
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
@@ -41,12 +42,12 @@ extension SyncTransaction {
     "r.occurrence",
   ]
 
-  /// The first readings that the remote has and that are withdrawn.
+  /// The first uploaded readings that are hidden.
   package func withdrawnReadings(limit: Int) throws -> PendingReadings {
     try readings(Self.withdrawnTables, "r.uploaded = 1", after: nil, limit: limit)
   }
 
-  /// The readings `r` that are withdrawn.
+  /// The hidden readings `r`.
   static let withdrawnTables = """
     withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
     CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
@@ -54,9 +55,9 @@ extension SyncTransaction {
     """
 
   /// - Parameters:
-  ///   - row: the table whose key gives the order without sorting.
-  ///   - order: the columns that give this order; nil for those of its key.
-  ///   - isDescending: from the last one on.
+  ///   - row: the table whose key has the order without sorting.
+  ///   - order: the columns of this order; nil for those of its key.
+  ///   - isDescending: whether to start from the last one.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
     after key: ReadingKey?, limit: Int, isDescending: Bool = false
@@ -91,7 +92,8 @@ extension SyncTransaction {
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
     let (first, last) = (rows.first?.key, rows.last?.key)
-    // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
+    // One series after the other, so that their common parts are sent once. A fixed order makes batches
+    // repeatable.
     if rows.contains(where: { $0.key.series != first?.series }) {
       rows.sort {
         ($0.key.series, $0.key.position, $0.key.valueBucket, $0.key.occurrence) < (
@@ -106,9 +108,9 @@ extension SyncTransaction {
 
   static let readingColumns = StoredOffset.columns("r")
 
-  /// The remote has these readings, but for those that it refused, which are kept with its words.
+  /// The remote has these readings, except the refused ones, which are stored with its reason.
   ///
-  /// - Parameter same: those that it has in documents of other programs alone.
+  /// - Parameter same: the readings that it has only in documents of other programs.
   package func markUploaded(
     _ keys: [ReadingKey], except refused: [RefusedItem], sameAs same: [SameReading] = [], at now: Int64
   ) throws {
@@ -124,7 +126,7 @@ extension SyncTransaction {
     }
   }
 
-  /// Keeps the remote's words: these readings are not sent again before a retry on command.
+  /// Stores the reason of the remote. These readings are not sent again until a command retries them.
   package func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
     for key in keys {
       try database.executeCached(
@@ -142,7 +144,7 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// Begins the ingest to which readings from a remote belong.
+  /// Begins the ingest for readings from a remote.
   private func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
     try database.executeCached(
       sql: """
@@ -152,14 +154,14 @@ extension SyncTransaction {
     return database.lastInsertedRowID
   }
 
-  /// Stores readings that came from others: they are on the remote, so they are uploaded from the first. Their ingest
-  /// begins with the first that brings something: a pull of what is here already leaves none.
+  /// Stores readings of other nodes. They are on the remote, so they are marked as uploaded. The ingest
+  /// begins only with the first new reading, so that a pull of known readings adds none.
   ///
   /// - Parameters:
-  ///   - notTaken: what the remote has besides that is not taken, counted by the reason.
-  ///   - foreign: places of readings that documents of other programs hold. One that the store has from its own source is
-  ///     noted, and not stored a second time.
-  ///   - ingest: the one that the run has begun; nil for none.
+  ///   - notTaken: further readings of the remote that are not stored, counted by reason.
+  ///   - foreign: indexes of readings in documents of other programs. If the store has such a reading from
+  ///     its own source, this is noted, and it is not stored again.
+  ///   - ingest: the ingest that the run has begun; nil for none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64
@@ -217,12 +219,12 @@ extension SyncTransaction {
 // MARK: - Identities
 
 extension SyncTransaction {
-  /// Calls `body` for every reading that the remote is said to have, with the 16 bytes of its identity.
+  /// Calls `body` for every uploaded reading, with the 16 bytes of its identity.
   func forEachUploaded(_ body: (ReadingKey, [UInt8]) throws -> Void) throws {
     try forEachReading("WHERE uploaded = 1") { key, _, identity in try body(key, identity) }
   }
 
-  /// Goes over the readings with the keys of their identities, in the order of the table.
+  /// Calls `body` for every reading, with the key of its identity, in the order of the table.
   func forEachReading(
     _ condition: String = "", _ body: (ReadingKey, _ isUploaded: Bool, _ identity: [UInt8]) throws -> Void
   ) throws {

@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Which records go up first: an entry before what belongs to it.
+/// The order in which records are sent: an entry before the records that belong to it.
 package enum PushPhase: Hashable, Sendable {
   /// Entries.
   case entries
@@ -13,13 +13,13 @@ package enum PushPhase: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// What belongs to an entry that the remote refused waits with it.
+  /// A record that belongs to an entry is not sent while the remote refuses the entry.
   private static let waitsForEntry = """
     EXISTS (SELECT 1 FROM record AS entry WHERE entry.guid = record.entry_guid AND entry.version_synced = 0
       AND entry.quarantined_version = entry.version)
     """
 
-  /// The record of this id; nil when there is none.
+  /// The record with this id; nil if there is none.
   package func record(_ guid: String) throws -> SyncRecord? {
     try Row.fetchOne(
       database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record WHERE guid = ?"),
@@ -27,26 +27,26 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
-  /// Every record, tombstones, too.
+  /// Every record, including tombstones.
   package func allRecords() throws -> [SyncRecord] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record ORDER BY guid"))
       .map(
         SyncRecord.init)
   }
 
-  /// Makes the base zone of the store a record, where no record states it yet. It is not pending: whoever joins a remote
-  /// sends it, and a run that fails leaves nothing behind that people would see.
+  /// Creates the record of the base zone, if there is none yet. It is not pending: only a store that joins a
+  /// remote sends it. A failed run leaves nothing that people would see.
   package func stateBaseZone() throws {
     guard try record(LogbookZones.baseGuid) == nil else { return }
     try RecordEditor.insert(LogbookZones.unjoinedBase(database), LogbookZones.baseGuid, database)
     try holdBackBaseZone()
-    // It says what held already.
+    // It states what was true already, so nothing must be applied.
     try database.executeCached(
       sql: "DELETE FROM changed_statement WHERE guid = ?", arguments: [LogbookZones.baseGuid])
   }
 
-  /// Leaves the base zone of this store unsent, since the login may not write: it is not pending, and the remote's
-  /// replaces it when that comes.
+  /// Keeps the base zone of this store unsent, since the login may not write. It is not pending, and the
+  /// remote's base zone replaces it later.
   package func holdBackBaseZone() throws {
     try database.executeCached(
       sql: """
@@ -55,11 +55,11 @@ extension SyncTransaction {
         """, arguments: [LogbookZones.baseGuid])
   }
 
-  /// Records that are to be sent, as many as `limit`, in the order in which they were first edited.
+  /// At most `limit` pending records, in the order in which they were first edited.
   ///
   /// - Parameters:
   ///   - heldBack: records that cannot be sent in this run.
-  ///   - leavesOutWithdrawn: whether the remote is not to get what is hidden.
+  ///   - leavesOutWithdrawn: whether to leave out hidden records.
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> [SyncRecord] {
@@ -80,7 +80,7 @@ extension SyncTransaction {
     return records
   }
 
-  /// Whether a record is pending that this run can send.
+  /// Whether there is a pending record that this run can send.
   package func hasPendingRecords(
     heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> Bool {
@@ -96,8 +96,8 @@ extension SyncTransaction {
       arguments: [guid]) ?? false
   }
 
-  /// What goes out of a record: what was sent and not answered, as it was sent; else its content as it is, which is
-  /// written beside it first.
+  /// The change to send: the earlier one if it was sent without an answer, otherwise the current content. The
+  /// change is stored with the record before it is sent.
   package func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
     if let sent = record.sent { return sent }
     let change = RecordChange(
@@ -108,8 +108,8 @@ extension SyncTransaction {
     return change
   }
 
-  /// The remote holds the version that was sent. That one becomes synced, not the version by then: an edit made
-  /// while the request was on its way stays pending.
+  /// The remote has the version that was sent. That version becomes synced, not the current one: an edit
+  /// during the request stays pending.
   package func acknowledge(_ record: SyncRecord, revision: String) throws {
     guard let sent = record.sent else { return }
     try database.executeCached(
@@ -120,13 +120,13 @@ extension SyncTransaction {
       arguments: [sent.state.json, revision, record.guid])
   }
 
-  /// What was sent is answered and stays pending.
+  /// The sent change is answered, and the record stays pending.
   package func forgetSent(_ guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// The remote's state becomes the record's, here and now; nothing of it is pending or in conflict any more.
+  /// The remote's state replaces that of the record, which is then neither pending nor in conflict.
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
     try database.executeCached(
@@ -138,7 +138,7 @@ extension SyncTransaction {
         """, arguments: try arguments(remote.state, of: remote, over: record))
   }
 
-  /// The merged state stays pending, made on the remote's.
+  /// The merged state stays pending, based on the remote's.
   package func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
     try database.executeCached(
       sql: """
@@ -148,8 +148,8 @@ extension SyncTransaction {
         """, arguments: try arguments(state, of: remote, over: record))
   }
 
-  /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
-  /// its answer is still owed.
+  /// Stores the remote's side of a conflict; the local one stays in use. A change that was sent without an
+  /// answer is kept, since its answer may still arrive.
   package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
@@ -162,7 +162,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Keeps the remote's words: this version is not sent again before it is edited, or retried on command.
+  /// Stores the reason of the remote. This version is not sent again until it is edited, or until a command
+  /// retries it.
   package func quarantine(_ guid: String, reason: String) throws {
     try database.executeCached(
       sql: """
@@ -171,7 +172,7 @@ extension SyncTransaction {
         """, arguments: [String(reason.prefix(1000)), guid])
   }
 
-  /// Where both sides say the same, only the time of the edit is taken over, and where the record came from.
+  /// If both sides agree, only the time of the edit and the source of the record are copied.
   private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
     RecordColumns.provenanceLearned + ", "
       + (record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments)
@@ -201,7 +202,7 @@ extension SyncTransaction {
 // MARK: - Conflicts of entries
 
 extension SyncTransaction {
-  /// Deleted entries to which records belong that are not: others added them meanwhile, and a person decides.
+  /// Deleted entries with records that are not deleted: others added them meanwhile, and a person decides.
   package func orphanedEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(

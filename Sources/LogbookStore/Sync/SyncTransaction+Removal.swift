@@ -3,7 +3,7 @@
 import GRDB
 
 extension Store {
-  /// How many readings and records are hidden here and may still have documents on the site that is the remote.
+  /// The numbers of hidden readings and records that may still have documents on the remote site.
   package func siteRemovals() throws -> SiteMoves.Counts {
     try read { database in
       let readings = try Int.fetchOne(
@@ -16,9 +16,9 @@ extension Store {
   }
 }
 
-/// Records that are hidden here, and whose documents a site without withdrawals is not to show.
+/// Hidden records, whose documents must not be visible on a site that does not support withdrawals.
 extension SyncTransaction {
-  /// A condition on a row of `record` that is hidden and of which the site may have a document.
+  /// The SQL condition that a row of `record` is hidden and may have a document on the site.
   fileprivate static let isHiddenOnSite = """
     record.guid IN (
         SELECT guid FROM listed_record WHERE is_withdrawn = 1
@@ -29,7 +29,7 @@ extension SyncTransaction {
       AND (record.revision IS NOT NULL OR record.sent IS NOT NULL)
     """
 
-  /// Hidden records of which the site may have a document, as many as `limit`.
+  /// At most `limit` hidden records that may have a document on the site.
   package func hiddenRecords(limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -40,16 +40,18 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
-  /// The site shows no document of this record. One of another program stays, and is that program's.
+  /// The site shows no document of this record. Documents of other programs stay, and belong to those
+  /// programs.
   package func noteRemoved(_ guid: String) throws {
     try database.executeCached(
       sql: "INSERT INTO removed_record VALUES (?) ON CONFLICT DO NOTHING", arguments: [guid])
     try database.executeCached(sql: "DELETE FROM resend_record WHERE guid = ?", arguments: [guid])
   }
 
-  /// Queues what was removed and is shown again, be it that the withdrawal was taken back or that the record was edited.
+  /// Queues removed records that are visible again, after an undone withdrawal or an edit.
   ///
-  /// What says so goes up first: another store that pulled the record without it would remove the document once more.
+  /// The record that states this is sent first. Otherwise another store that pulls the record without it
+  /// would remove the document again.
   package func requeueShownRecords() throws {
     let isSaying = try Bool.fetchOne(
       database.cachedStatement(
@@ -70,14 +72,14 @@ extension SyncTransaction {
     }
   }
 
-  /// Every record that is hidden.
+  /// All hidden records.
   package func hiddenRecords() throws -> Set<String> {
     try Set(
       String.fetchAll(
         database.cachedStatement(sql: "SELECT guid FROM record WHERE \(Withdrawn.recordIsUnsent)")))
   }
 
-  /// Whether a record is hidden, so that a site does not get it.
+  /// Whether a record is hidden, and so is not sent to a site.
   package func isHidden(record guid: String) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT \(Withdrawn.record) FROM record WHERE guid = ? AND deleted = 0"),

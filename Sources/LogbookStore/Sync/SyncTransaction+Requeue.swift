@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Digests over the identities of the readings that the remote is said to have. In place of a reading that it has in a
-  /// document of another program there is what that document gives.
+  /// The digests of the identities of uploaded readings. If the remote has a reading in a document of another
+  /// program, the identity in that document counts instead.
   package func uploadedDigests() throws -> IdentityDigests {
     let same = try sameReadings()
     var (digests, documents) = (IdentityDigests(), same.documents)
@@ -19,10 +19,11 @@ extension SyncTransaction {
     return digests
   }
 
-  /// Queues again what a remote may lack: the uploaded readings in these buckets, and every record. A record keeps
-  /// its base and revision: where the remote knows them, nothing is doubled and nothing becomes a conflict.
+  /// Queues again what a remote may lack: the uploaded readings in these buckets, and every record. A record
+  /// keeps its base and revision: if the remote knows them, nothing is duplicated and nothing becomes a
+  /// conflict.
   ///
-  /// - Returns: how many readings are queued again.
+  /// - Returns: the number of readings that are queued again.
   package func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
     var keys: [ReadingKey] = []
     let same = try sameReadings()
@@ -43,12 +44,12 @@ extension SyncTransaction {
 
   /// Queues again these readings, which the remote lacks.
   ///
-  /// - Parameter reason: kept permanently beside the time.
-  /// - Returns: how many of them the remote was said to have.
+  /// - Parameter reason: stored permanently with the time.
+  /// - Returns: the number of them that were marked as uploaded.
   package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
-    // The schema puts each reading into a range; neighbours share one.
+    // The schema adds each reading to a range. Neighbours share one.
     var positions = PendingPositions()
     for key in keys.sorted() { positions.append(key.partition, key.position) }
     try positions.save(database)
@@ -69,10 +70,10 @@ extension SyncTransaction {
     return count
   }
 
-  /// Queues again a record that the remote lacks; false where it is pending already.
+  /// Queues again a record that the remote lacks; false if it is already pending.
   ///
-  /// - Parameter isNew: whether it is sent as one that the remote never had, so that its absence is no deletion; else with
-  ///   its base and revision.
+  /// - Parameter isNew: whether to send it as a record that the remote never had, so that its absence is not
+  ///   a deletion. Otherwise it is sent with its base and revision.
   package func requeue(record guid: String, asNew isNew: Bool = false) throws -> Bool {
     try database.executeCached(
       sql: """

@@ -5,7 +5,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Readings of the store that are on the remote in documents of other programs: the table `same_as`.
+/// Readings of the store that the remote has in documents of other programs: the table `same_as`.
 struct SameReadings {
   private struct Document {
     let key: [UInt8]
@@ -14,13 +14,13 @@ struct SameReadings {
 
   private var all: [ReadingKey: [Document]] = [:]
 
-  /// The keys of the readings that the documents give.
+  /// The keys of the readings in the documents.
   var documents: Set<[UInt8]> { Set(all.values.joined().map(\.key)) }
 
   /// Whether the remote has no document of the reading itself.
   func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool { all[key]?.contains { $0.isOnlyThere } ?? false }
 
-  /// Under which identities the remote has a reading with this one.
+  /// The identities under which the remote has a reading.
   func identities(of key: ReadingKey, _ identity: [UInt8]) -> [[UInt8]] {
     guard let documents = all[key] else { return [identity] }
     return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
@@ -32,7 +32,7 @@ struct SameReadings {
 }
 
 extension SyncTransaction {
-  /// Every reading that is on the remote in a document of another program.
+  /// All readings that the remote has in documents of other programs.
   func sameReadings() throws -> SameReadings {
     var same = SameReadings()
     let rows = try Row.fetchCursor(
@@ -52,7 +52,7 @@ extension SyncTransaction {
     return same
   }
 
-  /// Keeps that a document of another program holds a reading.
+  /// Notes that a document of another program has a reading.
   ///
   /// - Parameter isOnlyThere: whether the remote has no document of the reading itself.
   func noteSame(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
@@ -66,7 +66,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Forgets which documents hold readings that are to be sent again: the remote is asked again.
+  /// Removes the notes on which documents have these readings. They are sent again, and the remote is asked
+  /// again.
   func forgetSame(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
     else { return }
@@ -81,7 +82,8 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// A batch without the readings of other programs that the store has from its own source, which are noted.
+  /// A batch without the readings of other programs that the store has from its own source. These are noted
+  /// instead.
   func withoutSame(
     _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
   ) throws -> ReadingBatch {
@@ -103,7 +105,7 @@ extension SyncTransaction {
       let reading = batch.readings[place]
       switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
       case .none: break
-      // An import brought the very reading: its undo leaves what the site states.
+      // An import stored the same reading: if it is undone, the reading that the site states stays.
       case .itself(let own):
         for reading in own where !reading.isPulled {
           try noteSame(reading.key, as: document, isOnlyThere: true)
@@ -129,7 +131,7 @@ extension SyncTransaction {
     return rest
   }
 
-  /// The remote has documents of these readings themselves, but for those of other programs.
+  /// Notes that the remote itself has documents of these readings, except those of other programs.
   private func noteOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
     let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
     guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }
@@ -148,7 +150,7 @@ extension SyncTransaction {
     }
   }
 
-  /// The hidden readings that a document is known to hold.
+  /// Adds the hidden readings that a document is known to have.
   private func restateNoted(_ document: [UInt8], _ pulled: inout PulledReadings) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(

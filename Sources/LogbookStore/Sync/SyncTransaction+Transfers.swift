@@ -3,11 +3,11 @@
 import GRDB
 import Logbook
 
-/// A lane of an upload, of which each has at most one request under way.
+/// A lane of an upload. Each lane sends at most one request at a time.
 package enum TransferLane: String, Sendable { case readings, records, attachments }
 
 extension SyncTransaction {
-  /// These readings are on their way from this transaction on.
+  /// Notes that these readings are being sent from this transaction on.
   package func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
     guard let any = keys.first else { return }
     var (first, last) = (any, any)
@@ -25,7 +25,8 @@ extension SyncTransaction {
     try noteUnanswered(keys)
   }
 
-  /// The records of these ids, or the contents of these digests, are on their way from this transaction on.
+  /// Notes that the records with these ids, or the contents with these digests, are being sent from this
+  /// transaction on.
   package func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
     guard let first = ids.min(), let last = ids.max() else { return }
     try database.executeCached(
@@ -35,11 +36,11 @@ extension SyncTransaction {
         """, arguments: [lane.rawValue, now, ids.count, first, last])
   }
 
-  /// Nothing of this lane is on its way.
+  /// Notes that nothing of this lane is being sent.
   package func endTransfer(_ lane: TransferLane) throws {
     try database.executeCached(sql: "DELETE FROM transfer WHERE lane = ?", arguments: [lane.rawValue])
   }
 
-  /// Nothing is on its way.
+  /// Notes that nothing is being sent.
   package func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
 }

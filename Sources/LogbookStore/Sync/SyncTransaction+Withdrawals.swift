@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// States what imports of this store brought, too, of what withdrawals that came from the remote list. Called when a page
-  /// was applied, in its transaction.
+  /// States which items of withdrawals from the remote were also imported here. Called after a page was
+  /// applied, in its transaction.
   package func stateBrought(at now: Int64) throws {
     let changed = try String.fetchAll(
       database.cachedStatement(sql: "SELECT DISTINCT fields FROM changed_withdrawal")
@@ -15,7 +15,8 @@ extension SyncTransaction {
     let brought = try BroughtItems(WithdrawalChanges.items(database), database)
     var (series, records) = (Set<SeriesName>(), Set<String>())
     for case .input(let input) in changed.map(\.subject) {
-      // A copy of this store undid an import, or shows it again: others may list what it brought.
+      // A copy of this store undid or restored an import. Other withdrawals may list the items of that
+      // import.
       if try isOwnImport(input.importID) {
         (series, records) = brought.everything
         break
@@ -26,18 +27,18 @@ extension SyncTransaction {
       }
     }
     try BroughtItems.insert(brought.missing(in: series, records: records), database, at: now)
-    // A withdrawal of another store hides nothing that the site's other programs state.
+    // A withdrawal of another store does not hide readings that the site's other programs state.
     let pulled = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT max(id) FROM ingest WHERE \(UndoPlan.isPulled)"))
     if let pulled { _ = try restate(noted(in: series), by: pulled, at: now) }
   }
 
-  /// States that the remote has readings which undone imports brought, too: what other programs have on a site is an import
-  /// of the site's, and no undo hides it.
+  /// States that the remote also has readings of undone imports. Readings of other programs on a site count
+  /// as an import of the site, and no undo hides them.
   ///
   /// - Parameters:
-  ///   - points: readings that documents of other programs hold, by their series.
-  ///   - ingest: the ingest of what the remote gave.
+  ///   - points: readings in documents of other programs, by series.
+  ///   - ingest: the ingest of the readings from the remote.
   /// - Returns: how many of them were listed by withdrawals of imports.
   func restate(_ points: [Int64: [SeriesPoint]], by ingest: Int64, at now: Int64) throws -> Int {
     guard !points.isEmpty else { return 0 }
@@ -58,7 +59,7 @@ extension SyncTransaction {
     return Int(input.points.values.reduce(0) { $0 + $1.count })
   }
 
-  /// The readings of these series that documents of other programs hold, as far as pulls noted them.
+  /// The readings of these series that are in documents of other programs, according to the notes of pulls.
   func noted(in series: some Collection<SeriesName>) throws -> [Int64: [SeriesPoint]] {
     var found: [Int64: [SeriesPoint]] = [:]
     for name in series {

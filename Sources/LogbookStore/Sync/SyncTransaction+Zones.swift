@@ -6,7 +6,8 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// States this store's own base zone for everything that it places, before the base zone of another logbook replaces it.
+  /// States this store's own base zone for all items with offsets derived from it, before the base zone of
+  /// another logbook replaces it.
   ///
   /// - Parameters:
   ///   - name: the base zone, which this system may not know.

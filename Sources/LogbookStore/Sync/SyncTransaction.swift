@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// Runs one transaction of the sync engine, which holds the store's write lock from its first statement. It ends
-  /// with everything or with nothing, and no request to a remote is made inside it.
+  /// Runs one transaction of the sync engine, which holds the store's write lock from its first statement.
+  /// Either all of its changes are committed or none. No request to a remote is sent inside it.
   ///
   /// Needs a store opened as `sync`.
   package func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
@@ -14,12 +14,12 @@ extension Store {
   }
 }
 
-/// What the sync engine may do to a store, inside one transaction. Valid only there.
+/// The changes that the sync engine may make to a store, inside one transaction. Valid only there.
 package struct SyncTransaction {
   let database: Database
-  /// The table through which statements take many readings at once.
+  /// The table from which statements read many readings at once.
   let rows: BatchTable
-  /// Places the times of records that state no offset.
+  /// Derives the offsets of records that state none.
   let placer: RecordPlacer
 
   init(_ database: Database, _ rows: BatchTable) {
@@ -32,22 +32,23 @@ package struct SyncTransaction {
 // MARK: - Runs
 
 extension SyncTransaction {
-  /// Begins a run: raises the run's number and gives it its id, before the first request carries both.
+  /// Begins a run: increases the run's number and sets its id, before the first request contains both.
   package func beginRun(id: String) throws -> RunStamp {
     try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
     try endTransfers()
     return try currentRun()
   }
 
-  /// Gives this installation a new id: the remote saw another store with the present one, or its answer
-  /// to a write of this one was lost. The cursor stays, since what this store has seen it has seen.
+  /// Gives this installation a new id. Either the remote has seen another store with the old id, or its
+  /// answer to a write of this one was lost. The cursor is kept, since this store has pulled the changes up
+  /// to it.
   package func renewNode(_ node: String, runID: String) throws -> RunStamp {
     try database.executeCached(
       sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
     return try currentRun()
   }
 
-  /// The last run, or the one at work; its number is 0 before the first.
+  /// The last run, or the current one; its number is 0 before the first.
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
@@ -60,7 +61,7 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
-  /// Keeps the latest position of the remote.
+  /// Stores the latest position of the remote.
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
     try database.executeCached(
@@ -68,19 +69,19 @@ extension SyncTransaction {
       arguments: [position, position])
   }
 
-  /// How far the remote's changes have been pulled; nil for not at all.
+  /// The cursor up to which the remote's changes have been pulled; nil for none.
   package func cursor() throws -> String? {
     try String.fetchOne(database.cachedStatement(sql: "SELECT cursor FROM remote"))
   }
 
-  /// Keeps how far the remote's changes have been pulled.
+  /// Stores the cursor up to which the remote's changes have been pulled.
   package func setCursor(_ cursor: String?) throws {
     try database.executeCached(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
   }
 }
 
 extension SyncTransaction {
-  /// Keeps the name of the logbook, for people.
+  /// Stores the name of the logbook, for people.
   package func setLogbookName(_ name: String) throws {
     try database.executeCached(sql: "UPDATE remote SET logbook_name = ?", arguments: [name])
   }
@@ -89,7 +90,7 @@ extension SyncTransaction {
 // MARK: - Outcomes
 
 extension SyncTransaction {
-  /// Failures in a row, and when the next attempt is due.
+  /// The number of consecutive failures, and when the next attempt is due.
   package func attempts() throws -> (failures: Int, next: Int64?) {
     guard
       let row = try Row.fetchOne(database.cachedStatement(sql: "SELECT failures, next_attempt FROM remote"))
@@ -100,9 +101,10 @@ extension SyncTransaction {
     return (try stored.count(0), try stored.optionalSeconds(1))
   }
 
-  /// Everything that was asked for was done.
+  /// Notes that the run did everything that was requested.
   ///
-  /// - Parameter asked: whether the remote answered. A run with nothing to do says nothing of what failed before it.
+  /// - Parameter asked: whether the remote answered. A run without requests does not clear an earlier
+  ///   failure.
   package func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
       sql: """
@@ -117,18 +119,18 @@ extension SyncTransaction {
     try Store.clear(.lastingFailure, database)
   }
 
-  /// Keeps what was reported of a failure that lasts.
+  /// Stores a reported failure that only a person can correct.
   package func noteLasting(_ failure: LastingFailure) throws {
     try Store.set(.lastingFailure, failure.stored, database)
   }
 
-  /// The logbook was removed on the remote permanently: nothing is sent there again.
+  /// Notes that the logbook was removed on the remote permanently: nothing is sent to it again.
   package func notePurged(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
-  /// A run failed; the next attempt is another process.
+  /// Notes that a run failed. The next attempt is another process.
   package func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",

@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Pending records that no remote takes, since their content is not what a record can be: what another program stored,
-/// or a version of this one that checked less.
+/// Pending records that every remote refuses, since their content is not valid for a record. Another program
+/// stored them, or a version of glucoport that checked less.
 enum UnsendableRecords {
   /// Their ids, each with the reason.
   static func find(_ database: Database) throws -> [(guid: String, reason: String)] {
@@ -33,7 +33,7 @@ enum UnsendableRecords {
 }
 
 extension Store {
-  /// How many pending records cannot be sent to any remote.
+  /// The number of pending records that cannot be sent to any remote.
   package func unsendableRecords() throws -> Int {
     try read { try UnsendableRecords.find($0).count }
   }

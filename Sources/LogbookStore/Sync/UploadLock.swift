@@ -8,14 +8,15 @@ import Logbook
   import Musl
 #endif
 
-/// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
-/// Imports and edits never ask for it.
+/// Locks a store for one upload. The kernel releases the lock when its process ends in any way. Imports and
+/// edits do not use it.
 package struct UploadLock: Sendable {
   private let descriptor: Int32
 
   /// Takes the lock of the store at a path; nil while another upload holds it.
   ///
-  /// - Throws: `Failure`: `permission`, `cannotCreate` when the lock's file cannot be made beside the store.
+  /// - Throws: `Failure`: `permission`, `cannotCreate` if the lock's file cannot be created next to the
+  ///   store.
   package static func take(storePath: String) throws -> UploadLock? {
     let path = Self.path(storePath)
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -26,7 +27,7 @@ package struct UploadLock: Sendable {
     }
     for attempt in 1...maxAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
-      // A look at the lock holds it for some microseconds.
+      // `isHeld` holds the lock for some microseconds.
       if errno == EWOULDBLOCK, attempt < maxAttempts { usleep(2000) }
     }
     let reason = errno
@@ -37,9 +38,9 @@ package struct UploadLock: Sendable {
     return nil
   }
 
-  /// Whether an upload of the store at a path runs. Looking takes the lock for a moment, which `take` waits out.
+  /// Whether an upload of the store at a path runs. This takes the lock for a moment; `take` waits that long.
   ///
-  /// - Throws: `Failure`: `permission`, `inputOutput` when the lock's file is there and cannot be asked.
+  /// - Throws: `Failure`: `permission`, `inputOutput` if the lock's file exists and cannot be read.
   static func isHeld(storePath: String) throws -> Bool {
     let path = Self.path(storePath)
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -59,6 +60,6 @@ package struct UploadLock: Sendable {
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Lets the lock go.
+  /// Releases the lock.
   package func release() { close(descriptor) }
 }

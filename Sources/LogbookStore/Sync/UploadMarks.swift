@@ -3,16 +3,15 @@
 import GRDB
 import SQLiteRows
 
-/// Marks readings as uploaded, those that are named and no others: what an import put between them meanwhile stays
+/// Marks exactly these readings as uploaded. Readings that an import inserted between them meanwhile stay
 /// pending.
 ///
-/// Neighbours are marked by one statement for all of them, which changes each row where it is: 33 % of the time of
-/// statements that look every row up. SQLite does so only without triggers, because it has to collect the rows of a
-/// statement with triggers first. So for many readings those of the role are switched off, and the uploads are counted
-/// here.
+/// One statement marks all neighbours and changes each row in place: 33 % of the time of statements that look
+/// up every row. SQLite does so only without triggers, since for a statement with triggers it collects the
+/// rows first. So for many readings the triggers of the role are dropped, and this type counts the uploads.
 struct UploadMarks {
-  /// From so many readings on the triggers are switched off. To do so makes SQLite prepare every statement of the
-  /// connection again, which takes as long as to mark some hundreds.
+  /// The number of readings from which the triggers are dropped. Dropping them makes SQLite prepare every
+  /// statement of the connection again, which takes as long as marking some hundreds.
   static let many = 1000
 
   let database: Database
@@ -24,17 +23,17 @@ struct UploadMarks {
     var count = 1
   }
 
-  /// What is to be marked in one partition.
+  /// The marks to be set in one partition.
   private struct Marks {
     let partition: Int64
     let keys: ArraySlice<ReadingKey>
     var stretches: [Stretch] = []
-    /// How many readings of each series are marked.
+    /// The number of marked readings of each series.
     var counts: [Int64: Int] = [:]
-    /// What stays pending between the keys.
+    /// The positions between the keys that stay pending.
     var remaining: [ClosedRange<Int64>] = []
 
-    /// Notes a position that stays pending.
+    /// Adds a position that stays pending.
     ///
     /// - Parameter isNext: whether no marked reading is between it and the last such position.
     mutating func keep(_ position: Int64, isNext: Bool) {
@@ -46,7 +45,7 @@ struct UploadMarks {
     }
   }
 
-  /// Marks those of the readings that are pending, inside the caller's transaction.
+  /// Marks the pending ones of these readings, inside the caller's transaction.
   func set(_ keys: some Sequence<ReadingKey>) throws {
     let sorted = keys.sorted()
     var marks: [Marks] = []
@@ -79,7 +78,7 @@ struct UploadMarks {
 }
 
 extension UploadMarks {
-  /// The stretches of sorted keys of one partition, and what is pending between them.
+  /// The runs of sorted keys of one partition, and the pending positions between them.
   private func marks(of keys: ArraySlice<ReadingKey>) throws -> Marks {
     guard let first = keys.first, let last = keys.last else { return Marks(partition: 0, keys: keys) }
     var marks = Marks(partition: first.partition, keys: keys)
@@ -120,8 +119,8 @@ extension UploadMarks {
     """
 
   private func set(_ stretch: Stretch) throws {
-    // OR FAIL: else the statement copies the pages that it changes into its own journal. The plain comparisons
-    // of partition and position lead to the rows; a comparison of the whole keys doubles the time.
+    // With OR FAIL, the statement does not copy the pages that it changes into its own journal. The separate
+    // comparisons of partition and position find the rows; comparing the whole keys would double the time.
     let update = try RawStatement(
       keptBy: database,
       """

@@ -4,28 +4,28 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What imports of this store brought, too, although withdrawals of other imports list it. Records of their own state it, so
-/// that it is shown on every store, whichever of both came first. Such a record never changes: it counts until its import is
-/// undone.
+/// Items of withdrawn imports that other imports of this store brought as well. Separate records state this,
+/// so that the items are visible on every store, in whichever order the imports ran. Such a record never
+/// changes: it is valid until its import is undone.
 struct BroughtItems {
   private let database: Database
   private let visibility: Visibility
   private let held: [WithdrawnInput]
   private let undone: Set<Int64>
-  /// Imports of this store that are not undone, by their numbers.
+  /// The imports of this store that are not undone, by number.
   private let imports: [Int64: OwnImport]
-  /// The newest import when a withdrawal came here, by its group.
+  /// The newest import at the time when a withdrawal arrived, by its group.
   private let arrivals: [String: Int64]
 
   private struct OwnImport {
     let id: String
-    /// Whether it goes before withdrawals that were here before it.
+    /// Whether it has priority over withdrawals that arrived before it.
     let showsWithdrawn: Bool
   }
 
   /// - Parameters:
-  ///   - items: the withdrawals as they are, or as they will be.
-  ///   - ended: an import that is undone no more in them.
+  ///   - items: the withdrawals, in their current or planned state.
+  ///   - ended: an import that is no longer undone in them.
   ///   - begun: an import that is undone only in them.
   init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
     self.database = database
@@ -55,7 +55,7 @@ struct BroughtItems {
     }
   }
 
-  /// What the records of an import state.
+  /// The statements in the records of an import.
   static func stated(by importID: String, _ database: Database) throws -> [WithdrawnInput] {
     guard !importID.isEmpty else { return [] }
     return try String.fetchAll(
@@ -78,7 +78,7 @@ struct BroughtItems {
     }
   }
 
-  /// What of these series and records is listed and was brought by an import that the withdrawal found here.
+  /// The listed items of these series and records that an import brought and that must stay visible.
   func missing(in series: Set<SeriesName>, records guids: Set<String>) throws -> [WithdrawnInput] {
     var found: [Int64: WithdrawnInput] = [:]
     for name in series {
@@ -96,9 +96,9 @@ struct BroughtItems {
     return found.sorted { $0.key < $1.key }.map { named($0.value, ingest: $0.key) }
   }
 
-  /// What of all that one import brought is listed by withdrawals, whichever came first.
+  /// The items of one import that withdrawals list, in any order of the import and the withdrawal.
   ///
-  /// - Parameter met: readings by series that it brought, too, whether it noted them or not.
+  /// - Parameter met: readings by series that the import also brought, even if it did not note them.
   func listed(of claims: ImportClaims, with met: [Int64: [PointRuns]] = [:]) throws -> [WithdrawnInput] {
     var brought = try claims.readings().mapValues { [$0.points] }
     brought.merge(met) { $0 + $1 }
@@ -116,7 +116,7 @@ struct BroughtItems {
     return [named(found, ingest: claims.ingest)]
   }
 
-  /// All series of which something is listed, and all records.
+  /// All series and records with listed items.
   var everything: (series: Set<SeriesName>, records: Set<String>) {
     (Set(visibility.listedSeries), Set(visibility.listedRecords.keys))
   }
@@ -173,14 +173,17 @@ extension BroughtItems {
     }
   }
 
-  /// Whether what an import brought is shown although a withdrawal lists it that came behind this import.
+  /// Whether the items of an import stay visible, although a withdrawal lists them that arrived after the
+  /// import.
+  ///
+  /// - Parameter latest: the newest import when the withdrawal arrived.
   private func counts(_ ingest: Int64, _ latest: Int64) -> Bool {
     imports[ingest].map { $0.showsWithdrawn || ingest <= latest } ?? false
   }
 
   private func arrival(of input: WithdrawnInput) -> Int64 { arrivals[input.group] ?? 0 }
 
-  /// The digest of a record under which a withdrawal lists it; nil where none lists it as it is.
+  /// The digest with which a withdrawal lists a record; nil if none lists its current content.
   private func listedDigest(of guid: String) throws -> String? {
     guard let digests = visibility.listedRecords[guid],
       let row = try Row.fetchOne(

@@ -5,7 +5,7 @@ import HeapModule
 import Logbook
 import SQLiteRows
 
-/// A reading that an import brought: it stored it, or met it in the store.
+/// A reading of an import, which the import stored or found in the store.
 struct ClaimedReading {
   let point: SeriesPoint
   /// The import that stored it.
@@ -20,7 +20,7 @@ struct BroughtReadings {
   var uploaded: Int
 }
 
-/// What an import brought, with what others brought, too.
+/// The items of an import, and whether other imports brought them as well.
 struct ImportClaims {
   let ingest: Int64
   private let database: Database
@@ -29,20 +29,20 @@ struct ImportClaims {
     (self.ingest, self.database) = (ingest, database)
   }
 
-  /// Imports whose withdrawals are there and hold.
+  /// Imports with valid withdrawals.
   static func undone(_ database: Database) throws -> Set<Int64> {
     try Set(Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(isUndone)")))
   }
 
-  /// A condition that holds for an import of which withdrawals hold, whichever copy of the store made them.
+  /// The SQL condition that an import has valid withdrawals, on whichever copy of the store they were made.
   static let isUndone = """
     EXISTS (SELECT 1 FROM record AS w INDEXED BY record_withdrawal_import
       WHERE w.kind = 'withdrawal' AND json_extract(w.fields, '$.import') = ingest.guid AND w.deleted = 0
         AND json_extract(w.fields, '$.hidden') = 1)
     """
 
-  /// Whether the import brought nothing: it stored nothing, changed nothing, and met nothing. One that met too many pieces
-  /// to note them brought something.
+  /// Whether the import brought nothing: it stored, changed and found nothing. An import whose known readings
+  /// were in too many pieces to be noted is not empty.
   func areEmpty() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
@@ -58,14 +58,15 @@ struct ImportClaims {
 
   // MARK: Readings
 
-  /// Whether a reading counts. It is asked in the order of the readings of one series.
+  /// Whether to include a reading. Called in the order of the readings of one series.
   typealias Choice = (ClaimedReading) -> Bool
 
   /// The readings of the import by series.
   func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
 
-  /// Those that no import brought, too, which is not undone. What withdrawals hide already is among them, since one of those
-  /// may end. What a document of another program on a site holds is an import of the site's, which no store undoes.
+  /// The readings that no other import brought, except undone ones. Readings that withdrawals already hide
+  /// are included, since a withdrawal may end. A reading in a document of another program on a site counts as
+  /// an import of the site, which no store undoes.
   func soleReadings() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
@@ -78,7 +79,7 @@ struct ImportClaims {
     }
   }
 
-  /// The readings of a series that documents of other programs hold on the site with which the store syncs.
+  /// The readings of a series in documents of other programs on the site with which the store syncs.
   private func onSite(_ series: Int64) throws -> PointRuns {
     let rows = try RawStatement(
       keptBy: database,
@@ -94,7 +95,7 @@ struct ImportClaims {
 
   /// Reads the readings one by one and keeps them in packed form: an import may have brought millions.
   ///
-  /// - Parameter choice: makes the choice for a pass over a series.
+  /// - Parameter choice: returns the choice for one pass over a series.
   private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
     let (stored, met) = (try stored(choice), try met(choice))
     return stored.merging(met) {
@@ -133,7 +134,7 @@ struct ImportClaims {
     }
   }
 
-  /// Adds the readings between two positions that the runs count.
+  /// Adds the readings between two positions that the runs include.
   private func add(
     _ positions: ClosedRange<Int64>, in cover: inout RunCover, to collector: ReadingCollector
   ) throws {
@@ -168,7 +169,7 @@ struct ImportClaims {
           """), arguments: [ingest])
   }
 
-  /// The ids of the records that the import brought and that no import brought, too, which is not undone.
+  /// The ids of the records that the import brought and that no other import brought, except undone ones.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(
@@ -186,7 +187,7 @@ struct ImportClaims {
   }
 }
 
-/// A run of readings that an import met.
+/// A run of readings that an import found in the store.
 struct MetRun {
   let ingest: Int64
   let series: Int64
@@ -194,13 +195,13 @@ struct MetRun {
   let last: SeriesPoint
   let latest: Int64
 
-  /// The runs of a series, in order, without those of some imports.
+  /// The runs of a series, in order, without those of these imports.
   static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [MetRun] {
     let list = imports.map(String.init).joined(separator: ",")
     return try fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
   }
 
-  /// The positions that runs of one series cover, in order and apart from each other.
+  /// The positions that runs of one series include, as ordered ranges without overlaps.
   static func positions(of runs: [MetRun]) -> [ClosedRange<Int64>] {
     var all: [ClosedRange<Int64>] = []
     for run in runs {
@@ -214,7 +215,7 @@ struct MetRun {
     return all
   }
 
-  /// The runs for which a condition holds, in order.
+  /// The runs that meet a condition, in order.
   static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [MetRun] {
     try Row.fetchAll(
       database,
@@ -236,7 +237,7 @@ struct MetRun {
   }
 }
 
-/// Packs the chosen readings of one series, which come in order.
+/// Packs the chosen readings of one series, which arrive in order.
 private final class ReadingCollector {
   let series: Int64
   private let isChosen: ImportClaims.Choice
@@ -256,7 +257,7 @@ private final class ReadingCollector {
   func finish() -> BroughtReadings { BroughtReadings(points: builder.finish(), uploaded: uploaded) }
 }
 
-/// Runs that imports met in one series, asked for readings in order.
+/// Runs of one series that imports found. Its functions are called with readings in order.
 struct RunCover {
   private struct Open: Comparable {
     let latest: Int64
@@ -268,7 +269,7 @@ struct RunCover {
 
   private let runs: [MetRun]
   private var next = 0
-  /// Runs that have begun; the one that counts the latest readings first.
+  /// Runs that have begun, with the largest `latest` first.
   private var open = Heap<Open>()
 
   /// - Parameter runs: in the order of their first readings.
@@ -279,7 +280,7 @@ struct RunCover {
     return open.max.map { $0.latest >= reading.ingest } ?? false
   }
 
-  /// The first import that met the reading, of those that count.
+  /// The first import that found the reading, among those that `counts` accepts.
   mutating func firstImport(of reading: ClaimedReading, _ counts: (Int64) -> Bool) -> Int64? {
     advance(to: reading.point)
     return open.unordered

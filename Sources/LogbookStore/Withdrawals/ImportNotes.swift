@@ -4,10 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What an import met that the store held already: runs of readings that follow each other there. A run ends where the
-/// store holds a reading that the input lacked.
+/// The known readings of an import, as runs of neighbours in the store. A run ends where the store has a
+/// reading that the input lacks.
 struct ImportNotes {
-  /// An input that meets the store's readings in more pieces is not noted.
+  /// The maximum number of runs. If an input has more, they are not stored.
   static let maxRuns = 10_000
 
   private struct Run {
@@ -18,14 +18,14 @@ struct ImportNotes {
 
   private let ingest: Int64
   private var runs: [Run] = []
-  /// The last run of each series.
+  /// The index of the last run of each series.
   private var open: [Int64: Int] = [:]
   /// Whether there are too many.
   private var isFull = false
 
   init(ingest: Int64) { self.ingest = ingest }
 
-  /// Notes readings of one series that a batch met, while the transaction that stored the rest of it goes on.
+  /// Adds the known readings of one series in a batch, inside the transaction that stores the other ones.
   mutating func add(_ points: [SeriesPoint], of series: Series, _ database: Database) throws {
     guard !isFull, !points.isEmpty else { return }
     var points = points
@@ -38,7 +38,7 @@ struct ImportNotes {
     try walk(range, points, of: series, database)
   }
 
-  /// How many readings the store holds there that this import did not store.
+  /// The number of stored readings in a range that this import did not store.
   private func count(_ range: ClosedRange<Int64>, of series: Series, _ database: Database) throws -> Int {
     let statement = try RawStatement(
       keptBy: database,
@@ -52,7 +52,7 @@ struct ImportNotes {
     return count
   }
 
-  /// Goes through what the store holds there, of which the import met these points.
+  /// Reads the stored readings in a range, and adds runs of those among `points`.
   private mutating func walk(
     _ range: ClosedRange<Int64>, _ points: [SeriesPoint], of series: Series, _ database: Database
   ) throws {
@@ -110,7 +110,7 @@ struct ImportNotes {
     statement.bind(ingest, at: 5)
   }
 
-  /// Writes the notes, inside a transaction.
+  /// Stores the notes, inside a transaction.
   func save(_ database: Database) throws {
     if isFull {
       try database.executeCached(sql: "UPDATE ingest SET is_noted = 0 WHERE id = ?", arguments: [ingest])

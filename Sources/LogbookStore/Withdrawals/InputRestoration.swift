@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Ends withdrawals of imports, and writes again what those had changed of records.
+/// Ends withdrawals of imports, and restores the changes of records that these had reverted.
 struct InputRestoration {
   private let database: Database
   private let now: Int64
@@ -13,7 +13,7 @@ struct InputRestoration {
 
   /// Ends withdrawals.
   ///
-  /// - Returns: the ids of the records that got the content of the import again.
+  /// - Returns: the ids of the records that have the content of the import again.
   @discardableResult
   func end(_ ended: [(guid: String, input: WithdrawnInput)]) throws -> [String] {
     var written: [String] = []
@@ -28,7 +28,7 @@ struct InputRestoration {
     return written
   }
 
-  /// Makes this the content that an import wrote, as one edit, where the record is not deleted.
+  /// Stores this state as one edit and as the content that an import wrote, unless the record is deleted.
   ///
   /// - Parameter ingest: the import that wrote it; nil for one of another store.
   func write(_ state: RecordState, to guid: String, ingest: Int64?) throws {
@@ -45,7 +45,7 @@ struct InputRestoration {
       ])
   }
 
-  /// Whether a record is as a state says.
+  /// Whether a record has the content of this state.
   func holds(_ state: RecordState, _ guid: String) throws -> Bool {
     let content = try String.fetchOne(
       database.cachedStatement(sql: "SELECT \(RecordContent.sql) FROM record WHERE guid = ? AND deleted = 0"),
@@ -54,15 +54,16 @@ struct InputRestoration {
   }
 }
 
-/// What shows whether an input is the same, and read in the same way, as one that was imported before.
+/// Identifies an input together with the way in which it is read, to recognise an earlier import of it.
 enum InputIdentity {
-  /// That of an import; empty where nothing identifies its input.
+  /// The identity of an import's input; empty if nothing identifies it.
   static func of(_ ingest: Int64, _ database: Database) throws -> String {
     try Input(ingest, database)?.identity() ?? ""
   }
 
-  /// Those under which the input may have been imported before. Who leaves a zone out states nothing else than before: with any
-  /// zone that the logbook has, which is where a given zone is kept, it was the same input. Who gives one states it.
+  /// The identities under which the input may have been imported before. An import without a zone equals one
+  /// with any zone of the logbook, since given zones are stored there. An import with a zone equals only one
+  /// with the same zone.
   static func known(of ingest: Int64, _ database: Database) throws -> Set<String> {
     guard let input = try Input(ingest, database) else { return [] }
     let own: Set = [input.identity()]

@@ -3,19 +3,19 @@
 import GRDB
 import Logbook
 
-/// What the withdrawals of a store say, kept from one batch of an import to the next: an undone import of a million readings is
-/// megabytes to decode, and few batches meet another state of them.
+/// The content of the withdrawals of a store, kept from one batch of an import to the next. The withdrawal of
+/// a million readings takes megabytes to decode, and few batches find it changed.
 final class KnownWithdrawals {
   /// How often they were decoded.
   private(set) var decodings = 0
   private var kept: (stamp: String, visibility: Visibility)?
 
-  /// The name of the setting that each change of a withdrawal writes anew, at random, in the transaction that makes it.
+  /// The setting to which each change of a withdrawal writes a new random value, in the same transaction.
   static let stampName = "withdrawals-stamp"
 
-  /// What they say in the caller's transaction, whoever wrote them.
+  /// The withdrawals in the caller's transaction, whichever process wrote them.
   func visibility(_ database: Database) throws -> Visibility {
-    // A transaction that is rolled back brings the stamp of before back, and no later one is the same.
+    // A rollback restores the earlier stamp, and no later stamp equals it.
     let stamp = try String.fetchOne(
       database.cachedStatement(sql: "SELECT value FROM setting WHERE name = '\(Self.stampName)'"))
     if let kept, kept.stamp == stamp { return kept.visibility }

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// Readings by series that an input gave in any order, in packed form: a file may give millions that are withdrawn.
+/// Readings of an input in any order, by series and in packed form: a file may have millions of withdrawn
+/// readings.
 struct MetReadings {
-  /// So many of a series are packed together.
+  /// The number of readings of a series that are packed together.
   private static let maxOpen = 16_384
 
   private var packed: [Int64: [PointRuns]] = [:]
@@ -15,7 +16,7 @@ struct MetReadings {
     if open[series]?.count == Self.maxOpen { pack(series) }
   }
 
-  /// All of them, in one or more lists for each series.
+  /// All readings, in one or more lists for each series.
   mutating func lists() -> [Int64: [PointRuns]] {
     for series in open.keys { pack(series) }
     return packed

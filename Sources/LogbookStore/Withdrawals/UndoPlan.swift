@@ -4,51 +4,52 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The two directions.
 package enum UndoDirection: Sendable {
   case undo, redo
 }
 
-/// What undoing or redoing an import changes, as people see it before and after.
+/// The changes that people see after undoing or redoing an import.
 package struct UndoCounts: Hashable, Sendable {
-  /// Readings that are hidden by an undo, or shown by a redo.
+  /// Readings that an undo hides or a redo shows.
   package var readings = 0
   /// Those of them that the remote has.
   package var uploaded = 0
-  /// Readings that change the other way: an undone correction shows the reading that it had replaced.
+  /// Readings that change in the opposite way: after an undone correction, the reading that it had replaced
+  /// is visible again.
   package var oppositeReadings = 0
-  /// Records that are hidden by an undo, or shown by a redo.
+  /// Records that an undo hides or a redo shows.
   package var records = 0
-  /// Records of the import that somebody edited since: they stay as they are.
+  /// Records of the import that were edited since: they stay as they are.
   package var editedRecords = 0
-  /// Records that the import had changed, and that get their content of before, or that of the import again.
+  /// Records that the import had changed, and that get their earlier content, or the content of the import
+  /// again.
   package var changedRecords = 0
-  /// Records that keep what the import wrote, since the change is larger than a withdrawal may keep: their ids.
+  /// The ids of records that keep the content of the import, since the change is too large for a withdrawal.
   package var largeRecords: [String] = []
-  /// Whether the zone that a person gave for the import ends to count by an undo, or counts again by a redo.
+  /// Whether the zone that a person gave for the import becomes invalid by an undo, or valid again by a redo.
   package var changesZone = false
-  /// Whether the import brought nothing at all, so that there is nothing to withdraw.
+  /// Whether the import brought nothing, so that nothing can be withdrawn.
   package var broughtNothing = false
-  /// Whether this is the direction in which nothing was to be done: the import is undone already, or is not undone.
+  /// Whether there is nothing to do: the import is already undone for an undo, or is not undone for a redo.
   package var isDoneAlready = false
-  /// Whether it is not known which readings this import met in the store, or another one that is not undone.
+  /// Whether it is unknown which readings were known to this import, or to another one that is not undone.
   package var lacksNotes = false
 }
 
 extension Store {
-  /// What `undo` or `redo` would do to an import.
+  /// The changes that `undo` or `redo` would make for an import.
   ///
-  /// - Throws: `Failure`: `missingInput` for a number that no import has, `usage` for what a remote sent.
+  /// - Throws: `Failure`: `missingInput` for an unknown number, `usage` for items that a remote sent.
   package func undoCounts(of ingest: Int64, _ direction: UndoDirection = .undo) throws -> UndoCounts {
     try read { try UndoPlan(ingest, direction, group: Self.noGroup, $0).counts }
   }
 
-  /// Withdraws what an import brought. An import that is undone stays as it is.
+  /// Withdraws the items of an import. An undone import stays as it is.
   ///
   /// - Parameters:
-  ///   - group: the id of the withdrawal, made for it.
+  ///   - group: the new id of the withdrawal.
   ///   - now: the host's clock in UTC seconds.
-  /// - Returns: what was done; for an import that brought nothing, nothing was.
+  /// - Returns: the changes; none for an import that brought nothing.
   /// - Throws: `Failure` as for `undoCounts`.
   package func undo(_ ingest: Int64, group: String, at now: Int64) throws -> UndoCounts {
     try write { database in
@@ -58,7 +59,8 @@ extension Store {
     }
   }
 
-  /// Ends every withdrawal of an import, whichever copy of the store made it. An import that is not undone stays as it is.
+  /// Ends every withdrawal of an import, on whichever copy of the store it was made. An import that is not
+  /// undone stays as it is.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` as for `undoCounts`.
@@ -70,7 +72,7 @@ extension Store {
     }
   }
 
-  /// Imports whose withdrawals hold.
+  /// Imports with valid withdrawals.
   package func undoneImports() throws -> Set<Int64> { try read(ImportClaims.undone) }
 
   private static let noGroup = ""
@@ -83,18 +85,18 @@ struct UndoPlan {
   private let direction: UndoDirection
   private let database: Database
   private let claims: ImportClaims
-  /// What begins to hold, for an undo.
+  /// The withdrawal that an undo adds.
   private var whole: WithdrawnInput
-  /// What ends to hold, for a redo.
+  /// The withdrawals that a redo ends.
   private var ended: [(guid: String, input: WithdrawnInput)] = []
-  /// What stays visible, or becomes it, because imports of this store brought it, too.
+  /// The items that stay or become visible because other imports of this store brought them as well.
   private var brought: [WithdrawnInput] = []
-  /// The import that wrote a changed record before, by its guid.
+  /// The import that wrote a changed record before, by the record's guid.
   private var earlier: [String: Int64] = [:]
 
-  /// An ingest of readings that came from a remote: it read no input, and ended well.
+  /// The SQL condition for an ingest of readings from a remote: it has no input, and ended successfully.
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
-  /// The one ingest to which all readings belong that were typed in this store.
+  /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"
 
   init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
@@ -136,7 +138,7 @@ struct UndoPlan {
 }
 
 extension UndoPlan {
-  /// The id of the import, which has to be one of this store.
+  /// The id of the import, which must be one of this store.
   private static func requiredID(_ ingest: Int64, _ database: Database) throws -> String {
     let row = try Row.fetchOne(
       database.cachedStatement(
@@ -172,7 +174,7 @@ extension UndoPlan {
         """) ?? false
   }
 
-  /// Beyond it the largest withdrawals would show again what they hide.
+  /// Beyond this limit, the readings of the largest withdrawals would become visible again.
   private static var tooManyWithdrawn: Failure {
     Failure(
       .configuration,
@@ -185,7 +187,7 @@ extension UndoPlan {
     try collectReadings(Visibility(items))
     try collectRecords()
     let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
-    // What the import alone kept visible may be what others brought, too.
+    // Items that stayed visible only because of this import may also have been brought by others.
     let stated = try BroughtItems.stated(by: whole.importID, database)
     let series = Set(stated.flatMap(\.points.keys))
     let records = Set(stated.flatMap(\.records.keys))
@@ -214,7 +216,7 @@ extension UndoPlan {
       }
       if let change = changed[guid] {
         let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        // Another import has changed it since, and undoing that one comes first.
+        // Another import changed it since, and must be undone first.
         guard record.ingest == ingest else { continue }
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)
@@ -222,7 +224,8 @@ extension UndoPlan {
         }
         whole.changes.append(revision)
         earlier[guid] = change.earlier
-        // The import that wrote it before is undone, too, and left the record to this one: it hides what comes back.
+        // The import that wrote it before is also undone, and left the record to this one. So this undo also
+        // hides the restored content.
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
       } else if record.canBeListed {
         whole.records[guid] = record.state.withdrawalDigest
@@ -248,7 +251,7 @@ extension UndoPlan {
     }
   }
 
-  /// Counts what people see before and after.
+  /// Counts the visible items before and after.
   private mutating func tally(_ items: [Visibility.Item], changed: [WithdrawnInput]) throws {
     let shown = brought.map {
       Visibility.Item(guid: "", Withdrawal(.brought($0), isHidden: false), digest: "")
@@ -269,7 +272,7 @@ extension UndoPlan {
     let earlier: Int64
   }
 
-  /// What the records that the import changed held before.
+  /// The earlier content of the records that the import changed.
   private func changes() throws -> [String: Change] {
     let rows = try Row.fetchAll(
       database.cachedStatement(
@@ -291,10 +294,10 @@ extension UndoPlan {
   }
 }
 
-/// A record that an import brought, as it is.
+/// The current state of a record that an import brought.
 private struct BroughtRecord {
   let state: RecordState
-  /// Whether it is what an import wrote.
+  /// Whether its content is that of an import.
   let isUnedited: Bool
   let ingest: Int64?
 
@@ -315,10 +318,11 @@ private struct BroughtRecord {
     ingest = try row[9]
   }
 
-  /// Whether hiding it means something: of statements only that a source corrected a reading, and the zone of the import.
+  /// Whether hiding it has an effect. Among statements, this is true only for corrections of readings, and
+  /// for the zone of the import.
   var canBeListed: Bool {
     guard let details = state.kind.details, !details.isListed else { return true }
-    // The zone that a person gave for the import holds as long as the import counts.
+    // The zone that a person gave for the import is valid only while the import is.
     if state.kind == .zone { return ItemZone.isStated(by: state.fields) }
     if case .reading? = Withdrawal(fields: state.fields)?.subject { return state.kind == .withdrawal }
     return false

@@ -4,7 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// How many readings and records withdrawals would hide that are shown, and show that are hidden.
+/// The numbers of visible readings and records that withdrawals would hide, and of hidden ones that they
+/// would show.
 struct VisibilityTally {
   private(set) var hiddenReadings = 0
   /// Those of them that the remote has.
@@ -15,8 +16,8 @@ struct VisibilityTally {
   private(set) var shownRecords = 0
 
   /// - Parameters:
-  ///   - items: the withdrawals as they would be.
-  ///   - changed: what begins or ends to hold.
+  ///   - items: the withdrawals in their planned state.
+  ///   - changed: the ones that begin or end.
   init(_ items: [Visibility.Item], changed: [WithdrawnInput], _ database: Database) throws {
     let visibility = Visibility(items)
     var ranges: [SeriesName: ClosedRange<Int64>] = [:]
@@ -62,7 +63,7 @@ struct VisibilityTally {
     return identity
   }
 
-  /// Counts records that lists show, with those that belong to them.
+  /// Counts records that lists show, and the records that belong to them.
   private mutating func count(_ guids: Set<String>, _ visibility: Visibility, _ database: Database) throws {
     var counted: Set<String> = []
     for guid in guids {

@@ -4,18 +4,18 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Keeps what the withdrawals hide in step with them, at the end of each transaction that changed one of them or stored
-/// readings while there are some.
+/// Updates the hidden items at the end of each transaction that changed a withdrawal, or that stored readings
+/// while there are withdrawals.
 struct WithdrawalChanges {
   private let database: Database
   private let visibility: Visibility
-  /// The positions of each series that may be shown otherwise.
+  /// The positions of each series whose visibility may change.
   private var ranges: [Int64: ClosedRange<Int64>] = [:]
   private var guids: Set<String> = []
 
-  /// Writes what follows from all that changed.
+  /// Applies all changes.
   ///
-  /// - Parameter known: what the withdrawals said before.
+  /// - Parameter known: the earlier content of the withdrawals.
   static func settle(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
     let hasChanged = """
       SELECT EXISTS (SELECT 1 FROM changed_withdrawal) OR EXISTS (SELECT 1 FROM changed_series)
@@ -85,7 +85,7 @@ extension WithdrawalChanges {
     switch withdrawal.subject {
     case .input(let input):
       try add(input)
-      // What else is shown because the import brought it follows whether the import is undone.
+      // Other items are visible because the import brought them, as long as it is not undone.
       for brought in try BroughtItems.stated(by: input.importID, database) { try add(brought) }
     case .brought(let input): try add(input)
     case .device(let rule):
@@ -115,7 +115,7 @@ extension WithdrawalChanges {
     ranges[series] = min(known.lowerBound, first)...max(known.upperBound, last)
   }
 
-  /// A record may itself be a withdrawal, which then counts or does not.
+  /// A record may itself be a withdrawal, which becomes valid or invalid.
   private mutating func add(record guid: String) throws {
     guids.insert(guid)
     let fields = try String.fetchOne(
@@ -160,7 +160,7 @@ extension WithdrawalChanges {
 }
 
 extension RawStatement {
-  /// A point in three columns from this one on.
+  /// A point from three columns, from `column` on.
   @inline(__always) func point(from column: Int32) -> SeriesPoint {
     SeriesPoint(
       position: integer(column), valueBucket: integer(column + 1), occurrence: integer(column + 2))
@@ -168,7 +168,7 @@ extension RawStatement {
 }
 
 extension SeriesName {
-  /// The id of the series in the store; nil where it has none of its readings.
+  /// The id of the series in the store; nil if the store has none of its readings.
   func stored(_ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(
@@ -178,7 +178,7 @@ extension SeriesName {
           """), arguments: [device, Int(kind.rawValue), Int(positionKind.rawValue)])
   }
 
-  /// The name of a series of the store.
+  /// The name of a stored series.
   static func stored(_ series: Int64, _ database: Database) throws -> SeriesName {
     let row = try Row.fetchOne(
       database.cachedStatement(

@@ -4,15 +4,15 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The way in which people hide readings and records, and show them again. Each is an edit of a record of kind
-/// `withdrawal`; no reading and no other record changes.
+/// Hides and shows readings and records for people. Each call edits a record of kind `withdrawal`. No reading
+/// and no other record changes.
 ///
 /// Needs a store opened as `editor`.
 package struct WithdrawalEditor {
   private let store: Store
   private let now: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
@@ -24,13 +24,14 @@ package struct WithdrawalEditor {
     package let guid: String
     /// The first shown time; nil for no limit.
     package let since: DeviceTime?
-    /// The shown time behind the last; nil for no limit.
+    /// The shown time after the last one; nil for no limit.
     package let until: DeviceTime?
-    /// Why; empty where nobody said it.
+    /// The reason; empty if none was given.
     package let reason: String
   }
 
-  /// Hides a reading, also where something else hides it, which may end; or shows it whatever else hides it.
+  /// Hides a reading, even if another withdrawal hides it, which may end. Or shows it, even if another
+  /// withdrawal hides it.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -41,7 +42,8 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides a record and what belongs to it, also where something else hides it; or shows it whatever else hides it.
+  /// Hides a record and the records that belong to it, even if another withdrawal hides them. Or shows it,
+  /// even if another withdrawal hides it.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -56,10 +58,10 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides the readings of a device in a range of shown times, those that come later, too.
+  /// Hides the readings of a device in a range of shown times, including later imported ones.
   ///
-  /// - Parameter guid: an id that was made for it.
-  /// - Returns: how many readings of the store it hides that were shown.
+  /// - Parameter guid: a new id for the rule.
+  /// - Returns: the number of visible readings of the store that it hides.
   package func hide(
     _ device: Device, since: DeviceTime?, until: DeviceTime?, reason: String, guid: String
   ) throws -> Int {
@@ -72,9 +74,9 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Ends the rules of a device, or of these the one with this range.
+  /// Ends all rules of a device, or only the rule with this range.
   ///
-  /// - Returns: how many rules there were, and how many readings of the store are shown again.
+  /// - Returns: the number of rules, and the number of readings of the store that are visible again.
   package func restore(
     _ device: Device, since: DeviceTime?, until: DeviceTime?
   ) throws -> (rules: Int, readings: Int) {
@@ -101,7 +103,7 @@ package struct WithdrawalEditor {
     try RecordEditor.write(draft.state(editedAt: now), to: rule.guid, database)
   }
 
-  /// Does the work; returns how many readings it hides, less than 0 where it shows some again.
+  /// Runs `work`. Returns the number of readings that it hides; below 0 if it shows some again.
   private func counting(_ work: (Database) throws -> Void) throws -> Int {
     try store.write { database in
       let count = "SELECT count(*) FROM withdrawn"
@@ -112,7 +114,7 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// The rules of a device that hold.
+  /// The valid rules of a device.
   static func rules(_ device: Device, _ database: Database) throws -> [Rule] {
     let identity = ReadingIdentity.text(of: device)
     return try WithdrawalChanges.items(database).compactMap { item in
@@ -147,7 +149,8 @@ package struct WithdrawalEditor {
     guard let guid = withdrawal.guid else { return false }
     let record = try RecordEditor.fetch(guid, database)
     let own = try record.map { try Withdrawal(fields: RecordDraft($0).fields) } ?? nil
-    // What is shown needs no record that shows it; what another record hides is hidden by its own one, too.
+    // A visible item needs no record to show it. An item that another record hides still gets its own record
+    // to hide it.
     if withdrawal.isHidden ? own?.isHidden == true : isShown { return false }
     try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
       try write(withdrawal, as: guid, at: time, over: record, database)
@@ -164,7 +167,7 @@ package struct WithdrawalEditor {
 }
 
 extension Store {
-  /// The devices that a word of the command line names: by serial number, model, or the name that lists show.
+  /// The devices with this name in a command: the serial number, the model, or the name in lists.
   package func devices(named name: String) throws -> [Device] {
     try read { database in
       try Row.fetchAll(
@@ -179,7 +182,7 @@ extension Store {
     }
   }
 
-  /// How many readings and records withdrawals hide.
+  /// The numbers of readings and records that withdrawals hide.
   static func withdrawnItems(_ database: Database) throws -> (readings: Int, records: Int) {
     (
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM withdrawn")) ?? 0,

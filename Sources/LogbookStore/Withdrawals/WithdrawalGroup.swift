@@ -13,7 +13,7 @@ struct WithdrawalGroup {
     (self.group, self.database, self.now) = (group, database, now)
   }
 
-  /// Every record of an import's withdrawal that holds.
+  /// Every valid record of an import's withdrawal.
   static func held(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
     try WithdrawalChanges.items(database).compactMap { item in
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }
@@ -21,12 +21,13 @@ struct WithdrawalGroup {
     }
   }
 
-  /// The time of records that copies of a store make alike: 2000-01-02T00:00Z.
+  /// The time of records that must be equal in all copies of a store: 2000-01-02T00:00Z.
   private static let commonTime: Int64 = 946_771_200
 
   /// Adds the records.
   ///
-  /// - Parameter asBrought: whether they state what is shown. Equal ones of a copy of the store may be here already.
+  /// - Parameter asBrought: whether they state visible items. A copy of the store may already have added
+  ///   equal ones.
   func insert(_ whole: WithdrawnInput, asBrought: Bool = false) throws {
     for (index, part) in whole.parts.enumerated() {
       let guid = Digest.uuid(of: ["withdrawal", group, String(index)])
@@ -41,7 +42,7 @@ struct WithdrawalGroup {
     }
   }
 
-  /// Ends withdrawals: they hide nothing any more.
+  /// Ends withdrawals, so that they hide nothing.
   ///
   /// - Returns: the changes of records that the imports had made.
   static func end(
@@ -59,7 +60,8 @@ struct WithdrawalGroup {
 }
 
 extension WithdrawnInput {
-  /// The same in parts that a record can hold; at least one, since its group says that the import is undone.
+  /// The withdrawal in parts that fit into a record. At least one, since its group states that the import is
+  /// undone.
   var parts: [WithdrawnInput] {
     var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
     func end() {
@@ -73,7 +75,7 @@ extension WithdrawnInput {
     }
     for (series, runs) in points.sorted(by: { $0.key.text < $1.key.text }) {
       for piece in runs.parts(ofBytes: Withdrawal.maxListBytes / 2) {
-        // A part holds one piece of a series.
+        // A part has at most one piece of a series.
         if part.points[series] != nil || count + piece.count > Withdrawal.maxPoints { end() }
         add(piece.textBytes + series.text.utf8.count + 2) { $0.points[series] = piece }
         count += piece.count

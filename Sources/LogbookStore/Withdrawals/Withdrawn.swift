@@ -2,15 +2,15 @@
 
 import Logbook
 
-/// Whether an item is withdrawn, in SQL. Most stores withdraw nothing: the first question is asked once for a whole
-/// query, and then no row is looked up.
+/// SQL for whether an item is hidden. Most stores hide nothing: SQLite evaluates the first condition once for
+/// a query, and then looks up no row.
 enum Withdrawn {
   /// 1 or 0 for a reading `r`.
   static let reading = """
     CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow) ELSE 0 END
     """
 
-  /// A condition that holds for every reading `r` that is shown.
+  /// The condition that a reading `r` is visible.
   static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow))"
 
   private static let hasRow = """
@@ -18,14 +18,15 @@ enum Withdrawn {
       AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence)
     """
 
-  /// 1 or 0 for a row of `record`: it or its entry is hidden.
+  /// 1 or 0 for a row of `record`: whether it or its entry is hidden.
   static let record = """
     CASE WHEN EXISTS (SELECT 1 FROM listed_record WHERE is_withdrawn = 1) THEN EXISTS (
       SELECT 1 FROM listed_record AS l WHERE l.guid IN (record.guid, record.entry_guid) AND +l.is_withdrawn = 1)
     ELSE 0 END
     """
 
-  /// How many readings of a series `s` are never sent, since a Nightscout site gets none that is withdrawn.
+  /// The number of readings of a series `s` that are never sent, since hidden readings are not sent to a
+  /// Nightscout site.
   static let unsent = """
     CASE WHEN (SELECT kind FROM remote) IS 'nightscout' THEN (
       SELECT count(*) FROM withdrawn AS w CROSS JOIN reading AS r ON r.partition = s.partition
@@ -36,11 +37,11 @@ enum Withdrawn {
     ELSE 0 END
     """
 
-  /// A condition that holds for a row of `record` that a Nightscout site does not get while it is hidden. Deletions go
-  /// everywhere.
+  /// The condition that a row of `record` is not sent to a Nightscout site while it is hidden. Deletions are
+  /// sent everywhere.
   static let recordIsUnsent = "(\(record) = 1 AND record.deleted = 0)"
 
-  /// A condition on a row of `record` that says something about others, and is in no list.
+  /// The condition that a row of `record` is a statement about other records, and is in no list.
   static let isStatement: String = {
     let kinds = RecordKindDescription.all.filter { !$0.isListed }.map { "'\($0.kind.rawValue)'" }
     return "record.kind IN (\(kinds.joined(separator: ", ")))"

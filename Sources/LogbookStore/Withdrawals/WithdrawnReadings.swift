@@ -4,12 +4,13 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Writes which readings of one series are not shown.
+/// Stores which readings of one series are hidden.
 ///
-/// Readings that follow each other in the store and become the same are one statement, whatever their distances: an import
-/// of a million readings is mostly one run of them.
+/// Neighbouring readings with the same result are written by one statement, whatever their distances: an
+/// import of a million readings is mostly one run.
 struct WithdrawnReadings {
-  /// So many changes are written before more are looked for: memory does not grow with the series.
+  /// The maximum number of changes that are collected before they are written, so that memory does not grow
+  /// with the series.
   private static let maxChanges = 4096
 
   private let series: Int64
@@ -20,7 +21,7 @@ struct WithdrawnReadings {
     (self.series, self.said, self.database) = (series, said, database)
   }
 
-  /// Settles all readings of a range of positions.
+  /// Updates all readings in a range of positions.
   func settle(_ positions: ClosedRange<Int64>) throws {
     var rest: ClosedRange<Int64>? = positions
     var ordered = said.ordered
@@ -32,7 +33,7 @@ struct WithdrawnReadings {
     }
   }
 
-  /// Counts the readings of a range of positions that are shown and would be hidden, and the reverse.
+  /// Counts the visible readings in a range of positions that would be hidden, and the reverse.
   func count(in positions: ClosedRange<Int64>, _ tally: inout VisibilityTally) throws {
     let readings = try readings(in: positions)
     var (ordered, causes) = (said.ordered, try StoredCauses(series, positions, database))
@@ -60,7 +61,7 @@ struct WithdrawnReadings {
     try countPlace()
   }
 
-  /// Finds changes; gives the position at which it stopped, nil at the end of the range.
+  /// Collects changes. Returns the position at which it stopped; nil at the end of the range.
   private func collect(
     _ found: inout FoundChanges, in positions: ClosedRange<Int64>, _ ordered: inout SeriesVisibility.Ordered
   ) throws -> Int64? {
@@ -84,18 +85,18 @@ struct WithdrawnReadings {
     return nil
   }
 
-  /// Names a reading in an error.
+  /// The name of a reading in an error.
   private func name(of point: SeriesPoint) -> String {
     StoredPlace(
       series: series, position: point.position, valueBucket: point.valueBucket, occurrence: point.occurrence
     ).name
   }
 
-  /// Adds what changes at one position.
+  /// Adds the changes at one position.
   @inline(__always)
   private func settle(_ place: [PlacedReading], _ found: inout FoundChanges) throws {
     if place.isEmpty { return }
-    // Nearly every place holds one reading.
+    // Nearly every position has only one reading.
     guard place.count > 1 else {
       let verdict: SeriesVisibility.Verdict = place[0].isHidden ? .withdrawn : .shown
       return found.add(
@@ -173,37 +174,37 @@ struct WithdrawnReadings {
   }
 }
 
-/// A reading among others of its position.
+/// A reading and its facts, among all readings of its position.
 private struct PlacedReading {
   let point: SeriesPoint
   let deviceTime: DeviceTime
   let isHidden: Bool
-  /// The cause that is stored; 0 for none.
+  /// The stored cause; 0 for none.
   let stored: Int64
   let measurement: StoredMeasurement
   var isUploaded = false
 }
 
-/// What is to be written, in ranges of positions in which all readings become the same.
+/// The changes to be written, as ranges of positions in which all readings get the same result.
 private struct FoundChanges {
   struct Change {
-    /// The one reading that changes, where others of its position become something else.
+    /// The only reading that changes, if other readings of its position get another result.
     let point: SeriesPoint?
     let positions: ClosedRange<Int64>
     let verdict: SeriesVisibility.Verdict
   }
 
-  /// So many positions in a row that are as they should be are written again rather than end a range.
+  /// The maximum number of unchanged positions in a row that are written again. More of them end a range.
   private static let maxIdle = 4
 
   private var changes: [Change] = []
   private var open: Change?
-  /// Positions behind the open range that are as it says.
+  /// The number of unchanged positions since the end of the open range that have the same result.
   private var idle = 0
 
   var count: Int { changes.count }
 
-  /// Adds the next position, whose readings all become the same.
+  /// Adds the next position, whose readings all get the same result.
   @inline(__always)
   mutating func add(
     _ point: SeriesPoint, _ verdict: SeriesVisibility.Verdict, isChanged: Bool, isAlone: Bool
@@ -223,13 +224,13 @@ private struct FoundChanges {
     }
   }
 
-  /// Adds a reading of a position at which another becomes something else.
+  /// Adds a reading of a position at which another reading gets a different result.
   mutating func add(only point: SeriesPoint, _ verdict: SeriesVisibility.Verdict) {
     endRange()
     changes.append(Change(point: point, positions: point.position...point.position, verdict: verdict))
   }
 
-  /// Ends the open range: what comes next is not part of it.
+  /// Ends the open range.
   mutating func endRange() {
     if let open { changes.append(open) }
     (open, idle) = (nil, 0)
@@ -241,7 +242,7 @@ private struct FoundChanges {
   }
 }
 
-/// The stored causes of one series, asked for in the order of the readings.
+/// The stored causes of one series. They are requested in the order of the readings.
 private struct StoredCauses {
   private let rows: RawStatement
   private var next: SeriesPoint?
@@ -259,7 +260,7 @@ private struct StoredCauses {
     next = try rows.step() ? rows.point(from: 0) : nil
   }
 
-  /// The cause of a reading; 0 for none. No later question is for one in front of it.
+  /// The cause of a reading; 0 for none. Later calls must not be for earlier readings.
   mutating func cause(of point: SeriesPoint) throws -> Int64 {
     while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
     return next == point ? rows.integer(3) : 0

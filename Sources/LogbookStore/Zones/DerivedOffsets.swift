@@ -4,25 +4,27 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Recomputes what follows from the zone records: the offsets that no source states.
+/// Recalculates the offsets that no source states, from the zone records.
 enum DerivedOffsets {
-  /// How many items another offset, or another reason for it, was derived for.
+  /// The numbers of items with a new offset, or with a new source of it.
   struct Moved {
     var readings = 0
     var records = 0
   }
 
-  /// A year outside of these is a clock that was never set. Years between them cost nothing worth saving.
+  /// A year outside of this range comes from a clock that was never set. All years in it are calculated,
+  /// since they cost little.
   private static let usualYears = 1970...2100
 
-  /// What a change may move, as conditions on rows. They are few texts, since a connection keeps their statements.
+  /// The rows that a change may affect, as SQL conditions. There are few different texts, since a connection
+  /// keeps their statements.
   struct Part {
     let readings: String
     let records: String
-    /// Whether only what TEMP tables list may move.
+    /// Whether only rows listed in TEMP tables are affected.
     let isListed: Bool
 
-    /// Everything that is stored.
+    /// All stored rows.
     static let all = Part(readings: "TRUE", records: "TRUE", isListed: false)
 
     /// The readings of the series in the table `placed_series`, and the records in `placed_record`.
@@ -41,7 +43,8 @@ enum DerivedOffsets {
     /// The column of the offset.
     fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
 
-    /// The number of the rule that places a row: below 0 the zone that a statement about its import gives it.
+    /// The number of the rule for a row. Below 0 it is the zone that a statement about the row's import
+    /// gives.
     fileprivate var rule: String {
       switch self {
       case .reading:
@@ -79,7 +82,7 @@ enum DerivedOffsets {
           sql: "SELECT DISTINCT device FROM series WHERE id IN (SELECT id FROM temp.placed_series)")))
   }
 
-  /// One statement for all rows: those whose stretch says what they have already are only looked up.
+  /// One statement for all rows. Rows that already have the offset of their period are only looked up.
   private static func replacement(_ table: Table, _ part: String) -> String {
     let name = table.rawValue
     return """
@@ -89,7 +92,7 @@ enum DerivedOffsets {
       """
   }
 
-  /// What holds for a row of a table by its rule.
+  /// The SQL for values of the period of a row, by the row's rule.
   private static func stretch(_ columns: String, _ table: Table) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s
@@ -97,8 +100,8 @@ enum DerivedOffsets {
     """
   }
 
-  /// The stretches of each rule: rule 0 for records and for devices that no period names, one for those that the same
-  /// periods name, and one for each zone that was stated for an import.
+  /// The periods of each rule. Rule 0 is for records and for devices without their own period. There is one
+  /// rule for devices with the same periods, and one for each zone that was stated for an import.
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """
@@ -154,7 +157,8 @@ enum DerivedOffsets {
       years.formUnion(first...last)
     }
     if years.allSatisfy(usualYears.contains) { return years.sorted() }
-    // SQLite has no year for a time outside of them; the row that is shown of those years is one of them.
+    // SQLite has no year for a time outside of 0 to 9999. The row that a group of these times shows is one of
+    // them.
     let year = "CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) AS year"
     let readings = try Row.fetchAll(
       database, sql: "SELECT series, position, \(year) FROM reading GROUP BY year"

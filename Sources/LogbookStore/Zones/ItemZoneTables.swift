@@ -4,15 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The tables that hold what statements about imports list.
+/// The tables of the items that statements about imports list.
 enum ItemZoneTables {
-  /// A series of which a statement lists readings, and the ends of the list.
+  /// A series with readings that a statement lists, and the bounds of the list.
   struct Range {
     let series: SeriesName
     let positions: ClosedRange<Int64>
   }
 
-  /// The id of the zone that the statements give a row of `record`; NULL for none.
+  /// The SQL for the id of the zone that the statements give a row of `record`; NULL for none.
   static let zoneOfRecord = """
     (SELECT n.id FROM item_zone_record AS l JOIN item_zone AS i ON i.guid = l.guid
         JOIN item_zone_name AS n ON n.name = i.zone
@@ -36,13 +36,13 @@ enum ItemZoneTables {
       }
   }
 
-  /// The id of a zone; nil where nothing is stated of it.
+  /// The id of a zone; nil if no statement has it.
   static func id(of name: String, _ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM item_zone_name WHERE name = ?"), arguments: [name])
   }
 
-  /// When the latest statement was made, withdrawn ones apart.
+  /// When the latest statement was made, without withdrawn ones.
   static func latest(_ database: Database) throws -> Int64? {
     try StoredRow.seconds(
       database.cachedStatement(sql: "SELECT max(made_at) AS made_at FROM item_zone"), of: "item_zone")
@@ -59,7 +59,7 @@ enum ItemZoneTables {
         """, arguments: [series, positions.lowerBound, positions.upperBound])
   }
 
-  /// Writes what a statement lists.
+  /// Stores the items that a statement lists.
   static func insert(_ statement: ItemZone, _ database: Database) throws {
     let isKnown = NamedZone(known: statement.zoneName) != nil
     if isKnown {
@@ -85,7 +85,7 @@ enum ItemZoneTables {
     }
   }
 
-  /// Removes what a statement listed; returns it.
+  /// Removes the items that a statement listed, and returns them.
   static func remove(_ guid: String, _ database: Database) throws -> (ranges: [Range], records: [String]) {
     let listed = try ranges("guid = ?", [guid], database)
     let records = try String.fetchAll(
@@ -96,7 +96,7 @@ enum ItemZoneTables {
     return (listed, records)
   }
 
-  /// The ranges for which a condition holds.
+  /// The ranges that meet a condition.
   static func ranges(
     _ condition: String, _ arguments: StatementArguments, _ database: Database
   ) throws -> [Range] {
@@ -114,7 +114,8 @@ enum ItemZoneTables {
     }
   }
 
-  /// The statements that may list readings of a series between two positions, and those alone of a zone that is named.
+  /// The statements that may list readings of a series between two positions; only those of `zone`, if it is
+  /// given.
   static func statements(
     of series: SeriesName, _ positions: ClosedRange<Int64>, zone: String? = nil, _ database: Database
   ) throws -> [ItemZone] {
@@ -133,7 +134,7 @@ enum ItemZoneTables {
     ).compactMap { try statement($0) }
   }
 
-  /// What a record states; nil where it is deleted or withdrawn, and for any other record.
+  /// The statement of a record; nil if the record is deleted or withdrawn, or is no such statement.
   static func statement(_ guid: String, _ database: Database) throws -> ItemZone? {
     try Row.fetchOne(
       database.cachedStatement(
@@ -158,7 +159,7 @@ enum ItemZoneTables {
 }
 
 extension ItemZone {
-  /// The statements of a zone for these items, as many as records need.
+  /// The statements of a zone for these items, split into records that are small enough.
   static func parts(of whole: WithdrawnInput, in zoneName: String, madeAt: Int64) -> [ItemZone] {
     whole.parts.enumerated().map { number, part in
       ItemZone(

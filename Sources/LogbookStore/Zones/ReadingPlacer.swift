@@ -3,17 +3,17 @@
 import GRDB
 import Logbook
 
-/// Gives the readings of one batch the offsets that the zones of the store derive. Mostly the source has placed them by
-/// the same zones, and nothing is to be done.
+/// Gives the readings of one batch the offsets that the zones of the store derive. Mostly the source already
+/// used the same zones, and nothing changes.
 struct ReadingPlacer {
-  /// The zones of the store as they are in this transaction.
+  /// The zones of the store in this transaction.
   let all: LogbookZones
-  /// What places the times: first of most devices, then of those that the same periods name.
+  /// The zones: first that of most devices, then one for each group of devices with the same periods.
   private var zones: [LogbookZone]
-  /// The place among them for each device.
+  /// The index in `zones` for each device.
   private let places: [Int]
 
-  /// - Parameter devices: those to which the readings point.
+  /// - Parameter devices: the devices to which the readings refer.
   init(_ database: Database, _ devices: [Device]) throws {
     let all = try LogbookZones(database)
     self.all = all
@@ -45,10 +45,10 @@ struct ReadingPlacer {
     self.places = places
   }
 
-  /// Whether readings that this zone placed stay as they are.
+  /// Whether readings with offsets from this zone need no change.
   func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
-  /// Places readings whose source states no offset.
+  /// Sets the offsets of readings whose source states none.
   mutating func place(_ readings: inout [Reading]) {
     for index in readings.indices where readings[index].placement.source.isDerived {
       let place = places[Int(readings[index].device.number)]

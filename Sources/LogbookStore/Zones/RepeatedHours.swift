@@ -4,8 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Which occurrence of a repeated hour the readings with ticks belong to: replayed over what the store holds of a device
-/// in the order of its ticks, so that it does not depend on the order in which imports and pulls brought the readings.
+/// Finds the occurrence of a repeated hour for readings with ticks. It replays all stored readings of a
+/// device in the order of ticks. So the result does not depend on the order in which imports and pulls stored
+/// the readings.
 struct RepeatedHours {
   /// Readings further apart belong to different changes of a clock.
   private static let longestChange: Int64 = 6 * 3600
@@ -42,7 +43,8 @@ struct RepeatedHours {
     self.zones = zones
   }
 
-  /// Settles the repeated hours of these devices; of all with nil. The ticks of typed readings are random.
+  /// Updates the repeated hours of these devices; of all devices if nil. Typed readings are left out, since
+  /// their ticks are random.
   func settle(devices: Set<Int64>?) throws {
     let found = try GRDB.Row.fetchAll(
       database.cachedStatement(
@@ -68,7 +70,7 @@ struct RepeatedHours {
     if let change { try settle(change.device, change.identity, change.positions) }
   }
 
-  /// Settles one change of the clocks, whose readings have these ticks.
+  /// Updates one change of the clocks, whose readings have these ticks.
   private func settle(_ device: Int64, _ identity: String, _ positions: ClosedRange<Int64>) throws {
     let series = try GRDB.Row.fetchAll(
       database.cachedStatement(

@@ -3,25 +3,24 @@
 import GRDB
 import SQLiteRows
 
-/// Queues what a change of zone moves on a site that knows only instants. Nothing else queues a move: what other programs
-/// or other versions of the zone left there is never compared.
+/// Queues the documents that a change of zone moves on a site that stores only instants. Nothing else queues
+/// a move: documents of other programs, or with earlier data of the zone, are never compared.
 package struct SiteMoves {
-  /// How many documents are to be moved.
+  /// The numbers of documents to be moved.
   package struct Counts: Hashable, Sendable {
     /// Readings.
     package let readings: Int
     /// Records.
     package let records: Int
 
-    /// These numbers.
     package init(readings: Int, records: Int) { (self.readings, self.records) = (readings, records) }
   }
 
   private let database: Database
-  /// Whether earlier changes queued something, which this one may take back.
+  /// Whether earlier changes queued moves, which this one may make unnecessary.
   private let hadMoves: Bool
 
-  /// Nil where the remote is no such site.
+  /// Nil if the remote is not such a site.
   init?(_ database: Database) throws {
     self.database = database
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
@@ -31,12 +30,12 @@ package struct SiteMoves {
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM resend)")) == true
   }
 
-  /// Queues what will stand elsewhere, before the new offsets are written. Of a reading that is queued already the offset
-  /// stays by which its document stands. Repeated hours are all queued, since ticks place them later.
+  /// Queues the moves before the new offsets are written. A queued reading keeps the offset that its document
+  /// has. Repeated hours are all queued, since ticks decide them later.
   ///
   /// - Parameters:
-  ///   - stretch: gives the SQL of what the zones say of a row.
-  ///   - part: what may move.
+  ///   - stretch: returns the SQL for values that the zones give a row.
+  ///   - part: the rows that may change.
   func queue(
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
   ) throws {
@@ -63,10 +62,10 @@ package struct SiteMoves {
         """)
   }
 
-  /// Takes out the readings whose documents stand where they belong, after the new offsets were written.
+  /// Removes the readings whose documents have the right offset, after the new offsets were written.
   func forgetUnmoved() throws {
     let keys = SiteSchema.keyColumns
-    // Of those that this change alone queued only ticks can have left some in place.
+    // Among moves that only this change queued, only readings with ticks can have kept their offset.
     let candidates =
       hadMoves
       ? "TRUE"
@@ -78,7 +77,7 @@ package struct SiteMoves {
         """)
   }
 
-  /// How many documents are to be moved.
+  /// The numbers of documents to be moved.
   static func counts(_ database: Database) throws -> Counts {
     let row = try Row.fetchOne(
       database.cachedStatement(
@@ -93,6 +92,6 @@ package struct SiteMoves {
 }
 
 extension Store {
-  /// How many documents are to be moved on the Nightscout site that is the remote.
+  /// The numbers of documents to be moved on the remote Nightscout site.
   package func siteMoves() throws -> SiteMoves.Counts { try read { try SiteMoves.counts($0) } }
 }

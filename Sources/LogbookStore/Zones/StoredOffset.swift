@@ -4,17 +4,17 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The offset of a reading in the table `reading`: one column for what its source states, which never changes, and one
-/// for what is derived from the zones. Exactly one of them is NULL.
+/// The offset of a reading in the table `reading`. One column has the offset that the source states, which
+/// never changes. The other has the offset that is derived from the zones. Exactly one of them is NULL.
 enum StoredOffset {
-  /// The offset of a row of `reading`.
+  /// The SQL for the offset of a row of `reading`.
   ///
   /// - Parameter row: the name of the table in the statement.
   static func sql(_ row: String = "reading") -> String {
     "coalesce(\(row).stated_offset, \(row).derived_offset)"
   }
 
-  /// What `RawStatement.reading` takes of a row of `reading`.
+  /// The columns of a row of `reading` that `RawStatement.reading` reads.
   static func columns(_ row: String) -> String {
     RawStatement.readingColumns.map { $0 == "utc_offset" ? "\(sql(row)) AS utc_offset" : "\(row).\($0)" }
       .joined(separator: ", ")
@@ -22,8 +22,8 @@ enum StoredOffset {
 }
 
 extension LogbookZones {
-  /// What the zone records of the store say. Before the first contact with a remote a setting states the base zone, since
-  /// the remote's logbook may have one already.
+  /// The zones in the zone records of the store. Before the first contact with a remote, a setting has the
+  /// base zone, since the remote's logbook may have another one.
   init(_ database: Database) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(
@@ -59,7 +59,7 @@ extension LogbookZones {
       arguments: [baseGuid]) ?? true
   }
 
-  /// The base zone that the settings state, as a record would.
+  /// The base zone from the settings, in the form of a record.
   static func unjoinedBase(_ database: Database) throws -> RecordState {
     guard let zone = try Store.setting(.timezone, database) else {
       throw DamagedRow("setting (name timezone)", "missing")
@@ -69,21 +69,20 @@ extension LogbookZones {
   }
 }
 
-/// Places the times of records that state no offset, by the zones as one transaction finds them first: `zone`, which is nil
-/// until a time was placed. What a later
-/// statement of the transaction says of zones is applied when it ends.
+/// Derives the offsets of records that state none. It uses the zones at its first use in the transaction:
+/// `zone`, which is nil before. Later statements of the transaction about zones are applied at its end.
 final class RecordPlacer {
   private let database: Database
   private(set) var zone: LogbookZone?
 
   init(_ database: Database) { self.database = database }
 
-  /// What the store keeps for the offset of a state.
+  /// The offset that the store keeps for a state.
   func place(_ state: RecordState) throws -> Placement {
     state.placement.source.isDerived ? try place(state.deviceTime) : state.placement
   }
 
-  /// What places a time without an offset.
+  /// The offset of a time that states none.
   func place(_ time: DeviceTime) throws -> Placement {
     var zone = try self.zone ?? LogbookZones(database).zone()
     defer { self.zone = zone }

@@ -3,11 +3,12 @@
 import GRDB
 package import Logbook
 
-/// Zones that the logbook states and this system does not know, because its time zone data is older than that of the
-/// system on which they were stated. The base zone is the last one that it knew then, and such a period says nothing. What
-/// follows is derived anew once the system knows them.
+/// Zones that the logbook states and this system does not know, because its time zone data is too old.
+/// Instead of an unknown base zone, the last known one is used. A period with an unknown zone is ignored.
+/// Once the system knows the zones, all offsets are derived again.
 enum UnknownZones {
-  /// Keeps what the offsets are derived without, and the base zone for the time when another one is stated.
+  /// Stores the zones that the current offsets lack, and the base zone for the time when another one is
+  /// stated.
   static func note(_ zones: LogbookZones, _ database: Database) throws {
     let names = zones.unknownNames.joined(separator: "\n")
     if try names != Store.setting(.unknownZones, database) ?? "" {
@@ -22,7 +23,7 @@ enum UnknownZones {
     }
   }
 
-  /// Derives every offset anew where the system has learnt a zone since.
+  /// Derives every offset again if the system knows one of the zones now.
   static func deriveWhatIsKnown(_ database: Database) throws {
     guard let names = try Store.setting(.unknownZones, database),
       names.split(separator: "\n").contains(where: { NamedZone(known: String($0)) != nil })
@@ -35,6 +36,6 @@ enum UnknownZones {
 }
 
 extension LogbookZones {
-  /// The names of all that this system does not know, the base zone first.
+  /// The names of all zones that this system does not know, the base zone first.
   package var unknownNames: [String] { (unknownBase.map { [$0] } ?? []) + unknownPeriods.sorted() }
 }

@@ -4,35 +4,34 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How many readings and records without a stated offset the base zone places, each period, and each zone that was given for
-/// imports.
+/// The numbers of readings and records whose offset comes from the base zone, from each period, and from each
+/// zone that was given for imports.
 package struct ZoneCoverage: Hashable, Sendable {
-  /// What one of them places.
+  /// The counts for one of them.
   package struct Counts: Hashable, Sendable {
     package var readings = 0
     package var records = 0
 
-    /// Nothing.
     package init() {}
   }
 
-  /// What the base zone places.
+  /// The items of the base zone.
   package fileprivate(set) var base = Counts()
-  /// What each period places, by the guid of its record.
+  /// The items of each period, by the guid of its record.
   package fileprivate(set) var periods: [String: Counts] = [:]
-  /// What the zones place that were given for imports, by their names.
+  /// The items of zones that were given for imports, by the names of the zones.
   package fileprivate(set) var imports: [String: Counts] = [:]
 }
 
 extension LogbookZones {
-  /// The periods in the order in which people see them: by time.
+  /// The periods in the order in which lists show them: by time.
   package var listed: [ZonePeriod] {
     periods.sorted { ($0.first, $0.end, $0.madeAt, $0.guid) < ($1.first, $1.end, $1.madeAt, $1.guid) }
   }
 }
 
 extension Store {
-  /// What each period places.
+  /// Counts the items of each zone and period.
   package func coverage(of zones: LogbookZones) throws -> ZoneCoverage {
     try read { database in
       var coverage = ZoneCoverage()
@@ -64,8 +63,8 @@ extension Store {
     }
   }
 
-  /// Rows without a stated offset by the first period that holds them; -1 for none, and below that for the zone that was given
-  /// for their import.
+  /// The numbers of rows without a stated offset, by the first period that includes them. -1 is for no
+  /// period; numbers below are for the zone that was given for their import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {
@@ -87,7 +86,8 @@ extension Store {
     }
   }
 
-  /// How many readings and records of a period for all devices keep the zone that was given for their import.
+  /// The numbers of readings and records in a period for all devices that keep the zone given for their
+  /// import.
   package func keptByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
     var counts = ZoneCoverage.Counts()
     guard period.devices.isEmpty else { return counts }
@@ -108,9 +108,9 @@ extension Store {
       database, sql: "SELECT count(*) FROM \(rows)", arguments: [period.first, period.end]) ?? 0
   }
 
-  /// The identity of the device that a person names by its serial number, its model or both with the vendor.
+  /// The identity of the device with this name: its serial number, its model, or both with the vendor.
   ///
-  /// - Throws: `Failure`: `missingInput` without such a device, `usage` where several have the name.
+  /// - Throws: `Failure`: `missingInput` without such a device, `usage` if several have the name.
   package func identity(ofDevice name: String) throws -> String {
     let wanted = name.lowercased()
     let devices = try read { database in
@@ -133,7 +133,7 @@ extension Store {
     return ReadingIdentity.text(of: first)
   }
 
-  /// The device of this identity; nil where the store has none.
+  /// The device with this identity; nil if the store has none.
   package func device(identity: String) throws -> Device? {
     try read { database in
       try Row.fetchOne(
@@ -143,6 +143,7 @@ extension Store {
     }
   }
 
-  /// Whether the zone is a person's, or a system's that is more than the default of one that was never set up.
+  /// Whether the zone is known: a person gave it, or it is more than the default of a system that was never
+  /// set up.
   package func hasKnownZone() throws -> Bool { try zones().isKnown }
 }

@@ -3,10 +3,10 @@
 import GRDB
 package import Logbook
 
-/// Writes the records that state the zones of a logbook. Every edit is one of a record: it raises the version and is
+/// Writes the records for the zones of a logbook. Every edit increases the version of a record and makes it
 /// pending.
 enum ZoneRecords {
-  /// Keeps the base zone of a store that no remote has had a say in.
+  /// Stores the base zone of a store that has not joined a remote.
   static func setUnjoinedBase(
     _ zone: NamedZone, _ origin: LogbookZones.Origin, _ database: Database
   ) throws {
@@ -27,18 +27,18 @@ enum ZoneRecords {
       LogbookZones.baseState(zone, .given, editedAt: now), to: LogbookZones.baseGuid, database)
   }
 
-  /// What follows from a zone that is no record yet is applied like that of a record.
+  /// Applies a zone that is not yet in a record in the same way as one in a record.
   static func note(_ guid: String, _ database: Database) throws {
     try database.execute(
       sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
   }
 
-  /// States a period; returns whether it says anything new.
+  /// States a period. Returns whether it changes anything.
   @discardableResult
   static func add(_ period: ZonePeriod, at now: Int64, _ database: Database) throws -> Bool {
     let zones = try LogbookZones(database)
     var period = period
-    // Two of one second, or of a clock that was set back, keep the order in which they were stated.
+    // Two statements of one second, or of a clock that was set back, keep the order in which they were made.
     period.madeAt = max(period.madeAt, try nextMoment(zones, database))
     let latest = try ItemZoneTables.latest(database) ?? .min
     switch zones.adding(period, latestItemZone: latest) {
@@ -59,7 +59,8 @@ extension ZoneRecords {
     return min(latest + 1, LogbookZones.lastSecond)
   }
 
-  /// Refuses a further period where no more count: it would take the oldest out of those, and move what that places.
+  /// Refuses a further period if the maximum is reached: the oldest one would become invalid, and its items
+  /// would get other offsets.
   static func requireRoom(_ zones: LogbookZones) throws {
     guard zones.periods.count >= LogbookZones.maxPeriods else { return }
     throw Failure(
@@ -69,20 +70,20 @@ extension ZoneRecords {
   }
 }
 
-/// What a change of the zones did.
+/// The effect of a change of the zones.
 package struct ZoneChange: Hashable, Sendable {
-  /// Whether the logbook's zones are others now.
+  /// Whether the logbook's zones changed.
   package let isChange: Bool
-  /// Readings that were recalculated.
+  /// The number of recalculated readings.
   package let readings: Int
-  /// Records that were recalculated.
+  /// The number of recalculated records.
   package let records: Int
-  /// What is to be moved on the Nightscout site that is the remote, also by changes before this one.
+  /// The documents to be moved on the remote Nightscout site, including those of earlier changes.
   package var toMove = SiteMoves.Counts(readings: 0, records: 0)
 }
 
 extension Store {
-  /// What places the times of records, and of devices without a period of their own.
+  /// The zone for records, and for devices without their own period.
   package func timezone() throws -> LogbookZone {
     try read { try LogbookZones($0).zone() }
   }
@@ -90,35 +91,37 @@ extension Store {
   /// The zones that the logbook's records state.
   package func zones() throws -> LogbookZones { try read { try LogbookZones($0) } }
 
-  /// Gives the logbook another base zone and recomputes every derived offset, all in one transaction. Identities, shown
-  /// times and what is uploaded stay.
+  /// Gives the logbook another base zone and recalculates every derived offset in one transaction.
+  /// Identities, shown times and the uploaded state do not change.
   ///
-  /// - Parameter now: the host's clock in UTC seconds, which the edit bears.
+  /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
   package func setTimezone(_ zone: LogbookZone, at now: Int64) throws -> ZoneChange {
     try changeZones { try ZoneRecords.setBase(zone.base, at: now, $0) }
   }
 
-  /// Whether the store was created where no zone was known, has met no remote since, and this zone is one.
+  /// Whether the store was created without a known zone, has not joined a remote since, and this zone is
+  /// known.
   ///
-  /// - Parameter isGiven: whether a person gave the zone; else it is a system's.
+  /// - Parameter isGiven: whether a person gave the zone; otherwise it is a system's.
   package func lacksZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
     try read { try Self.lacksZone(LogbookZones(base: zone.base, origin: isGiven ? .given : .system), $0) }
   }
 
-  /// Gives such a store the zone; returns whether it lacked one. No import has stored a time that needed it.
+  /// Gives such a store the zone. Returns whether it lacked one. No import has stored a time that needed it.
   package func completeZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
     guard try lacksZone(zone, isGiven: isGiven) else { return false }
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
     return try changeZones { database in
-      // Another process may have been first.
+      // Another process may have set the zone first.
       guard try Self.lacksZone(base, database) else { return }
       try ZoneRecords.setUnjoinedBase(base.base, base.origin, database)
       try ZoneRecords.note(LogbookZones.baseGuid, database)
     }.isChange
   }
 
-  /// Ends the import whose `--timezone` set the base zone, once one of its inputs was stored whole: a later one with a zone
-  /// states that for what it brings. An import that is repeated after a failure still is the first.
+  /// Ends the import whose `--timezone` set the base zone, once one of its inputs was completely stored. A
+  /// later import with a zone states the zone for its items. An import that is repeated after a failure still
+  /// counts as the first.
   package func endFirstImport() throws {
     let isFirst = try read { try Self.setting(.baseOfImport, $0) != nil }
     guard isFirst else { return }
@@ -135,12 +138,12 @@ extension Store {
     return !own.isKnown && own.unknownBase == nil
   }
 
-  /// States a period in which another zone held.
+  /// States a period with another zone.
   package func add(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
     try changeZones { try ZoneRecords.add(period, at: now, $0) }
   }
 
-  /// Deletes the record of a period, as it is listed.
+  /// Deletes the record of a listed period.
   package func remove(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
     try changeZones { _ = try RecordEditor.delete([period.guid], at: now, $0) }
   }
@@ -153,7 +156,7 @@ extension Store {
         return ZoneChange(
           isChange: false, readings: 0, records: 0, toMove: try SiteMoves.counts(database))
       }
-      // Counted here, so that it is not derived a second time when the transaction ends.
+      // Applied and counted here, so that the end of the transaction does not derive it again.
       let changed = try String.fetchAll(
         database.cachedStatement(sql: "SELECT guid FROM changed_statement WHERE kind = 'zone'"))
       let moved = try ZoneStatements.apply(changed, database)

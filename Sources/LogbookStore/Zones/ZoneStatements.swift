@@ -4,30 +4,30 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Applies what zone records state, in the transaction that changed one of them: first which zone each listed reading has,
-/// then every offset that may follow otherwise.
+/// Applies zone records, in the transaction that changed one of them: first the zone of each listed reading,
+/// then every offset that may change.
 struct ZoneStatements {
   private let database: Database
-  /// What may have become another zone, by series.
+  /// The positions whose zone may change, by series.
   private var ranges: [SeriesName: [ClosedRange<Int64>]] = [:]
   private var records: Set<String> = []
-  /// Whether the base zone or a period changed, which may move everything.
+  /// Whether the base zone or a period changed, which may affect everything.
   private var changesAll = false
 
   private init(_ database: Database) { self.database = database }
 
-  /// Applies the records that changed: those that state zones, and those that a statement lists.
+  /// Applies the changed records: those that state zones, and those that a statement lists.
   static func apply(_ guids: [String], _ database: Database) throws -> DerivedOffsets.Moved {
     var changes = ZoneStatements(database)
     for guid in guids { try changes.note(guid) }
     try changes.noteNewReadings()
     let moved = try changes.settle()
-    // Deriving changed these records, which needs no second pass.
+    // The calculation changed these records, which needs no second pass.
     try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
     return moved
   }
 
-  /// Applies every zone record anew.
+  /// Applies every zone record again.
   static func applyAll(_ database: Database) throws {
     let guids = try String.fetchAll(database, sql: "SELECT guid FROM record WHERE kind = 'zone'")
     _ = try apply(guids + [LogbookZones.baseGuid], database)
@@ -78,7 +78,7 @@ extension ZoneStatements {
 
   private mutating func settle() throws -> DerivedOffsets.Moved {
     if changesAll {
-      // A period of a device may win over what was stated of an import before it.
+      // A period of a device may have priority over an earlier statement about an import.
       for range in try ItemZoneTables.ranges("TRUE", [], database) {
         ranges[range.series, default: []].append(range.positions)
       }
@@ -90,7 +90,7 @@ extension ZoneStatements {
       for block in Self.joined(positions) where try settle(id, name, block, zones) { series.insert(id) }
     }
     if changesAll { return try DerivedOffsets.derive(.all, database) }
-    // Mostly no new reading is one that a statement lists.
+    // Mostly no new reading is listed by a statement.
     guard series.isEmpty, records.isEmpty else { return try derive(series) }
     try UnknownZones.note(zones, database)
     return DerivedOffsets.Moved()
@@ -115,7 +115,7 @@ extension ZoneStatements {
     return moved
   }
 
-  /// Ranges that overlap as one.
+  /// Joins overlapping ranges.
   private static func joined(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
     var all: [ClosedRange<Int64>] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -128,7 +128,7 @@ extension ZoneStatements {
     return all
   }
 
-  /// Writes the zone of each reading of a range; returns whether one has another zone than before.
+  /// Stores the zone of each reading of a range. Returns whether one of them changed.
   private func settle(
     _ series: Int64, _ name: SeriesName, _ positions: ClosedRange<Int64>, _ zones: LogbookZones
   ) throws -> Bool {

@@ -3,22 +3,24 @@
 import GRDB
 import SQLiteRows
 
-/// Series whose positions say nothing of times, such as record numbers, before the listing comes to them.
+/// Series whose positions are no times, such as record numbers, until the listing reaches them.
 struct CountedSeries {
-  /// More is not held to order readings, but sorted by SQLite. A clock that is set loses hours, seldom days.
+  /// With a longer lag, SQLite sorts the readings instead. Setting a clock changes it by hours, seldom by
+  /// days.
   private static let maxLag: Int64 = 172_800
 
-  /// Every instant that there can be.
+  /// All possible instants.
   private static let instants =
     StoredBounds.seconds.lowerBound - PositionSpan.maxOffset...StoredBounds.seconds.upperBound
     + PositionSpan.maxOffset
 
   private let series: [ListedSeries]
-  /// The first and the last instant, or what they are not beyond.
+  /// The first and the last instant, or bounds of these.
   private var instants: ClosedRange<Int64>
-  /// By how many seconds a reading is older at most than one of a smaller position; nil where that is not known.
+  /// The maximum number of seconds by which a reading is older than one with a smaller position; nil if
+  /// unknown.
   private var lag: Int64?
-  /// Whether `instants` are the first and the last.
+  /// Whether `instants` are exactly the first and the last.
   private(set) var isMeasured = false
 
   init(_ series: some Sequence<ListedSeries>) {
@@ -27,18 +29,18 @@ struct CountedSeries {
     instants = first...(self.series.map(\.instants.upperBound).max() ?? .max)
   }
 
-  /// Before this instant, in the order of the listing, there are none of their readings.
+  /// The listing has none of these readings before this instant.
   func bound(_ order: ListOrder) -> Int64 { order.isDescending ? instants.upperBound : instants.lowerBound }
 
-  /// Finds the first and the last instant and the lag, in a fraction of the time that sorting takes; false without any
-  /// reading.
+  /// Finds the first and the last instant and the lag, in a fraction of the time that sorting takes. False if
+  /// there are no readings.
   mutating func measure(_ database: Database, _ filter: ItemFilter) throws -> Bool {
     let rows = try RawStatement(of: database, measuringSQL(filter))
     rows.bind(filter.since ?? .min, at: 1)
     rows.bind(filter.lastInstant, at: 2)
     var (first, last, lag) = (Int64.max, Int64.min, Int64(0))
     while try rows.step() {
-      // Of a damaged row, which is reported when it is read.
+      // A damaged row can have any instant. It is reported when it is read.
       let instant = min(max(rows.integer(0), Self.instants.lowerBound), Self.instants.upperBound)
       if instant < last { lag = max(lag, last - instant) }
       first = min(first, instant)
@@ -50,14 +52,14 @@ struct CountedSeries {
     return true
   }
 
-  /// Reads everything at once; nil where there are more readings than `limit`.
+  /// Reads everything at once; nil if there are more than `limit` readings.
   func held(
     _ database: Database, limit: Int, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> HeldReadings? {
     try HeldReadings(database, ids, limit: limit, list, filter, order)
   }
 
-  /// Begins to read.
+  /// Starts reading.
   func walk(
     _ database: Database, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> any ReadingSource {
@@ -71,7 +73,7 @@ struct CountedSeries {
 
   private var ids: String { series.map { String($0.id) }.joined(separator: ",") }
 
-  /// The instants, of one series in the order of its key.
+  /// The SQL for the instants. With one series, they are in the order of its key.
   private func measuringSQL(_ filter: ItemFilter) -> String {
     guard series.count == 1, let only = series.first else {
       return "SELECT \(OrderedReading.instant) FROM \(SortedWalk.source(filter, ids))"

@@ -3,12 +3,12 @@
 import GRDB
 import SQLiteRows
 
-/// Readings of counted series that are few enough to be read once and sorted here.
+/// Readings of counted series that are few enough to be read at once and sorted in memory.
 final class HeldReadings: ReadingSource {
   private let readings: [OrderedReading]
   private var next = 0
 
-  /// Nil where there are more readings than `limit`.
+  /// Nil if there are more than `limit` readings.
   ///
   /// - Parameter ids: the numbers of the series.
   init?(
@@ -29,7 +29,7 @@ final class HeldReadings: ReadingSource {
     self.readings = readings
   }
 
-  /// How many are held, also those that were passed.
+  /// The number of readings in memory, including those already returned.
   var count: Int { readings.count }
 
   var head: OrderedReading? { next < readings.count ? readings[next] : nil }

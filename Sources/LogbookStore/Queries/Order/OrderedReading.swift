@@ -3,15 +3,16 @@
 import Logbook
 import SQLiteRows
 
-/// A reading on its way into the order of time. A plain value, since millions pass through.
+/// A reading while readings are put into the order of time. A plain value, since millions of them are
+/// processed.
 struct OrderedReading: BitwiseCopyable {
-  /// The reading; its `device` is the place of its series among the listed ones.
+  /// The reading; its `device` is the index of its series in the list.
   let reading: Reading
   /// The instant in UTC seconds.
   let utc: Int64
-  /// The value's part in the identity, as the row has it.
+  /// The part of the identity that the value contributes, as stored in the row.
   let valueBucket: Int64
-  /// The number of the ingest that brought it.
+  /// The number of the ingest that stored it.
   let ingest: Int64
   /// Whether the remote has it.
   let isUploaded: Bool
@@ -26,11 +27,12 @@ struct OrderedReading: BitwiseCopyable {
   /// The instant of a reading `r` in SQL.
   static let instant = "r.device_time - \(StoredOffset.sql("r"))"
 
-  /// Whether the instant of a reading `r` is between the first two parameters. SQLite computes it once for BETWEEN. A
-  /// damaged row that has no instant is read, since only then it is reported.
+  /// The SQL condition that the instant of a reading `r` is between the first two parameters. SQLite computes
+  /// the instant once for BETWEEN. A damaged row without an instant is included, since only reading it
+  /// reports the damage.
   static let isWithin = "coalesce(\(instant) BETWEEN ?1 AND ?2, TRUE)"
 
-  /// Reads a row; nil for one of a series that is not listed.
+  /// Reads a row; nil if its series is not listed.
   @inline(__always)
   init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
     let place = StoredPlace(row, from: 0)
@@ -43,7 +45,7 @@ struct OrderedReading: BitwiseCopyable {
     isWithdrawn = row.integer(14) != 0
   }
 
-  /// Whether it is listed before another one: by instant, then series, then the rest of the identity.
+  /// Whether it is listed before another one: by instant, then by series, then by the rest of the identity.
   @inline(__always)
   func precedes(_ other: OrderedReading) -> Bool {
     if utc != other.utc { return utc < other.utc }
@@ -68,17 +70,17 @@ struct ListOrder {
     isDescending ? other.precedes(one) : one.precedes(other)
   }
 
-  /// Whether an instant is listed before another, and is not the same.
+  /// Whether an instant is listed before another one; false for equal instants.
   @inline(__always)
   func isFirst(_ one: Int64, _ other: Int64) -> Bool { isDescending ? one > other : one < other }
 }
 
-/// Something that yields readings in the order of the listing.
+/// A source of readings in the order of the listing.
 protocol ReadingSource: AnyObject {
-  /// The next reading; nil behind the last one.
+  /// The next reading; nil after the last one.
   var head: OrderedReading? { get }
-  /// The instant of `head`, for which a large value need not be copied.
+  /// The instant of `head`, which can be read without copying a large value.
   var instant: Int64? { get }
-  /// Goes on to the reading behind `head`; false where there is none.
+  /// Moves `head` to the next reading; false if there is none.
   func advance() throws -> Bool
 }

@@ -3,11 +3,12 @@
 import GRDB
 import Logbook
 
-/// The readings of a listing in the order of time, oldest or newest first. What it reads grows with what is taken of it and
-/// not with the store, but for the few counted readings that are read at once, and what it holds is bounded; see
-/// `PartitionWalk`, `HeldReadings` and `CountedSeries`.
+/// The readings of a listing in the order of time, oldest or newest first. The rows that it reads grow with
+/// the readings that are taken from it, not with the store. The few counted readings that are read at once
+/// are an exception. The readings in memory are limited; see `PartitionWalk`, `HeldReadings` and
+/// `CountedSeries`.
 struct OrderedReadings {
-  /// Each walk holds a statement, so that very many counted series share one.
+  /// Each walk keeps a prepared statement, so that a large number of counted series share one.
   private static let maxCountedWalks = 64
   /// A transmitter has 26,000 readings in the three months of its battery. A reading takes 96 bytes.
   private static let maxHeld = 65_536
@@ -19,12 +20,12 @@ struct OrderedReadings {
   private let refusals: Refusals
   private let maxHeld: Int
   private var active: [any ReadingSource] = []
-  /// Those that are not reached, the nearest one last.
+  /// The series that the listing has not reached, the nearest one last.
   private var waiting: [CountedSeries]
-  /// The bound of the nearest one.
+  /// The bound of the nearest of them.
   private var nextBound: Int64?
 
-  /// - Parameter maxHeld: how many readings of counted series are held at most to be sorted here.
+  /// - Parameter maxHeld: the maximum number of readings of counted series that are sorted in memory.
   init(
     _ database: Database, _ filter: ItemFilter, isDescending: Bool, maxHeld: Int = OrderedReadings.maxHeld
   ) throws {
@@ -50,7 +51,7 @@ struct OrderedReadings {
     if source.head != nil { active.append(source) }
   }
 
-  /// The next reading; nil behind the last one.
+  /// The next reading; nil after the last one.
   mutating func next() throws -> StoredReading? {
     while let nextBound, isReached(nextBound) { try reachNearest() }
     guard let source = firstActive, let next = source.head else { return nil }
@@ -66,13 +67,14 @@ struct OrderedReadings {
     }
   }
 
-  /// Whether series that wait with this bound may have a reading before all others.
+  /// Whether unreached series with this bound may have a reading before all others.
   private func isReached(_ bound: Int64) -> Bool {
     guard let instant = firstActive?.instant else { return true }
     return !order.isFirst(instant, bound)
   }
 
-  /// Holds the nearest series that wait, or measures them, or, once they are measured, begins to read them.
+  /// Reads the nearest unreached series into memory, or measures them. If they are measured, starts to read
+  /// them.
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
@@ -87,7 +89,8 @@ struct OrderedReadings {
     }
   }
 
-  /// Series that are read at once. Not newest first, where mostly a few of them are wanted.
+  /// Series that are read at once. Not for listings with the newest first, which mostly need only a few
+  /// readings.
   private func held(_ series: CountedSeries) throws -> HeldReadings? {
     guard !order.isDescending, !series.isMeasured else { return nil }
     let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
@@ -100,7 +103,7 @@ struct OrderedReadings {
     return StoredReading(next, of: list.all[place], refusal: refusal)
   }
 
-  /// Series that follow each other in time are walked together where there are very many.
+  /// Combines series that follow each other in time if there are too many for a walk each.
   private static func groups(_ series: [ListedSeries]) -> [ArraySlice<ListedSeries>] {
     let sorted = series.sorted { $0.instants.lowerBound < $1.instants.lowerBound }
     let size = max(1, (sorted.count + maxCountedWalks - 1) / maxCountedWalks)
@@ -113,7 +116,8 @@ struct OrderedReadings {
   }
 }
 
-/// The remote's words for readings that it refused permanently. Most stores have none, and then none is looked up.
+/// The reasons of the remote for readings that it refused permanently. Most stores have none, and then none
+/// is looked up.
 private struct Refusals {
   private let lookup: Statement?
 

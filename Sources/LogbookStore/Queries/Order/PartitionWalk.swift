@@ -4,14 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Readings of one partition that the table has nearly in the order of time, so that it is walked along its key, and only
-/// the readings of a stretch of time are held to order them.
+/// Readings of one partition that the table has nearly in the order of time. They are read along the key, and
+/// only the readings of a limited period are in memory at once to order them.
 final class PartitionWalk: ReadingSource {
-  /// How far the order of positions is from that of time.
+  /// How far the order of positions can differ from the order of time.
   enum Clock {
-    /// The position is the shown time, or a tick that is near it.
+    /// The position is the shown time, or a tick near it.
     case position(PositionSpan)
-    /// The position counts, and no reading is older by more seconds than one of a smaller position.
+    /// The position is a count. No reading is older by more than `lag` seconds than one with a smaller
+    /// position.
     case count(lag: Int64)
   }
 
@@ -20,11 +21,12 @@ final class PartitionWalk: ReadingSource {
   private let list: SeriesList
   private let order: ListOrder
   private let clock: Clock
-  /// Whether the walk is of a series, by its place in the list: others may lie in the same partition.
+  /// Whether the walk includes a series, by the series' index in the list. The partition may have other
+  /// series.
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
-  /// The instant that is furthest in the order of the listing, where the position counts.
+  /// For counts: the instant of all readings so far that is last in the order of the listing.
   private var furthest: Int64
   private var isAtEnd = false
 
@@ -81,19 +83,19 @@ final class PartitionWalk: ReadingSource {
     else { return }
     if case .count(let lag) = clock {
       if !order.isFirst(reading.utc, furthest) { furthest = reading.utc }
-      // One more, since another reading may have the very instant.
+      // One second more, since another reading may have exactly this instant.
       queue.pass(furthest, slack: lag + 1)
     }
     queue.add(reading)
   }
 }
 
-/// Readings that come nearly in the order of time and leave it in that order.
+/// Puts readings that arrive nearly in the order of time into that order.
 struct OrderingQueue {
   private let order: ListOrder
   private var held: [OrderedReading] = []
   private var start = 0
-  /// Every reading that has still to come is listed behind this instant.
+  /// Every further reading is listed after this instant.
   private var reach: Int64
 
   init(_ order: ListOrder) {
@@ -101,21 +103,21 @@ struct OrderingQueue {
     reach = order.isDescending ? .max : .min
   }
 
-  /// Notes that the readings from here on are listed behind this second, but for so many seconds.
+  /// Every further reading is listed after this second, or at most `slack` seconds before it.
   @inline(__always)
   mutating func pass(_ second: Int64, slack: Int64) {
     reach = order.isDescending ? second &+ slack : second &- slack
   }
 
-  /// Takes the next reading.
+  /// Adds the next reading.
   mutating func add(_ reading: OrderedReading) {
-    // Most are listed behind all that are held.
+    // Most readings are listed after all that are held.
     var place = held.count
     while place > start, order.isFirst(reading, held[place - 1]) { place -= 1 }
     if place == held.count { held.append(reading) } else { held.insert(reading, at: place) }
   }
 
-  /// The next reading in the order of time; nil until more have come.
+  /// The next reading in the order of time; nil until further readings have arrived.
   @inline(__always)
   mutating func next(isAtEnd: Bool) -> OrderedReading? {
     guard start < held.count, isAtEnd || !order.isFirst(reach, held[start].utc) else { return nil }

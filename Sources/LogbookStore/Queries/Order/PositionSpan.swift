@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The positions that readings of a stretch of time may have, where a position is a shown time or an instant.
+/// The positions that readings of a period can have, if a position is a shown time or an instant.
 struct PositionSpan {
-  /// No shown time is further from its instant: the schema refuses a larger offset.
+  /// The maximum distance of a shown time from its instant, in seconds: the schema refuses a larger offset.
   static let maxOffset: Int64 = 86_400
 
   /// Whether a position counts milliseconds.
   let isInstant: Bool
 
-  /// How far a position is at most from the instant of its reading, in seconds. A tick is near the shown time, and that
-  /// near the instant.
+  /// The maximum distance of a position from the instant of its reading, in seconds. A tick is near the shown
+  /// time, which is near the instant.
   var slack: Int64 { isInstant ? 2 * Self.maxOffset : Self.maxOffset }
 
   /// The positions of readings from an instant on, and before another one.
@@ -19,7 +19,7 @@ struct PositionSpan {
     return first...max(first, last)
   }
 
-  /// The second at which a reading of this position was taken, or shown.
+  /// The second at which a reading with this position was taken or shown.
   @inline(__always)
   func second(_ position: Int64) -> Int64 { isInstant ? Self.floored(position) : position }
 
@@ -28,14 +28,14 @@ struct PositionSpan {
     milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
   }
 
-  /// Whether an instant in milliseconds lies at a shown time, by any offset that there can be.
+  /// Whether an instant in milliseconds can belong to a shown time, with any possible offset.
   static func isNear(_ milliseconds: Int64, _ shown: Int64) -> Bool {
     let (distance, overflows) = floored(milliseconds).subtractingReportingOverflow(shown)
     return !overflows && distance.magnitude < maxOffset
   }
 
   private func position(_ second: (partialValue: Int64, overflow: Bool)) -> Int64 {
-    // A sum that overflows wraps to the other end.
+    // A sum that overflows has the opposite sign.
     if second.overflow { return second.partialValue > 0 ? .min : .max }
     guard isInstant else { return second.partialValue }
     let (product, overflows) = second.partialValue.multipliedReportingOverflow(by: 1000)

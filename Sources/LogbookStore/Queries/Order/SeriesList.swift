@@ -14,17 +14,18 @@ struct ListedSeries {
   let partition: Int64
   private let isInstant: Bool
   private let hasStrays: Bool
-  /// The bounds of its positions and shown times, as the store counts them; nil where no import of ours wrote one.
+  /// The bounds of its positions and shown times, as counted by the store; nil if no import of glucoport
+  /// stored a reading.
   private let positions: ClosedRange<Int64>?
   private let times: ClosedRange<Int64>?
 
-  /// How positions place its readings.
+  /// The meaning of the positions.
   enum Place: Hashable {
-    /// By the shown time.
+    /// The shown time.
     case time
-    /// By the instant in milliseconds.
+    /// The instant in milliseconds.
     case instant
-    /// By a count that says nothing of times.
+    /// A count without relation to times.
     case count
   }
 
@@ -50,36 +51,37 @@ struct ListedSeries {
     return first...last
   }
 
-  /// A number as large as an instant may be anything that a source counts or composes, such as a date in digits. Those of a
-  /// series are instants where each is near the time that its reading shows.
+  /// A number as large as an instant can also be something that a source counts or composes, such as a date
+  /// in digits. The positions of a series are instants if each is near the time that its reading shows.
   var place: Place {
     if positionKind == .time { return .time }
     guard isInstant, !hasStrays, positions != nil else { return .count }
     return .instant
   }
 
-  /// The bounds of its instants; everything where they are not known.
+  /// The bounds of its instants; all possible instants if they are unknown.
   var instants: ClosedRange<Int64> {
     let times = times ?? StoredBounds.seconds
     return times.lowerBound - PositionSpan.maxOffset...times.upperBound + PositionSpan.maxOffset
   }
 
-  /// The bounds of its positions; everything where they are not known.
+  /// The bounds of its positions; all possible positions if they are unknown.
   var bounds: ClosedRange<Int64> { positions ?? .min...(.max) }
 }
 
-/// The series of a listing in the order in which readings of one instant are listed.
+/// The series of a listing, in the order in which readings of one instant are listed.
 struct SeriesList {
   let all: [ListedSeries]
-  /// What a row is read with, by the places in `all`.
+  /// The facts for reading rows, by the indexes in `all`.
   let stored: [StoredSeries]
-  /// The places of series with small numbers, as nearly all have; -1 for one that is not listed. Readings of several series
-  /// take turns, and hashing the number of each would cost as much as reading some of its columns.
+  /// The indexes of series with small numbers, which nearly all have; -1 for a series that is not listed.
+  /// Readings of several series alternate, and hashing each number would cost as much as reading some of its
+  /// columns.
   private let nearPlaces: [Int]
   private let farPlaces: [Int64: Int]
   private static let nearNumbers: Range<Int64> = 0..<4096
 
-  /// The series that the filter chooses.
+  /// The series that the filter selects.
   init(_ database: Database, _ filter: ItemFilter) throws {
     let chosen = try Row.fetchAll(
       database,
@@ -106,7 +108,7 @@ struct SeriesList {
     (nearPlaces, farPlaces) = (near, far)
   }
 
-  /// The place of a series; nil for one that is not listed.
+  /// The index of a series; nil if it is not listed.
   @inline(__always)
   func place(of series: Int64) -> Int? {
     guard UInt64(bitPattern: series) < UInt64(nearPlaces.count) else { return farPlaces[series] }

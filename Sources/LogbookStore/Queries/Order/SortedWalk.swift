@@ -3,16 +3,17 @@
 import GRDB
 import SQLiteRows
 
-/// Readings of which no key knows the order of time, so that SQLite sorts them.
+/// Readings that no key has in the order of time, so that SQLite sorts them.
 final class SortedWalk: ReadingSource {
-  /// How much of the newest readings is sorted at first: a list of the newest few needs no more.
+  /// The period of newest readings that is sorted first, in seconds: a list of the newest few readings needs
+  /// no more.
   private static let firstStretch: Int64 = 86_400
 
   private(set) var head: OrderedReading?
   private let rows: RawStatement
   private let list: SeriesList
   private let order: ListOrder
-  /// The instants that are not sorted yet; nil behind the last stretch.
+  /// The instants that are not sorted yet; nil after the last period.
   private var instants: ClosedRange<Int64>?
   private var stretch = SortedWalk.firstStretch
 
@@ -45,8 +46,8 @@ final class SortedWalk: ReadingSource {
     }
   }
 
-  /// Begins the next stretch; false behind the last one. Oldest first everything is one stretch, since all of it is
-  /// wanted.
+  /// Starts the next period; false after the last one. With the oldest first, everything is one period, since
+  /// all readings are needed.
   private func sortNext() -> Bool {
     guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
     let start = order.isDescending && last - first > stretch ? last - stretch : first
