@@ -262,7 +262,7 @@ extension SyncTransaction {
     for id in ids { try database.executeCached(sql: "DELETE FROM download WHERE id = ?", arguments: [id]) }
   }
 
-  /// Stores the reason of the remote. The download is not tried again until a command retries it.
+  /// Stores the reason of a refusal. The download is not tried again until a command retries it.
   package func refuse(_ download: Download, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE id = ?",

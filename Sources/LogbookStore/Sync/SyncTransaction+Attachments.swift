@@ -75,7 +75,7 @@ extension SyncTransaction {
       arguments: [digest])
   }
 
-  /// Stores the reason of the remote. The content is not sent again until a command retries it.
+  /// Stores the reason of a refusal. The content is not sent again until a command retries it.
   package func refuseContent(_ digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET refusal = ? WHERE digest = ?", arguments: [String(reason.prefix(1000)), digest])

@@ -126,7 +126,7 @@ extension SyncTransaction {
     }
   }
 
-  /// Stores the reason of the remote. These readings are not sent again until a command retries them.
+  /// Stores the reason of a refusal. These readings are not sent again until a command retries them.
   package func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
     for key in keys {
       try database.executeCached(

@@ -162,7 +162,7 @@ extension SyncTransaction {
       ])
   }
 
-  /// Stores the reason of the remote. This version is not sent again until it is edited, or until a command
+  /// Stores the reason of a refusal. This version is not sent again until it is edited, or until a command
   /// retries it.
   package func quarantine(_ guid: String, reason: String) throws {
     try database.executeCached(
