@@ -3,37 +3,38 @@
 import ArgumentParser
 import Logbook
 
-/// Whether what a command does needs the remote. Every command is in exactly one class.
+/// Whether a command needs the remote. Every command has exactly one class.
 enum ActionClass: String {
-  /// Concerns readings or records: done here at once, whatever the network does, and sent by a later upload.
+  /// Changes readings or records: immediately in this store, whatever the state of the network. A later
+  /// upload sends the change.
   case deferrable
-  /// Needs the remote now, and changes nothing here when that fails.
+  /// Needs the remote immediately, and changes nothing here if that fails.
   case immediate
-  /// Concerns this computer alone.
+  /// Concerns only this computer.
   case local
 }
 
-/// A command that says its class.
+/// A command with its class.
 protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
-  /// Whether what it did before it failed stays, step by step.
+  /// Whether the steps that it finished before a failure are kept.
   static var keepsItsSteps: Bool { get }
 }
 
 extension ClassifiedCommand {
   static var keepsItsSteps: Bool { false }
 
-  /// What the sentence of a failure of this command ends with: that of an immediate action says that nothing changed.
+  /// The end of a failure sentence of this command. For an immediate action, it states that nothing changed.
   static var failureEnd: String {
     actionClass == .immediate && !keepsItsSteps ? "; nothing was changed here" : ""
   }
 }
 
-/// A failure of an immediate action behind the answer of the remote, when something may have been changed here.
+/// A failure of an immediate action after the answer of the remote, when something may have changed here.
 struct LateFailure: Error {
   let failure: Failure
 
-  /// Does what comes behind that answer.
+  /// Runs the work that follows that answer.
   static func marking<Value>(_ work: () throws -> Value) throws -> Value {
     do {
       return try work()

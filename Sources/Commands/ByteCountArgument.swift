@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// A number of bytes on the command line: alone, or with `KiB`, `MiB` or `GiB`.
+/// A number of bytes on the command line, optionally with `KiB`, `MiB` or `GiB`.
 struct ByteCountArgument: ExpressibleByArgument {
   private static let units: [(word: String, bytes: Int64)] = [
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
@@ -19,13 +19,13 @@ struct ByteCountArgument: ExpressibleByArgument {
     bytes = number * (unit?.bytes ?? 1)
   }
 
-  /// A number of bytes as the command line takes it, in the largest unit of which it is a multiple.
+  /// A number of bytes in the form of the command line, in the largest unit of which it is a multiple.
   static func text(_ bytes: Int64) -> String {
     let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? ("B", 1)
     return "\(bytes / unit.bytes)\(unit.word)"
   }
 
-  /// A number of bytes for people, with one decimal of its unit.
+  /// A number of bytes as text, with one decimal of its unit.
   static func rounded(_ bytes: Int64) -> String {
     guard let unit = units.first(where: { bytes >= $0.bytes && $0.bytes > 1 }) else { return "\(bytes) B" }
     let tenths = (bytes * 10 + unit.bytes / 2) / unit.bytes

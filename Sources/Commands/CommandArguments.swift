@@ -3,7 +3,8 @@
 import ArgumentParser
 import Logbook
 
-/// The arguments of the program. What the parser would misunderstand is refused here, before and after it.
+/// The arguments of the program. Words that the parser would misunderstand are refused here, before and after
+/// it.
 struct CommandArguments {
   let words: [String]
 
@@ -28,7 +29,7 @@ struct CommandArguments {
 }
 
 extension CommandArguments {
-  /// The parser calls it an unexpected argument, and shows the whole help for 'help imprt'.
+  /// The parser would report an unexpected argument, and show the complete help for 'help imprt'.
   private func refuseUnknownCommand() throws {
     var commands = Glucoport.configuration.subcommands
     var path = ""
@@ -46,12 +47,12 @@ extension CommandArguments {
     }
   }
 
-  /// How a reading is typed: it is no record, and 'reading' is about those that are there.
+  /// How to type a reading: it is not a record, and 'reading' is only for stored readings.
   private static let typedReading = ValidationError(
     "A reading is typed with 'glucoport add', such as 'glucoport add 6.1mmol' or 'glucoport add 110mg/dL --at 18:30'."
   )
 
-  /// The parser lists the kinds of records, and says nothing of readings.
+  /// The parser would list the kinds of records, without a hint about readings.
   private func refuseTypedReading() throws {
     guard words.starts(with: ["record", "add"]), words.count > 2 else { return }
     let readings =
@@ -59,7 +60,7 @@ extension CommandArguments {
     if readings.contains(words[2].lowercased()) { throw Self.typedReading }
   }
 
-  /// The parser takes a negative number for an unknown option. No option and no amount is one.
+  /// The parser would treat a negative number as an unknown option. No option and no amount can be negative.
   private func refuseNegativeNumber() throws {
     let words = words.prefix { $0 != "--" }
     guard let place = words.indices.first(where: { Self.isNegativeNumber(words[$0]) }) else { return }
@@ -70,7 +71,7 @@ extension CommandArguments {
     )
   }
 
-  /// A number with a minus sign and perhaps a unit: '-4', '-4.5', '-3d'.
+  /// A number with a minus sign and optionally a unit: '-4', '-4.5', '-3d'.
   private static func isNegativeNumber(_ word: String) -> Bool {
     guard word.first == "-" else { return false }
     let number = word.dropFirst().prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
@@ -79,7 +80,8 @@ extension CommandArguments {
       && unit.allSatisfy { $0.isLetter || $0 == "/" }
   }
 
-  /// The parser looks for unknown options after the command has validated the others, whose values it then takes for files.
+  /// The parser reports unknown options only after the command has validated the known ones. The values of
+  /// unknown options then count as files.
   private func refuseUnknownOption() throws {
     var (command, path): (any ParsableCommand.Type, [String]) = (Glucoport.self, [])
     for word in words {
@@ -102,7 +104,8 @@ extension CommandArguments {
     }
   }
 
-  /// The parser reads a name such as '-dash.csv' as one option for each letter, and its 'h' as a wish for help.
+  /// The parser reads a name such as '-dash.csv' as one option for each letter, with 'h' as a request for
+  /// help.
   private func refuseJoinedOptions() throws {
     let joined = words.prefix { $0 != "--" }.first { word in
       word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
@@ -112,7 +115,8 @@ extension CommandArguments {
     }
   }
 
-  /// Only names of files may be other bytes than UTF-8. Everything else is text, which is stored, sent and shown.
+  /// Only names of files may have bytes that are not UTF-8. All other arguments are text, which is stored,
+  /// sent and shown.
   private func refuseBytes(in value: Any) throws {
     if value is PathArgument { return }
     if let text = value as? String, PathText.isEscaped(text) {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport config`: the settings kept in the store.
+/// `glucoport config`: the settings in the store.
 struct ConfigCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -63,14 +63,14 @@ struct ConfigCommand: ClassifiedCommand {
   }
 }
 
-/// One setting: what it takes, and how the store keeps it.
+/// One setting: its valid values, and how they are stored.
 enum ConfigSetting: String, CaseIterable {
   case timezone, unit
   case pullInterval = "pull-interval"
   case history
   case attachmentLimit = "attachment-limit"
 
-  /// What a value that it does not take is answered with.
+  /// The answer to a value that is not valid.
   var rule: String {
     switch self {
     case .timezone: "timezone is an IANA name."
@@ -85,7 +85,7 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: true
     case .unit: value == "none" || GlucoseUnit(name: value) != nil
-    // Without its unit nobody would know whether 5 is hours or seconds.
+    // Without a unit it would be unclear whether 5 is hours or seconds.
     case .pullInterval:
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .history: value == "full" || value == "on-demand"
@@ -103,7 +103,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// Sets a value that it takes. `ConfigZones` sets the zone.
+  /// Sets a valid value. `ConfigZones` sets the zone.
   func set(_ value: String, in store: Store) throws {
     switch self {
     case .timezone: break

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Sync
 
-/// What `config timezone` takes beside a zone.
+/// The options of `config timezone` apart from the zone.
 struct ZoneOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct ZoneOptions: ParsableArguments {
   /// Whether they state a period.
   var statePeriod: Bool { from != nil || until != nil || device != nil }
 
-  /// Refuses what says nothing of the arguments.
+  /// Refuses options that have no meaning for the arguments.
   func check(name: String?, value: String?) throws {
     if statePeriod, name != ConfigSetting.timezone.rawValue || value == nil {
       throw ValidationError("--from, --until and --device need 'config timezone ZONE'.")
@@ -76,7 +76,7 @@ struct ConfigZones {
     }
   }
 
-  /// Removes a period of the list.
+  /// Removes a listed period.
   func remove(_ number: Int) throws {
     let store = try storeOptions.open(.editor)
     let periods = try store.zones().listed
@@ -89,7 +89,7 @@ struct ConfigZones {
     try show("removed: \(Self.text(period, of: store))", store.remove(period, at: Host.now()))
   }
 
-  /// Lists the base zone and the periods, each with what it covers.
+  /// Lists the base zone and the periods, each with the number of its items.
   func list() throws {
     let store = try storeOptions.open(.reader)
     let zones = try store.zones()

@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// A question on the terminal before something that is easily meant otherwise.
+/// A question on the terminal before an action that a person may not intend.
 enum Confirmation {
   static var canAsk: Bool { Host.isTerminal(0) }
 
-  /// Asks until the line is typed; only `y` and `yes` go on.
+  /// Asks, and reads one line; only `y` and `yes` confirm.
   ///
   /// - Throws: `Failure` of category `usage` for any other answer.
   static func require(_ question: String, otherwise nothing: String, _ output: Output) throws {

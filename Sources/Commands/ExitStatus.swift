@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// The exit statuses of glucoport(1). The only place that maps failures to them.
+/// The exit statuses of glucoport(1). Only this file maps failures to them.
 enum ExitStatus: Int32, Error {
   case done = 0
-  /// A checkup found what a person should mend, and no status below says it better. A warning, for monitoring programs.
+  /// A check found something that a person should correct, and no status below is more exact. A warning for
+  /// monitoring programs.
   case failed = 1
   /// For monitoring programs: uploads fail.
   case critical = 2
@@ -24,12 +25,12 @@ enum ExitStatus: Int32, Error {
   case protocolViolation = 76
   case permission = 77
   case configuration = 78
-  /// Ended by SIGINT, with all in order.
+  /// Ended by SIGINT without an error.
   case interrupted = 130
-  /// Ended by SIGTERM, with all in order.
+  /// Ended by SIGTERM without an error.
   case terminated = 143
 
-  /// The status of a run that a signal ended, as a shell reports it.
+  /// The status of a run that a signal ended, in the form of a shell.
   init(signal: Int32) { self = ExitStatus(rawValue: 128 + signal) ?? .interrupted }
 
   init(_ category: FailureCategory) {
@@ -48,7 +49,7 @@ enum ExitStatus: Int32, Error {
       }
   }
 
-  /// Which of several holds: the first of these.
+  /// The priority of statuses: the first of several is used.
   static let precedence: [ExitStatus] = [
     .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
     .cannotCreate, .unavailable,

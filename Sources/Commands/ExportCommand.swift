@@ -68,7 +68,7 @@ struct ExportCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
-    // An export leaves nothing out unasked: a newer program may read it.
+    // An export leaves out nothing that was not excluded, since a newer program may read it.
     filter.includesUnlistedKinds = items.kind == nil
     var writer = try writer(store, output)
     writer.begin()

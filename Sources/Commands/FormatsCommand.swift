@@ -50,16 +50,17 @@ private struct FormatObject: Encodable {
   let summary: String
 }
 
-/// The name of a format as people type it.
+/// The name of a format as a person types it.
 enum FormatName {
-  /// The refusal of a name, with the formats that were probably meant.
+  /// The error for a name, with the formats that were probably meant.
   static func unknown(_ name: String) -> ValidationError {
     let near = near(name)
     let advice = near.isEmpty ? "" : "did you mean \(alternatives(near))? "
     return ValidationError("Unknown format '\(name)'; \(advice)'glucoport formats' lists the formats.")
   }
 
-  /// Formats with this id in other letters, else with this word in their id or title, else with the nearest id.
+  /// Formats with this id in other letters, else with this word in their id or title, else with the most
+  /// similar id.
   private static func near(_ name: String) -> [String] {
     let meant = name.lowercased().replacing(" ", with: "-")
     let all = ExportRegister.all

@@ -9,7 +9,7 @@ import Logbook
   import Musl
 #endif
 
-/// The program: every command, and the one place where errors become exit statuses.
+/// The program: every command, and the only code that converts errors to exit statuses.
 package struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
   package static let configuration = CommandConfiguration(
@@ -45,20 +45,20 @@ package struct Glucoport: ParsableCommand {
         ]),
     ])
 
-  /// The program without arguments, as the parser asks for it.
+  /// The program without arguments, which the parser requires.
   package init() {}
 
   /// Runs the program with its arguments and ends the process.
   ///
-  /// The one place where commands that wait for the network, and are `AsyncParsableCommand`, run as tasks.
+  /// Only this function runs commands that wait for the network, which are `AsyncParsableCommand`, as tasks.
   package static func main() async {
-    // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
+    // Past a file size limit, a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     var failureEnd = ""
     do {
       guard let words = Host.arguments else {
-        // Without them a job would print the help, do nothing, and count as done.
+        // Without the arguments a job would print the help, do nothing, and seem to succeed.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
@@ -76,30 +76,32 @@ package struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Prints the version and ends the process where that is all it is called for. Returns in every other case, and where the
-  /// version cannot be written, which the usual way reports.
+  /// Prints the version and ends the process if that is the only request. Returns in every other case, and if
+  /// the version cannot be written, so that the usual code reports it.
   package static func showVersionAlone() {
     guard Host.arguments == ["--version"] else { return }
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     output.line(Release.version)
     do { try output.finish() } catch { return }
-    // Nothing waits for the end of the process, whose other ways out look up what an error is.
+    // `_exit`: the normal way out builds error descriptions and costs time.
     _exit(0)
   }
 
-  /// Ends the process with a message where the system gives it too few threads or files to work: the runtime would wait for
-  /// ever, or trap.
+  /// Ends the process with a message if the system allows it too few threads or files: the runtime would hang
+  /// or trap.
   package static func requireResources() {
     guard let reason = SpareResources.ofProgram.fault() else { return }
     Output().message("glucoport: \(reason)")
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }
 
-  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment says otherwise.
+  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment says
+  /// otherwise.
   ///
-  /// They ask for a priority of -4, which only root gets (`setpriority` ends with `EACCES`), and libdispatch logs each
-  /// refusal: a line or more in the journal for each upload, above the reason that a person looks for there.
+  /// They request a priority of -4, which only root gets (`setpriority` fails with `EACCES`). libdispatch
+  /// logs each failure: at least one line in the journal for each upload, above the reason that a person
+  /// looks for.
   package static func muteRuntime() {
     setenv("LIBDISPATCH_LOG", "NO", 0)
   }
@@ -126,7 +128,7 @@ package struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Help and the version go to standard output, usage errors with their hint to standard error.
+  /// Writes help and the version to standard output, and usage errors with their hint to standard error.
   private static func show(_ error: any Error, _ output: Output) -> ExitStatus {
     switch exitCode(for: error) {
     case .success:
@@ -142,9 +144,9 @@ package struct Glucoport: ParsableCommand {
   }
 }
 
-/// What `--version` prints.
+/// The output of `--version`.
 enum Release {
   static let version = "0.1.0"
-  /// When this version was made, in UTC seconds: a host clock before it is wrong. 2026-11-21.
+  /// When this version was released, in UTC seconds: a host clock before it is wrong. 2026-11-21.
   static let date: Int64 = 1_795_219_200
 }

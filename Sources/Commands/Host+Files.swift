@@ -12,7 +12,7 @@ import Logbook
 extension Host {
   /// The path of this program.
   ///
-  /// - Throws: `Failure` where the system does not say.
+  /// - Throws: `Failure` if the system does not return it.
   static func program() throws(Failure) -> String {
     var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = target.withUnsafeMutableBytes { bytes in
@@ -24,7 +24,7 @@ extension Host {
     return PathText.text(Array(target[..<count]))
   }
 
-  /// Makes a folder, and those that lead to it, its owner's alone where they are not there yet.
+  /// Creates a folder and missing parent folders, accessible only to their owner.
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate`.
   static func makeFolder(_ path: String) throws(Failure) {
@@ -39,7 +39,7 @@ extension Host {
     }
   }
 
-  /// A path from the root; a relative one is of the present folder.
+  /// An absolute path. A relative path starts in the current folder.
   static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     guard let folder = getcwd(nil, 0) else { return path }
@@ -47,13 +47,13 @@ extension Host {
     return PathText.text(folder) + "/" + path
   }
 
-  /// The folder in which a file is.
+  /// The folder of a file.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The names in a folder, sorted; none where it cannot be read.
+  /// The names in a folder, sorted; none if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
@@ -64,7 +64,7 @@ extension Host {
     return names.filter { $0 != "." && $0 != ".." }.sorted()
   }
 
-  /// The bytes of a small file; nil where it cannot be read.
+  /// The bytes of a small file; nil if it cannot be read.
   static func bytes(of path: String) -> [UInt8]? {
     FileManager.default.contents(atPath: path).map { Array($0) }
   }

@@ -9,24 +9,25 @@ import Logbook
   import Musl
 #endif
 
-/// The machine as the commands see it: clock, environment, terminal, system zone. The one edge for all of them.
+/// The machine for all commands: clock, environment, terminal, system zone. Nothing else reads them.
 enum Host {
   /// The host's clock in UTC seconds.
   static func now() -> Int64 { Int64(Glibc.time(nil)) }
 
-  /// A random id for something that is made here: a UUID of version 4.
+  /// A random id for a new item: a UUID of version 4.
   static func randomUUID() -> String { UUID().uuidString.lowercased() }
 
-  /// A random tick for a reading that is typed here.
+  /// A random tick for a typed reading.
   static func randomTick() -> Int64 { Int64.random(in: Device.typedTicks) }
 
-  /// Makes every file and folder that this process creates its owner's alone.
+  /// Makes all files and folders that this process creates accessible only to their owner.
   static func keepFilesPrivate() { umask(0o077) }
 
-  /// The arguments of this process behind the program's name, as `PathText` has them; nil where they cannot be seen.
+  /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
+  /// read.
   ///
-  /// The kernel's copy is read first. Swift finds them in memory in front of the environment, and finds none where a
-  /// preloaded library has called `setenv` before `main`, which moves the environment.
+  /// The kernel's copy is read first. Swift looks for them in memory before the environment. It finds none if
+  /// a preloaded library has called `setenv` before `main`, which moves the environment.
   static var arguments: [String]? {
     if let words = kernelArguments { return Array(words.dropFirst()) }
     guard CommandLine.argc > 0 else { return nil }
@@ -35,7 +36,7 @@ enum Host {
     }
   }
 
-  /// All words of `/proc/self/cmdline`; nil where that cannot be read.
+  /// All words of `/proc/self/cmdline`; nil if it cannot be read.
   private static var kernelArguments: [String]? {
     let descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -56,49 +57,50 @@ enum Host {
     }
   }
 
-  /// The value of an environment variable, as `PathText` has it; nil when it is unset or empty.
+  /// The value of an environment variable in the form of `PathText`; nil if it is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return PathText.text(value)
   }
 
-  /// How many processors the system has.
+  /// The number of processors of the system.
   static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// The columns of a terminal; as many as the narrowest usual ones have where it does not say.
+  /// The columns of a terminal; 80 if it does not report them.
   static func terminalColumns(_ descriptor: Int32) -> Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Where stores and servers are when nobody says: the XDG data folder. Nil where the environment names none, since a
-  /// file below whatever folder a command starts in would not be found again.
+  /// The default folder for stores and servers: the XDG data folder. Nil if the environment names none. A
+  /// folder below the current one would not be found again.
   static var dataFolder: String? {
     dataHome.map { $0 + "/glucoport" }
   }
 
-  /// The XDG data folder; nil where the environment names none.
+  /// The XDG data folder; nil if the environment names none.
   static var dataHome: String? {
     absolutePath("XDG_DATA_HOME") ?? absolutePath("HOME").map { $0 + "/.local/share" }
   }
 
-  /// The XDG state folder; nil where the environment names none.
+  /// The XDG state folder; nil if the environment names none.
   static var stateHome: String? {
     absolutePath("XDG_STATE_HOME") ?? absolutePath("HOME").map { $0 + "/.local/state" }
   }
 
-  /// Where the settings of a user's programs are: the XDG configuration folder. Nil where the environment names none.
+  /// The folder for a user's settings of programs: the XDG configuration folder. Nil if the environment names
+  /// none.
   static var configurationFolder: String? {
     absolutePath("XDG_CONFIG_HOME") ?? absolutePath("HOME").map { $0 + "/.config" }
   }
 
-  /// The user id that counts for permissions.
+  /// The user id for permissions.
   static var userID: UInt32 { geteuid() }
 
-  /// The name of that user; nil where the system has none.
+  /// The name of that user; nil if the system has none.
   static var userName: String? { getpwuid(geteuid()).map { PathText.text($0.pointee.pw_name) } }
 
   /// Whether the system knows a group.
@@ -108,9 +110,8 @@ enum Host {
     environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
-  /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.
-  ///
-  /// Nil where the system has none.
+  /// The IANA name of the system's zone; nil if the system has none. TZ is not read, since a cron job or a
+  /// shell may set it to anything.
   static var systemZone: String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/etc/localtime", &target, target.count)

@@ -8,7 +8,7 @@ import Meters
 
 /// `glucoport import --meter`, and the same from a transcript.
 extension ImportCommand {
-  /// Refuses two sorts of input at once, and options that say nothing of the one that is given.
+  /// Refuses two kinds of input at once, and options that have no meaning for the given input.
   func validateSource() throws {
     let sources = [!paths.isEmpty, meter, transcript != nil].filter { $0 }.count
     if sources == 0 {
@@ -30,7 +30,7 @@ extension ImportCommand {
     }
   }
 
-  /// Reads a meter or a transcript, and stores what it holds.
+  /// Reads a meter or a transcript, and stores its content.
   func importMeter(_ output: Output) throws {
     let status = try namingRejections(output) {
       try transcript.map { try importTranscript($0.path, output) } ?? importPlugged(output)

@@ -13,7 +13,7 @@ import USBTransport
   import Musl
 #endif
 
-/// `glucoport import`: carries exports into the store.
+/// `glucoport import`: reads exports into the store.
 struct ImportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -162,7 +162,7 @@ struct ImportCommand: ClassifiedCommand {
     if status != .done { throw status }
   }
 
-  /// The file of `--rejects`; none for a dry run, which writes to no file at all.
+  /// The file of `--rejects`; none for a dry run, which writes no file.
   private func makeRejectsFile(_ places: ImportPaths, _ output: Output) throws -> RejectsFile? {
     guard let rejects else { return nil }
     if rejects.path == RejectsFile.standardOutput { return RejectsFile(output) }
@@ -177,7 +177,7 @@ struct ImportCommand: ClassifiedCommand {
   /// Standard input for one reader, which closes it.
   var standardInput: Int32 { dup(STDIN_FILENO) }
 
-  /// How rejections are taken.
+  /// How rejections are handled.
   var policy: ImportPolicy {
     var policy = ImportPolicy()
     policy.isStrict = strict
@@ -186,7 +186,7 @@ struct ImportCommand: ClassifiedCommand {
     return policy
   }
 
-  /// Does an import; where rejections end it, they are reported, and then what ended.
+  /// Runs an import. If rejections end it, prints them, and then the reason for the end.
   func namingRejections(_ output: Output, _ work: () throws -> ExitStatus) throws -> ExitStatus {
     do {
       return try work()
@@ -197,13 +197,13 @@ struct ImportCommand: ClassifiedCommand {
     }
   }
 
-  /// Says what an input brought; returns its exit status.
+  /// Prints the results of an input. Returns its exit status.
   func show(_ report: ImportReport, in store: () throws -> Store, _ output: Output) throws -> ExitStatus {
     let doubles = try ImportDoubles(report.ingest, report.counts, store())
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // What changes a total is said once even to a job, whose mail it reaches.
+      // A change of totals is reported even to a job, which mails it to a person.
       showDoubles(of: report, doubles, output)
     } else {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
@@ -214,17 +214,17 @@ struct ImportCommand: ClassifiedCommand {
     return showTroubles(report, output)
   }
 
-  /// Says on standard error what of an input another source states, too.
+  /// Prints the items of an input that another source states, too, on standard error.
   func showDoubles(of report: ImportReport, _ doubles: ImportDoubles, _ output: Output) {
     for line in doubles.lines { output.message("\(displayed(report.source)): \(line)") }
   }
 
-  /// Prints a line of a summary. Where standard output holds the rejected rows, it holds nothing else.
+  /// Prints a line of a summary. If standard output is used for the rejected rows, it contains only these.
   func show(_ line: String, _ output: Output) {
     rejects?.path == RejectsFile.standardOutput ? output.message(line) : output.line(line)
   }
 
-  /// Says on standard error what was not imported; returns the exit status of this input.
+  /// Prints on standard error what was not imported. Returns the exit status of this input.
   func showTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
     show(report.rejections, of: report.counts.rejected, in: report.source, output)
     if let fault = report.end.fault {
@@ -234,7 +234,7 @@ struct ImportCommand: ClassifiedCommand {
     return report.counts.rejected > 0 ? .partial : .done
   }
 
-  /// What to do about an input that may be cut.
+  /// The advice for an input that may be truncated.
   private func remedy(_ report: ImportReport) -> String {
     guard case .unterminated = report.end else {
       return "everything before that is stored. Import the complete file again"
@@ -243,7 +243,7 @@ struct ImportCommand: ClassifiedCommand {
       + "else import the complete file"
   }
 
-  /// Names the first of so many rejections.
+  /// Prints the first rejections of a total number.
   private func show(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
     for rejection in rejections {
       output.message("\(displayed(source)):\(rejection.line): \(rejection.reason)")
@@ -281,7 +281,7 @@ struct ImportCommand: ClassifiedCommand {
     }
   }
 
-  /// The command up to the options about an input, as a hint repeats it.
+  /// The command up to the options for an input, repeated in hints.
   var start: String {
     var words = ["glucoport", "import"]
     if let store = storeOptions.store { words += ["--store", store.path] }

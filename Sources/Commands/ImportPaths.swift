@@ -8,7 +8,7 @@ import Logbook
   import Musl
 #endif
 
-/// The files that the arguments of `import` mean: a file is itself, a folder is the files below it.
+/// The files for the arguments of `import`: a file itself, or all files below a folder.
 struct ImportPaths {
   /// One file to import.
   struct Place {
@@ -17,15 +17,15 @@ struct ImportPaths {
     let folder: String?
   }
 
-  /// More files than that are no folder of downloads.
+  /// The maximum number of files. A folder of downloads never has more.
   private static let maxFiles = 100_000
 
   private(set) var places: [Place] = []
-  /// Folders that were named, in their order.
+  /// The named folders, in their order.
   private(set) var folders: [String] = []
 
-  /// - Parameter depth: how many levels of folders are looked into; nil for all.
-  /// - Throws: `Failure`: a folder cannot be read.
+  /// - Parameter depth: the number of levels of folders that are searched; nil for all.
+  /// - Throws: `Failure` if a folder cannot be read.
   init(_ paths: [String], depth: Int?) throws {
     for path in paths {
       guard path != "-", Self.type(of: path, followsLinks: true) == S_IFDIR else {
@@ -37,8 +37,8 @@ struct ImportPaths {
     }
   }
 
-  /// Adds the files of a folder, sorted, those of a folder in it in the place of its name. Links to folders, hidden files and
-  /// what is no file at all are left out.
+  /// Adds the sorted files of a folder. The files of a folder in it are at the place of its name. Links to
+  /// folders, hidden files and special files are left out.
   private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
     for name in try Self.names(in: folder) {
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name

@@ -5,20 +5,20 @@ import Ingest
 import Logbook
 import USBTransport
 
-/// Imports files one after the other: those that a person named, the members of archives, and the files of folders.
+/// Imports files one after the other: named files, the members of archives, and the files of folders.
 ///
-/// What cannot be read stops none of the others. Members of archives and files of folders that are no export are listed, and
-/// are no failure.
+/// A file that cannot be read does not stop the others. Members of archives and files of folders that are not
+/// exports are listed, and are not a failure.
 final class ImportRun {
   private let command: ImportCommand
   private let output: Output
   private let target: ImportTarget
   private let rejectsFile: RejectsFile?
   private var tallies: [String: FolderTally] = [:]
-  /// How each input ended.
+  /// The exit status of each input.
   private(set) var statuses: [ExitStatus] = []
   private var wasInterrupted = false
-  /// Members of one archive that are named; of Apple Health's there are thousands.
+  /// The maximum number of members of one archive that are named. Apple Health's has thousands.
   private static let maxNamed = 10
   private var passedOver = 0
 
@@ -29,13 +29,13 @@ final class ImportRun {
     self.output = output
   }
 
-  /// Imports everything, and prints what the folders brought.
+  /// Imports everything, and prints the results of the folders.
   func run(_ paths: ImportPaths) throws {
     for folder in paths.folders { tallies[folder] = FolderTally() }
     for (index, place) in paths.places.enumerated() {
       try importAll(of: place)
       guard let signal = SignalFlag.signal else { continue }
-      // An input that was stored to its end before the signal ended as it did.
+      // An input that was completely stored before the signal keeps its own status.
       if wasInterrupted || index < paths.places.count - 1 { statuses.append(ExitStatus(signal: signal)) }
       break
     }
@@ -47,7 +47,7 @@ final class ImportRun {
     }
   }
 
-  /// Imports every input that a place holds.
+  /// Imports every input of a file.
   private func importAll(of place: ImportPaths.Place) throws {
     var inputs: ExportInputs?
     try reporting {
@@ -101,7 +101,7 @@ final class ImportRun {
     return hasExport
   }
 
-  /// Notes how a piece of work ended; nil says nothing.
+  /// Records the status of a piece of work; nil adds none.
   private func reporting(_ work: () throws -> ExitStatus?) throws {
     do {
       if let status = try work() { statuses.append(status) }
@@ -116,7 +116,7 @@ final class ImportRun {
     }
   }
 
-  /// A member or a file that is no export: counted in a folder, else named.
+  /// Handles a member or a file that is not an export: counted in a folder, otherwise named.
   private func pass(over name: String, _ reason: String, _ place: ImportPaths.Place) {
     if let folder = place.folder {
       tallies[folder]?.passOver(reason)

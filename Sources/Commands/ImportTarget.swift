@@ -5,9 +5,9 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// Where an import goes, and by which zone and clock: settled once for all of its inputs.
+/// The store, zone and clock of an import, decided once for all inputs.
 ///
-/// The store is opened, or created, only when an input turned out to be readable.
+/// The store is opened, or created, only after an input turned out to be readable.
 final class ImportTarget {
   private(set) var options: ExportOptions
   private let path: String
@@ -41,7 +41,7 @@ final class ImportTarget {
     options.commandStart = command.start
   }
 
-  /// The store to write to: for a dry run a copy that nobody sees.
+  /// The store to write to: for a dry run, a temporary copy.
   func store() throws -> Store {
     if let opened { return opened }
     let store =
@@ -55,6 +55,6 @@ final class ImportTarget {
     return store
   }
 
-  /// Ends the import: a zone that it gave to a new logbook is that of a later import no more.
+  /// Ends the import: a later import no longer decides the zone of a new logbook.
   func finish() throws { try opened?.endFirstImport() }
 }

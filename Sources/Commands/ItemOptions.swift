@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// The options that choose items, the same for `list` and `export`.
+/// The options that select items, the same for `list` and `export`.
 struct ItemOptions: ParsableArguments {
   @OptionGroup var range: RangeOptions
 
@@ -39,7 +39,7 @@ struct ItemOptions: ParsableArguments {
     return filter
   }
 
-  /// Whether a kind of readings is among those that were asked for.
+  /// Whether a kind of readings is among the requested ones.
   var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
 
   private static let names = ReadingKind.allCases.map(\.name) + RecordKind.listed.map(\.rawValue)

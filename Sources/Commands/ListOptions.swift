@@ -10,7 +10,7 @@ enum ListForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv, ndjson
 }
 
-/// The options that say how items are listed, and the listing itself.
+/// The options for how items are listed, and the listing itself.
 struct ListOptions: ParsableArguments {
   static let tableRule = "A table has the newest 50 items unless --since, --until or --limit is given."
 
@@ -36,7 +36,7 @@ struct ListOptions: ParsableArguments {
     }
   }
 
-  /// Lists what figures leave out because another source states it, too.
+  /// Lists the items that figures leave out because another source states them, too.
   func writeLeftOut(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
     try LeftOutListing(store, table(of: store, unit: unit, bars: nil, output)).write(limited(filter), output)
   }
@@ -56,7 +56,8 @@ struct ListOptions: ParsableArguments {
     return filter
   }
 
-  /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
+  /// Lists the items that pass the filter. A table shows values in this unit, or else in that of the
+  /// settings.
   func write(
     _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false,
     bars: ListBars? = nil, showsIDs: Bool = false, _ output: Output

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport log`: the ingests, the provenance of everything in the store.
+/// `glucoport log`: the imports and changes, from which everything in the store comes.
 struct LogCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -41,7 +41,8 @@ struct LogCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Lists what was done, newest first. An action comes after the import that was the latest by then.
+  /// Lists the imports and actions, newest first. An action comes after the import that was the latest at its
+  /// time.
   private func list(_ store: Store, _ output: Output) throws {
     var actions = try store.actions(limit: limit)[...]
     var shown = 0

@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// The options that choose whose readings `stats`, `report` and `day` look at, and how their values are shown.
+/// The options for the device and the values in `stats`, `report` and `day`.
 struct LookOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -26,9 +26,10 @@ struct LookOptions: ParsableArguments {
     try TargetsArgument.validate(targets)
   }
 
-  /// Says on standard error what the period of figures leaves unsaid.
+  /// Prints on standard error what the figures do not show about their period.
   ///
-  /// - Parameter command: shows the day of a reading, or the last days with readings; these options are added to it.
+  /// - Parameter command: shows the day of a reading, or the last days with readings; these options are added
+  ///   to it.
   func note(
     _ query: StatsQuery, _ view: StatsView, _ output: Output, endsWithReadings: Bool = false,
     _ command: (DeviceTime) -> [String]
@@ -39,7 +40,7 @@ struct LookOptions: ParsableArguments {
     if let note { output.message("glucoport: \(note)") }
   }
 
-  /// A query with these options, and the unit that a person chose; nil for that of the first reading.
+  /// A query with these options, and the unit that a person chose; nil for the unit of the first reading.
   func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
     let display = try values.unit ?? store.displayUnit()
     var query = try StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
@@ -49,13 +50,13 @@ struct LookOptions: ParsableArguments {
   }
 }
 
-/// The option that chooses the unit of values, the same wherever values are shown.
+/// The option for the unit of values, the same in all commands.
 struct UnitOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
   var unit: GlucoseUnit?
 }
 
-/// The options that choose the period of figures.
+/// The options for the period of figures.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var range: RangeOptions
 

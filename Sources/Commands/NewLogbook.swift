@@ -3,18 +3,18 @@
 import Logbook
 import LogbookStore
 
-/// The time zone of a logbook that is about to be created, or that was created where no zone was known: what a person gave, or
-/// what the system has.
+/// The time zone for a logbook that is new, or that was created without a known zone: from a person, or from
+/// the system.
 struct NewLogbook {
   /// The zone.
   let zone: LogbookZone
   /// Whether a person gave it.
   let isGiven: Bool
-  /// Whether the command line gave it: to a logbook that exists that says nothing but the zone of an input.
+  /// Whether the command line gave it. For an existing logbook, it is then only the zone of an input.
   let isOfCommand: Bool
 
-  /// - Parameter name: the zone that the command line gives; nil to look further.
-  /// - Throws: `Failure` of category `configuration` when no zone has the name that was given.
+  /// - Parameter name: the zone from the command line; nil to use the environment or the system.
+  /// - Throws: `Failure` of category `configuration` if there is no zone with this name.
   init(timezone name: String? = nil) throws {
     isOfCommand = name != nil
     if let given = name ?? Host.environment("GLUCOPORT_TIMEZONE") {
@@ -24,8 +24,8 @@ struct NewLogbook {
     }
   }
 
-  /// What places times of an input: what the command line gives, else the zone of the store, unless that was created where
-  /// none was known and one is now.
+  /// The zone for the times of an input: the zone from the command line, else that of the store. If the store
+  /// was created without a known zone and one is known now, it is that one.
   func zone(of existing: Store?) throws -> LogbookZone {
     guard let existing, try !isOfCommand && !existing.lacksZone(zone, isGiven: isGiven) else { return zone }
     return try existing.timezone()
@@ -33,7 +33,7 @@ struct NewLogbook {
 
   /// Opens the store, or creates it.
   ///
-  /// - Parameter output: reports a zone that nobody gave; nil for a command that reports nothing.
+  /// - Parameter output: reports a zone that no person gave; nil to report nothing.
   func openOrCreate(_ path: String, _ role: StoreRole, _ output: Output?) throws -> Store {
     let isNew = try !Store.exists(path: path)
     let store = try Store.openOrCreate(
@@ -47,7 +47,7 @@ struct NewLogbook {
     return store
   }
 
-  /// Gives a store the zone that was not known when it was created; returns whether it lacked one.
+  /// Gives a store the zone that was unknown when it was created. Returns whether it lacked one.
   @discardableResult
   func complete(_ store: Store) throws -> Bool {
     try !isOfCommand && store.completeZone(zone, isGiven: isGiven)

@@ -9,7 +9,7 @@ import Logbook
   import Musl
 #endif
 
-/// A program of this computer that makes a PDF of a page: Chromium or WeasyPrint.
+/// A program on this computer that converts a page to PDF: Chromium or WeasyPrint.
 struct PagePrinter {
   private static let chromium = ["chromium", "chromium-browser", "google-chrome"]
   private static let weasyPrint = "weasyprint"
@@ -18,9 +18,9 @@ struct PagePrinter {
   private let program: String
   private let isChromium: Bool
 
-  /// The first that is installed.
+  /// The first installed one.
   ///
-  /// - Throws: `Failure` of category `unavailable` where none is.
+  /// - Throws: `Failure` of category `unavailable` if none is.
   init() throws {
     let found = (Self.chromium + [Self.weasyPrint]).lazy.compactMap { name in
       Self.path(of: name).map { (name, $0) }
@@ -36,7 +36,7 @@ struct PagePrinter {
 
   /// The PDF of a page.
   ///
-  /// - Throws: `Failure` of category `inputOutput` where the program fails.
+  /// - Throws: `Failure` of category `inputOutput` if the program fails.
   func pdf(of html: String) throws -> [UInt8] {
     let folder = try Self.makeFolder()
     let printed = Result { try self.pdf(of: html, in: folder) }
@@ -56,10 +56,11 @@ struct PagePrinter {
     return Array(content)
   }
 
-  /// The folder of the browser's own files is the temporary one, and it finds no host: nothing of the page leaves this computer.
+  /// The browser keeps its own files in the temporary folder, and cannot resolve any host. So nothing of the
+  /// page leaves this computer.
   private func arguments(_ source: String, _ target: String, _ folder: String) -> [String] {
     guard isChromium else { return [source, target] }
-    // Its sandbox refuses to work for root; the page has no script.
+    // Its sandbox does not work for root. The page has no script.
     let sandbox = geteuid() == 0 ? ["--no-sandbox"] : []
     return sandbox + [
       "--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -71,7 +72,7 @@ struct PagePrinter {
 
   private func run(_ arguments: [String]) throws -> Int32 {
     let process = Process()
-    // A browser that hangs would stop a job forever.
+    // A browser that hangs would block a job forever.
     if let timeout = Self.path(of: "timeout") {
       process.executableURL = URL(filePath: timeout)
       process.arguments = ["\(Self.maxSeconds)", program] + arguments
@@ -97,7 +98,7 @@ struct PagePrinter {
     }
   }
 
-  /// A folder that nobody else can read.
+  /// Creates a folder that only its owner can read.
   private static func makeFolder() throws -> String {
     var path = Array("\(FileManager.default.temporaryDirectory.path)/glucoport-XXXXXX".utf8CString)
     guard mkdtemp(&path) != nil else {
@@ -107,7 +108,7 @@ struct PagePrinter {
     return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes the page and its print, and then what the browser left.
+  /// Removes the page and its PDF, and then the files of the browser.
   private static func remove(_ folder: String) throws {
     for name in ["report.html", "report.pdf"] where unlink("\(folder)/\(name)") != 0 && errno != ENOENT {
       throw Failure(
@@ -116,7 +117,7 @@ struct PagePrinter {
     do {
       try FileManager.default.removeItem(atPath: folder)
     } catch {
-      // A process of the browser may still write its own files, which hold nothing of the page.
+      // A process of the browser may still write its own files, which contain nothing of the page.
     }
   }
 }

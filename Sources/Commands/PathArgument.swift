@@ -7,7 +7,7 @@ import Logbook
 struct PathArgument: ExpressibleByArgument {
   static var defaultCompletionKind: CompletionKind { .file() }
 
-  /// The path, as `PathText` has it.
+  /// The path in the form of `PathText`.
   let path: String
 
   init(argument: String) { path = argument }

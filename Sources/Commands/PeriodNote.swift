@@ -3,7 +3,8 @@
 import Logbook
 import Report
 
-/// What figures leave unsaid: that the period has no reading although the store has, or that records are newer than it.
+/// Facts that figures do not show: that the period has no reading although the store has some, or that there
+/// are newer records.
 struct PeriodNote {
   let query: StatsQuery
   let view: StatsView
@@ -14,11 +15,11 @@ struct PeriodNote {
     return total.sensor.readings + total.fingerSticks.readings + total.ketones.readings
   }
 
-  /// The sentence with the command to type; nil where there is nothing to say.
+  /// The sentence with the command to type; nil if there is nothing to report.
   ///
   /// - Parameters:
   ///   - command: shows the day of a reading, or the last days with readings.
-  ///   - endsWithReadings: whether the period is the last days with readings, which newer records are not in.
+  ///   - endsWithReadings: whether the period is the last days with readings, which excludes newer records.
   func text(_ command: (DeviceTime) -> String, endsWithReadings: Bool) throws -> String? {
     guard let newest = try query.newestReading() else { return nil }
     func without(_ days: String) -> String {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Logbook
 
-/// The options that choose a stretch of time, the same for lists, exports and figures.
+/// The options for a period, the same for lists, exports and figures.
 struct RangeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -15,10 +15,10 @@ struct RangeOptions: ParsableArguments {
     help: ArgumentHelp("Only items before this time.", valueName: "time"), transform: TimeArgument.parse)
   var until: TimeArgument?
 
-  /// Whether one of them is there.
+  /// Whether one of them is given.
   var isGiven: Bool { since != nil || until != nil }
 
-  /// The first instant, and the one behind the last, in UTC seconds; nil for an open end.
+  /// The first instant, and the one after the last, in UTC seconds; nil for an open end.
   func instants(zone: LogbookZone, now: Int64) -> (since: Int64?, until: Int64?) {
     (since?.instant(zone: zone, now: now), until?.instant(zone: zone, now: now))
   }

@@ -8,9 +8,10 @@ import Logbook
   import Musl
 #endif
 
-/// The file of `--rejects`: rejected rows as they were in the input, under their header, so that they can be mended and imported.
+/// The file of `--rejects`: rejected rows in their original form, under their header, so that they can be
+/// corrected and imported.
 final class RejectsFile {
-  /// The name that means standard output.
+  /// The name of standard output.
   static let standardOutput = "-"
 
   private enum Destination {
@@ -21,19 +22,19 @@ final class RejectsFile {
   private let destination: Destination
   private var header: String?
   private var last: Rejection?
-  /// How many rejected items are not in it, since their rows are not known or too long.
+  /// The number of rejected items that are not in it, since their rows are unknown or too long.
   private(set) var missing = 0
 
   /// Rejected rows on standard output.
   init(_ output: Output) { destination = .output(output) }
 
-  /// A new file, or one that is empty, as `mktemp` makes it.
+  /// A new file, or an empty one such as `mktemp` creates.
   ///
   /// - Parameters:
-  ///   - appends: whether rows are added to what is in the file.
-  ///   - protected: files that this one must not be.
-  /// - Throws: `Failure` of category `cannotCreate`, also for a file with content that is not to be appended to; `usage`
-  ///   for a protected one.
+  ///   - appends: whether rows are added to the existing content.
+  ///   - protected: files that must not be written.
+  /// - Throws: `Failure` of category `cannotCreate`, also for a file with content unless `appends` is set;
+  ///   `usage` for a protected one.
   init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
     try protected.refuse(path)
     let flags = O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY)
@@ -41,7 +42,7 @@ final class RejectsFile {
     guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
     let lastLine: LastLine
     do {
-      // Again, since the opening may have made the very file that is to become the store.
+      // Checked again, since opening may have created the file that will be the store.
       try protected.refuse(path)
       lastLine = try Self.prepare(descriptor, path, appends: appends)
     } catch {
@@ -58,7 +59,7 @@ final class RejectsFile {
   /// Writes a rejected row, under its header.
   func add(_ rejection: Rejection, header: String?) throws {
     guard !rejection.source.isEmpty else { return missing += 1 }
-    // A row of which two items were rejected is written once.
+    // A row with two rejected items is written only once.
     if let last, last.line == rejection.line, last.source == rejection.source { return }
     last = rejection
     if let header, header != self.header {
@@ -68,7 +69,7 @@ final class RejectsFile {
     try write(rejection.source)
   }
 
-  /// Writes what is buffered.
+  /// Writes the buffered rows.
   func close() throws {
     guard case .file(let file, let path) = destination else { return }
     guard fclose(file) == 0 else { throw Self.cannotWrite(path) }
@@ -84,11 +85,11 @@ final class RejectsFile {
 }
 
 extension RejectsFile {
-  /// How the last line of a file ends.
+  /// Whether the last line of a file has a line end.
   private enum LastLine { case ended, open }
 
-  /// Refuses a file whose content is not to be appended to, and makes it its owner's alone: one that was there before may
-  /// be readable by others.
+  /// Refuses a file with content unless `appends` is set. Makes the file accessible only to its owner, since
+  /// an existing one may be readable for others.
   private static func prepare(_ descriptor: Int32, _ path: String, appends: Bool) throws -> LastLine {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw cannotCreate(path, String(cString: strerror(errno))) }

@@ -9,7 +9,7 @@ import Report
 enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   case html, pdf
 
-  /// The form that the end of a file's name states; nil for any other end.
+  /// The form for the suffix of a file's name; nil for any other suffix.
   init?(nameOf path: String) {
     switch path.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() {
     case "html"?, "htm"?, "xhtml"?: self = .html
@@ -26,7 +26,7 @@ enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// `glucoport report`: a page with figures and pictures of a period, in one HTML file.
+/// `glucoport report`: figures and pictures of a period in one HTML file.
 struct ReportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -83,10 +83,10 @@ struct ReportCommand: ClassifiedCommand {
 
   func run() throws {
     let output = Output()
-    // Whether a PDF can be made is known before the store is read.
+    // Before the store is read, check whether a PDF can be created.
     let printer = format == .pdf ? try PagePrinter() : nil
     let store = try storeOptions.open(.reader)
-    // Refused before the page is made, too.
+    // Also checked before the page is created.
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
     if target.path != "-" { try protected.refuse(target.path) }
     let (html, summary) = try html(store, output)

@@ -12,7 +12,7 @@ import ServerStore
   import Musl
 #endif
 
-/// The option that every command of a server has.
+/// The option of all server commands.
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -22,7 +22,7 @@ struct DataOptions: ParsableArguments {
 
   /// The path of that folder.
   ///
-  /// - Throws: `Failure` of category `configuration` when nothing says where it is.
+  /// - Throws: `Failure` of category `configuration` if nothing determines it.
   var path: String {
     get throws {
       if let path = data ?? Host.dataFolder.map({ $0 + "/server" }) { return path }
@@ -35,11 +35,11 @@ struct DataOptions: ParsableArguments {
 }
 
 extension ListeningAddress: ExpressibleByArgument {
-  /// The address that an argument names; nil for anything else.
+  /// The address in an argument; nil if it is not valid.
   package init?(argument: String) { self.init(text: argument) }
 }
 
-/// Who may use a file, on the command line: three octal digits.
+/// The permissions of a file on the command line: three octal digits.
 struct FileModeArgument: ExpressibleByArgument {
   let mode: mode_t
 
@@ -54,7 +54,7 @@ struct FileModeArgument: ExpressibleByArgument {
 extension ServerLogFormat: ExpressibleByArgument {}
 
 extension DataOptions {
-  /// Who may use the server, also beside one that runs.
+  /// The logins of the server, also while a server is running.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` does.
   var logins: any LoginDirectory {
@@ -62,7 +62,7 @@ extension DataOptions {
   }
 }
 
-/// `glucoport serve`: the server that stores sync with.
+/// `glucoport serve`: the server with which stores sync.
 struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -146,7 +146,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     try await storage.close()
   }
 
-  /// Whether others on the way to an address could read what is sent.
+  /// Whether others in the network of an address could read the traffic.
   private func isUnsafe(_ address: ListeningAddress) -> Bool {
     tlsCert == nil && !insecureHttp && !address.isLoopback
   }
@@ -176,7 +176,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     return settings
   }
 
-  /// Who starts a server waits for these lines; a closed standard output does not stop it.
+  /// Programs that start a server wait for these lines. A closed standard output does not stop the server.
   private static func show(_ lines: [String]) {
     let output = Output()
     for line in lines { output.line(line) }

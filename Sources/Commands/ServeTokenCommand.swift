@@ -6,7 +6,7 @@ package import LogbookAPI
 
 extension LoginRole: ExpressibleByArgument {}
 
-/// `glucoport serve token`: who may read and write the logbooks of a server.
+/// `glucoport serve token`: the logins that may read and write the logbooks of a server.
 struct ServeTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Add, list, replace and revoke the tokens of clients.",
@@ -17,7 +17,7 @@ struct ServeTokenCommand: ParsableCommand {
 }
 
 extension ServeTokenCommand {
-  /// `glucoport serve token add`: prints the token, this once.
+  /// `glucoport serve token add`: prints the token, only this once.
   struct Add: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -50,7 +50,7 @@ extension ServeTokenCommand {
     }
   }
 
-  /// `glucoport serve token list`: the tokens by name, without themselves.
+  /// `glucoport serve token list`: the names of the tokens, without the tokens themselves.
   struct List: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -79,7 +79,7 @@ extension ServeTokenCommand {
     }
   }
 
-  /// `glucoport serve token rotate`: prints the token that replaces another, this once.
+  /// `glucoport serve token rotate`: prints the token that replaces another, only this once.
   struct Rotate: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(

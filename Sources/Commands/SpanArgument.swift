@@ -3,7 +3,7 @@
 import ArgumentParser
 import Logbook
 
-/// How far back figures go: whole days (`14d`), weeks (`4w`), or hours (`36h`).
+/// The length of a period before now: whole days (`14d`), weeks (`4w`), or hours (`36h`).
 struct SpanArgument {
   private enum Unit: Character {
     case hours = "h"
@@ -22,16 +22,16 @@ struct SpanArgument {
   private let number: Int64
   private let unit: Unit
 
-  /// Its length, a day taken as 24 hours.
+  /// The length; a day counts as 24 hours.
   var seconds: Int64 { number * unit.seconds }
 
   static let fortnight = SpanArgument(number: 14, unit: .days)
 
   private init(number: Int64, unit: Unit) { (self.number, self.unit) = (number, unit) }
 
-  /// The span that a person typed.
+  /// The typed span.
   ///
-  /// - Throws: `ValidationError` that says how a span is written.
+  /// - Throws: `ValidationError` that explains the form of a span.
   static func parse(_ text: String) throws -> SpanArgument {
     guard let unit = text.last.flatMap(Unit.init),
       let number = try SpanLimit.number(text.dropLast(), of: unit.seconds), number > 0
@@ -39,8 +39,8 @@ struct SpanArgument {
     return SpanArgument(number: number, unit: unit)
   }
 
-  /// The first instant of a span that ends at this one: hours before it, or midnight of the first of so many days of which
-  /// its day is the last, on the clock of the logbook.
+  /// The first instant of a span that ends at `instant`. A span of hours begins exactly that long before. A
+  /// span of days includes the day of the instant, and begins at midnight on the clock of the logbook.
   func start(before instant: Int64, _ zone: LogbookZone) -> Int64 {
     if unit == .hours { return instant - number * 3600 }
     let days = unit == .weeks ? number * 7 : number
@@ -52,17 +52,18 @@ struct SpanArgument {
   }
 }
 
-/// How far back a span on the command line goes: further than any reading, and not so far that a calendar ends.
+/// The maximum length of a span on the command line: longer than the age of any reading, and within the years
+/// of a calendar.
 enum SpanLimit {
   /// A hundred years.
   static let maxDays: Int64 = 36_525
 
-  /// The number in front of a unit of so many seconds; nil for what is no number.
+  /// The number before a unit of `unitSeconds`; nil if it is not a number.
   ///
   /// - Throws: `ValidationError` for a longer span.
   static func number(_ digits: Substring, of unitSeconds: Int64) throws -> Int64? {
     guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
-    // More digits than an integer has are too long as well.
+    // A number with too many digits for an integer is also too long.
     let number = Int64(digits) ?? .max
     guard number <= maxDays * 86400 / unitSeconds else {
       throw ValidationError("a span is at most 100 years: \(maxDays)d, or 876600h.")

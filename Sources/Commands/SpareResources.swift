@@ -13,15 +13,16 @@ import ServerStore
   private let openFiles = RLIMIT_NOFILE
 #endif
 
-/// Threads that run and files that are open at once, beside those that are open already: what the runtime needs and does not
-/// ask for politely.
+/// The numbers of further threads and open files that the runtime needs. It traps or hangs if it does not get
+/// them.
 struct SpareResources {
-  /// The queue's own thread, two that work, two for the network, and one that reads ahead. An upload has 17 files open, and an
-  /// import from a simulated meter 27.
+  /// The queue's own thread, two worker threads, two for the network, and one that reads ahead. An upload has
+  /// 17 files open, and an import from a simulated meter 27.
   static let ofProgram = SpareResources(threads: 6, files: 64)
 
-  /// Those of a server: for each processor a thread that waits for the network, with three files, and one that resolves names;
-  /// a file for each connection and each socket that it listens on, and those of its storage.
+  /// The needs of a server. For each processor: a thread that waits for the network, with three files, and
+  /// one that resolves names. Also a file for each connection and each listening socket, and those of its
+  /// storage.
   static func ofServer(_ settings: ServerSettings) -> SpareResources {
     let sockets = settings.addresses.count + settings.systemSockets.count
     return SpareResources(
@@ -33,11 +34,12 @@ struct SpareResources {
   let threads: Int
   let files: Int
 
-  /// Why this process cannot have them; nil where it can. A limit that it may raise itself is raised.
+  /// Why this process cannot get them; nil if it can. A limit that the process may raise is raised.
   func fault() -> String? { filesFault() ?? threadsFault() }
 
-  /// No file is opened to try it: each second libdispatch opens one for each of its threads that work, to see what they do, and
-  /// traps where it cannot (`_dispatch_workq_count_runnable_workers` of its workqueue.c, in Swift 6.3).
+  /// No file is opened to test this. Each second libdispatch opens a file for each of its worker threads to
+  /// examine them. It traps if it cannot (`_dispatch_workq_count_runnable_workers` in its workqueue.c, in
+  /// Swift 6.3).
   private func filesFault() -> String? {
     var limit = rlimit()
     guard getrlimit(openFiles, &limit) == 0 else { return nil }
@@ -60,7 +62,7 @@ struct SpareResources {
     return closed
   }
 
-  /// They are started and wait for the end of a pipe.
+  /// The threads are started, and wait for the end of a pipe.
   private func threadsFault() -> String? {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return "cannot open a pipe: \(String(cString: strerror(errno)))" }

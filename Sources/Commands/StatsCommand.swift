@@ -10,7 +10,7 @@ enum StatsForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv
 }
 
-/// What `stats` counts where two sources state the same.
+/// What `stats` counts if two sources state the same.
 enum CountForm: String, ExpressibleByArgument, CaseIterable {
   case once, all
 }

@@ -4,18 +4,18 @@ import Logbook
 import LogbookStore
 import Report
 
-/// What `stats` shows: figures with what is needed to name them.
+/// The content of `stats`: figures, and the names for them.
 struct StatsView {
   let result: StatisticsResult
   let grouping: Grouping?
   let targets: Targets
   let unit: GlucoseUnit
   let zone: LogbookZone
-  /// The devices by their numbers.
+  /// The devices by number.
   let devices: [Device]
-  /// What each day holds, where that was asked for.
+  /// The curves of the days, if they were requested.
   var days: [DayCurve] = []
-  /// Whether what two sources state counts once.
+  /// Whether an item that two sources state counts once.
   var countsOnce = true
 
   /// The name of a group; nil for the whole period.
@@ -30,19 +30,19 @@ struct StatsView {
   }
 }
 
-/// Passes the readings and records of a period through the statistics.
+/// Passes the readings and records of a period to the statistics.
 struct StatsQuery {
   let store: Store
-  /// What chooses a device; nil for all of them.
+  /// A text that selects devices; nil for all.
   let device: String?
   var zone: LogbookZone
   let now: Int64
   var options = Statistics.Options()
-  /// The kinds of records that are shown: those with figures, or all that a day has. A record has no device.
+  /// The kinds of shown records: those with figures, or all of a day. A record has no device.
   var recordKinds: Set<RecordKind> = [.insulin, .food]
-  /// What people decided about counting once.
+  /// The decisions of people about counting once.
   var rules: CountingRules
-  /// Set where the readings and records of each day are wanted, too.
+  /// Set if the readings and records of each day are needed, too.
   private var days: DayTally?
 
   init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
@@ -50,7 +50,7 @@ struct StatsQuery {
     rules = try store.countingRules()
   }
 
-  /// - Throws: `Failure` of category `missingInput` where the store has no readings of such a device.
+  /// - Throws: `Failure` of category `missingInput` if the store has no readings of such a device.
   func requireDevice(_ text: String) throws {
     guard try !store.overview(ingests: 0).lines.contains(where: { Self.matches($0.device, text) }) else {
       return
@@ -60,7 +60,7 @@ struct StatsQuery {
       "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
   }
 
-  /// - Throws: `Failure` of category `usage` where the period ends before it begins.
+  /// - Throws: `Failure` of category `usage` if the period ends before it begins.
   mutating func setPeriod(_ range: RangeOptions) throws {
     let (start, end) = range.instants(zone: zone, now: now)
     if let start, let end, end <= start {
@@ -70,8 +70,9 @@ struct StatsQuery {
     options.until = try end.map(possibleEnd)
   }
 
-  /// The span that ends with the newest reading that is shown, and the records of its day: a store that is fed once a month
-  /// has figures, and a record typed today does not push the readings out of them. Without readings, the newest record.
+  /// Sets the span that ends with the newest visible reading, and with the records of its day. So a store
+  /// with one import a month has figures, and a record that was typed today does not exclude the readings.
+  /// Without readings, it ends with the newest record.
   mutating func setPeriod(_ span: SpanArgument) throws {
     guard let last = try newestReading() ?? newestInstant() else { return }
     let newest = try newestInstant(before: endOfDay(last)) ?? last
@@ -79,7 +80,7 @@ struct StatsQuery {
     options.until = newest + 1
   }
 
-  /// The calendar day of a time, else that of the newest item that is shown; false without one.
+  /// Sets the calendar day of a time, else that of the newest visible item; false without one.
   mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds
     var shown = time?.placed(zone: zone, now: now).time
@@ -94,17 +95,19 @@ struct StatsQuery {
     return true
   }
 
-  /// Asks for the readings and records of the days of a period.
+  /// Requests the readings and records of the days of a period.
   mutating func gatherDays(of period: Period) {
     var zone = zone
     days = DayTally(period, sourceName: SourceTitle.text) { zone.place($0).utcOffset }
   }
 
-  /// Asks for the last days of the period, at most so many, with their figures: up to its end, else up to the newest item.
+  /// Requests the last `count` days of the period with their figures: up to its end, else up to the newest
+  /// item.
   mutating func gatherLastDays(_ count: Int) throws {
-    // The clock of a device may have shown the day before, or the one behind.
+    // The clock of a device may have shown the day before or after.
     options.maxGroups = count + 2
-    // A note has no figures, but the period of a page holds it. Nothing is as late as a beginning after all of them.
+    // A note has no figures, but belongs to the period of a page. If the period begins after all items, it
+    // stays empty.
     if options.until == nil, let newest = try newestInstant(), newest >= options.since ?? newest {
       options.until = newest + 1
     }
@@ -129,18 +132,18 @@ struct StatsQuery {
     return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
   }
 
-  /// What is left of the time until an end: the future has no time in which a sensor could have measured. But no item is lost
-  /// because its device is some minutes ahead of this computer.
+  /// The possible part of a period up to an end: in the future no sensor can have measured. But an item is
+  /// kept if its device is some minutes ahead of this computer.
   func possibleEnd(_ end: Int64) throws -> Int64 {
     if end <= now { return end }
     return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
   }
 
-  /// When the newest reading that is shown was.
+  /// The time of the newest visible reading.
   func newestReading() throws -> Int64? { try newestInstant { $0.recordKinds = [] } }
 
-  /// When the newest reading or record that is shown was, at all or before an instant. Those of a clock that is further ahead
-  /// than any time zone are not shown, and so do not move the present.
+  /// The time of the newest visible reading or record, optionally before an instant. Items from a clock that
+  /// is further ahead than any time zone are not shown, so they are ignored.
   func newestInstant(before end: Int64? = nil) throws -> Int64? {
     try newestInstant { filter in
       filter.until = [filter.until, end].compactMap { $0 }.min()
@@ -163,14 +166,14 @@ struct StatsQuery {
 
   /// The figures.
   ///
-  /// - Parameter unit: the unit in which they are shown; nil for that of the first reading.
+  /// - Parameter unit: the displayed unit; nil for that of the first reading.
   mutating func view(unit: GlucoseUnit?) throws -> StatsView {
     var filter = try shownItems
     filter.since = options.since
     filter.until = options.until ?? filter.until
     filter.includesWithdrawn = true
     var (options, rules) = (options, rules)
-    // A device that is shown alone has all of its own readings.
+    // If only one device is shown, all of its readings count.
     if rules.isOn, device == nil {
       rules.sensorCopies = try store.sensorCopies(
         since: filter.since.map { $0 - CountingMargin.doubtSeconds },
@@ -185,7 +188,7 @@ struct StatsQuery {
       case .reading(let reading):
         if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = CountableItem(reading)
-        // A device that only the context has is no device of the period.
+        // A device that only the context has is not a device of the period.
         let number = isContext ? 0 : devices.number(of: reading)
         figures.add(.reading(GlucoseReading(reading, device: number), counted, isContext: isContext))
       case .record(let record):
@@ -212,8 +215,8 @@ struct StatsQuery {
       devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
   }
 
-  /// What decides about the items of a period and is no part of it: what may be the same fact, and what shows that two sources
-  /// seem to state the same.
+  /// A filter for items that affect those of a period without being part of it. They may be the same facts,
+  /// or show that two sources seem to state the same.
   private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
@@ -223,7 +226,7 @@ struct StatsQuery {
     return context
   }
 
-  /// Passes what lies before a period. The sensor's values are among it only where they decide about finger sticks.
+  /// Passes the items before a period. Values of a sensor are included only if they affect finger sticks.
   private func forEachBefore(
     _ since: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
   ) throws {
@@ -236,7 +239,7 @@ struct StatsQuery {
     try store.forEachItem(late, body)
   }
 
-  /// Whether there are finger sticks that a pump's bolus calculator was given.
+  /// Whether there are finger sticks that were entered into a pump's bolus calculator.
   private func holdsCalculated(_ context: ItemFilter) throws -> Bool {
     var (sticks, isFound) = (context, false)
     (sticks.readingKinds, sticks.recordKinds) = ([.smbg], [])
@@ -246,13 +249,13 @@ struct StatsQuery {
     return isFound
   }
 
-  /// What passes the items that are shown, but for those of the far future.
+  /// A filter for visible items, except those of the far future.
   private var shownItems: ItemFilter {
     get throws {
       var filter = ItemFilter()
       if let device { filter.includesDevice = { Self.matches($0, device) } }
       filter.recordKinds = device == nil ? recordKinds : []
-      // A computer whose clock was reset knows no future.
+      // If the clock of a computer was reset, it cannot decide what is in the future.
       let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
       filter.until = PlausibleTimes(now: latest).latest + 1
       return filter
@@ -264,15 +267,16 @@ struct StatsQuery {
   }
 }
 
-/// Makes the figures of many items at once on a thread beside the one that reads the next ones from the store.
+/// Calculates the figures in batches on a separate thread, while this thread reads the next items from the
+/// store.
 private struct FiguresAside {
   enum Item {
-    /// A reading, with what counting once needs of it.
+    /// A reading, with the facts that counting once needs.
     case reading(GlucoseReading, CountableItem?, isContext: Bool)
     case record(StoredRecord, isContext: Bool)
   }
 
-  /// What counting once decides about.
+  /// An item for which counting once decides whether it counts.
   private struct Figure {
     enum Content {
       case reading(GlucoseReading)
@@ -280,7 +284,7 @@ private struct FiguresAside {
     }
 
     let content: Content
-    /// Whether it only decides about what is in the period.
+    /// Whether it only affects items of the period.
     let isContext: Bool
   }
 
@@ -342,8 +346,9 @@ private struct FiguresAside {
     }
   }
 
-  /// More than the 26,000 readings of a transmitter. The store reads all of these before it lists the first, and then lists
-  /// them faster than figures are made of them: in one batch they keep the thread busy while the next ones are read.
+  /// More than the 26,000 readings of a transmitter. The store reads all of these before it lists the first,
+  /// and then lists them faster than the figures are calculated. In one batch, they keep the thread busy
+  /// while the next ones are read.
   private static let batchSize = 32_768
 
   private let thread: SideThread<Work>
@@ -354,7 +359,7 @@ private struct FiguresAside {
       Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
   }
 
-  /// Takes the next item in the order of time.
+  /// Adds the next item in the order of time.
   mutating func add(_ item: Item) {
     items.append(item)
     guard items.count >= Self.batchSize else { return }
@@ -372,7 +377,7 @@ private struct FiguresAside {
   }
 }
 
-/// Numbers for devices, in the order in which they come.
+/// Numbers for devices, in the order in which they occur.
 private struct DeviceNumbers {
   private(set) var all: [Device] = []
   private var numbers: [Int64: Int] = [:]

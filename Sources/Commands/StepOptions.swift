@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// What `undo` and `redo` have in common: an import by its number, or the next step back or on.
+/// The common options of `undo` and `redo`: an import by its number, or the next step.
 struct StepOptions: ParsableArguments {
   @Argument(help: "The number of an import.")
   var number: Int64?
@@ -67,7 +67,7 @@ struct StepOptions: ParsableArguments {
     try output.finish()
   }
 
-  /// The next step in a direction, after the person at the terminal agreed.
+  /// The next step in a direction, after the person at the terminal confirmed it.
   private func next(
     _ direction: UndoDirection, _ store: Store, _ output: Output
   ) throws -> PersonStep {

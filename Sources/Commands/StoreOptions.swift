@@ -4,7 +4,7 @@ public import ArgumentParser
 public import Logbook
 import LogbookStore
 
-/// The options that every command with a store has.
+/// The options of all commands with a store.
 struct StoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -16,8 +16,8 @@ struct StoreOptions: ParsableArguments {
 
   /// The path of the store.
   ///
-  /// - Throws: `Failure`: `configuration` when nothing says where it is, `missingInput` for a person that is not there, and
-  ///   `usage` where it may be that of several persons.
+  /// - Throws: `Failure`: `configuration` if nothing determines it, `missingInput` for an unknown person, and
+  ///   `usage` if it may be that of several persons.
   var path: String {
     get throws {
       if let named = try named { return named }
@@ -28,13 +28,13 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Whether the command line or the environment says which store it is.
+  /// Whether the command line or the environment selects the store.
   var isChosen: Bool {
     store != nil || person != nil || Host.environment("GLUCOPORT_STORE") != nil
       || Host.environment("GLUCOPORT_PERSON") != nil
   }
 
-  /// The words of a command with the store that this one names, as a hint shows it.
+  /// The words of a command for a hint, with the options that select this store.
   func words(_ command: String...) -> [String] {
     ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? person.map { ["--person", $0] } ?? [])
   }
@@ -56,7 +56,8 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Opens the store. One that is read where nothing can be written is reported: nobody else's changes are seen.
+  /// Opens the store. If it is read without a lock, this is reported, since changes by other processes may be
+  /// missed.
   func open(_ role: StoreRole) throws -> Store {
     let store = try Store(path: path, role: role)
     if store.isFrozen {
@@ -73,7 +74,7 @@ struct StoreOptions: ParsableArguments {
     return zone
   }
 
-  /// The store for reading; nil where there is none yet.
+  /// The store for reading; nil if it does not exist yet.
   func existing() throws -> Store? {
     guard try Store.exists(path: path) else { return nil }
     do {
@@ -91,7 +92,7 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension GlucoseUnit: ExpressibleByArgument {
-  /// The unit that an argument names; nil for anything else.
+  /// The unit in an argument; nil if it is not valid.
   public init?(argument: String) { self.init(name: argument) }
   /// The names of the units, for help.
   public static var allValueStrings: [String] { allCases.map(\.name) }

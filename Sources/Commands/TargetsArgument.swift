@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import Report
 
-/// Targets as a person types them: a name, or the lowest and the highest value.
+/// Typed targets: a name, or the lowest and the highest value.
 struct TargetsArgument {
   private enum Form {
     case named(Targets)
@@ -14,7 +14,8 @@ struct TargetsArgument {
   private let text: String
   private let form: Form
 
-  /// - Throws: `ValidationError` for what is no name and no range, and for a range whose lower value is not the first.
+  /// - Throws: `ValidationError` unless it is a name or a range, and for a range whose lower value is not the
+  ///   first.
   static func validate(_ text: String) throws {
     if let targets = TargetsArgument(text) { return try targets.checkOrder() }
     throw ValidationError(
@@ -34,9 +35,9 @@ struct TargetsArgument {
     form = .range(low: low, high: high)
   }
 
-  /// The targets, with numbers in this unit; without one numbers show theirs by their size.
+  /// The targets, with numbers in this unit. If it is nil, the size of the numbers decides.
   ///
-  /// - Throws: `Failure` of category `usage` for a range that is empty or reaches too far.
+  /// - Throws: `Failure` of category `usage` for a range that is empty or too wide.
   func targets(in unit: GlucoseUnit?) throws -> Targets {
     switch form {
     case .named(let targets): return targets

@@ -3,13 +3,13 @@
 import ArgumentParser
 import Logbook
 
-/// A point in time as people type it: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
+/// A typed point in time: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
 /// `36h`, or RFC 3339 with an offset.
 struct TimeArgument {
   private enum Form {
-    /// So many seconds before now.
+    /// A number of seconds before now.
     case back(Int64)
-    /// A day before today, and the seconds into it.
+    /// A day before today, and the seconds of the day.
     case day(daysBack: Int64, seconds: Int64)
     case shown(DeviceTime)
     case stated(DeviceTime, utcOffset: Int32)
@@ -21,9 +21,9 @@ struct TimeArgument {
 
   private init(form: Form) { self.form = form }
 
-  /// The time that a person typed.
+  /// The typed time.
   ///
-  /// - Throws: `ValidationError` that says how a time is written.
+  /// - Throws: `ValidationError` that explains the form of a time.
   static func parse(_ text: String) throws -> TimeArgument {
     let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
     if let form { return TimeArgument(form: form) }
@@ -33,14 +33,14 @@ struct TimeArgument {
     )
   }
 
-  /// A time of today as people type it, such as `18:30`; nil for every other time.
+  /// The typed time of today, such as `18:30`; nil for every other time.
   var timeOfDay: String? {
     guard case .day(daysBack: 0, let seconds) = form else { return nil }
     let text = DeviceTime(seconds: seconds).text.dropFirst(11)
     return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
   }
 
-  /// Whether it means the same on every day.
+  /// Whether it has the same meaning on every day.
   var isComplete: Bool {
     switch form {
     case .back, .day: false
@@ -48,13 +48,13 @@ struct TimeArgument {
     }
   }
 
-  /// The instant in UTC seconds, read in the logbook's zone.
+  /// The instant in UTC seconds, in the logbook's zone.
   func instant(zone: LogbookZone, now: Int64) -> Int64 {
     let (time, placement) = placed(zone: zone, now: now)
     return time.seconds - Int64(placement.utcOffset)
   }
 
-  /// The time on a clock of the logbook's zone, and what places it; with its own offset, on that clock.
+  /// The time on a clock of the logbook's zone, and its offset. A time with its own offset keeps it.
   func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {
@@ -68,7 +68,7 @@ struct TimeArgument {
     }
   }
 
-  /// An instant is known exactly, whatever is learned of the zone later: its offset is stated.
+  /// An instant is exact, even if the zone is corrected later. So its offset is stated.
   private static func placed(
     _ instant: Int64, _ zone: LogbookZone
   ) -> (time: DeviceTime, placement: Placement) {
@@ -80,14 +80,14 @@ struct TimeArgument {
 }
 
 extension TimeArgument {
-  /// `now`, or `14d`, `36h`, `90m` back from it.
+  /// `now`, or `14d`, `36h`, `90m` before it.
   private static func span(_ text: String) throws -> Form? {
     if text == "now" { return .back(0) }
     guard let unit = text.last.flatMap({ ["d": 86400, "h": 3600, "m": 60][$0] as Int64? }) else { return nil }
     return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
   }
 
-  /// `today` or `yesterday`, the time of day behind it, or that alone.
+  /// `today` or `yesterday`, optionally with a time of day after it, or only a time of day.
   private static func day(_ text: String) -> Form? {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil
@@ -103,7 +103,7 @@ extension TimeArgument {
     return DeviceTime(text: "1970-01-01T" + text)?.seconds
   }
 
-  /// `2026-05-06T18:30:00+02:00`, or `Z` for no offset.
+  /// `2026-05-06T18:30:00+02:00`, or `Z` for UTC.
   private static func stated(_ text: String) -> Form? {
     if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
     let offset = text.suffix(6)
@@ -114,7 +114,7 @@ extension TimeArgument {
   }
 
   private static func shown(_ text: Substring, utcOffset: Int32) -> Form? {
-    // A date alone is no instant, whatever its offset.
+    // A date without a time is not an instant, even with an offset.
     guard text.count > 10 else { return nil }
     return DeviceTime(text: text).map { .stated($0, utcOffset: utcOffset) }
   }

@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// What is wrong with a text that is nearly a time.
+/// The error in a text that is nearly a time.
 enum TimeFault {
-  /// A sentence with the form that is accepted; nil for a text that resembles no time.
+  /// A sentence with the expected form; nil for a text that does not resemble a time.
   static func sentence(_ text: String) -> String? {
     let words = text.split { $0 == " " || $0 == "T" }
     guard let first = words.first, let last = words.last, words.count <= 2 else { return nil }
@@ -22,7 +22,8 @@ enum TimeFault {
     return "there is no day \(day): that month has \(days) days."
   }
 
-  /// `06.05.2026`, `2026/05/06`. With points the day is first; with slashes only a number over 12 says which is the day.
+  /// `06.05.2026`, `2026/05/06`. With points the day is first. With slashes, only a number over 12 shows
+  /// which one is the day.
   private static func otherDate(_ day: Substring) -> String? {
     for sign: Character in [".", "/"] {
       guard let parts = numbers(day, sign) else { continue }

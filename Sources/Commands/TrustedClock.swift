@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// The host's clock as a judge of times.
+/// The host's clock, if it can be trusted.
 enum TrustedClock {
-  /// The host's time in UTC seconds; nil, and a message, where it is before this program was made or before the last
-  /// import.
+  /// The host's time in UTC seconds. If it is before the release of this program or the last import, nil and
+  /// a message.
   static func now(after lastImport: Int64?, _ output: Output) -> Int64? {
     let now = Host.now()
     if now >= max(Release.date, lastImport ?? Release.date) { return now }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport undo`: takes back what a person did in this store.
+/// `glucoport undo`: reverts a change that a person made in this store.
 struct UndoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct UndoCommand: ClassifiedCommand {
   func run() throws { try step.run(.undo, storeOptions) }
 }
 
-/// `glucoport redo`: does again what `undo` took back.
+/// `glucoport redo`: repeats a change that `undo` reverted.
 struct RedoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -39,7 +39,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       throw Failure(.temporary, "\(store.path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
-    // Behind the lock: the remote may have been changed meanwhile.
+    // Read after taking the lock: the remote may have changed meanwhile.
     let setting = try store.requireRemote()
     try setting.refusePurged()
     let meter = ProgressMeter(output, isQuiet: quiet || json)

@@ -9,7 +9,7 @@ import LogbookStore
   import Musl
 #endif
 
-/// A file, or standard input, that is read once from its first byte to its last.
+/// A file or standard input that is read once, from the first byte to the last.
 struct AttachedFile {
   private static let pieceBytes = 64 << 10
 
@@ -29,16 +29,16 @@ struct AttachedFile {
     }
   }
 
-  /// The last part of the path; what is no text in it is replaced.
+  /// The last part of the path. Bytes that are not UTF-8 are replaced.
   var name: String {
     let bytes = PathText.bytes(path).dropLast().map { UInt8(bitPattern: $0) }
     return String(decoding: bytes.split(separator: UInt8(ascii: "/")).last ?? bytes[...], as: UTF8.self)
   }
 
-  /// Takes the bytes into the store's intake.
+  /// Reads the bytes into the store's intake.
   ///
   /// - Returns: the content and its first bytes.
-  /// - Throws: `Failure` of category `badInput` for one that is larger than the limit, whatever is behind it.
+  /// - Throws: `Failure` of category `badInput` if it is larger than the limit; the rest is not read.
   func read(
     into intake: ContentIntake, limit: Int64
   ) throws -> (content: AttachmentContent, head: [UInt8]) {

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// Writes the content of an attachment out of the store, or remembers that a person asked for it.
+/// Writes the content of an attachment to a file, or queues its download for the person who asked for it.
 struct AttachmentSaving {
   let options: StoreOptions
   /// The file, or `-`.

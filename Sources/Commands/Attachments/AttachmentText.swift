@@ -4,9 +4,9 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// Attachments in lines for people.
+/// Attachments as lines of text.
 enum AttachmentText {
-  /// Name, type and size, as the fields of a record report them.
+  /// Name, type and size from the fields of a record.
   static func summary(_ fields: [String: FieldValue]) -> String {
     let texts = ["name", "type"].compactMap { name -> String? in
       if case .text(let text)? = fields[name] { text } else { nil }
@@ -24,7 +24,7 @@ enum AttachmentText {
     ].joined(separator: "  ")
   }
 
-  /// What `status` reports of pending contents; nothing where none is.
+  /// The lines of `status` about pending contents; none if nothing is pending.
   static func lines(_ backlog: AttachmentBacklog, for remote: RemoteSetting?) -> [String] {
     var parts: [String] = []
     if backlog.toSend > 0 {
@@ -40,7 +40,7 @@ enum AttachmentText {
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
-  /// What is missing until another store sends it.
+  /// The contents that are missing until another store sends them.
   static func absent(_ count: Int) -> String {
     counted(count, "content of an attachment was", "contents of attachments were")
       + " not on the remote when asked for; upload from the store in which \(count == 1 ? "it was" : "they were") attached, then run 'glucoport upload --now' here"
@@ -56,7 +56,7 @@ enum AttachmentText {
 }
 
 extension AttachmentBacklog {
-  /// How many contents go up with the next upload to a remote; none where it takes no files.
+  /// The number of contents that the next upload to a remote sends; 0 if the remote stores no files.
   func pending(for remote: RemoteSetting?) -> Int {
     remote.map { RemoteRegister.takesAttachments($0.access.kind) } ?? true ? toSend : 0
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a content is, as far as its first bytes or its name shows.
+/// Determines the type of a content from its first bytes or its name.
 enum ContentType {
-  /// The bytes that are looked at.
+  /// The number of bytes that are examined.
   static let headBytes = 512
   static let unknown = "application/octet-stream"
 
-  /// First bytes that no other type has. The content is believed before the name.
+  /// First bytes that no other type has. They have priority over the name.
   private static let signatures: [(bytes: [UInt8], type: String)] = [
     (Array("%PDF-".utf8), "application/pdf"),
     ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),
@@ -27,7 +27,7 @@ enum ContentType {
     "odt": "application/vnd.oasis.opendocument.text",
   ]
 
-  /// The media type of a content that begins with these bytes.
+  /// The media type of a content with these first bytes.
   static func of(head: [UInt8], name: String) -> String {
     if let found = signatures.first(where: { head.starts(with: $0.bytes) }) { return found.type }
     if head.starts(with: Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) {
@@ -43,7 +43,7 @@ enum ContentType {
     guard !head.isEmpty, head.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }) else {
       return false
     }
-    // The last character may be cut.
+    // The last character may be truncated.
     return (0..<min(4, head.count)).contains { String(validating: head.dropLast($0), as: UTF8.self) != nil }
   }
 }

@@ -8,18 +8,18 @@ import Logbook
   import Musl
 #endif
 
-/// A file that appears under its name whole, with the mode 0600, or not at all.
+/// A file that gets its name only when it is complete, with the mode 0600.
 struct SavedFile {
   let path: String
   /// Whether an existing file is replaced.
   let replaces: Bool
-  /// What is not replaced in any case.
+  /// Files that are never replaced.
   let protected: ProtectedFiles
 
-  /// Writes what the closure gives.
+  /// Writes the bytes from the closure.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, also where a file exists that is not to be replaced; `inputOutput`; and what
-  ///   the closure throws.
+  /// - Throws: `Failure`: `cannotCreate`, also if a file exists that must not be replaced; `inputOutput`.
+  ///   Also errors of the closure.
   func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
     try protected.refuse(path)
     var status = stat()
@@ -45,9 +45,9 @@ extension SavedFile {
     Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
   }
 
-  /// Gives the whole file its name. A link does not replace what came there meanwhile.
+  /// Gives the complete file its name. A link does not replace a file that was created meanwhile.
   private func place(_ temporary: [CChar]) throws {
-    // Filling it takes a while, in which a store may have been created there.
+    // Writing takes a while, in which a store may have been created there.
     try protected.refuse(path)
     if replaces {
       guard rename(temporary, PathText.bytes(path)) == 0 else {
@@ -60,7 +60,7 @@ extension SavedFile {
       return
     }
     guard errno != EEXIST else { throw existing }
-    // A file system without links, as those of memory cards.
+    // Some file systems have no links, such as those of memory cards.
     guard errno == EPERM || errno == ENOTSUP, rename(temporary, PathText.bytes(path)) == 0 else {
       throw failure(.cannotCreate, "cannot be created")
     }

@@ -97,7 +97,7 @@ struct BackupCommand: PersonVisitor {
     if !quiet { for line in BackupText.lines(backup) { output.message(line) } }
   }
 
-  /// A note beside the store is no part of the backup, which is there without it.
+  /// A failed note next to the store does not affect the backup, which is already complete.
   private func note(_ backup: BackupFile, of store: Store, _ output: Output) {
     do {
       try BackupNotes(storePath: store.path).add(
@@ -111,11 +111,11 @@ struct BackupCommand: PersonVisitor {
   }
 }
 
-/// Where a backup is made.
+/// The place of a new backup.
 struct BackupPlace {
   /// The file of the backup.
   let file: String
-  /// The file in which it is made, with a name that only a killed run of this command leaves.
+  /// The file in which it is made. Only a killed run of this command leaves a file with this name.
   let part: String
   let isFolder: Bool
   private let folder: String
@@ -124,7 +124,7 @@ struct BackupPlace {
   private static let suffix = ".db"
   private static let partSuffix = ".glucoport.part"
 
-  /// - Parameter now: the host's clock in UTC seconds, which names a backup in a folder.
+  /// - Parameter now: the host's clock in UTC seconds, for the name of a backup in a folder.
   init(target: String, store: String, now: Int64) {
     var status = stat()
     isFolder = stat(PathText.bytes(target), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -140,12 +140,12 @@ struct BackupPlace {
     part = base + prefix + "backup" + Self.partSuffix
   }
 
-  /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.
+  /// `2026-05-06T163000Z`: sorts by time, and is valid in every file system.
   private static func stamp(_ now: Int64) -> String {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
-  /// Removes the oldest backups of the store from the folder; returns their paths.
+  /// Removes the oldest backups of the store from the folder. Returns their paths.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   func removeOld(keeping count: Int) throws -> [String] {
@@ -168,7 +168,7 @@ struct BackupPlace {
   }
 }
 
-/// A backup in lines for people.
+/// A backup as lines of text.
 enum BackupText {
   static func lines(_ backup: BackupFile) -> [String] {
     let path = backup.path.isEmpty ? "standard output" : displayed(backup.path)
@@ -179,7 +179,7 @@ enum BackupText {
   }
 }
 
-/// What `backup --json` prints; glucoport-json(5) documents its members.
+/// The output of `backup --json`; glucoport-json(5) documents its members.
 struct BackupObject: Encodable {
   let file: String
   let size: Int64

@@ -11,7 +11,7 @@ import Sync
   import Musl
 #endif
 
-/// `glucoport restore`: makes a backup the store.
+/// `glucoport restore`: replaces the store by a backup.
 struct RestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -71,7 +71,7 @@ struct RestoreCommand: ClassifiedCommand {
         throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
       }
       defer { lock.release() }
-      // The backup may be what an earlier restore kept.
+      // The backup may be the file that an earlier restore kept.
       let incoming = path + ".restoring"
       _ = try BackupFile.replace(incoming, by: backup, part: incoming + ".part")
       defer { unlink(PathText.bytes(incoming)) }
@@ -107,7 +107,7 @@ struct RestoreCommand: ClassifiedCommand {
     try Confirmation.require("Replace the store by this backup?", otherwise: "nothing was restored", output)
   }
 
-  /// What this computer needs besides, since no backup has it.
+  /// Files that this computer also needs, since no backup has them.
   private func needed(_ remote: ExaminedRemote?) -> [String] {
     guard let access = remote?.access else { return [] }
     let again = "'glucoport remote set \(displayed(access.url))' asks for it again"

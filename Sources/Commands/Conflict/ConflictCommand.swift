@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport conflict`: the commands on records that were edited here and on the remote.
+/// `glucoport conflict`: commands for records that were edited here and on the remote.
 struct ConflictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conflict", abstract: "List, show and resolve conflicts.",

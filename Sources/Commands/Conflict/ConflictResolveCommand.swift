@@ -4,12 +4,12 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// What `--keep` takes.
+/// The values of `--keep`.
 enum KeptSide: String, ExpressibleByArgument, CaseIterable {
   case mine, theirs, both, newer
 }
 
-/// `glucoport conflict resolve`: settles one conflict by an edit, which a later upload sends.
+/// `glucoport conflict resolve`: resolves one conflict with an edit, which a later upload sends.
 struct ConflictResolveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -56,7 +56,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// What the person decides; nil for nothing.
+  /// The person's decision; nil for none.
   private func resolution(of conflict: RecordConflict) throws -> Resolution? {
     switch keep {
     case .mine: return .mine
@@ -64,7 +64,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     case .both: return .both(guid: Host.randomUUID())
     case .newer: return try conflict.newer()
     case nil:
-      // Before a person types what could not be taken.
+      // Check before the person types fields that would be refused.
       try conflict.check(.fields(RecordFields()))
       let sheet = ConflictSheet(conflict)
       let text = try TextEditor.edit(sheet.text, name: "conflict.json")

@@ -3,13 +3,13 @@
 import Logbook
 import LogbookStore
 
-/// The file in which a person writes what a record is to hold: its fields, with those of both sides below them.
+/// The file in which a person edits the fields of a record. Below them it has the fields of both sides.
 struct ConflictSheet {
   private let conflict: RecordConflict
 
   init(_ conflict: RecordConflict) { self.conflict = conflict }
 
-  /// JSON; a deleted side is null.
+  /// The file as JSON; a deleted side is null.
   var text: String {
     let start = conflict.mine.isDeleted ? conflict.theirs.fields : conflict.mine.fields
     let members = start.values.sorted { $0.key < $1.key }.map {
@@ -27,9 +27,9 @@ struct ConflictSheet {
       """
   }
 
-  /// The fields that the person left; nil where the file is unchanged or empty.
+  /// The fields from the edited file; nil if the file is unchanged or empty.
   ///
-  /// - Throws: `Failure`: `badInput` for anything but JSON with such fields, `usage` where none is left.
+  /// - Throws: `Failure`: `badInput` unless it is JSON with such fields, `usage` if no fields are left.
   func fields(from text: String) throws -> RecordFields? {
     if text == self.text || text.allSatisfy(\.isWhitespace) { return nil }
     let fields: RecordFields?

@@ -3,8 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// One part of a record in which the sides of a conflict differ, with its text on each side; nil where a side does
-/// not have it.
+/// One part of a record in which the sides of a conflict differ, with its text on each side. Nil if a side
+/// does not have it.
 struct Difference {
   /// The name of a field, or of a member of the record in glucoport-json(5).
   let name: String
@@ -12,7 +12,7 @@ struct Difference {
   let mine: String?
   let theirs: String?
 
-  /// The parts that differ: those of the record first, then its fields by name.
+  /// The different parts: those of the record first, then its fields by name.
   static func of(_ conflict: RecordConflict) -> [Difference] {
     let (base, mine, theirs) = (conflict.base, conflict.mine, conflict.theirs)
     let parts = ["deleted", "device_time", "entry_guid"].map { name in

@@ -11,10 +11,10 @@ import Logbook
 
 /// The editor of the person at the terminal.
 enum TextEditor {
-  /// Lets the person edit a text in a file that nobody else can read and that is gone afterwards.
+  /// Lets the person edit a text in a private file, which is removed afterwards.
   ///
-  /// - Parameter name: the end of the file's name, by which an editor knows what it holds.
-  /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` when the editor fails.
+  /// - Parameter name: the end of the file's name, from which an editor determines the type.
+  /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` if the editor fails.
   static func edit(_ text: String, name: String) throws -> String {
     guard Host.isTerminal(STDIN_FILENO), Host.isTerminal(STDOUT_FILENO) else {
       throw Failure(.usage, "--edit needs a terminal; use --keep instead")
@@ -24,7 +24,7 @@ enum TextEditor {
     }
     let path = try write(text, name: name)
     defer { unlink(path) }
-    // The variable may hold options, so a shell reads it, as everywhere where these variables are read.
+    // The variable may contain options. So a shell reads it, as in all programs that use these variables.
     let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
     guard status == 0 else {
       throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
@@ -35,7 +35,7 @@ enum TextEditor {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Makes the file with mode 0600.
+  /// Creates the file with mode 0600.
   private static func write(_ text: String, name: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.path
     var path = Array("\(folder)/glucoport-XXXXXX-\(name)".utf8CString)

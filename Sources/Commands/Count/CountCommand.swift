@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport count`: the commands that decide what counts where two sources state the same.
+/// `glucoport count`: commands that decide what counts if two sources state the same.
 struct CountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "count", abstract: "Decide what counts where two sources state the same.",
@@ -25,9 +25,9 @@ struct CountCommand: ParsableCommand {
 
 /// A command that decides about two sources or two items.
 protocol PairDecision: ClassifiedCommand {
-  /// What it decides.
+  /// The decision.
   static var choice: CountDecision.Choice { get }
-  /// What the decision means, before the names of the two.
+  /// The meaning of the decision, as text before the two names.
   static var meaning: String { get }
   var storeOptions: StoreOptions { get }
   var pair: CountPair { get }
@@ -46,7 +46,7 @@ extension PairDecision {
   }
 }
 
-/// `glucoport count both`: two sources, or two items, both count.
+/// `glucoport count both`: both of two sources or two items count.
 struct CountBothCommand: PairDecision {
   static let choice = CountDecision.Choice.both
   static let meaning = "both count"
@@ -59,7 +59,8 @@ struct CountBothCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count once`: one fact of two items; of two sources, the decision that their totals may be added up.
+/// `glucoport count once`: two items are one fact. For two sources, it decides that their totals may be added
+/// up.
 struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
@@ -76,7 +77,7 @@ struct CountOnceCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count only`: of a kind, one source counts.
+/// `glucoport count only`: only one source counts for a kind.
 struct CountOnlyCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -124,7 +125,7 @@ struct CountOnlyCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Without an item of the kind, choosing the source would leave out everything.
+  /// If the source has no item of the kind, choosing it would leave out everything.
   ///
   /// - Throws: `Failure` of category `missingInput`.
   private func requireItems(of name: String, _ store: Store) throws {
@@ -152,12 +153,12 @@ struct CountPair: ParsableArguments {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// Both, as a message names them.
+  /// Both names for messages.
   var names: String { "\(displayed(first)) and \(displayed(second))" }
 
-  /// What they name in a store.
+  /// The subject in a store.
   ///
-  /// - Throws: `Failure`: `missingInput` for a word that names nothing, `usage` for two that do not go together.
+  /// - Throws: `Failure`: `missingInput` for an unknown word, `usage` for two that do not belong together.
   func subject(_ store: Store) throws -> CountDecision.Subject {
     switch (try Self.item(first, store), try Self.item(second, store)) {
     case (let one?, let other?):
@@ -180,7 +181,7 @@ struct CountPair: ParsableArguments {
     }
   }
 
-  /// A format and a part of it may name one source, of which everything counts.
+  /// A format and a part of it may be the same source, of which everything counts.
   private func requireTwoSources(_ name: String, _ other: String, _ store: Store) throws {
     guard name.prefix(while: { $0 != "/" }) == other.prefix(while: { $0 != "/" }) else { return }
     let isPair = try store.countingSourcesByKind().values.contains { sources in
@@ -190,7 +191,7 @@ struct CountPair: ParsableArguments {
     if !isPair { throw Failure(.usage, "\(names): both name one source; everything that it states counts") }
   }
 
-  /// The item that an id names; nil for a word that is no id.
+  /// The item with an id; nil for a word that is not an id.
   private static func item(_ word: String, _ store: Store) throws -> CountableItem? {
     if let reading = try store.reading(at: word) { return try countable(CountableItem(reading), word) }
     let isGuidStart = word.count >= 4 && word.allSatisfy { $0.isHexDigit || $0 == "-" }
@@ -209,10 +210,10 @@ struct CountPair: ParsableArguments {
     return item
   }
 
-  /// The word with which a decision names a source that a person names: by its format, by its part, or by both.
+  /// The name of a source in a decision. A person can name the source by its format, by its part, or by both.
   ///
-  /// - Throws: `Failure`: `missingInput` for a word that names no source of the store, since such a decision would decide
-  ///   nothing; `usage` for one that names several parts.
+  /// - Throws: `Failure`: `missingInput` if the store has no such source, since the decision would have no
+  ///   effect; `usage` if the word names several parts.
   static func sourceName(_ word: String, _ store: Store) throws -> String {
     let (sources, folded) = (try store.countingSources(), word.lowercased())
     if sources.contains(where: { $0.isNamed(folded) }) { return folded }

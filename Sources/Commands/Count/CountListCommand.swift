@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// `glucoport count list`: the sources of a logbook, and what was decided.
+/// `glucoport count list`: the sources of a logbook, and the decisions.
 struct CountListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -33,7 +33,7 @@ struct CountListCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport count remove`: sets a decision back to the rule.
+/// `glucoport count remove`: replaces a decision by the rule.
 struct CountRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -63,9 +63,9 @@ struct CountRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// Decisions on what counts, for people.
+/// Decisions on what counts, as text.
 enum CountText {
-  /// What became of a decision.
+  /// The result of a decision.
   static func line(_ isChanged: Bool, _ text: String) -> String { isChanged ? text : "unchanged: \(text)" }
 
   /// A decision in one line.
@@ -83,14 +83,15 @@ enum CountText {
     }
   }
 
-  /// What was left out of one source, and which one counts: `699 doses of Clarity: counted once, as mySugr has them`.
+  /// The items of one source that were left out, and the source that counts: `699 doses of Clarity: counted
+  /// once, as mySugr has them`.
   static func line(_ line: DoubledItems) -> String {
     line.isSensorValue
       ? "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): the own values of \(SourceTitle.text(line.counted)), not counted"
       : "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
   }
 
-  /// Doses, meals or readings, with their number.
+  /// The number of doses, meals or readings.
   static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {
     switch kind {
     case .insulin: counted(number, "dose")
@@ -100,7 +101,7 @@ enum CountText {
     }
   }
 
-  /// Two sources that seem to state the same, and the commands that decide.
+  /// Two sources that seem to state the same, and the commands to decide.
   static func lines(_ doubt: SourceDoubt) -> [String] {
     let (name, unit) =
       switch doubt.kind {

@@ -3,9 +3,10 @@
 import Logbook
 import LogbookStore
 
-/// How many items of the last two weeks with any are left out of figures because another source states them, too.
+/// The number of items that figures leave out because another source states them, too. Counted for the last
+/// two weeks with items.
 enum LeftOutCount {
-  /// The weeks that `stats` shows without options.
+  /// The two weeks that `stats` shows without options, in seconds.
   private static let seconds: Int64 = 14 * 86400
 
   static func recent(_ store: Store) throws -> Int {

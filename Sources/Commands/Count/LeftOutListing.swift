@@ -3,21 +3,22 @@
 import Logbook
 import LogbookStore
 
-/// The items that figures leave out because another source states them, too, or because a person chose another one.
+/// The items that figures leave out, because another source states them, too, or because a person chose
+/// another source.
 struct LeftOutListing {
   private let store: Store
   private let writer: TableWriter
 
   init(_ store: Store, _ writer: TableWriter) { (self.store, self.writer) = (store, writer) }
 
-  /// Lists those that pass the filter, oldest first, each with what counts in its place.
+  /// Lists those that pass the filter, oldest first, each with the item that counts instead.
   func write(_ filter: ItemFilter, _ output: Output) throws {
     var lines: [String] = []
     try store.forEachCounted(filter) { stored, _, verdict in
       try output.checkReader()
       guard let reason = Self.reason(verdict) else { return }
       lines.append("\(writer.line(stored))  \(reason)")
-      // Without a range there can be many, of which the newest are asked for.
+      // Without a range there can be many, and only the newest are needed.
       if let newest = filter.newest, lines.count >= 2 * newest { lines.removeFirst(lines.count - newest) }
     }
     for line in lines.suffix(filter.newest ?? lines.count) { output.line(line) }

@@ -4,7 +4,8 @@ import ArgumentParser
 import Doctor
 import Logbook
 
-/// `glucoport doctor`: checks what an import, a meter and an upload need, and names the command that mends it.
+/// `glucoport doctor`: checks what an import, a meter and an upload need, and prints the commands for
+/// repairs.
 struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -48,7 +49,7 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// A finding, for people and as an exit status.
+/// A finding, as text and as an exit status.
 enum DoctorText {
   static func line(_ finding: Finding) -> String {
     let state = finding.state.rawValue
@@ -57,7 +58,7 @@ enum DoctorText {
     return "\(state)\(blanks)\(finding.area.rawValue): \(displayed(finding.detail))\(fix)"
   }
 
-  /// The status of a checkup that finds nothing worse.
+  /// The exit status if this is the worst finding.
   static func status(_ finding: Finding) -> ExitStatus {
     switch finding.state {
     case .ok, .note: .done

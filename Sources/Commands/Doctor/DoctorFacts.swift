@@ -7,7 +7,7 @@ import Meters
 import Remotes
 import USBTransport
 
-/// What the checks need to know, asked of this machine, of the store and, if a person wants it, of the server.
+/// The facts for the checks: from this machine, from the store and, on request, from the server.
 struct DoctorFacts {
   let store: StoreOptions
   let isDeep: Bool

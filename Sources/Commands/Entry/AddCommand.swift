@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport add`: types one entry, with everything of one moment.
+/// `glucoport add`: adds one entry with all items of one moment.
 struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -67,7 +67,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     try output.finish()
   }
 
-  /// The items that were added.
+  /// Adds the items and returns them.
   private func add(_ output: Output) throws -> [StoredItem] {
     let words = try EntryWords(entry, unit: try storeOptions.existing()?.displayUnit())
     try words.requireWhole(entry)
@@ -77,7 +77,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     return try EntryEditor(store, at: Host.now()).add([draft.entry(.random)]).flatMap(\.items)
   }
 
-  /// The items of a corrected entry.
+  /// Corrects an entry and returns its items.
   private func correct(_ id: String, _ output: Output) throws -> [StoredItem] {
     let store = try storeOptions.open(.importer)
     let words = try EntryWords(entry, unit: store.displayUnit())
@@ -116,7 +116,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     try Confirmation.require(question, otherwise: nothing, output)
   }
 
-  /// Prints what became of an item: one line, or the object of `show --json`.
+  /// Prints the result for an item: one line, or the object of `show --json`.
   private func show(_ done: String, _ item: StoredItem, _ store: Store, _ output: Output) throws {
     if result.quiet { return }
     if result.json { return try ItemDetails(store).write(item, asJSON: true, output) }

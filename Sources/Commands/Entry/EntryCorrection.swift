@@ -3,17 +3,17 @@
 import Logbook
 import LogbookStore
 
-/// What a corrected entry has in the place of the stored one: what the words and options name changes, all else stays.
+/// The new content of a corrected entry. The words and options change what they name; everything else stays.
 struct EntryCorrection {
   private let entry: StoredEntry
   private let words: EntryWords
   private let options: EntryOptions
   private let zone: LogbookZone
   private var revision = EntryRevision()
-  /// The identities of hidden readings, and those of what replaces them.
+  /// The identities of hidden readings, and those of their replacements.
   private var replaced: [String: String] = [:]
 
-  /// - Throws: `Failure` of category `usage` for a reading that nobody typed, and where nothing changes.
+  /// - Throws: `Failure` of category `usage` for a reading that was not typed, and if nothing changes.
   static func revision(
     of entry: StoredEntry, _ words: EntryWords, _ options: EntryOptions, zone: LogbookZone
   ) throws -> EntryRevision {
@@ -47,7 +47,7 @@ struct EntryCorrection {
     options.at?.placed(zone: zone, now: Host.now())
   }
 
-  /// The time of what is added to the entry.
+  /// The time of the items that are added to the entry.
   private var addedPlace: (time: DeviceTime, placement: Placement) {
     if let place { return place }
     if let first = entry.records.first { return (first.deviceTime, first.placement) }
@@ -93,7 +93,7 @@ struct EntryCorrection {
     }
   }
 
-  /// The record that holds the text of the entry.
+  /// The index of the record with the text of the entry.
   private var textPlace: Int? {
     entry.records.firstIndex { $0.entryGuid == nil && $0.kind.details?.field("text") != nil }
   }
@@ -137,7 +137,7 @@ struct EntryCorrection {
         revision.added.records[0].draft.fields["text"] = .text(text)
       }
     }
-    // An entry that belongs to another one, such as the dose of a meal, keeps it.
+    // An entry that belongs to another one, such as the dose of a meal, stays part of that one.
     let stored = entry.records.first.map { $0.entryGuid ?? $0.guid }
     let first = stored ?? revision.added.records.first?.guid
     for index in revision.added.records.indices where revision.added.records[index].guid != first {

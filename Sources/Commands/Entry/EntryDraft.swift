@@ -3,17 +3,17 @@
 import Logbook
 import LogbookStore
 
-/// The ids of what one entry brings: random ones, or those that follow from a line. A line that states its whole time says
-/// the same each time it is read, so that a file of lines can be read again and again.
+/// The ids of the items of one entry: random, or derived from a line. A line that states its complete time
+/// means the same each time it is read. So a file of lines can be read again and again.
 struct EntryIDs {
   private let line: [String]
 
   /// Random ids.
   static let random = EntryIDs(line: [])
 
-  /// Those of a line.
+  /// Ids derived from a line.
   ///
-  /// - Parameter number: how many equal lines came before it in the input.
+  /// - Parameter number: the number of equal lines before it in the input.
   init(line: String, number: Int) { self.line = ["typed-line", line, String(number)] }
 
   private init(line: [String]) { self.line = line }
@@ -25,28 +25,28 @@ struct EntryIDs {
   func tick(_ kind: ReadingKind) -> Int64 {
     if line.isEmpty { return Host.randomTick() }
     let bytes = Digest.uuidBytes(of: line + ["reading", kind.name])
-    // Eight bytes of a UUID without those of its version are as good as random.
+    // Eight bytes of a UUID without the bytes of its version are as good as random.
     let number = (Array(bytes[0..<6]) + [bytes[7], bytes[9]]).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let ticks = Device.typedTicks
     return ticks.lowerBound + Int64(number % UInt64(ticks.upperBound - ticks.lowerBound))
   }
 }
 
-/// An entry with its time, as the words state it.
+/// An entry with its time, from the words.
 struct EntryDraft {
   private let words: EntryWords
   private let marks: ReadingMarks
   private let time: DeviceTime
   private let placement: Placement
 
-  /// - Parameter zone: that of the logbook, which places a time without an offset.
+  /// - Parameter zone: the zone of the logbook, for a time without an offset.
   init(_ words: EntryWords, _ options: EntryOptions, zone: LogbookZone) {
     self.words = words
     marks = options.readingMarks
     (time, placement) = (options.at ?? .now).placed(zone: zone, now: Host.now())
   }
 
-  /// One line for each item, for people who are asked.
+  /// One line for each item, for the confirmation question.
   var lines: [String] {
     let shown = time.text.replacing("T", with: " ")
     let readings = words.readings.map { reading in
@@ -60,7 +60,7 @@ struct EntryDraft {
 
   /// The items with their ids.
   func entry(_ ids: EntryIDs) -> TypedEntry {
-    // Random ids are others at each call.
+    // Random ids differ at each call.
     let readings = words.readings.map { reading($0, ids) }
     return TypedEntry(readings: readings.map { ($0, .typed) }, records: records(ids, of: readings.first))
   }
@@ -87,7 +87,7 @@ struct EntryDraft {
     return records.map { (draft: $0.0, guid: $0.1) }
   }
 
-  /// A text alone: of the reading, or a note.
+  /// A text without amounts: it belongs to the reading, or is a note.
   private func textRecord(_ text: String, _ ids: EntryIDs, of reading: Reading?) -> (RecordDraft, String) {
     var fields = RecordFields(["text": .text(text)])
     guard words.readings.isEmpty else {

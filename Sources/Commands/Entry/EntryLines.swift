@@ -10,10 +10,10 @@ import LogbookStore
   import Musl
 #endif
 
-/// Entries from the lines of standard input: each is answered when it is stored, so that a program at the other end of the
-/// pipe knows.
+/// Entries from the lines of standard input. Each line is answered once it is stored, so that a program that
+/// writes to the pipe knows.
 final class EntryLines {
-  /// The most lines that are held until the end of the input.
+  /// The maximum number of lines that are kept until the end of the input.
   private static let maxHeld = 100_000
 
   private(set) var refused = 0
@@ -30,7 +30,7 @@ final class EntryLines {
     (self.storeOptions, self.isStrict, self.result, self.output) = (storeOptions, isStrict, result, output)
   }
 
-  /// Stores the entries; returns the items that were added.
+  /// Stores the entries. Returns the items that were added.
   func run() throws -> [StoredItem] {
     var lines = LineReader(descriptor: STDIN_FILENO)
     var number = 0
@@ -41,7 +41,7 @@ final class EntryLines {
           throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
         }
         guard let entry = try entry(text) else { return }
-        // What belongs to an entry may be listed before it.
+        // A record that belongs to an entry may be listed before the entry.
         if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
       }
       guard output.pass() else { throw ReaderLeft() }
@@ -50,7 +50,7 @@ final class EntryLines {
     return items
   }
 
-  /// Does the work of a line, and answers with the reason where the line is refused.
+  /// Processes a line, and answers with the reason if the line is refused.
   private func answering(_ line: Int, _ work: () throws -> Void) throws {
     do {
       try work()
@@ -78,7 +78,7 @@ final class EntryLines {
     held.append((line, entry))
   }
 
-  /// Stores what was held, entries before what belongs to them.
+  /// Stores the kept lines, entries before the records that belong to them.
   private func addHeld() throws {
     let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
@@ -178,7 +178,7 @@ final class EntryLines {
 }
 
 extension TypedEntry {
-  /// Whether it needs an entry that it does not bring.
+  /// Whether it needs an entry that is not part of it.
   fileprivate var belongsToOthers: Bool { records.first?.draft.entryGuid != nil }
 }
 
@@ -196,7 +196,7 @@ extension String {
   }
 }
 
-/// What `add - --json` prints of a line; glucoport-json(5) documents its members.
+/// The output of `add - --json` for a line; glucoport-json(5) documents its members.
 struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String
@@ -204,13 +204,13 @@ struct EntryLineObject: Encodable {
   let reason: String?
 }
 
-/// Reads lines as they come, each bounded.
+/// Reads lines of limited length as they arrive.
 struct LineReader {
-  /// Far more than a record holds.
+  /// Far more than a record can have.
   static let maxBytes = 256 << 10
 
   struct Line {
-    /// Nil for a line that is too long, or no UTF-8.
+    /// Nil for a line that is too long or not UTF-8.
     let text: String?
   }
 

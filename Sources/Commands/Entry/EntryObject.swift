@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// A line of `add -` as JSON: an object of `list --format ndjson`, of which only the value, or the fields, have to be there.
+/// A line of `add -` as JSON: an object of `list --format ndjson`. Only the value or the fields are required.
 struct EntryObject {
   private var texts: [String: String] = [:]
   private var numbers: [String: Double] = [:]
@@ -13,7 +13,7 @@ struct EntryObject {
   private var fields = RecordFields()
   private var isDeleted = false
 
-  /// - Throws: `Failure` of category `badInput` for what is no such object.
+  /// - Throws: `Failure` of category `badInput` if the text is not such an object.
   init(json text: String) throws {
     var object = EntryObject()
     do throws(JSONError) {
@@ -48,7 +48,8 @@ struct EntryObject {
 
   /// The entry of the object.
   ///
-  /// - Parameter ids: those of what states none itself, if it has a time; else random ones are made.
+  /// - Parameter ids: ids for items that state none, if the object has a time; without a time, random ones
+  ///   are used.
   func entry(_ ids: EntryIDs, zone: LogbookZone) throws -> TypedEntry {
     guard !isDeleted else {
       throw Failure(.badInput, "a deleted record cannot be added; 'glucoport import' takes over deletions")

@@ -4,13 +4,13 @@ import ArgumentParser
 import Formats
 import Logbook
 
-/// The words and options of one entry, as `add` has them and as each line of `add -` does.
+/// The words and options of one entry, for `add` and for each line of `add -`.
 struct EntryOptions: ParsableArguments {
-  /// The marks that a person can state of a finger stick. The others are what devices and imports say.
+  /// The marks that a person can state for a finger stick. Only devices and imports state the others.
   static let marks: ReadingMarks = [
     .beforeMeal, .afterMeal, .fasting, .bedtime, .calibration, .controlSolution,
   ]
-  /// The kinds of readings that a person can type: a sensor's history is only imported.
+  /// The kinds of readings that a person can type. A sensor's history is only imported.
   static let kinds: [ReadingKind] = [.smbg, .scan, .ketone]
 
   @Argument(
@@ -57,11 +57,11 @@ struct EntryOptions: ParsableArguments {
     }
   }
 
-  /// The marks of a reading that is typed.
+  /// The marks of a typed reading.
   var readingMarks: ReadingMarks { (ReadingMarks(names: mark) ?? []).union(.manual) }
 }
 
-/// One line of `add -`, typed like the command.
+/// One line of `add -`, in the syntax of the command.
 struct EntryLine: ParsableArguments {
   @OptionGroup var options: EntryOptions
 }

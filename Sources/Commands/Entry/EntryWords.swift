@@ -3,15 +3,16 @@
 import Formats
 import Logbook
 
-/// What the words of an entry say: each amount by its unit, a number without one as glucose, all else as text.
+/// The meaning of the words of an entry: amounts by their units, numbers without a unit as glucose,
+/// everything else as text.
 struct EntryWords {
-  /// A reading that the words state.
+  /// A reading from the words.
   struct TypedValue: Hashable {
     let kind: ReadingKind
     let measurement: Measurement
   }
 
-  /// The kinds of records with amounts, in the order in which they are stored: what is eaten comes before its insulin.
+  /// The kinds of records with amounts, in the order in which they are stored: food comes before its insulin.
   static let recordKinds: [RecordKind] = [.food, .insulin, .exercise]
 
   private static let ketoneWords = ["ketones", "ketone"]
@@ -21,7 +22,7 @@ struct EntryWords {
   ]
 
   private(set) var readings: [TypedValue] = []
-  /// What the words say of records, by their kind.
+  /// The fields of records from the words, by kind.
   private(set) var changes: [RecordKind: FieldChanges] = [:]
   /// The text; nil for none.
   private(set) var text: String?
@@ -31,13 +32,13 @@ struct EntryWords {
   private let isForced: Bool
   private let kind: ReadingKind
 
-  /// - Parameter unit: that of the setting; nil for none.
+  /// - Parameter unit: the unit of the setting; nil for none.
   /// - Throws: `Failure` of category `usage` for words without a meaning, or with two.
   init(_ options: EntryOptions, unit: GlucoseUnit?) throws {
     (self.unit, isForced) = (unit, options.force)
     kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
     var texts: [String] = []
-    // '4.5 U' may be one word, and a text with blanks stays one.
+    // '4.5 U' may be one word. A text with blanks stays one word.
     var rest = options.words.flatMap { word in
       Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
     }[...]
@@ -63,7 +64,7 @@ struct EntryWords {
     try take(options)
   }
 
-  /// Whether they say nothing.
+  /// Whether they have no content.
   var isEmpty: Bool { readings.isEmpty && changes.isEmpty && text == nil }
 
   private static func text(_ words: [String], _ note: String?) throws -> String? {
@@ -83,7 +84,7 @@ struct EntryWords {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-  /// A number and what is written directly after it.
+  /// A number, and the text directly after it.
   private static func parts(of word: String) -> (number: String, unit: String) {
     let number = word.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
     return (String(number), String(word.dropFirst(number.count)))
@@ -93,7 +94,7 @@ struct EntryWords {
 // MARK: - Amounts
 
 extension EntryWords {
-  /// A unit of a field of a record, in lower case, with what it means.
+  /// The units of record fields in lower case, with their meaning.
   private static let recordUnits:
     [String: (kind: RecordKind, unit: RecordField.TypedUnit, field: RecordField)] =
       recordKinds.reduce(into: [:]) { units, kind in
@@ -139,7 +140,7 @@ extension EntryWords {
     }
   }
 
-  /// Whether a number counts what the next word names, as in '2 rolls'.
+  /// Whether a number counts the next word, as in '2 rolls'.
   private static func mayCount(_ number: String, _ next: String) -> Bool {
     let isText =
       !beginsNumber(next[...]) && RecordKind.insulin.details?.subtypes.contains(next.lowercased()) != true
@@ -157,7 +158,7 @@ extension EntryWords {
       "'\(displayed(unit))' in '\(displayed(word))' is not a unit. \(near)Units are \(alternatives(units)); for a text write --note \(word.shellWord)"
   }
 
-  /// A number with a point, whichever sign it is typed with.
+  /// A number with a decimal point, whether it is typed with a point or a comma.
   private static func pointed(_ text: String) throws -> String {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return text }
@@ -182,14 +183,14 @@ extension EntryWords {
 // MARK: - Readings
 
 extension EntryWords {
-  /// mg/dL that a person types: below, every meter shows LO, and above HI.
+  /// The range of typed mg/dL: below it every meter shows LO, and above it HI.
   private static let typedMilligrams = 20.0...600
   private static let typedMillimoles = 1.0...33.3
 
-  /// A number without a unit: glucose in the unit of the setting, or in the one that it fits.
+  /// A number without a unit: glucose in the unit of the setting, or in the only unit that fits.
   private mutating func add(bare text: String) throws {
     let number = try Self.number(text)
-    // No meter shows a part of a mg/dL.
+    // No meter shows decimals of mg/dL.
     let hasDecimals = text.contains { $0 == "." || $0 == "," }
     let fits = [GlucoseUnit.millimolesPerLitre, .milligramsPerDecilitre].filter { unit in
       unit == .millimolesPerLitre
@@ -271,7 +272,7 @@ extension EntryWords {
     }
   }
 
-  /// Refuses what only changes an entry where one is added: a subtype without a dose, and a mark without a reading.
+  /// Refuses words that only a correction can have: a subtype without a dose, and a mark without a reading.
   func requireWhole(_ options: EntryOptions) throws {
     guard !isEmpty else {
       throw Failure(.usage, "there is nothing to add; give an amount with its unit, such as 45g, or a text")

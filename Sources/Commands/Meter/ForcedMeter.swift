@@ -5,12 +5,12 @@ import USBTransport
 
 /// Meters whose USB ids are in no table, read by the driver that a person names.
 extension PluggedMeter {
-  /// Whether the driver does not know it by its ids.
+  /// Whether the driver does not know its ids.
   var isUnknown: Bool { driver.knownModel(device.vendorID, device.productID) == nil }
 
-  /// The devices with these ids. Where the driver knows the ids, what it knows of them holds.
+  /// The devices with these ids. For ids that the driver knows, its own facts are used.
   ///
-  /// - Throws: `Failure` of category `usage` for a device that has nothing over which the driver could reach a meter.
+  /// - Throws: `Failure` of category `usage` for a device without an interface that the driver can use.
   static func forced(
     _ usb: USBArgument, among devices: [PluggedDevice], driver: any MeterDriver.Type
   ) throws(Failure) -> [PluggedMeter] {
@@ -40,7 +40,7 @@ extension MeterDriver {
 }
 
 extension MeterLink {
-  /// Whether the device has an interface for it, as far as the system shows without opening it.
+  /// Whether the device has a suitable interface, as far as the system shows without opening it.
   fileprivate func fits(_ device: PluggedDevice) -> Bool {
     let classes = device.interfaceClasses
     if classes.isEmpty { return true }
@@ -49,7 +49,7 @@ extension MeterLink {
     case .disk: classes.contains(8)
     case .cdc: classes.contains(2)
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
-    // A chip with its own class may lack only its driver in the kernel, which opening it shows.
+    // A chip with its own class may only lack its driver in the kernel, which opening it shows.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
     }
   }

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport meter`: blood-glucose meters at the USB plug.
+/// `glucoport meter`: blood-glucose meters on USB.
 struct MeterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "meter", abstract: "List and inspect meters, set their clocks, record sessions.",

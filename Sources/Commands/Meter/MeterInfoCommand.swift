@@ -5,7 +5,7 @@ import Ingest
 import Logbook
 import USBTransport
 
-/// `glucoport meter info`: asks a meter who it is, and how its clock goes.
+/// `glucoport meter info`: reads the identity and the clock of a meter.
 struct MeterInfoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -48,7 +48,7 @@ struct MeterInfoCommand: ClassifiedCommand {
   }
 }
 
-/// A meter that was asked, as `meter info --json` prints it; glucoport-json(5) documents its members.
+/// A meter's answers, as `meter info --json` prints them; glucoport-json(5) documents the members.
 private struct MeterInfoObject: Encodable {
   let meter: MeterObject
   let driver: String

@@ -5,7 +5,7 @@ import Logbook
 import Meters
 import USBTransport
 
-/// `glucoport meter list`: what is plugged in, without opening it.
+/// `glucoport meter list`: lists the plugged meters without opening them.
 struct MeterListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -34,7 +34,7 @@ struct MeterListCommand: ClassifiedCommand {
   }
 }
 
-/// A meter at the plug in one line.
+/// A plugged meter in one line.
 enum MeterListing {
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
@@ -59,7 +59,7 @@ enum MeterListing {
   }
 }
 
-/// A meter at the plug, as `meter list --json` prints it; glucoport-json(5) documents its members.
+/// A plugged meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
 private struct MeterListObject: Encodable {
   let port: String
   let usb: String

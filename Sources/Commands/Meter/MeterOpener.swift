@@ -10,12 +10,12 @@ import USBTransport
   import Musl
 #endif
 
-/// Opens a session with the one meter that the options mean, until it is done or a signal comes.
+/// Opens a session with the one meter that the options select, until the session ends or a signal arrives.
 ///
-/// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
-/// found by beginning the work with each in turn; it ends as soon as the meter turns out to be another one.
+/// A meter is opened once, since some answer only once after each plugging in. So to find a serial number,
+/// the work starts with each meter in turn. It ends as soon as the meter turns out to be another one.
 struct MeterOpener {
-  /// What is between driver and meter, such as a recording.
+  /// Puts a layer between driver and meter, such as a recording.
   typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
 
   private struct IsAnotherMeter: Error {}
@@ -24,9 +24,9 @@ struct MeterOpener {
   private let options: MeterOptions
   private let readsAgain: Bool
 
-  /// - Parameter readsAgain: whether the work is done once more where the meter leaves the bus in the middle of it and is
-  ///   back within seconds. The kernel resets a device for a driver of another of its interfaces, such as that of a disk,
-  ///   just when it was plugged in. Only for work that may be done twice.
+  /// - Parameter readsAgain: whether to repeat the work once if the meter leaves the bus during it and
+  ///   returns within seconds. The kernel resets a newly plugged device for a driver of another of its
+  ///   interfaces, such as that of a disk. Only for work that may run twice.
   init(_ options: MeterOptions, readsAgain: Bool = false) {
     (self.options, self.readsAgain) = (options, readsAgain)
   }
@@ -34,9 +34,10 @@ struct MeterOpener {
   /// Opens the meter, does the work, and closes it in every case.
   ///
   /// - Parameters:
-  ///   - allowsObstacle: whether a model that cannot be read is meant, too.
-  ///   - work: what asks by itself which meter it is calls the connection's `onIdentity`.
-  /// - Throws: what the work throws; `ExitStatus` when a signal ended it; `Failure` where the meter is not plugged in.
+  ///   - allowsObstacle: whether to include a model that cannot be read.
+  ///   - work: calls the connection's `onIdentity` if it reads the meter's identity itself.
+  /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if the meter is not plugged
+  ///   in.
   func perform<Result>(
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
     _ work: (PluggedMeter, MeterConnection) throws -> Result
@@ -56,10 +57,10 @@ struct MeterOpener {
     return result
   }
 
-  /// The same for jobs that start when a meter is plugged in; nil where none is plugged in.
+  /// The same for jobs that start when a meter is plugged in; nil if none is plugged in.
   ///
-  /// - Throws: also `Failure` of category `temporary` where the meter has been unplugged again: the work is done when it is
-  ///   back. A meter that is there and cannot be read needs a person, and stays `unavailable`.
+  /// - Throws: also `Failure` of category `temporary` if the meter was unplugged again: the job runs again
+  ///   when it returns. A plugged meter that cannot be read needs a person, and stays `unavailable`.
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
@@ -90,7 +91,7 @@ extension MeterOpener {
     return PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
   }
 
-  /// One meter, or those that a serial number leaves to be asked; none where none is plugged in.
+  /// One meter, or those whose serial numbers must be read; none if none is plugged in.
   private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let candidates = try candidates(devices)
     let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
@@ -129,10 +130,10 @@ extension MeterOpener {
     }
   }
 
-  /// The meter at the same port, as soon as it is back; nil where it stays away.
+  /// The meter at the same port, once it is back; nil if it does not return.
   private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
     for _ in 0..<10 {
-      // A signal ends it early. One that is only being reset is back when its drivers are.
+      // A signal ends the wait early. A meter that is only being reset returns with its drivers.
       usleep(500_000)
       if SignalFlag.isRaised { return nil }
       let device = try bus.devices().first { device in
@@ -154,7 +155,7 @@ extension MeterOpener {
         let start = ContinuousClock.now
         connection.elapsed = { ContinuousClock.now - start }
         opened(connection)
-        // A signal ends it early, and then the next exchange.
+        // A signal ends the pause early, and then the next exchange.
         connection.pause = { usleep(UInt32($0) * 1000) }
         connection.onIdentity = { identity in
           let serial = options.serial ?? identity.device.serial

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import Meters
 
-/// The options that choose one meter of those that are plugged in.
+/// The options that select one of the plugged meters.
 struct MeterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -20,7 +20,7 @@ struct MeterOptions: ParsableArguments {
       valueName: "vendor:product[@port]"))
   var usb: USBArgument?
 
-  /// Whether any of them is there.
+  /// Whether any of them is given.
   var isGiven: Bool { driver != nil || usb != nil || serial != nil }
 
   func validate() throws {

@@ -36,7 +36,8 @@ struct MeterRecordCommand: ClassifiedCommand {
     let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
-      // A driver's own ids may be known and its session not: then a person who names it wants to find out.
+      // A driver may list a model's ids although it cannot read it. A person who names the driver wants to
+      // try.
       try MeterOpener(meterOptions).perform(
         allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
       ) { meter, connection in
@@ -74,7 +75,7 @@ struct MeterRecordCommand: ClassifiedCommand {
   }
 }
 
-/// How far the reading of a meter is.
+/// The progress of reading a meter.
 enum MeterProgress {
   static func text(_ name: String, _ done: Int, _ total: Int?) -> String {
     "\(displayed(name)): \(grouped(done))\(total.map { " of \(grouped($0))" } ?? "")"

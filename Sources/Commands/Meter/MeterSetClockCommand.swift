@@ -4,7 +4,7 @@ import ArgumentParser
 import Ingest
 import Logbook
 
-/// `glucoport meter set-clock`: the only thing that is ever written to a meter, and only when a person asks.
+/// `glucoport meter set-clock`: the only command that changes a meter, and only when a person runs it.
 struct MeterSetClockCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -46,7 +46,7 @@ struct MeterSetClockCommand: ClassifiedCommand {
 }
 
 extension MeterSetClockCommand {
-  /// Who the meter is and what it showed, and what it was set to.
+  /// The identity of the meter with its old time, and the new time.
   private typealias Change = (before: MeterIdentity, time: DeviceTime)
 
   private func show(_ change: Change, _ zone: LogbookZone, _ output: Output) {

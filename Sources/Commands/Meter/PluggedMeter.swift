@@ -3,16 +3,16 @@
 import Logbook
 import USBTransport
 
-/// A device at the plug, with the driver that knows it.
+/// A plugged device, with the driver that knows it.
 struct PluggedMeter {
   let device: PluggedDevice
   let driver: any MeterDriver.Type
   let model: MeterModel
 
-  /// What it is and where: `Contour Next USB at 1-1.4`.
+  /// The model and its port: `Contour Next USB at 1-1.4`.
   var place: String { "\(model.name) at \(device.port)" }
 
-  /// The file that has to be opened, as its link goes.
+  /// The file to be opened, after its link is followed.
   var node: String { isTerminal ? device.terminal ?? device.node : device.node }
 
   /// Whether this process may open it.
@@ -22,8 +22,8 @@ struct PluggedMeter {
     if case .terminal = model.link { true } else { false }
   }
 
-  /// The devices that these drivers know by ids of their own and, where `shared`, by ids that others use too. Where
-  /// several drivers know one, the first does.
+  /// The devices whose ids these drivers know. With `shared`, this includes ids that other products use as
+  /// well. If several drivers know a device, the first is used.
   static func among(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
   ) -> [PluggedMeter] {
@@ -39,9 +39,9 @@ struct PluggedMeter {
     }
   }
 
-  /// The one meter that is meant.
+  /// The only meter that the options can mean.
   ///
-  /// - Throws: `Failure`: `.unavailable` without one, `.usage` where a person has to choose.
+  /// - Throws: `Failure`: `.unavailable` without one, `.usage` if a person must choose.
   static func only(
     of devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) throws(Failure) -> PluggedMeter {
@@ -50,9 +50,9 @@ struct PluggedMeter {
     return try only(of: meters)
   }
 
-  /// The one meter of those that may be meant.
+  /// The only meter of the list.
   ///
-  /// - Throws: `Failure` of category `usage` where a person has to choose.
+  /// - Throws: `Failure` of category `usage` if a person must choose.
   static func only(of meters: [PluggedMeter]) throws(Failure) -> PluggedMeter {
     guard meters.count == 1 else {
       let names = meters.map { "\(displayed($0.place)) (\($0.driver.id))" }.joined(separator: ", ")
@@ -64,7 +64,7 @@ struct PluggedMeter {
     return meters[0]
   }
 
-  /// The meters that a driver's id leaves to choose from. Whoever names a driver means its shared ids, too.
+  /// The meters for a driver's id. A person who names a driver also means its shared ids.
   static func candidates(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) -> [PluggedMeter] {
@@ -72,7 +72,7 @@ struct PluggedMeter {
     return among(devices, drivers: chosen, shared: driver != nil)
   }
 
-  /// What to say where no meter is found.
+  /// The failure if no meter is found.
   static func none(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?, usb: USBArgument? = nil
   ) -> Failure {
@@ -97,7 +97,7 @@ struct PluggedMeter {
         + "choose one with --driver")
   }
 
-  /// The drivers that know a device's ids as ids which others use, too.
+  /// The drivers that know a device's ids as ids that other products use, too.
   static func sharing(
     _ device: PluggedDevice, _ drivers: [any MeterDriver.Type]
   ) -> [any MeterDriver.Type] {

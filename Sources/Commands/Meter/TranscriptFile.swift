@@ -8,15 +8,15 @@ import Logbook
   import Musl
 #endif
 
-/// A file with a transcript: written line by line as the session goes on, and read at once.
+/// A file with a transcript: written line by line during the session, and read completely.
 final class TranscriptFile {
-  /// The largest transcript that is read: that of a meter with 100,000 readings stays below.
+  /// The maximum size of a transcript to read. That of a meter with 100,000 readings is smaller.
   static let maxBytes = 256 << 20
 
   private let path: String
   private var descriptor: Int32
 
-  /// A new file, its owner's alone.
+  /// A new file, accessible only to its owner.
   init(creating path: String) throws(Failure) {
     self.path = path
     descriptor = open(PathText.bytes(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -45,7 +45,7 @@ final class TranscriptFile {
     guard code == 0 else { throw failure() }
   }
 
-  /// Takes the file away.
+  /// Removes the file.
   func remove() { unlink(PathText.bytes(path)) }
 
   private func failure() -> Failure {
@@ -74,7 +74,7 @@ final class TranscriptFile {
     return bytes
   }
 
-  /// What is there, up to the first byte that is too many.
+  /// All bytes, or a few more than the maximum if there are too many.
   private static func bytes(of descriptor: Int32, _ path: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)

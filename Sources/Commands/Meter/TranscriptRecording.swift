@@ -4,9 +4,10 @@ import Logbook
 import Meters
 import USBTransport
 
-/// The recording of one session into a file: written as the session goes on or, without the person, when it is over.
+/// The recording of one session in a file. It is written during the session; an anonymous one is written
+/// after its end.
 final class TranscriptRecording {
-  /// What was recorded; nil before the meter was opened, and after it turned out to be another one.
+  /// The transcript so far; nil before the meter is opened, and after it turned out to be another one.
   private(set) var transcript: Transcript?
 
   private let path: String
@@ -34,12 +35,12 @@ final class TranscriptRecording {
       transport, milliseconds: { Int((ContinuousClock.now - start) / .milliseconds(1)) },
       note: { step in
         self.transcript?.steps.append(step)
-        // Of a meter that was dropped the good-bye still goes.
+        // After a recording was dropped, the end of the session is still sent to the meter.
         if !self.isAnonymous, self.file != nil { try file.write(Transcript.line(step)) }
       })
   }
 
-  /// Ends the recording where the session turns out to be with another meter than the one that is meant.
+  /// Ends the recording if the session turns out to be with another meter than the requested one.
   func check(_ connection: MeterConnection) {
     let recognise = connection.onIdentity
     connection.onIdentity = { identity in
@@ -54,7 +55,7 @@ final class TranscriptRecording {
 
   /// Completes the file.
   ///
-  /// - Throws: `Failure`; a session that its driver cannot make anonymous is not kept.
+  /// - Throws: `Failure`. A session that its driver cannot make anonymous is not kept.
   func finish() throws {
     guard let file, let driver, let transcript else { return }
     if isAnonymous {

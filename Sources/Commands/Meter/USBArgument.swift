@@ -4,8 +4,8 @@ import ArgumentParser
 import Logbook
 import USBTransport
 
-/// A device at the USB plug by its ids, as `lsusb` prints them, and by its port where two have the same ids:
-/// `0403:6015`, `0403:6015@1-1.4`.
+/// A USB device by its ids, as `lsusb` prints them, and by its port if two have the same ids: `0403:6015`,
+/// `0403:6015@1-1.4`.
 struct USBArgument: ExpressibleByArgument, Equatable {
   let vendorID: UInt16
   let productID: UInt16
@@ -20,7 +20,7 @@ struct USBArgument: ExpressibleByArgument, Equatable {
     port = parts.count == 2 ? String(parts[1]) : nil
   }
 
-  /// The ids and the port as they are typed.
+  /// The ids and the port in the form of the command line.
   var text: String { MeterModel.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
 
   func matches(_ device: PluggedDevice) -> Bool {
@@ -32,7 +32,7 @@ struct USBArgument: ExpressibleByArgument, Equatable {
     return UInt16(text, radix: 16)
   }
 
-  /// `1-1.4`, as the kernel names a port.
+  /// Whether this is the kernel's name of a port, such as `1-1.4`.
   private static func isPort(_ text: Substring) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.count == 2

@@ -2,16 +2,18 @@
 
 import Logbook
 
-/// Rules for udev: one for each id that a driver knows, each on that very id.
+/// Rules for udev: one for each id that a driver knows, for exactly that id.
 ///
-/// The person at the seat gets in by `uaccess`, a cron job by the group; nobody else does.
+/// `uaccess` gives access to the person at the seat, and the group gives it to cron jobs. All other users
+/// have none.
 enum UdevRules {
-  /// - Parameter others: devices that no driver knows, and that are opened by one all the same.
+  /// - Parameter others: devices that no driver knows, but that a driver opens on request.
   static func lines(
     _ drivers: [any MeterDriver.Type], group: String, shared: Bool, others: [USBArgument] = []
   ) -> [String] {
     var seen: Set<String> = []
-    // Whatever else happens to a device, such as the binding of a driver, may not take the rules off it.
+    // The rules apply to all events except the removal. Otherwise the binding of a driver, for example, would
+    // undo them.
     var lines = ["# Blood-glucose meters, by glucoport.", "ACTION==\"remove\", GOTO=\"glucoport_end\""]
     for driver in drivers {
       let own = driver.models.filter { shared || !$0.isShared }.flatMap { model in
@@ -26,7 +28,7 @@ enum UdevRules {
     return lines + ["", "LABEL=\"glucoport_end\""]
   }
 
-  /// Whether this can be the name of a group, and nothing else.
+  /// Whether this is a valid name of a group, and nothing else.
   static func isGroup(_ name: String) -> Bool {
     let letters = name.utf8.allSatisfy { byte in
       (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x5F
@@ -38,12 +40,12 @@ enum UdevRules {
   private static func rules(for model: MeterModel, group: String) -> [String] {
     let ids = (model.vendorID, model.productID)
     let device = deviceMatch(ids) + access(group)
-    // A cable says nothing of the meter behind it, so that nothing can be imported unasked.
+    // A cable does not identify the meter at its end, so nothing can be imported automatically.
     let start = model.isShared || model.obstacle != nil ? "" : ", " + importStart
     switch model.link {
     case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group) + start]
     case .cdc: return [device + ", " + ignoredByModems + start]
-    // A disk that the desktop mounts is one that a driver may not have.
+    // A driver may not be able to open a disk that the desktop has mounted.
     case .disk:
       return [device + start, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
     case .hid, .bulk, .cp2110: return [device + start]
@@ -54,11 +56,11 @@ enum UdevRules {
 extension UdevRules {
   private typealias IDs = (vendor: UInt16, product: UInt16)
 
-  /// ModemManager would ask every serial line whether it is a modem, and the meter behind it would not answer.
+  /// ModemManager would probe every serial line for a modem, and the meter would not answer to that.
   private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
 
-  /// Starts the import of each user whose service manager runs; a unit that is not installed is ignored. A program that
-  /// udev runs itself would be killed, and would have no network.
+  /// Starts the import of each user whose service manager runs; a unit that is not installed is ignored. udev
+  /// would kill a program that it runs itself, and gives it no network.
   private static let importStart = "TAG+=\"systemd\", ENV{SYSTEMD_USER_WANTS}+=\"glucoport-meter.service\""
 
   private static func rule(for device: USBArgument, _ group: String) -> String {

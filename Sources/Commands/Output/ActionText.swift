@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// What a person did to readings and records, in one line.
+/// An action of a person on readings and records, in one line.
 enum ActionText {
   static func line(_ action: PersonAction) -> String {
     "-  \(DeviceTime(seconds: action.madeAt).text)Z  \(summary(action))\(action.isUndone ? " · undone" : "")"
@@ -20,7 +20,7 @@ enum ActionText {
       }
     let subjects = subjects(action)
     guard let first = subjects.first else { return verb }
-    // Of a deletion, the entry rather than what belonged to it.
+    // For a deletion, show the entry and not the records that belonged to it.
     let entry =
       subjects.first { $0.reading != nil } ?? subjects.first { $0.state.entryGuid == nil }
       ?? first
@@ -29,7 +29,7 @@ enum ActionText {
     return "\(verb) \(summary(entry))" + (others > 0 ? ", and \(counted(others, what))" : "")
   }
 
-  /// What it changed. A corrected entry hides the reading in whose place another one is.
+  /// The changed subjects. In a corrected entry, a hidden reading is left out if another one replaces it.
   private static func subjects(_ action: PersonAction) -> [PersonAction.Subject] {
     action.subjects.filter { subject in
       let isReplaced = action.kind == .edit && subject.state.kind == .withdrawal && subject.reading == nil
@@ -54,7 +54,8 @@ enum ActionText {
   }
 }
 
-/// What `undo --json` and `redo --json` print of an action, and `log --json` lists; glucoport-json(5) documents its members.
+/// An action in the output of `undo --json`, `redo --json` and `log --json`; glucoport-json(5) documents its
+/// members.
 struct ActionObject: Encodable {
   let action: String
   let madeAt: String
@@ -64,7 +65,7 @@ struct ActionObject: Encodable {
   let left: [String]?
   let dryRun: Bool?
 
-  /// One that is listed.
+  /// A listed action.
   init(_ action: PersonAction) {
     self.action = action.kind.rawValue
     madeAt = instant(action.madeAt)
@@ -74,7 +75,7 @@ struct ActionObject: Encodable {
     (left, dryRun) = (nil, nil)
   }
 
-  /// One that was undone or redone.
+  /// An action that was undone or redone.
   init(
     _ action: PersonAction, _ direction: UndoDirection, _ outcome: ActionOutcome, isDryRun: Bool
   ) {

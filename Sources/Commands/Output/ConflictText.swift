@@ -3,9 +3,9 @@
 import Logbook
 import LogbookStore
 
-/// A conflict in lines.
+/// A conflict as lines of text.
 enum ConflictText {
-  /// What a person has to do.
+  /// The advice for pending conflicts.
   static func pending(_ count: Int) -> String {
     counted(count, "conflict needs", "conflicts need")
       + " a decision; 'glucoport conflict list' shows \(count == 1 ? "it" : "them")"
@@ -18,7 +18,7 @@ enum ConflictText {
       "\(conflict.mine.deviceTime.text.replacing("T", with: " "))  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
-  /// The record, when each side was edited, and each part that differs with its text on every side.
+  /// The record, when each side was edited, and each different part with its text on every side.
   static func lines(_ conflict: RecordConflict) -> [String] {
     var lines = [line(conflict), "  id      \(conflict.guid)"]
     if conflict.cause == .edited {

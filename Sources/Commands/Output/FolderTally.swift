@@ -4,7 +4,7 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// What the files of a folder brought together.
+/// The sum of the results for the files of a folder.
 struct FolderTally {
   private var inputs = 0
   private var counts = IngestCounts()
@@ -12,7 +12,7 @@ struct FolderTally {
   private var reasons: [String: Int] = [:]
   private var duplicates: [String: Int] = [:]
 
-  /// Adds what an input brought.
+  /// Adds the results of an input.
   mutating func add(_ report: ImportReport) {
     inputs += 1
     formats[report.format, default: 0] += 1
@@ -23,10 +23,10 @@ struct FolderTally {
     }
   }
 
-  /// Counts a file that is no export.
+  /// Counts a file that is not an export.
   mutating func passOver(_ reason: String) { reasons[reason, default: 0] += 1 }
 
-  /// The summary for people.
+  /// The summary as text.
   func lines(of folder: String, isDryRun: Bool) -> [String] {
     let passedOver = reasons.values.reduce(0, +)
     let kinds = formats.keys.sorted().map { "\($0) \(grouped(formats[$0] ?? 0))" }.joined(separator: ", ")

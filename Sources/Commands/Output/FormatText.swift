@@ -2,17 +2,17 @@
 
 import Formats
 
-/// What a format is, for people.
+/// The description of a format as text.
 enum FormatText {
   private static let columns = 78
 
-  /// Its line in the list of all formats.
+  /// The line in the list of all formats.
   static func line(_ format: ExportFormatInfo) -> String {
     let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
     return "\(format.id)\(blanks)\(format.title): \(format.summary)"
   }
 
-  /// Everything about it.
+  /// All facts about a format.
   static func lines(_ format: ExportFormatInfo) -> [String] {
     let page = format.page
     let parts = [
@@ -23,7 +23,7 @@ enum FormatText {
       + parts.flatMap { title, items in [title] + items.flatMap(indented) }
   }
 
-  /// A text as lines that fit into a terminal; those behind the first are indented further.
+  /// A text as lines that fit into a terminal. Lines after the first are indented further.
   private static func indented(_ text: String) -> [String] {
     var lines: [String] = []
     var line = " "

@@ -3,7 +3,7 @@
 import Formats
 import LogbookStore
 
-/// What the store holds, as an export states it.
+/// Stored items in the form of an export.
 extension GlucoportItem {
   init(_ item: StoredItem) {
     switch item {

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// What of an import another source states, too: said once, when it comes.
+/// The items of an import that another source states, too. They are reported once, after the import.
 struct ImportDoubles {
   /// New items that count once together with those of another source.
   struct Line: Hashable {
@@ -15,11 +15,11 @@ struct ImportDoubles {
   }
 
   private(set) var counts: [Line: Int] = [:]
-  /// New finger sticks that are the own values of a sensor, which is the other source.
+  /// New finger sticks that are a sensor's own values; the other source is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
-  /// Looks at the time of what the import brought, and at nothing else; nothing where it brought nothing that is counted.
+  /// Reads only the period of the new items; nothing if the import brought no items that are counted.
   init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
     guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
     // Shown times and instants are less than two days apart.
@@ -39,7 +39,7 @@ struct ImportDoubles {
     doubts = statistics.finishDoubts()
   }
 
-  /// How many items of the import another source states, too.
+  /// The number of items of the import that another source states, too.
   var items: Int { counts.values.reduce(0, +) }
 
   private mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
@@ -59,7 +59,7 @@ struct ImportDoubles {
 // MARK: - For people
 
 extension ImportDoubles {
-  /// Each with the command that decides otherwise.
+  /// Lines of text, each with the command to decide otherwise.
   var lines: [String] {
     Self.sorted(counts).map { line, items in
       let words = [line.source.text, line.other.text].map(\.shellWord)
@@ -75,14 +75,14 @@ extension ImportDoubles {
       } + doubts.flatMap(CountText.lines)
   }
 
-  /// The same for programs.
+  /// The same for JSON.
   var objects: [DoubledObject] {
     Self.sorted(counts).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
     }
   }
 
-  /// The finger sticks that are a sensor's own values, for programs.
+  /// The finger sticks that are a sensor's own values, for JSON.
   var sensorCopyObjects: [DoubledObject] {
     Self.sorted(sensorCopies).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
@@ -98,11 +98,11 @@ extension ImportDoubles {
   }
 }
 
-/// How many items of each of some imports another source states, too.
+/// For several imports: the numbers of items that another source states, too.
 struct DoubledByImport {
   private var counts: [Int64: Int] = [:]
 
-  /// Looks at the time of what these imports brought.
+  /// Reads only the period of these imports' items.
   init(_ ingests: [IngestEntry], _ store: Store) throws {
     let times = try ingests.map { try $0.readCounts() }.flatMap { [$0.firstCounted, $0.lastCounted] }
       .compactMap(\.self)
@@ -123,12 +123,12 @@ struct DoubledByImport {
     }
   }
 
-  /// How many items of an import.
+  /// The number for one import.
   subscript(ingest: Int64) -> Int { counts[ingest] ?? 0 }
 }
 
 extension Statistics {
-  /// Takes the next item that is counted.
+  /// Adds the next item that is counted.
   fileprivate mutating func add(
     _ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem, isContext: Bool
   ) {
@@ -144,7 +144,7 @@ extension Statistics {
 }
 
 extension StoredItem {
-  /// The ingest that brought it; nil for what none did.
+  /// The ingest that stored it; nil if none did.
   fileprivate var ingest: Int64? {
     switch self {
     case .reading(let reading): reading.ingest

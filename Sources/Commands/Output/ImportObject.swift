@@ -4,7 +4,7 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// What an import did, as `import --json` prints it; glucoport-json(5) documents its members.
+/// The results of an import, as `import --json` prints them; glucoport-json(5) documents the members.
 struct ImportObject: Encodable {
   private struct Head: Encodable {
     let source: String
@@ -48,7 +48,7 @@ struct ImportObject: Encodable {
   }
 }
 
-/// What was decided on one subject.
+/// A decision on one subject.
 struct DecisionObject: Encodable {
   let value: String
   let basis: String

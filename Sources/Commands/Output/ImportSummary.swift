@@ -5,7 +5,7 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// What an import did, for people.
+/// The results of an import as text.
 enum ImportSummary {
   static func lines(
     _ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool, rejectsFile: String?
@@ -31,7 +31,7 @@ enum ImportSummary {
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 
-  /// What a signal left of an import.
+  /// The results of an import that a signal ended.
   static func line(_ interruption: ImportInterruption, isDryRun: Bool) -> String {
     let counts = interruption.stored
     let records = counts.newRecords + counts.updatedRecords
@@ -43,7 +43,7 @@ enum ImportSummary {
     return "\(displayed(interruption.source)): interrupted; \(outcome)"
   }
 
-  /// What became of the readings, and of the records where there are any.
+  /// The results for the readings, and for the records if there are any.
   static func lines(_ counts: IngestCounts) -> [String] {
     var lines = [
       "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
@@ -62,7 +62,7 @@ enum ImportSummary {
     return lines
   }
 
-  /// How many items were not taken, by the reason, the most frequent first; nil for none.
+  /// The numbers of rejected items by reason, the most frequent first; nil for none.
   static func notTaken(_ counts: [String: Int]) -> String? {
     if counts.isEmpty { return nil }
     let reasons = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -70,14 +70,14 @@ enum ImportSummary {
       + reasons.map { "\(grouped($0.value)) (\(displayed($0.key)))" }.joined(separator: ", ")
   }
 
-  /// What was not imported, by name; nil for nothing.
+  /// The kinds that were not imported, by name; nil for none.
   static func skipped(_ counts: IngestCounts) -> String? {
     if counts.skipped.isEmpty { return nil }
     let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
     return "not imported: " + names.joined(separator: ", ")
   }
 
-  /// What was decided about an input, without its format, which comes first.
+  /// The decisions about an input, except its format, which is in the title.
   static func decisions(_ decisions: [Decision]) -> String {
     decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))" }
       .joined(separator: " · ")
@@ -87,7 +87,7 @@ enum ImportSummary {
     let title =
       report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
       ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
-    // An export of nothing, as a server answers where it has nothing.
+    // An export without values, as a server returns it if it has none.
     let isEmpty =
       report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
     let readings = isEmpty ? "no values" : counted(report.counts.readings, "reading")

@@ -18,7 +18,7 @@ struct IngestObject: Encodable {
   let meter: MeterObject?
   let clock: ClockObject?
 
-  /// - Throws: `Failure` of category `inputOutput` for counts that another program may have written.
+  /// - Throws: `Failure` of category `inputOutput` for counts that another program wrote.
   init(_ ingest: IngestEntry) throws {
     id = ingest.id
     source = ingest.source
@@ -28,7 +28,7 @@ struct IngestObject: Encodable {
     finishedAt = ingest.finishedAt.map(instant)
     outcome = ingest.outcome
     undone = ingest.isUndone
-    // An import that did not end, or a download, holds only some of them; every object has all.
+    // A failed import, or a download, stores only some of the counts. Every object has all of them.
     counts = try ingest.readCounts()
     decisions = JSONFragment(ingest.decisions)
     meter = ingest.meter.map { MeterObject($0, firmware: ingest.firmware) }
@@ -56,7 +56,7 @@ struct ListedIngestObject: Encodable {
   }
 }
 
-/// An ingest with the rejections that were kept, as `log NUMBER --json` prints it.
+/// An ingest with the stored rejections, as `log NUMBER --json` prints it.
 struct IngestDetailsObject: Encodable {
   private struct Rejections: Encodable {
     let rejections: [RejectionObject]
@@ -77,7 +77,7 @@ struct IngestDetailsObject: Encodable {
   }
 }
 
-/// One item that was not accepted.
+/// One rejected item.
 struct RejectionObject: Encodable {
   let line: Int64
   let reason: String

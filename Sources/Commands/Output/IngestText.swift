@@ -5,7 +5,7 @@ import LogbookStore
 
 /// An ingest in one line.
 enum IngestText {
-  /// - Parameter doubled: how many of its items another source states, too.
+  /// - Parameter doubled: the number of its items that another source states, too.
   static func line(_ ingest: IngestEntry, doubled: Int = 0) -> String {
     let undone = ingest.isUndone ? " · undone" : ""
     let outcome = (ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))") + undone
@@ -13,7 +13,7 @@ enum IngestText {
       "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(doubled > 0 ? " · doubled \(grouped(doubled))" : "")\(outcome)"
   }
 
-  /// The readings that came, and the records; of an import of records alone only these.
+  /// The numbers of readings and records; only of records if the import had no readings.
   private static func items(_ ingest: IngestEntry) -> String {
     let readings = "new \(grouped(ingest.new)) · known \(grouped(ingest.known))"
     let (new, known, updated) = ingest.records
@@ -24,7 +24,7 @@ enum IngestText {
     return ingest.new + ingest.known > 0 ? readings + " · " + records : records
   }
 
-  /// Everything that the store knows of an ingest: one line for each part, and for each rejection that was kept.
+  /// All stored facts about an ingest: one line for each fact, and one for each stored rejection.
   static func details(
     _ ingest: IngestEntry, _ rejections: [Rejection], _ doubles: ImportDoubles
   ) throws -> [String] {
@@ -50,7 +50,7 @@ enum IngestText {
 
   private static func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-  /// An ingest without an end was killed, or runs at this moment.
+  /// An ingest without an end was killed, or is running.
   private static func outcomeWords(_ outcome: String) -> String {
     outcome == "running" ? "not finished" : outcome == "truncated" ? "input truncated" : outcome
   }

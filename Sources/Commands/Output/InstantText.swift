@@ -2,5 +2,5 @@
 
 import Logbook
 
-/// An instant in UTC seconds, as people and programs read it.
+/// An instant in UTC seconds as text.
 func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }

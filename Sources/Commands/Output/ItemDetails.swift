@@ -4,7 +4,7 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// Everything about one item, for people and as the object of `show --json`.
+/// All facts about one item, as text and as the object of `show --json`.
 struct ItemDetails {
   private let store: Store
 
@@ -23,7 +23,7 @@ struct ItemDetails {
     }
   }
 
-  /// One line for each part.
+  /// One line for each fact.
   func lines(_ item: StoredItem) throws -> [String] {
     let cells = GlucoportCells(GlucoportItem(item))
     let parts = GlucoportColumn.allCases.compactMap { column -> String? in
@@ -33,7 +33,8 @@ struct ItemDetails {
     return try parts + moreLines(item)
   }
 
-  /// What people read otherwise than programs do: numbers as the meter shows them, and a mark only where there is one.
+  /// Texts for people that differ from those for programs: numbers as the meter shows them, and flags only if
+  /// they are set.
   private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
     let reading: StoredReading
     switch item {
@@ -100,13 +101,13 @@ extension ItemDetails {
     }
   }
 
-  /// Nothing for what is synced.
+  /// No line for a synced item.
   private func stateLine(_ state: SyncState) -> [String] {
     let advice = state.reason == .conflict ? "; see 'glucoport conflict show'" : ""
     return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
   }
 
-  /// The words for the record itself, else those for the content of an attachment of it.
+  /// The reason for the record itself, else the one for the content of an attachment of it.
   private func refusal(of record: StoredRecord) throws -> String? {
     try record.refusal ?? store.attachments(of: record.guid).lazy.compactMap(\.refusal).first
   }
@@ -115,7 +116,7 @@ extension ItemDetails {
     reason.map { [line("refused", displayed($0))] } ?? []
   }
 
-  /// How the meter's clock went when this reading was read from it.
+  /// The state of the meter's clock when this reading was read from it.
   private func clockLine(_ ingest: Int64) throws -> [String] {
     try store.ingest(ingest)?.clock.map { [line("clock", MeterText.line($0))] } ?? []
   }

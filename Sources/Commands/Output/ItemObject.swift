@@ -2,7 +2,7 @@
 
 import Formats
 
-/// An item with the members of its export, and what the store knows of it.
+/// An item with the members of its export, and its state in the store.
 struct ItemObject: Encodable {
   enum More {
     case reading(ReadingObject)
@@ -21,7 +21,7 @@ struct ItemObject: Encodable {
   }
 }
 
-/// What the store knows of a reading.
+/// The state of a reading in the store.
 struct ReadingObject: Encodable {
   let id: String
   let ingest: Int64
@@ -33,14 +33,14 @@ struct ReadingObject: Encodable {
   let clock: ClockObject?
 }
 
-/// Another value that a source gave for a reading.
+/// Another value that a source had for a reading.
 struct RevisionObject: Encodable {
   let value: String
   let unit: String
   let ingest: Int64
 }
 
-/// What the store knows of a record.
+/// The state of a record in the store.
 struct RecordObject: Encodable {
   let withdrawn: Bool
   let version: Int

@@ -4,26 +4,27 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// Writes items of the store one after the other.
+/// Writes stored items one after the other.
 protocol ItemWriter {
   mutating func begin()
   mutating func write(_ item: StoredItem)
-  /// Ends the output; says what this form could not take.
+  /// Ends the output. Returns messages about content that this form cannot represent.
   mutating func end() -> [String]
 }
 
-/// A table for people.
+/// A table of text.
 struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
-  /// Whether readings have their short ids where records have theirs.
+  /// Whether readings have their short ids, in the column of the records' ids.
   var showsIDs = false
-  /// Whether what is pending to be sent is marked. Without a remote that is everything, and says nothing.
+  /// Whether pending items are marked. Without a remote everything is pending, so a mark would have no
+  /// meaning.
   var marksQueued = false
-  /// What an upload has under way.
+  /// The activity of uploads.
   var activity = SyncActivity.none
-  /// What draws a bar beside each value; nil for none.
+  /// Draws a bar next to each value; nil for none.
   var bars: ListBars?
 
   func begin() {}
@@ -84,7 +85,7 @@ func value(_ measurement: Measurement, _ unit: GlucoseUnit) -> String {
   }
 }
 
-/// A device as people know it.
+/// The name of a device in lists.
 func deviceName(_ device: Device) -> String {
   [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
 }
@@ -113,7 +114,8 @@ struct OwnFormatWriter: ItemWriter {
   func end() -> [String] { [] }
 }
 
-/// Readings as documents of another format, with all parts of the identity in each. What it cannot hold is counted.
+/// Readings as documents of another format, each with all parts of the identity. Content that the format
+/// cannot represent is counted.
 struct DocumentItemWriter<Writer: ReadingDocumentWriter>: ItemWriter {
   private let output: Output
   private var writer: Writer

@@ -3,12 +3,13 @@
 import Ingest
 import Logbook
 
-/// A meter and its clock, for people.
+/// A meter and its clock, as text.
 enum MeterText {
   /// Both clocks at one moment, and the meter's lead in seconds.
   typealias Clock = (comparison: ClockComparison, difference: Int64)
 
-  /// Vendor, model, serial number and firmware, as far as they are known. Hostile text: strip it before it is shown.
+  /// Vendor, model, serial number and firmware, as far as they are known. Not sanitised: use `displayed`
+  /// before showing it.
   static func name(_ meter: Device, firmware: String?) -> String {
     deviceName(meter) + (firmware.map { $0.isEmpty ? "" : " · firmware \($0)" } ?? "")
   }
@@ -22,7 +23,7 @@ enum MeterText {
   }
 }
 
-/// A meter as glucoport-json(5) documents its members.
+/// A meter; glucoport-json(5) documents its members.
 struct MeterObject: Encodable {
   let vendor: String
   let model: String
@@ -39,7 +40,7 @@ struct MeterObject: Encodable {
   init(_ identity: MeterIdentity) { self.init(identity.device, firmware: identity.firmware) }
 }
 
-/// A meter's clock beside the host's at one moment.
+/// A meter's clock and the host's at one moment.
 struct ClockObject: Encodable {
   let meter: String
   let host: String

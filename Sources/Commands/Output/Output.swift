@@ -8,40 +8,40 @@ import Logbook
   import Musl
 #endif
 
-/// The reader of standard output has left.
+/// The reader of standard output closed it.
 struct ReaderLeft: Error {}
 
-/// The one place that writes to standard output and standard error.
+/// The only code that writes to standard output and standard error.
 final class Output {
   private static let bufferSize = 64 * 1024
 
-  /// The person of whom a command that goes over several ones speaks.
+  /// The person for whom a command runs, if it runs for several.
   @TaskLocal static var subject: String?
 
   private var buffer: [UInt8] = []
   private var failure: Failure?
   private var hasReaderLeft = false
 
-  /// A result on standard output.
+  /// Writes a result to standard output, with a line end.
   func line(_ text: String) {
     write(text)
     buffer.append(0x0A)
   }
 
-  /// A result on standard output without a line end.
+  /// Writes a result to standard output, without a line end.
   func write(_ text: String) {
     buffer.append(contentsOf: text.utf8)
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// A result on standard output as one line of JSON.
+  /// Writes a result to standard output as one line of JSON.
   ///
-  /// - Throws: `EncodingError` for what JSON cannot hold.
+  /// - Throws: `EncodingError` for values that JSON cannot represent.
   func json(_ value: some Encodable) throws { line(TerminalText.json(try OrderedJSON.text(value))) }
 
-  /// A result on standard output: one JSON object, or lines for people.
+  /// Writes a result to standard output: one JSON object, or lines of text.
   ///
-  /// - Throws: `EncodingError` for what JSON cannot hold, and what the arguments throw.
+  /// - Throws: `EncodingError` for values that JSON cannot represent, and errors of the arguments.
   func result(
     asJSON: Bool, _ object: @autoclosure () throws -> some Encodable,
     orLines lines: @autoclosure () throws -> [String]
@@ -50,20 +50,20 @@ final class Output {
     for text in try lines() { line(text) }
   }
 
-  /// Text on standard output in its bytes.
+  /// Writes the bytes of a text to standard output.
   func write(_ bytes: [UInt8]) {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// A result on standard output that is no text.
+  /// Writes a result that is not text to standard output.
   func bytes(_ bytes: UnsafeRawBufferPointer) {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// A message on standard error, behind the results so far. Here nothing of it is left that a terminal would obey, whoever
-  /// gave the names and reasons in it.
+  /// Writes a message to standard error, after the results so far. Control sequences for terminals are
+  /// removed from it, since names and reasons in it may come from anywhere.
   func message(_ text: String) {
     flush()
     let program = "glucoport: "
@@ -74,35 +74,37 @@ final class Output {
     send(Array((TerminalText.lines(named) + "\n").utf8), to: STDERR_FILENO)
   }
 
-  /// Rewrites the last line of a terminal's standard error, cut to its width: only the last line can be rewritten.
+  /// Rewrites the last line of standard error on a terminal. It is truncated to the width, since only one
+  /// line can be rewritten.
   func progress(_ text: String) {
     let line = fitting(TerminalText.line(text), columns: Host.terminalColumns(STDERR_FILENO))
     send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
   }
 
-  /// Ends work whose results nobody reads any more, as behind 'head': quietly, since that is no failure.
+  /// Ends work whose results nothing reads any more, for example with 'head'. This is no failure, and prints
+  /// nothing.
   ///
   /// - Throws: `ReaderLeft`.
   func checkReader() throws {
     if hasReaderLeft { throw ReaderLeft() }
   }
 
-  /// Passes on what is buffered; false when nobody takes it any more.
+  /// Writes the buffered results; false if nothing reads them any more.
   func pass() -> Bool {
     flush()
     return !hasReaderLeft && failure == nil
   }
 
-  /// Writes what is buffered.
+  /// Writes the buffered results.
   ///
-  /// - Throws: `Failure` when standard output could not be written, such as on a full disk.
+  /// - Throws: `Failure` if standard output could not be written, for example on a full disk.
   func finish() throws {
     flush()
     if let failure { throw failure }
   }
 
   private func flush() {
-    // A reader that has left, as 'head' does, wants no more, and is no failure.
+    // A reader that closed the pipe, such as 'head', needs no more. This is no failure.
     if failure == nil, !send(buffer, to: STDOUT_FILENO) {
       if errno == EPIPE {
         hasReaderLeft = true
@@ -127,8 +129,8 @@ final class Output {
   }
 }
 
-/// Text that stays below so many columns of a terminal, with a mark where it is cut: a terminal may begin another line
-/// behind its last column. From U+1100 on characters are taken for wide ones, so that a line may only turn out short.
+/// A text that is shorter than a number of columns, with a mark where it is truncated: a terminal may wrap
+/// after its last column. Characters from U+1100 on count as wide, so that a line is never too long.
 func fitting(_ text: String, columns: Int) -> String {
   let width = { (character: Character) in
     character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1

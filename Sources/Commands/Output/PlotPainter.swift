@@ -10,7 +10,7 @@ import Report
   import Musl
 #endif
 
-/// Pictures as text for standard output, in colours where that is a terminal that has them.
+/// Pictures as text for standard output, in colours if it is a terminal that supports them.
 struct PlotPainter {
   let hasColours: Bool
 
@@ -20,7 +20,7 @@ struct PlotPainter {
     return PlotPainter(hasColours: isCapable && Host.environment("NO_COLOR") == nil)
   }
 
-  /// The line; without colours without blanks at its end, too.
+  /// The line as text; without colours, blanks at its end are removed as well.
   func text(_ line: PlotLine) -> String {
     guard hasColours else { return line.text }
     return line.pieces.map { piece in
@@ -29,7 +29,7 @@ struct PlotPainter {
     }.joined()
   }
 
-  /// The code of ECMA-48 that begins a colour.
+  /// The ECMA-48 code that starts a colour.
   private static func code(_ role: PlotRole) -> String {
     switch role {
     case .band(.veryLow): "1;31"
@@ -52,7 +52,7 @@ struct ListBars {
 
   init(isASCII: Bool) { signs = PlotSigns(isASCII: isASCII) }
 
-  /// The bar of a reading; blanks for one without a value of glucose.
+  /// The bar of a reading; blanks for one without a glucose value.
   func text(_ reading: StoredReading) -> String {
     guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
       return String(repeating: " ", count: ReadingBar.columns)
@@ -63,7 +63,7 @@ struct ListBars {
   }
 }
 
-/// What `stats --plot` adds to the figures.
+/// The picture that `stats --plot` adds to the figures.
 struct StatsPicture {
   private let view: StatsView
 

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Shows how far long work is, on a terminal only.
+/// Shows the progress of long work, only on a terminal.
 final class ProgressMeter {
   private let output: Output
   private let isShown: Bool

@@ -9,17 +9,18 @@ import LogbookStore
   import Musl
 #endif
 
-/// The files that no output of a command replaces or extends, also with `--force`: stores and other SQLite databases with
-/// the files beside them, the inputs of the command, and what the login to the remote needs.
+/// The files that no output of a command replaces or extends, even with `--force`. These are stores and other
+/// SQLite databases with their additional files, the inputs of the command, and the files for the login to
+/// the remote.
 struct ProtectedFiles {
-  /// What each file is, in the words of a message.
+  /// Each file with its description for a message.
   private var files: [(path: String, what: String)] = []
-  /// The files beside the store, to which a link of another name may lead.
+  /// The files next to the store, which may be reached by a link with another name.
   private var besideStore: [String] = []
 
-  /// Files beside a database that SQLite, or an upload, opens by their names.
+  /// The suffixes of files that SQLite, or an upload, opens next to a database.
   private static let companions = ["-wal", "-shm", "-journal", "-upload", "-backups"]
-  /// How every SQLite database begins.
+  /// The first bytes of every SQLite database.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
   /// - Parameters:
@@ -40,16 +41,17 @@ struct ProtectedFiles {
     files += certificates.compactMap { $0 }.map { ($0, "a certificate or key of the remote") }
   }
 
-  /// Refuses a file for output.
+  /// Refuses a protected file as output.
   ///
-  /// - Throws: `Failure` of category `usage`; also for a file that cannot be read, since it may be a database.
+  /// - Throws: `Failure` of category `usage`; also for a file that cannot be read, since it may be a
+  ///   database.
   func refuse(_ path: String) throws(Failure) {
     guard let what = try protection(of: path) else { return }
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  /// Refuses a file in which a command makes an output before it has its name. A database there is what a run that was killed
-  /// left: no other file has such a name.
+  /// Refuses a protected file in which a command prepares an output. A database is allowed there, since only
+  /// a killed run leaves a file with such a name.
   ///
   /// - Throws: as `refuse`.
   func refuse(part path: String) throws(Failure) {
@@ -73,7 +75,7 @@ struct ProtectedFiles {
     return besideStore.contains { Self.isSame(status, as: $0) } ? "a file that belongs to the store" : nil
   }
 
-  /// What the path, or the link at it, leads to; nil where nothing is there.
+  /// The status of the file at the path, after links are followed; nil if there is none.
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 ? status : nil

@@ -3,24 +3,24 @@
 import Logbook
 import LogbookStore
 
-/// A record in one line for people.
+/// A record in one line of text.
 enum RecordText {
   static func summary(_ record: StoredRecord) -> String { summary(record.kind, fields: record.fields) }
 
-  /// The same of its parts.
+  /// The same from its parts.
   static func summary(_ kind: RecordKind, fields json: String) -> String {
     let values: [String: FieldValue]
     do {
       values = try RecordFields(uncheckedJSON: json).values
     } catch {
-      // Other programs may write fields that glucoport does not; they are shown unchanged.
+      // Other programs may write fields that glucoport does not. They are shown unchanged.
       return json
     }
     if kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
     let fields = kind.fields
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
-    // Other programs may write fields that the kind does not have here.
+    // Other programs may write fields that this kind does not have here.
     let others = values.filter { name, _ in !fields.contains { $0.name == name } }.sorted { $0.key < $1.key }
     return (described + others.map { part($0.key, .name, $0.value) }).joined(separator: " · ")
   }

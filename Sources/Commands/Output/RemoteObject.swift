@@ -3,7 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// A remote as `remote show --json` prints it; glucoport-json(5) documents its members. Neither token nor command is one.
+/// A remote as `remote show --json` prints it; glucoport-json(5) documents its members. Neither the token nor
+/// its command is one of them.
 struct RemoteObject: Encodable {
   let kind: String
   let url: String

@@ -4,18 +4,18 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// A remote in lines. A command that prints the token may hold it, so that it is never shown.
+/// A remote as lines of text. A command that prints the token may contain it, so it is never shown.
 enum RemoteText {
   static func line(_ logbook: RemoteLogbook) -> String {
     "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
   }
 
-  /// What the login lacks, a line for each permission; none where nothing is missing.
+  /// The missing permissions of the login, one line each; none if it has all.
   static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
     logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
   }
 
-  /// How the server's clock differs from the host's.
+  /// The difference between the server's clock and the host's.
   static func clock(_ difference: Int64) -> String {
     if abs(difference) <= 1 { return "its clock agrees with this computer's" }
     return

@@ -32,7 +32,7 @@ struct StatsObject: Encodable {
   }
 }
 
-/// What was left out of one source because another one states it, too.
+/// The items that were left out of one source because another one states them, too.
 struct DoubledObject: Encodable {
   let kind: String
   let source: String
@@ -49,13 +49,13 @@ struct DoubledObject: Encodable {
   }
 }
 
-/// What one source states, whether it counts or not.
+/// The amounts that one source states, whether they count or not.
 struct SourceAmountObject: Encodable {
   let source: String
   let total: Double
   let daysWithAny: Int
   let perDay: Double
-  /// The source whose amounts seem to be the same, and no sum can be made of both.
+  /// The source whose amounts seem to be the same, so that both must not be added up.
   let differsFrom: String?
   let shiftMinutes: Int?
 
@@ -95,7 +95,7 @@ struct TargetsObject: Encodable {
   }
 }
 
-/// One figure, or why there is none.
+/// One figure, or the reason why there is none.
 struct MetricObject: Encodable {
   let value: Double?
   let reason: String?
@@ -187,7 +187,7 @@ struct SensorObject: Encodable {
   }
 }
 
-/// The part of one range.
+/// The share of one range.
 struct RangeObject: Encodable {
   let readings: Int
   let minutes: Int
@@ -200,7 +200,7 @@ struct RangeObject: Encodable {
   }
 }
 
-/// A goal for the part of one range, and whether it is met.
+/// A goal for the share of one range, and whether it is reached.
 struct GoalObject: Encodable {
   let range: String
   let above: Double?
@@ -254,7 +254,7 @@ struct FingerSticksObject: Encodable {
   let ranges: JSONMembers<Range>
   let lbgi: MetricObject
   let hbgi: MetricObject
-  /// How many each source has; of the whole period alone.
+  /// The amounts of each source; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit, _ sources: [SourceAmountObject]?) {
@@ -314,9 +314,9 @@ struct InsulinObject: Encodable {
   let bolus: AmountObject
   let mixed: AmountObject
   let withoutAmount: Int
-  /// What each source states of bolus insulin; of the whole period alone.
+  /// The bolus insulin of each source; only for the whole period.
   let sources: [SourceAmountObject]?
-  /// What each source states of basal insulin; of the whole period alone.
+  /// The basal insulin of each source; only for the whole period.
   let basalSources: [SourceAmountObject]?
 
   init(_ amounts: DailyAmounts, bolus: [SourceAmountObject]?, basal sources: [SourceAmountObject]?) {
@@ -333,7 +333,7 @@ struct InsulinObject: Encodable {
 struct CarbohydratesObject: Encodable {
   let grams: AmountObject
   let servings: AmountObject
-  /// What each source states; of the whole period alone.
+  /// The amounts of each source; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
@@ -347,10 +347,10 @@ private func members<Value: Encodable>(_ pairs: [(String, Value)]) -> JSONMember
   JSONMembers(pairs.map { (name: $0.0, value: $0.1) })
 }
 
-/// A number with at most four decimals: more of them only say how a computer adds.
+/// A number with at most four decimals, since further ones are rounding errors.
 private func decimals(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
 
 extension GlucoseUnit {
-  /// What makes a value in this unit of one in mg/dL.
+  /// The factor from mg/dL to this unit.
   var perMilligram: Double { Quantity(1, .milligramsPerDecilitre).converted(to: self).number }
 }

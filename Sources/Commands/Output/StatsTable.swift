@@ -3,9 +3,10 @@
 import Logbook
 import Report
 
-/// Figures as CSV: one row for each group, and one for the whole period. A figure that a rule forbids is an empty cell.
+/// Figures as CSV: one row for each group, and one for the whole period. A figure without enough data is an
+/// empty cell.
 enum StatsTable {
-  /// A column and what it holds of a group.
+  /// A column and its cell for a group.
   private struct Column: Sendable {
     let name: String
     let cell: @Sendable (GroupFigures, StatsView) -> String
@@ -23,7 +24,7 @@ enum StatsTable {
       Column(name) { group, _ in text(metric(group), 1) }
     }
 
-    /// A value of glucose, in the unit that is shown.
+    /// A glucose value in the displayed unit.
     static func glucose(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> Column {
       Column(name) { group, view in text(metric(group), view.unit.perMilligram) }
     }

@@ -3,7 +3,7 @@
 import Logbook
 import Report
 
-/// Figures for people.
+/// Figures as text.
 struct StatsText {
   private let view: StatsView
   private var total: GroupFigures { view.result.total }
@@ -53,7 +53,7 @@ extension StatsText {
     return lines + [episodeLine(sensor)]
   }
 
-  /// With many LO or HI the mean is only a bound.
+  /// With many LO or HI, the mean is only a bound.
   private func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: "\(mean) or lower"
@@ -92,7 +92,7 @@ extension StatsText {
       "  \(padded(name, 9)) \(padded(limits, 9)) \(padded(percent, 4, right: true)) %  \(padded(time, 11, right: true)) a day"
   }
 
-  /// What each range goes from and to, lowest first.
+  /// The bounds of each range, lowest first.
   private var rangeLabels: [String] {
     let (targets, unit) = (view.targets, view.unit)
     let step = unit == .milligramsPerDecilitre ? 1.0 : 0.1
@@ -208,7 +208,7 @@ extension StatsText {
       }
   }
 
-  /// One line of the table: figures, and the reason why some of them are not there.
+  /// One line of the table: figures, and the reason why some of them are missing.
   private func row(_ group: GroupFigures) -> [String] {
     let (sensor, fingers, amounts) = (group.sensor, group.fingerSticks, group.amounts)
     func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
@@ -248,7 +248,7 @@ extension StatsText {
     }
   }
 
-  /// A value of glucose, which is in mg/dL, in the unit that is shown.
+  /// A glucose value, which is in mg/dL, in the displayed unit.
   private func glucose(_ milligrams: Double) -> String {
     view.unit == .milligramsPerDecilitre ? whole(milligrams) : decimal(milligrams * view.unit.perMilligram)
   }

@@ -3,9 +3,10 @@
 import Logbook
 import LogbookStore
 
-/// The sync state of an item, for people.
+/// The sync state of an item, as text.
 enum SyncText {
-  /// Nothing for what is synced; behind `queued` the reason, where it is more than that it is queued.
+  /// Empty for a synced item. After `queued` comes the reason, unless the item only waits for the next
+  /// upload.
   static func mark(_ state: SyncState) -> String {
     switch state {
     case .synced: ""
@@ -17,7 +18,7 @@ enum SyncText {
 
 /// A day with readings in one line.
 enum DayText {
-  /// - Parameter marksQueued: whether a queued day is marked. Without a remote every day does.
+  /// - Parameter marksQueued: whether to mark a queued day. Without a remote, every day is queued.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
     let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"

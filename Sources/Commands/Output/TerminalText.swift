@@ -2,17 +2,17 @@
 
 import Logbook
 
-/// Text from files, devices, arguments and servers without what a terminal would obey: control characters, and marks that
-/// turn text round, with which one name passes for another.
+/// Text from files, devices, arguments and servers without characters that control a terminal. These are
+/// control characters, and marks that reverse text, with which one name can look like another.
 enum TerminalText {
-  /// A part of a line: what would end or move it is a blank.
+  /// A part of a line. Characters that end or move the line become blanks.
   static func line(_ text: String) -> String { escaped(PathText.shown(text), blanks: [0x09, 0x0A, 0x0D]) }
 
-  /// Lines for standard error. They keep their ends, since some messages have more than one.
+  /// Lines for standard error. Line ends are kept, since some messages have several lines.
   static func lines(_ text: String) -> String { escaped(PathText.shown(text), kept: [0x09, 0x0A]) }
 
-  /// JSON of the same meaning. JSON has such characters in its strings alone, where each may be written as a number; those
-  /// below the blank are already.
+  /// JSON with the same meaning. JSON has such characters only in strings, where each can be written as a
+  /// number. Those below the blank already are.
   static func json(_ text: String) -> String {
     if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
     var shown = String.UnicodeScalarView()
@@ -28,7 +28,7 @@ enum TerminalText {
     return String(shown)
   }
 
-  /// As for text. Bytes that are no UTF-8 stay as they are.
+  /// The same for bytes. Bytes that are not UTF-8 stay as they are.
   static func json(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
       return bytes
@@ -57,9 +57,10 @@ enum TerminalText {
     }
   }
 
-  /// Whether one of the bytes with which such a character beyond the blank begins is there: few texts have one.
+  /// Whether any byte can begin such a character after the blank. Few texts have one.
   private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    // Eight bytes at a time up to the first that is 0x7F or more: an export has hundreds of bytes a line.
+    // Compares eight bytes at a time up to the first that is 0x7F or more: an export has hundreds of bytes a
+    // line.
     let words = UnsafeRawBufferPointer(bytes)
     var start = 0
     while start + 8 <= words.count {
@@ -71,5 +72,5 @@ enum TerminalText {
   }
 }
 
-/// Text from a file or device as it may be shown, as a part of a line.
+/// Text from a file or device, made safe for display as a part of a line.
 func displayed(_ text: String) -> String { TerminalText.line(text) }

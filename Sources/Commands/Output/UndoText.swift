@@ -3,19 +3,19 @@
 import Logbook
 import LogbookStore
 
-/// What undoing or redoing does, for people.
+/// The effect of undoing or redoing, as text.
 struct UndoText {
-  /// What the lines are about.
+  /// When the lines are printed.
   enum Occasion {
-    /// It was done.
+    /// After the change.
     case done
-    /// It would be done without `--dry-run`.
+    /// With `--dry-run`, instead of the change.
     case preview
-    /// It will be done if the person agrees.
+    /// Before the change, which the person must confirm.
     case question
   }
 
-  /// So many records are named.
+  /// The maximum number of records that are named.
   private static let maxNamed = 10
 
   private let direction: UndoDirection
@@ -24,7 +24,7 @@ struct UndoText {
 
   private var isRedo: Bool { direction == .redo }
 
-  /// Why there is no next step.
+  /// The message if there is no next step.
   var nothing: String {
     isRedo
       ? "there is nothing to redo; 'glucoport redo NUMBER' redoes an import that 'glucoport log' lists as undone"
@@ -109,14 +109,14 @@ struct UndoText {
 }
 
 extension UndoCounts {
-  /// Whether nothing is seen of it.
+  /// Whether it has no visible effect.
   fileprivate var changesNothing: Bool {
     readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
       && !changesZone
   }
 }
 
-/// What `undo --json` and `redo --json` print of an import; glucoport-json(5) documents its members.
+/// The output of `undo --json` and `redo --json` for an import; glucoport-json(5) documents its members.
 struct UndoObject: Encodable {
   let ingest: Int64
   let undone: Bool

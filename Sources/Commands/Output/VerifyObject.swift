@@ -3,7 +3,7 @@
 import Logbook
 import Sync
 
-/// What a comparison found, as `verify --json` prints it; glucoport-json(5) documents its members.
+/// The results of a comparison, as `verify --json` prints them; glucoport-json(5) documents the members.
 struct VerifyObject: Encodable {
   let outcome: String
   let missingThereReadings: Int

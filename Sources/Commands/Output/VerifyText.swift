@@ -3,7 +3,7 @@
 import Logbook
 import Sync
 
-/// What a comparison found, for people. Values, serial numbers and texts are not shown.
+/// The results of a comparison as text. Values, serial numbers and texts are not shown.
 enum VerifyText {
   static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
     var lines = summary.listed.map(line)
@@ -28,7 +28,7 @@ enum VerifyText {
     return parts.joined(separator: " · ")
   }
 
-  /// What was done, and what the next upload does.
+  /// The changes so far, and those of the next upload.
   private static func outcome(_ summary: VerifySummary) -> [String] {
     var lines: [String] = []
     if summary.fetchedReadings + summary.fetchedRecords > 0 {

@@ -3,14 +3,14 @@
 import Logbook
 import Report
 
-/// What the address of a page asks for: `last=2026-03-15&days=14&language=de`.
+/// The parameters in the address of a page: `last=2026-03-15&days=14&language=de`.
 struct PageQuery: Equatable {
-  /// How many days a page can show, which the page offers.
+  /// The numbers of days that the page offers.
   static let spans = [1, 7, 14, 30, ReportContents.maxDays]
   private static let usualDays = 14
   private static let day: Int64 = 86400
 
-  /// The first second of the last day, as clocks showed it; nil for the newest day with readings.
+  /// The first second of the last day, in shown time; nil for the newest day with readings.
   var last: Int64?
   var days = Self.usualDays
   var texts = PageTexts.english
@@ -21,12 +21,12 @@ struct PageQuery: Equatable {
 
   init() {}
 
-  /// Nil for parameters that no page has.
+  /// Nil for invalid parameters.
   init?(_ parameters: [String: String]) {
     for (name, value) in parameters {
       switch name {
       case "last":
-        // A date alone: a time would be read, too.
+        // Only a date, since `DeviceTime` also reads a time.
         guard value.utf8.count == 10, let date = DeviceTime(text: value + "T00:00:00"), date.seconds >= 0
         else {
           return nil
@@ -43,12 +43,12 @@ struct PageQuery: Equatable {
     }
   }
 
-  /// The shown times of the page, where this is its last day.
+  /// The shown times of the page, if this is its last day.
   func range(last: Int64) -> Range<Int64> { last - Int64(days - 1) * Self.day..<last + Self.day }
 
-  /// The links of the page of these shown times.
+  /// The links on the page for these shown times.
   ///
-  /// - Parameter today: the first second of the day on which it is made, behind which there is nothing.
+  /// - Parameter today: the first second of the current day, after which there is nothing.
   func links(_ range: Range<Int64>, today: Int64) -> [ReportLink] {
     let last = range.upperBound - Self.day
     let length = Int64(days) * Self.day
@@ -60,7 +60,7 @@ struct PageQuery: Equatable {
     links += Self.spans.map { span in
       ReportLink(.days(span), target: target(last: last, span), isCurrent: span == days)
     }
-    // More of them would be a page of links.
+    // With more days, there would be too many links.
     guard days > 1, days <= Self.usualDays else { return links }
     let each = stride(from: range.lowerBound, to: range.upperBound, by: Int64.Stride(Self.day))
     return links + each.map { ReportLink(.day(Self.date($0)), target: target(last: $0, 1)) }

@@ -3,8 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// The part of a logbook that a page shows, in a store without a name: so that its zones and withdrawals hold on a page as they
-/// do in every other store.
+/// The part of a logbook that a page shows, in a temporary store. So its zones and withdrawals are valid on a
+/// page as in every other store.
 struct PageStore {
   let store: Store
   private var ingest: Int64?

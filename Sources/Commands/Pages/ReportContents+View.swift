@@ -4,11 +4,11 @@ import Logbook
 import Report
 
 extension ReportContents {
-  /// What a report shows of a view.
+  /// The contents of a report from a view.
   ///
   /// - Parameters:
   ///   - dates: the first and the last date of the period.
-  ///   - device: the device that was chosen; nil for all.
+  ///   - device: the selected device; nil for all.
   init(_ view: StatsView, dates: (first: String, last: String), device: String?, isAnonymised: Bool) {
     self.init(
       result: view.result, days: view.days,
@@ -18,7 +18,7 @@ extension ReportContents {
       },
       targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
       version: Release.version, isAnonymised: isAnonymised)
-    // The name of a phone is mostly that of a person.
+    // The name of a phone often contains the name of its owner.
     sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
   }
 }

@@ -6,20 +6,21 @@ import LogbookServer
 import LogbookStore
 import Report
 
-/// The pages that `serve --pages` shows: the report of some days of a logbook, with links to others.
+/// The pages of `serve --pages`: the report of some days of a logbook, with links to others.
 struct ReportPages: PageSource {
   /// A sensor with a value each minute has 130,000 in 90 days.
   private static let maxReadings = 300_000
-  /// The bytes of the records of a page, and of all that state something about others.
+  /// The maximum size of the records of a page, together with all statements about other items.
   private static let maxRecordBytes = 32 << 20
   private static let day: Int64 = 86400
-  /// In which days before today the newest reading is sought: each search reads the logbook once.
+  /// The numbers of days before today in which the newest reading is searched. Each search reads the logbook
+  /// once.
   private static let searches: [Int64] = [14, 100, 400]
-  /// No clock is further from Greenwich, so that no reading of the page is missed.
+  /// The maximum offset of a clock, so that no reading of the page is missed.
   private static let margin: Int64 = 86400
-  /// What decides about the items of the page lies so far around it.
+  /// How far around the page items can affect the counting of its items.
   private static let context = margin + CountingMargin.seconds + CountingMargin.doubtSeconds
-  /// By which the storage knows that the pages read: always the same run, which writes nothing.
+  /// The run that identifies the requests of pages to the storage. It is always the same, and writes nothing.
   private static let run = RunStamp(
     node: Digest.uuid(of: ["pages", "node"]), number: 1, id: Digest.uuid(of: ["pages", "run"]),
     mayRepair: false)
@@ -34,7 +35,7 @@ struct ReportPages: PageSource {
     let last = try await lastDay(query, parts, request.now)
     guard last <= latest else { return .invalid("This page does not exist: its days are in the future.") }
     let range = query.range(last: last)
-    // Beside the threads that serve: the statistics of 90 days take long for those who wait for them.
+    // On a separate thread: the statistics of 90 days would block the threads of the server for long.
     let thread = SideThread(try PageStore(), name: "glucoport.page")
     do {
       try await addRecords(of: range, parts, to: thread)
@@ -48,7 +49,7 @@ struct ReportPages: PageSource {
 }
 
 extension PageSettings {
-  /// Reports, behind links of 256 random bits.
+  /// Reports, with links of 256 random bits.
   static var reports: PageSettings {
     PageSettings(source: ReportPages()) {
       var generator = SystemRandomNumberGenerator()
@@ -57,11 +58,11 @@ extension PageSettings {
   }
 }
 
-/// There is more than a page holds.
+/// The page would have too many items.
 private struct PageIsTooLarge: Error {}
 
 extension ReportPages {
-  /// The day that was asked for, else that of the newest reading, else today in Greenwich.
+  /// The requested day, else the day of the newest reading, else today in UTC.
   private func lastDay(_ query: PageQuery, _ parts: any PartService, _ now: Int64) async throws -> Int64 {
     if let last = query.last { return last }
     for days in Self.searches {
@@ -75,7 +76,7 @@ extension ReportPages {
     return now / Self.day * Self.day
   }
 
-  /// Everything that states something about others, and the records of these shown times.
+  /// Adds all statements about other items, and the records of these shown times.
   private func addRecords(
     of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>
   ) async throws {
@@ -105,7 +106,7 @@ extension ReportPages {
     }
     let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
     try await add(wide)
-    // Few logbooks have finger sticks about which a week on each side decides.
+    // Few logbooks have finger sticks that need a further week on each side.
     guard try await thread.run({ try $0.store.mayRelaySensors() }) else { return }
     try await add(wide.lowerBound - SensorCopies.marginSeconds..<wide.lowerBound)
     try await add(wide.upperBound..<wide.upperBound + SensorCopies.marginSeconds)
@@ -154,7 +155,7 @@ extension LogbookZone {
 }
 
 extension SideThread {
-  /// Runs a job, and waits for what comes of it.
+  /// Runs a job, and waits for its result.
   fileprivate func run<Value: Sendable>(
     _ job: @escaping @Sendable (inout State) throws -> Value
   ) async throws -> Value {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport person`: the people whose stores are on this computer.
+/// `glucoport person`: the people with stores on this computer.
 struct PersonCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "person", abstract: "Keep the stores of several people apart.",

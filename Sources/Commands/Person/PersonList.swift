@@ -16,20 +16,20 @@ struct Person: Hashable {
   var store: String
 }
 
-/// The persons of this computer, in a file of the data folder that its owner alone can read. Nothing of it is ever sent.
+/// The persons of this computer, in a file of the data folder that only its owner can read. It is never sent.
 struct PersonList {
-  /// The longest name.
+  /// The maximum length of a name.
   static let maxNameBytes = 64
   private static let maxBytes = 1 << 20
 
   private(set) var all: [Person] = []
 
-  /// The file; nil where the environment names no data folder.
+  /// The file; nil if the environment names no data folder.
   static var path: String? { Host.dataFolder.map { $0 + "/persons.json" } }
 
-  /// The list as it is.
+  /// Reads the current list.
   ///
-  /// - Throws: `Failure`: `badInput` for a file that is no such list, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `badInput` if the file is not such a list, `permission`, `inputOutput`.
   static func load() throws -> PersonList {
     guard let path else { return PersonList() }
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -43,7 +43,8 @@ struct PersonList {
 
   /// Changes the list, while no other process does.
   ///
-  /// - Throws: what `body` throws, and then nothing has changed; `Failure` as for `load`, and `cannotCreate`.
+  /// - Throws: errors of `body`, after which nothing has changed; `Failure` as for `load`, and
+  ///   `cannotCreate`.
   static func change<Value>(_ body: (inout PersonList) throws -> Value) throws -> Value {
     guard let path, let folder = Host.dataFolder else {
       throw Failure(
@@ -92,9 +93,9 @@ struct PersonList {
 // MARK: - Persons
 
 extension PersonList {
-  /// The person of a name.
+  /// The person with a name.
   ///
-  /// - Throws: `Failure` of category `missingInput`, with the names that there are.
+  /// - Throws: `Failure` of category `missingInput`, with the existing names.
   func person(_ name: String) throws -> Person {
     guard let person = all.first(where: { $0.name == name }) else {
       let near = NearestWord.of(name, among: all.map(\.name)).map { "did you mean '\($0)'? " } ?? ""
@@ -108,7 +109,7 @@ extension PersonList {
 
   /// Adds a person.
   ///
-  /// - Throws: `Failure` of category `usage` for a name or a store that another one has.
+  /// - Throws: `Failure` of category `usage` for a name or a store that another person has.
   mutating func add(_ person: Person) throws {
     try Self.requireName(person.name)
     try requireFree(person.name)
@@ -141,7 +142,7 @@ extension PersonList {
     }
   }
 
-  /// A name is also that of a file.
+  /// A name is also used as the name of a file.
   private static func requireName(_ name: String) throws {
     let isPlain = name.unicodeScalars.allSatisfy {
       $0.properties.isAlphabetic || $0.properties.numericType != nil || "-_. ".unicodeScalars.contains($0)
@@ -159,7 +160,7 @@ extension PersonList {
 
 // MARK: - JSON
 
-/// The list as its file has it.
+/// The list in the form of its file.
 private struct PersonListObject: Encodable {
   struct Entry: Encodable {
     let name: String

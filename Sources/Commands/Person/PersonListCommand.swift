@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport person list`: the people, and how each store is.
+/// `glucoport person list`: the people, and the state of each store.
 struct PersonListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -36,7 +36,7 @@ struct PersonObject: Encodable {
   let lastBackup: String?
   let problem: String?
 
-  /// A store that cannot be read is a problem of one person, and keeps nothing from the others.
+  /// A store that cannot be read is a problem of one person, and must not affect the others.
   init(_ person: Person) throws {
     (name, store) = (person.name, person.store)
     do {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport person remove`: forgets a person, and with `--erase` removes everything of them.
+/// `glucoport person remove`: removes a person from the list, and with `--erase` all data of the person.
 struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

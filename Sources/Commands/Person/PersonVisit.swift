@@ -4,14 +4,14 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// A command that goes over the stores of all persons where none is chosen.
+/// A command that runs for the stores of all persons if none is selected.
 protocol PersonVisitor: ClassifiedCommand {
   var storeOptions: StoreOptions { get set }
-  /// Whether the results of the persons are told apart by themselves, or none are printed.
+  /// Whether the results identify the persons themselves, or none are printed.
   var needsNoHeading: Bool { get }
-  /// Refuses what makes no sense for several stores.
+  /// Refuses options that have no meaning for several stores.
   func validateForSeveral() throws
-  /// Why there is nothing to do with a store; nil where there is.
+  /// The reason to skip a store; nil to run the command for it.
   func reasonToSkip(_ store: Store) throws -> String?
 }
 
@@ -20,11 +20,11 @@ extension PersonVisitor {
   func reasonToSkip(_ store: Store) throws -> String? { nil }
 }
 
-/// One run of a command for each person, whatever becomes of the others.
+/// One run of a command for each person. A failure for one person does not stop the others.
 struct PersonVisit {
   private let persons: [Person]
 
-  /// The visit that a command makes; nil where a store is chosen, or there are no persons.
+  /// The runs of a command; nil if a store is selected, or if there are no persons.
   init?(for visitor: any PersonVisitor) throws {
     guard !visitor.storeOptions.isChosen else { return nil }
     persons = try PersonList.load().all

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport store`: what is done to a store as a whole.
+/// `glucoport store`: commands for a whole store.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Erase a store permanently.",

@@ -10,15 +10,16 @@ import Remotes
   import Musl
 #endif
 
-/// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is said.
+/// Removes a store with all of its files on this computer, and the logbook on its server. Prints what cannot
+/// be removed.
 struct StoreErasure {
   let path: String
-  /// What the person types to go on.
+  /// The name that the person types to confirm.
   let name: String
   let output: Output
 
-  /// - Parameter confirm: the name, which a person gave with the command; nil to ask.
-  /// - Throws: `Failure`; nothing was removed here unless the server had removed the logbook.
+  /// - Parameter confirm: the name from the command line; nil to ask.
+  /// - Throws: `Failure`. Unless the server had removed the logbook, nothing was removed here.
   func run(confirm: String?) async throws {
     guard confirm != nil || Confirmation.canAsk else {
       throw Failure(

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport queue add`: what the next upload fetches, too.
+/// `glucoport queue add`: queues a download for the next upload.
 struct QueueAddCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport queue cancel`: what is no longer wanted.
+/// `glucoport queue cancel`: removes downloads from the queue.
 struct QueueCancelCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -27,7 +27,7 @@ struct QueueCancelCommand: ClassifiedCommand {
   }
 }
 
-/// What `queue list` shows in front of a row: `7` for a download, `p1` for a range that is pinned.
+/// The number that `queue list` shows before a row: `7` for a download, `p1` for a pinned range.
 enum QueueNumber: ExpressibleByArgument {
   case download(Int64)
   case pin(Int)

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport queue`: what is to be fetched, and what the remote refused.
+/// `glucoport queue`: the downloads, and the items that the remote refused.
 struct QueueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "List, add, cancel and retry downloads.",

@@ -3,7 +3,7 @@
 import ArgumentParser
 import LogbookStore
 
-/// `glucoport queue list`: what is to be fetched, in the order in which that happens.
+/// `glucoport queue list`: the downloads in the order in which they run.
 struct QueueListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

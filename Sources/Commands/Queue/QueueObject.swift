@@ -45,7 +45,7 @@ struct PinObject: Encodable {
   }
 }
 
-/// An item that the remote refused, with its words.
+/// An item that the remote refused, with the reason.
 struct RefusedObject: Encodable {
   let item: String
   let kind: String

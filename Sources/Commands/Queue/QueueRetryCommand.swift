@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport queue retry`: lets what the remote refused be tried once more.
+/// `glucoport queue retry`: allows another attempt for refused items.
 struct QueueRetryCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// A row of the queue, and an item that was refused, in one line.
+/// A row of the queue, or a refused item, in one line.
 enum QueueText {
   static func line(_ download: Download) -> String {
     let subject = text(download.subject)

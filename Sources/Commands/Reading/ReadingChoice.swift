@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// The readings that `reading hide` and `reading restore` are about: one by its id, or those of a device.
+/// The readings for `reading hide` and `reading restore`: one by its id, or those of a device.
 struct ReadingChoice: ParsableArguments {
   @Argument(help: "The id of a reading, as 'glucoport list --long' shows it.")
   var id: String?
@@ -45,7 +45,7 @@ struct ReadingChoice: ParsableArguments {
     return (range[0], range[1])
   }
 
-  /// The reading of the id.
+  /// The reading with the id.
   func reading(_ id: String, _ store: Store) throws -> StoredReading {
     guard let reading = try store.reading(at: id) else {
       throw Failure(
@@ -54,7 +54,7 @@ struct ReadingChoice: ParsableArguments {
     return reading
   }
 
-  /// The device of the name.
+  /// The device with the name.
   func device(_ name: String, _ store: Store) throws -> Device {
     let devices = try store.devices(named: name)
     guard let device = devices.first else {

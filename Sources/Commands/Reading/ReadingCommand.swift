@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport reading`: the commands that hide readings and show them again.
+/// `glucoport reading`: commands to hide and show readings.
 struct ReadingCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reading", abstract: "Hide readings that do not count, and show them again.",

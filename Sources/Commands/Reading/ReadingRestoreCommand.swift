@@ -4,7 +4,8 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport reading restore`: shows one reading whatever hides it, or ends what hides those of a device.
+/// `glucoport reading restore`: shows one reading whatever hides it, or ends the rules that hide those of a
+/// device.
 struct ReadingRestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@
 import Formats
 import Logbook
 
-/// What the command line says of a record's fields: the value of each that it names; none takes the field away.
+/// The changes of a record's fields from the command line. A nil value removes the field.
 struct FieldChanges {
   private(set) var values: [String: FieldValue?] = [:]
   private let kind: RecordKind
@@ -12,7 +12,7 @@ struct FieldChanges {
 
   /// Sets a field from its text.
   ///
-  /// - Throws: `Failure` of category `usage`, as for a field that this kind does not have.
+  /// - Throws: `Failure` of category `usage`, also for a field that this kind does not have.
   mutating func set(_ name: String, to text: String) throws {
     let fields = kind.fields.filter(\.isSettable)
     guard let field = fields.first(where: { $0.name == name }) else {
@@ -36,7 +36,8 @@ struct FieldChanges {
     try set(String(assignment[..<sign]), to: String(assignment[assignment.index(after: sign)...]))
   }
 
-  /// Sets fields from the words behind the kind or the id: amounts with or without their units, or a note's text.
+  /// Sets fields from the words after the kind or the id: amounts with or without their units, or a note's
+  /// text.
   mutating func set(words: [String]) throws {
     if words.isEmpty { return }
     switch kind.details?.typing {
@@ -50,7 +51,7 @@ struct FieldChanges {
   }
 
   private mutating func set(amounts words: [String]) throws {
-    // One word may hold a number and its unit: '4.5 U' as the shell passes it in quotation marks.
+    // One word may have a number and its unit: '4.5 U', which the shell passes if it is quoted.
     var rest = words.flatMap { $0.split(separator: " ", omittingEmptySubsequences: false) }[...]
     while let word = rest.popFirst() {
       let number = word.prefix { $0.isNumber || $0 == "." || $0 == "," }
@@ -62,14 +63,14 @@ struct FieldChanges {
     }
   }
 
-  /// The fields behind the changes.
+  /// The fields after the changes.
   func applied(to fields: RecordFields) -> RecordFields {
     var fields = fields
     for (name, value) in values { fields[name] = value }
     return fields
   }
 
-  /// The field and the factor of a unit; the first one where a person gives none.
+  /// The field and the factor of a unit; the first unit if a person gives none.
   private func unit(_ word: String) throws -> (field: RecordField, word: String, factor: Double) {
     let units = kind.fields.flatMap { field in
       field.units.map { (field: field, word: $0.word, factor: $0.factor) }
@@ -80,7 +81,7 @@ struct FieldChanges {
     return unit
   }
 
-  /// What a word that is no unit was probably meant to be.
+  /// The error for a word that is not a unit, with its probable meaning.
   private func refusal(ofUnit word: String, units: [String]) -> String {
     if kind.details?.subtypes.contains(word) == true {
       return "'\(word)' is a subtype of \(kind.rawValue); write --subtype \(word)"

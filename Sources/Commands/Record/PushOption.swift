@@ -5,16 +5,16 @@ import Logbook
 import LogbookStore
 import Sync
 
-/// Whether an edit is sent at once, instead of with the next upload.
+/// Whether an edit is sent immediately, instead of with the next upload.
 struct PushOption: ParsableArguments {
-  /// A person who runs the command wants to know that it is done more than that it is sent.
+  /// The time limit is short: for the person, completing the edit matters more than sending it.
   private static let maxSeconds = 30
 
   @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
   var push = false
 
-  /// The edits as they are behind an attempt to send them. They are done whatever becomes of it: why one stays queued
-  /// is said, and never thrown.
+  /// Tries to send the edits, and returns their state after that. The edits are complete in any case: if one
+  /// stays queued, the reason is printed and not thrown.
   func attempt(
     _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
     isQuiet: Bool
@@ -33,7 +33,7 @@ struct PushOption: ParsableArguments {
   ) async throws -> [StoredItem] {
     guard push else { return items }
     let (failure, summary) = await send(storeOptions)
-    // What else was pending goes with it.
+    // Other pending items are sent as well.
     let own = items.filter { if case .reading = $0 { true } else { false } }.count
     if !isQuiet, summary.pushedReadings > own || summary.pushedRecords > items.count - own {
       output.message(
@@ -58,7 +58,7 @@ struct PushOption: ParsableArguments {
     return behind
   }
 
-  /// Why a record is not synced behind an attempt that failed so; nil for one that is.
+  /// Why a record is not synced after an attempt with this failure; nil if it is synced.
   private func why(_ state: SyncState, _ failure: String?) -> String? {
     switch state {
     case .synced: nil
@@ -68,8 +68,8 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// Sends what is pending; returns why not all of it, and what was sent. Nothing is moved or removed on a site: that may
-  /// take minutes, and no edit waits for it.
+  /// Sends the pending items. Returns the failure, if any, and what was sent. Documents on a site are neither
+  /// moved nor removed, since that may take minutes.
   private func send(_ storeOptions: StoreOptions) async -> (failure: String?, summary: UploadSummary) {
     do {
       let run = try await UploadRun(storeOptions)

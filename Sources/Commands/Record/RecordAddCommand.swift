@@ -4,7 +4,7 @@ public import ArgumentParser
 public import Logbook
 import LogbookStore
 
-/// `glucoport record add`: writes a record into the diary.
+/// `glucoport record add`: adds a record to the diary.
 struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -45,7 +45,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
         .usage, "\(kind.rawValue): there is nothing to keep; give \(content(of: kind)) or a --note")
     }
     try content.checkTime(storeOptions, output)
-    // Where it names a reading or an entry, that has to be there, and the store with it.
+    // If it refers to a reading or an entry, that must exist, and so must the store.
     let namesOthers = namesReading || content.entry != nil
     let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor, output)
     let zone = try store.timezone()
@@ -81,15 +81,15 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// On the command line, the kinds that `record add` takes.
+/// On the command line, the kinds that `record add` accepts.
 extension RecordKind: ExpressibleByArgument {
-  /// The kind that a word names.
+  /// The kind with this name.
   public init?(argument: String) {
     guard let kind = RecordKind(rawValue: argument), kind.details?.isTyped == true else { return nil }
     self = kind
   }
 
-  /// The words that name one.
+  /// The names of the kinds.
   public static var allValueStrings: [String] {
     RecordKindDescription.all.filter(\.isTyped).map(\.kind.rawValue)
   }

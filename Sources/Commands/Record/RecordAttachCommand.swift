@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport record attach`: keeps files with an entry.
+/// `glucoport record attach`: stores files with an entry.
 struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport record attach 8120 lab-report.pdf",
       "pdftoppm -png scan.pdf | glucoport record attach 8120 - --name scan.png"))
 
-  /// The bytes of a name, as file systems have it.
+  /// The maximum length of a file name in file systems, in bytes.
   private static let maxNameBytes = 255
 
   @OptionGroup var storeOptions: StoreOptions
@@ -52,7 +52,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     let limit = try store.attachmentLimit()
     let intake = try ContentIntake(store)
     let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
-    // Contents go up in the order of their ids where they were attached at the same time.
+    // Contents that are attached at the same time are sent in the order of their ids.
     let guids = files.map { _ in Host.randomUUID() }.sorted()
     let drafts = try zip(files, guids).map { path, guid in
       let file = try AttachedFile(path.path)

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport record`: the commands on records, the entries of the diary.
+/// `glucoport record`: commands for records, the entries of the diary.
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Add, edit, hide, delete, show and list records, and attach files.",

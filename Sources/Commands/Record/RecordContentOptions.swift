@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// The options that say what a record holds, the same for `record add` and `record edit`.
+/// The options for the content of a record, the same for `record add` and `record edit`.
 struct RecordContentOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -29,12 +29,12 @@ struct RecordContentOptions: ParsableArguments {
   @Flag(help: "Accept unusually large amounts and unusual times.")
   var force = false
 
-  /// Whether they say nothing.
+  /// Whether none of them is given.
   var isEmpty: Bool {
     at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil
   }
 
-  /// What the words and these options say of the fields of a record of this kind.
+  /// The changes of the fields from the words and these options, for a record of this kind.
   func changes(_ kind: RecordKind, words: [String]) throws -> FieldChanges {
     var changes = FieldChanges(kind)
     try changes.set(words: words)
@@ -52,7 +52,7 @@ struct RecordContentOptions: ParsableArguments {
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
-  /// Refuses amounts that are probably slips of the finger.
+  /// Refuses amounts that are probably typing errors.
   static func requirePlausible(_ changes: FieldChanges, _ kind: RecordKind) throws {
     for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
       guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
@@ -63,13 +63,13 @@ struct RecordContentOptions: ParsableArguments {
     }
   }
 
-  /// Refuses a time that cannot be right, unless it is meant, before there is a store.
+  /// Refuses a time that cannot be right, unless `--force` is given, before a store is created.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
     guard !force else { return }
     try Self.requirePlausible(at, storeOptions, output)
   }
 
-  /// The same of a time that other options give; nil for none.
+  /// The same for a time from other options; nil for none.
   static func requirePlausible(_ at: TimeArgument?, _ storeOptions: StoreOptions, _ output: Output) throws {
     guard let at else { return }
     let lastImport = try storeOptions.existing()?.lastSuccess()
@@ -78,12 +78,12 @@ struct RecordContentOptions: ParsableArguments {
     if let objection { throw Failure(.usage, "--at: \(objection)") }
   }
 
-  /// How far ahead of this computer's clock a record may be: clocks differ by some minutes.
+  /// The maximum lead of a record over this computer's clock: clocks differ by some minutes.
   private static let maxLeadSeconds: Int64 = 300
 
-  /// Why a typed time cannot be right; nil where it can.
+  /// Why a typed time cannot be right; nil if it can.
   ///
-  /// - Parameter trusted: the clock that judges the future; nil where it is wrong itself.
+  /// - Parameter trusted: the clock against which the future is checked; nil if it is wrong.
   static func objection(
     to at: TimeArgument, zone: LogbookZone, now: Int64, trusted: Int64?
   ) -> String? {
@@ -97,7 +97,7 @@ struct RecordContentOptions: ParsableArguments {
     return "\(shown) is before 1990; correct it, or add --force"
   }
 
-  /// Writes the time and the entry into a record's content, where the options name them.
+  /// Sets the time and the entry of a record from the options, if they are given.
   func place(_ draft: inout RecordDraft, in store: Store, zone: LogbookZone) throws {
     if let at { (draft.deviceTime, draft.placement) = at.placed(zone: zone, now: Host.now()) }
     if let entry { draft.entryGuid = entry == "none" ? nil : try store.record(named: entry).guid }

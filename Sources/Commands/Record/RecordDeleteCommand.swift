@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport record delete`: leaves a tombstone of a record, and of what belongs to it.
+/// `glucoport record delete`: replaces a record, and everything that belongs to it, by tombstones.
 struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

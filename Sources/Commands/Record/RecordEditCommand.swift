@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport record edit`: changes what a record holds.
+/// `glucoport record edit`: changes the content of a record.
 struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -39,7 +39,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
     let zone = try store.timezone()
     try content.checkTime(storeOptions, output)
     let changes = try content.changes(record.kind, words: words)
-    // The entry is looked up before the edit's transaction, the fields are changed inside it.
+    // The entry is looked up before the edit's transaction; the fields are changed inside it.
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
     try content.place(&placed, in: store, zone: zone)

@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// A field of a record as people type it.
+/// A typed field of a record.
 extension RecordField {
-  /// Far more than a person types, and what a remote still takes.
+  /// Far more than a person types, and little enough for every remote.
   private static let maxTextBytes = 64 * 1024
-  /// Numbers beyond it are slips of the finger in any unit of any field.
+  /// A larger number is a typing error in any unit of any field.
   private static let largestNumber = 1_000_000.0
 
-  /// The value that a text means; nil for the empty text, which removes the field.
+  /// The value for a text; nil for the empty text, which removes the field.
   ///
   /// - Throws: `Failure` of category `usage`.
   func value(_ text: String) throws -> FieldValue? {
@@ -33,10 +33,10 @@ extension RecordField {
     }
   }
 
-  /// The amount that a text means.
+  /// The amount for a text.
   func number(_ text: String) throws -> Double { try Self.number(text, of: name) }
 
-  /// Digits with or without a point and more digits: no signs, exponents or other words for numbers.
+  /// Digits, optionally with a point and more digits: no signs, exponents or other notations.
   static func number(_ text: String, of name: String) throws -> Double {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let isPlain =

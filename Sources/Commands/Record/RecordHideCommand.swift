@@ -3,7 +3,7 @@
 import ArgumentParser
 import LogbookStore
 
-/// `glucoport record hide`: withdraws a record, which can be shown again.
+/// `glucoport record hide`: hides a record, which can be shown again.
 struct RecordHideCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// What a command that changed a record reports about it.
+/// How a command prints the result for a record.
 struct RecordOutputOptions: ParsableArguments {
   @Flag(help: "Print the record as one JSON object.")
   var json = false
@@ -16,7 +16,7 @@ struct RecordOutputOptions: ParsableArguments {
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
   }
 
-  /// Prints what became of a record: one line, or the object of `show --json`.
+  /// Prints the result for a record: one line, or the object of `show --json`.
   func show(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
     if quiet { return }
     if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }

@@ -3,7 +3,7 @@
 import ArgumentParser
 import LogbookStore
 
-/// `glucoport record restore`: shows a record whatever hides it.
+/// `glucoport record restore`: shows a record, even if another withdrawal hides it.
 struct RecordRestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -4,14 +4,15 @@ import Logbook
 import LogbookStore
 
 extension Store {
-  /// The record that an id, or enough of its first characters, names on the command line.
+  /// The record for an id on the command line, which may be shortened to its first characters.
   ///
-  /// - Throws: `Failure`: `missingInput` without one, `usage` when several begin with it, or when it names a reading.
+  /// - Throws: `Failure`: `missingInput` without one, `usage` if several records match, or if the id is that
+  ///   of a reading.
   func record(named id: String) throws -> StoredRecord {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
-      // An export shows the record that states the base zone before there is one.
+      // An export shows the record of the base zone even if it does not exist yet.
       if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
         throw Failure.zoneRecord(LogbookZones.baseGuid)
       }

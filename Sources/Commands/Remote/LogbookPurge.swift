@@ -8,9 +8,10 @@ import Remotes
 struct LogbookPurge {
   let setting: RemoteSetting
 
-  /// The logbook there; nil where it is gone already, as after a run that ended between the server's answer and the store.
+  /// The logbook on the server; nil if it no longer exists, for example after a run that ended before it
+  /// removed the store.
   ///
-  /// - Throws: `Failure` where the server cannot be asked, or may not be.
+  /// - Throws: `Failure` if the server is not reachable, or cannot remove logbooks.
   func logbook() async throws -> RemoteLogbook? {
     let logbook: RemoteLogbook? = try await setting.access.ask { remote in
       guard remote.purging != nil else {
@@ -39,7 +40,7 @@ struct LogbookPurge {
       do throws(ServiceError) {
         try await remote.purging?.purge(logbook)
       } catch {
-        // Somebody else was faster, or the answer to this very request was lost.
+        // Another store was faster, or the answer to this request was lost.
         guard error == .purged else { throw error }
       }
     }

@@ -5,12 +5,13 @@ import LogbookStore
 import Remotes
 
 extension RemoteAccess {
-  /// Runs a body with the remote: its token is read, the connection opened, and both go when the body ends.
+  /// Runs a body with the remote. The token is read and the connection opened before it; both are discarded
+  /// after it.
   ///
   /// - Parameters:
-  ///   - zone: that of the logbook, in which what says no offset is shown.
-  ///   - traffic: where it is counted what goes over the wire.
-  /// - Throws: `Failure`: what is wrong with address or token, and whatever the remote answers instead.
+  ///   - zone: the zone of the logbook, for times without an offset.
+  ///   - traffic: counts the transferred bytes.
+  /// - Throws: `Failure`: errors of address or token, and those of the remote.
   func ask<Value>(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
     isolation: isolated (any Actor)? = #isolation,
@@ -21,13 +22,13 @@ extension RemoteAccess {
 
   /// The login, for which the token is read.
   ///
-  /// - Throws: `Failure`: what is wrong with address, proxy, certificates or token.
+  /// - Throws: `Failure`: errors of address, proxy, certificates or token.
   func login(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
   ) async throws(Failure) -> RemoteLogin {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let proxy = try RemoteProxy(for: address, environment: Host.environment)
-    // Before the token, which may be a command that asks a person.
+    // Checked before the token, which may come from a command that asks a person.
     if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
     var login = RemoteLogin(
       address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
@@ -37,9 +38,9 @@ extension RemoteAccess {
     return login
   }
 
-  /// Runs a body with the remote: the connection is opened, and goes when the body ends.
+  /// Runs a body with the remote. The connection is opened before it, and closed after it.
   ///
-  /// - Throws: `Failure`: whatever the remote answers instead.
+  /// - Throws: `Failure`: errors of the remote.
   func ask<Value>(
     with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
@@ -65,7 +66,7 @@ extension Store {
 }
 
 extension RemoteSetting {
-  /// Refuses what would ask a remote of which the store remembers that the logbook was removed on it.
+  /// Refuses requests to a remote if the store knows that the logbook was removed on it.
   ///
   /// - Throws: `Failure` of category `configuration`.
   func refusePurged() throws {

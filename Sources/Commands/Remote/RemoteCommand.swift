@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `glucoport remote`: the server with which the store is kept in step.
+/// `glucoport remote`: the server with which the store syncs.
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remote",

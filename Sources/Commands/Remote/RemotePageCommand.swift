@@ -58,7 +58,7 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
       return link
     }
     let output = Output()
-    // Alone on its line, for a program that opens it.
+    // The only text on its line, for a program that opens it.
     output.line("\(setting.access.url)\(link.path)?language=\(language)")
     output.message(
       "glucoport: anyone with this link can read the logbook until \(DeviceTime(seconds: link.expiresAt).text)Z"

@@ -5,8 +5,8 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport remote purge`: removes the logbook on the server permanently, and the store when the server has
-/// answered.
+/// `glucoport remote purge`: removes the logbook on the server permanently, and then the store, once the
+/// server has answered.
 struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -35,7 +35,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
         .usage,
         "no terminal to confirm the removal; state the logbook's name with --confirm to remove everything")
     }
-    // Nil where the logbook is gone already, as after a run that ended between the server's answer and the store.
+    // Nil if the logbook no longer exists, for example after a run that ended before it removed the store.
     let logbook = try await LogbookPurge(setting: setting).logbook()
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
     guard let lock = try UploadLock.take(storePath: path) else {
@@ -43,7 +43,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     defer { lock.release() }
     let store = try storeOptions.open(.sync)
-    // Behind the lock: the remote may have been changed since it was shown.
+    // Checked after taking the lock: the remote may have changed since it was shown.
     guard try store.requireRemote().access == setting.access else {
       throw Failure(.temporary, "\(path): the remote was changed meanwhile; try again")
     }
@@ -57,7 +57,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 extension RemotePurgeCommand {
-  /// Goes on only with the logbook's name, which the person gave with the command or types.
+  /// Continues only with the logbook's name, from the command line or typed by the person.
   private func requireName(_ name: String, _ setting: RemoteSetting, _ output: Output) throws {
     let given: String?
     if let confirm {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport remote remove`: forgets how the server is reached, without asking it.
+/// `glucoport remote remove`: removes the access to the server, without a request to it.
 struct RemoteRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

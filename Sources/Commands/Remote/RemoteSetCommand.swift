@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// `glucoport remote set`: asks the server for its logbook, and only when it answers keeps how it is reached.
+/// `glucoport remote set`: requests the logbook from the server, and stores the access only if it answers.
 struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -67,7 +67,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     guard (tokenFile == nil) != (tokenCommand == nil) else {
-      // A wrong address is named before the token is asked for, which a person may have to create first.
+      // A wrong address is reported before a missing token, which a person may still need to create.
       do throws(Failure) {
         _ = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
       } catch {
@@ -114,6 +114,6 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     return .file(Self.whole(tokenFile ?? ""))
   }
 
-  /// A path is kept whole, since the next run may start in another folder.
+  /// Paths are stored as absolute ones, since the next run may start in another folder.
   private static func whole(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 }

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport remote show`: what the store keeps of its remote, without asking it.
+/// `glucoport remote show`: the stored facts about the remote, without a request to it.
 struct RemoteShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport remote test`: asks the server who it is, and changes nothing.
+/// `glucoport remote test`: requests the logbook of the server, and changes nothing.
 struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(

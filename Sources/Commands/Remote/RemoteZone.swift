@@ -5,11 +5,11 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// The base zone of the logbook behind a remote that a store gets for the first time: fetched before the remote is set,
-/// so that two zones which people gave leave everything as it was. A store that had a remote, and one whose remote
-/// returns no single records, agrees at its next upload.
+/// The base zone of the logbook on a store's first remote. It is fetched before the remote is set, so that a
+/// conflict of two zones that people gave changes nothing. If the store had a remote before, or the remote
+/// returns no single records, the next upload compares the zones.
 struct RemoteZone {
-  /// The run that asked; nil where nothing was asked.
+  /// The run of the request; nil if none was sent.
   let run: RunStamp?
   private let store: Store
   private let choice: ZoneChoice?
@@ -17,9 +17,9 @@ struct RemoteZone {
   private let record: RemoteRecord?
   private static let command = "glucoport remote set"
 
-  /// Asks the remote.
+  /// Sends the request.
   ///
-  /// - Throws: `Failure` of category `configuration` where people gave both zones and there is no choice.
+  /// - Throws: `Failure` of category `configuration` if people gave both zones and no choice is given.
   init(
     _ access: RemoteAccess, _ store: Store, _ choice: ZoneChoice?, _ output: Output,
     isolation: isolated (any Actor)? = #isolation
@@ -33,7 +33,7 @@ struct RemoteZone {
     do {
       record = try await access.ask { try await BaseZone.fetch(from: $0, run) }
     } catch let failure as Failure {
-      // The remote has just said who it is, and nothing is sent before the first upload has asked again.
+      // The remote has just answered, and the first upload asks again before it sends anything.
       output.message("glucoport: \(failure.message); the first upload fetches the time zone")
       record = nil
     }
@@ -41,7 +41,7 @@ struct RemoteZone {
     if let record { try store.checkBaseZone(record, choice, at: remoteName, command: Self.command) }
   }
 
-  /// Takes the zone over that goes before, once the remote is set.
+  /// Adopts the zone with priority, after the remote was set.
   func join() throws {
     guard let record else { return }
     try store.joinBaseZone(record, choice, at: remoteName, command: Self.command, now: Host.now())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of the system. The packages take them from the program: `Samples/packaging/build.sh` asks `setup` for them.
+/// The units of the system. The packages get them from the program: `Samples/packaging/build.sh` runs
+/// `setup`.
 enum PackagedSystemUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
@@ -96,7 +97,7 @@ enum PackagedSystemUnits {
     ),
   ]
 
-  /// What neither service needs.
+  /// Rights that neither service needs.
   private static let confinement = """
     UMask=0077
     CapabilityBoundingSet=

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of a user. The packages take them from the program: `Samples/packaging/build.sh` asks `setup` for them.
+/// The units of a user. The packages get them from the program: `Samples/packaging/build.sh` runs `setup`.
 enum PackagedUserUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
@@ -165,7 +165,7 @@ enum PackagedUserUnits {
     ),
   ]
 
-  /// What a user's manager can take from a service without rights of its own.
+  /// The restrictions that a user's service manager can set without privileges.
   private static let confinement = """
     UMask=0077
     NoNewPrivileges=yes

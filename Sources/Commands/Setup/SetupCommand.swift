@@ -3,7 +3,7 @@
 import ArgumentParser
 import Logbook
 
-/// `glucoport setup`: what the package has beside the program, for those who have only the program.
+/// `glucoport setup`: installs the other files of the package for people who have only the program.
 struct SetupCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -16,7 +16,7 @@ struct SetupCommand: ClassifiedCommand {
   @Flag(help: "Preview 'setup system' and 'setup user'; write nothing.")
   var dryRun = false
 
-  // Not in `validate`, which ArgumentParser calls for the commands below, too.
+  // Not in `validate`, which ArgumentParser also calls for the subcommands.
   func run() throws {
     guard dryRun else {
       throw ValidationError(
@@ -43,7 +43,7 @@ struct SetupSystemCommand: ClassifiedCommand {
       examples: "sudo glucoport setup system",
       "glucoport setup system --prefix /opt/glucoport --dry-run"))
 
-  // The parser gives a flag that both have to the first of them.
+  // If both have a flag, the parser sets it only for the first of them.
   @ParentCommand var group: SetupCommand
 
   @OptionGroup var target: SetupPrefix
@@ -77,7 +77,7 @@ struct SetupUserCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport setup remove`: takes away what the other two installed, and nothing else.
+/// `glucoport setup remove`: removes the files of the other two commands, and nothing else.
 struct SetupRemoveCommand: ClassifiedCommand {
   /// Whose files are removed.
   enum Scope: String, CaseIterable, ExpressibleByArgument { case system, user }
@@ -120,7 +120,7 @@ struct SetupRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// The option that says where the files for all users are.
+/// The option for the folder of the files for all users.
 struct SetupPrefix: ParsableArguments {
   static let standard = "/usr/local"
 
@@ -141,7 +141,7 @@ struct SetupPrefix: ParsableArguments {
   }
 }
 
-/// What `setup` does, for people.
+/// The effect of `setup`, as text.
 private enum SetupText {
   static func list(_ changes: [(change: SetupWork.Change, path: String)], _ output: Output) {
     for change in changes { output.line("\(change.change.rawValue) \(displayed(change.path))") }

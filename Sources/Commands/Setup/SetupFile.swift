@@ -19,9 +19,9 @@ struct SetupFile {
   let content: Content
   var mode: mode_t = 0o644
 
-  /// The SHA-256 of what the file is to hold.
+  /// The SHA-256 of the content to be installed.
   ///
-  /// - Throws: `Failure` where what is to be copied cannot be read.
+  /// - Throws: `Failure` if the source of a copy cannot be read.
   func digest() throws(Failure) -> String {
     switch content {
     case .text(let text):
@@ -34,8 +34,8 @@ struct SetupFile {
     }
   }
 
-  /// Writes the file beside its place and moves it there, so that a program that runs keeps its old one, and no link is
-  /// followed.
+  /// Writes a temporary file next to the target and renames it. So a running program keeps its old file, and
+  /// no link is followed.
   func write() throws(Failure) {
     let part = path + ".glucoport-part"
     unlink(part)
@@ -44,7 +44,7 @@ struct SetupFile {
     do throws(Failure) {
       defer { close(descriptor) }
       try fill(descriptor)
-      // Whatever the umask is: these files are for everybody.
+      // Independent of the umask: these files are for all users.
       guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw Self.failure(errno, part) }
       guard rename(part, path) == 0 else { throw Self.failure(errno, path) }
     } catch {
@@ -63,7 +63,7 @@ struct SetupFile {
     }
   }
 
-  /// The SHA-256 of a file; nil where there is none.
+  /// The SHA-256 of a file; nil if it does not exist.
   static func digest(of path: String) throws(Failure) -> String? {
     guard access(path, F_OK) == 0 else { return nil }
     var digest = Digest()

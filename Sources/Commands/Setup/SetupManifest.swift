@@ -8,14 +8,14 @@ import Logbook
   import Musl
 #endif
 
-/// What `setup` installed: each file with its SHA-256, and each folder that it made, outer ones first.
+/// The list of what `setup` installed: each file with its SHA-256, and each new folder, outer ones first.
 struct SetupManifest: Equatable {
   var digests: [String: String] = [:]
   var folders: [String] = []
 
   init() {}
 
-  /// The manifest in a text, a line for each file and folder. Lines of another form are none of ours.
+  /// The manifest from a text, one line for each file and folder. Lines of another form are ignored.
   init(_ text: String) {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("folder ") {
@@ -33,7 +33,7 @@ struct SetupManifest: Equatable {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// The manifest in a file; an empty one where there is none.
+  /// The manifest from a file; an empty one if there is none.
   static func read(_ path: String) throws(Failure) -> SetupManifest {
     guard access(path, F_OK) == 0 else { return SetupManifest() }
     guard let bytes = Host.bytes(of: path) else { throw SetupFile.failure(errno, path) }
@@ -43,12 +43,12 @@ struct SetupManifest: Equatable {
 
 /// Installs a plan, and removes exactly what was installed.
 struct SetupWork {
-  /// What becomes of a file.
+  /// The change of a file.
   enum Change: String { case write, replace, unchanged, remove, keep, refuse }
 
   let manifest: String
 
-  /// What an installation would do with each file. It refuses one that somebody else made or changed.
+  /// The change of each file by an installation. A file that something else created or changed is refused.
   func changes(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
     let known = try SetupManifest.read(manifest).digests
     let changes = try plan.files.map { file in
@@ -62,13 +62,15 @@ struct SetupWork {
       return (change, file.path)
     }
     let planned = Set(plan.files.map(\.path))
-    // What an older version installed and this one does not.
+    // Files that an older version installed and this one does not.
     return changes + known.keys.filter { !planned.contains($0) }.sorted().map { (.remove, $0) }
   }
 
-  /// Installs what a plan holds. The manifest is written first, so that an interrupted installation can be removed, too.
+  /// Installs a plan. The manifest is written first, so that an interrupted installation can be removed as
+  /// well.
   ///
-  /// - Throws: `Failure` of category `cannotCreate` for a file that somebody else made or changed; nothing is written then.
+  /// - Throws: `Failure` of category `cannotCreate` for a file that something else created or changed;
+  ///   nothing is written then.
   func install(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
     let changes = try changes(plan)
     if let refused = changes.first(where: { $0.change == .refuse }) {
@@ -79,8 +81,8 @@ struct SetupWork {
     let old = noted.digests
     let paths = plan.files.map(\.path) + [manifest]
     noted.folders += missingFolders(paths).filter { !noted.folders.contains($0) }
-    // A file that was here with the same content was not written by this. One that is replaced is noted with its old
-    // content until all are written, so that an installation that was interrupted can be repeated.
+    // A file that already existed with the same content is not in the manifest. A file to be replaced keeps
+    // its old digest until all are written, so that an interrupted installation can be repeated.
     for (file, change) in zip(plan.files, changes) {
       let isOurs = change.change == .unchanged && old[file.path] != nil
       if change.change == .write || isOurs { noted.digests[file.path] = try file.digest() }
@@ -101,7 +103,7 @@ struct SetupWork {
     return changes
   }
 
-  /// What a removal would do with each file: one that a person changed since stays.
+  /// The change of each file by a removal: a file that a person changed is kept.
   func removals() throws -> [(change: Change, path: String)] {
     try SetupManifest.read(manifest).digests.sorted { $0.key < $1.key }.compactMap { path, digest in
       guard let found = try SetupFile.digest(of: path) else { return nil }
@@ -109,7 +111,7 @@ struct SetupWork {
     }
   }
 
-  /// Removes the files, the folders that were made for them and hold nothing else, and the manifest.
+  /// Removes the files, the folders that were created for them if they are empty, and the manifest.
   func remove() throws -> [(change: Change, path: String)] {
     let changes = try removals()
     let folders = try SetupManifest.read(manifest).folders
@@ -117,12 +119,12 @@ struct SetupWork {
       guard unlink(change.path) == 0 else { throw SetupFile.failure(errno, change.path) }
     }
     guard unlink(manifest) == 0 || errno == ENOENT else { throw SetupFile.failure(errno, manifest) }
-    // One that holds something of others is not empty, and stays.
+    // A folder with other files is not empty, and is kept.
     for folder in folders.reversed() { rmdir(folder) }
     return changes
   }
 
-  /// The folders that the paths need and that are not there, outer ones first.
+  /// The folders that the paths need and that do not exist, outer ones first.
   private func missingFolders(_ paths: [String]) -> [String] {
     var missing: Set<String> = []
     for path in paths {

@@ -4,14 +4,14 @@ import ArgumentParser
 import Logbook
 import Meters
 
-/// What `setup` installs, where, and what a person does then.
+/// The files that `setup` installs, and the further steps for a person.
 struct SetupPlan {
   let files: [SetupFile]
-  /// Where it is noted what was installed.
+  /// The path of the manifest.
   let manifest: String
-  /// Commands that make what was installed count.
+  /// The commands that activate the installed files.
   let commands: [String]
-  /// What this program does not bring, for a message; nil where nothing is missing.
+  /// A message about files that this program lacks; nil if nothing is missing.
   let lack: String?
 
   /// For all users, below a prefix such as `/usr/local`.
@@ -19,7 +19,7 @@ struct SetupPlan {
     let target = prefix + "/bin/glucoport"
     let pages = manualPages(beside: program, in: prefix + "/share/man")
     let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
-    // Where this program is the installed one, it is as it should be, and stays.
+    // If this program is the installed one, it is already correct, and is not replaced.
     let program = [SetupFile(path: target, content: .copy(of: program), mode: 0o755)]
     let units =
       try self.units(PackagedSystemUnits.files, in: prefix + "/lib/systemd/system", program: target)
@@ -57,7 +57,7 @@ struct SetupPlan {
       ], lack: lack(pages))
   }
 
-  /// Where it is noted what was installed for all users.
+  /// The path of the manifest for all users.
   static func manifest(inSystem prefix: String) -> String { prefix + "/share/glucoport/setup-manifest" }
 }
 
@@ -66,11 +66,11 @@ extension SetupPlan {
     Glucoport.completionScript(for: shell)
   }
 
-  /// The units, which name the program where the packages put it, with its place here.
+  /// The units with the path of this program, instead of the path in the packages.
   private static func units(
     _ units: [(name: String, text: String)], in folder: String, program: String
   ) throws(Failure) -> [SetupFile] {
-    // What systemd would take for a blank, a quote, a variable or a specifier.
+    // Characters that systemd would treat as a blank, a quote, a variable or a specifier.
     guard program.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#""'\$%;"#.utf8.contains($0) }) else {
       throw Failure(
         .configuration,
@@ -84,7 +84,7 @@ extension SetupPlan {
     }
   }
 
-  /// The pages of the archive that this program was unpacked from.
+  /// The manual pages of the archive from which this program was unpacked.
   private static func manualPages(beside program: String, in folder: String) -> [SetupFile] {
     let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
     return ["1", "5", "7"].flatMap { section -> [SetupFile] in
@@ -101,7 +101,7 @@ extension SetupPlan {
   }
 }
 
-/// The folders of a user, as the environment names them.
+/// The folders of a user, from the environment.
 struct SetupFolders {
   let configuration: String
   let data: String
@@ -109,7 +109,7 @@ struct SetupFolders {
 
   var manifest: String { state + "/glucoport/setup-manifest" }
 
-  /// - Throws: `Failure` of category `configuration` where the environment names none.
+  /// - Throws: `Failure` of category `configuration` if the environment names none.
   static func ofUser() throws(Failure) -> SetupFolders {
     guard let configuration = Host.configurationFolder, let data = Host.dataHome, let state = Host.stateHome
     else {
@@ -119,7 +119,7 @@ struct SetupFolders {
   }
 }
 
-/// The user of the server, which the packages take from here, too.
+/// The user of the server, which the packages also get from here.
 enum PackagedSystemUsers {
   static let text = #"""
     # SPDX-License-Identifier: Apache-2.0

@@ -5,39 +5,39 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// One thing that `status --check` finds wrong.
+/// One finding of `status --check`.
 struct StatusFinding {
-  /// The sorts of findings, by the words that `--ignore` takes.
+  /// The kinds of findings, by the words for `--ignore`.
   enum Word: String, CaseIterable, ExpressibleByArgument {
     case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, overdue
   }
 
   let word: Word
-  /// The exit status of a check that finds nothing worse.
+  /// The exit status if this is the worst finding.
   let status: ExitStatus
   let message: String
 
-  /// For standard error: the word goes first, since that is what `--ignore` takes.
+  /// The line on standard error. It begins with the word for `--ignore`.
   var line: String { "\(word.rawValue): \(message)" }
 }
 
-/// What `status --check` finds wrong, each with the status that reports it.
+/// The findings of `status --check`, each with its exit status.
 struct StatusCheck {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
-  /// Pending records that no remote takes as they are.
+  /// Pending records that every remote refuses.
   let unsendable: Int
   /// The clock of each meter when it was last read.
   let clocks: [MeterClock]
   /// The zone of the logbook.
   let zone: LogbookZone
   let maxAge: Int64?
-  /// When the newest reading was, and how many seconds ago it may be; nil where that is not looked at.
+  /// The time of the newest reading, and its maximum age in seconds; nil if that is not checked.
   let newestReading: (time: Int64, maxAge: Int64)?
-  /// When the last backup was made, if ever, and how many seconds ago it may be; nil where that is not looked at.
+  /// The time of the last backup, if any, and its maximum age in seconds; nil if that is not checked.
   let lastBackup: (time: Int64?, maxAge: Int64)?
-  /// What is not looked at.
+  /// The kinds that are not checked.
   let ignored: Set<StatusFinding.Word>
   let now: Int64
 
@@ -82,8 +82,8 @@ struct StatusCheck {
     return findings
   }
 
-  /// What is wrong with the clock of a meter: by the zone of the import that read it, and still by that of the logbook,
-  /// which may have been corrected since.
+  /// A message if the clock of a meter is wrong. It must be wrong in the zone of the import that read it. It
+  /// must also be wrong in the zone of the logbook, which may have been corrected since.
   private func wrong(_ clock: MeterClock) -> String? {
     let judgement = ClockJudgement(clock.comparison, in: zone)
     guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }
@@ -92,7 +92,7 @@ struct StatusCheck {
       "\(displayed(deviceName(clock.meter))) was \(ClockJudgement.words(abs(judgement.difference))) \(side) the local time in \(judgement.zone) when it was read at \(instant(clock.comparison.host)); set its clock and read it again"
   }
 
-  /// That no reading came for longer than it may take.
+  /// A message if the newest reading is older than allowed.
   private var stale: String? {
     guard let (time, maxAge) = newestReading, isOver(time, maxAge) else { return nil }
     let age = now - time
@@ -102,7 +102,7 @@ struct StatusCheck {
       "the newest reading is \(words) old, of \(instant(time)); import newer ones, or see 'glucoport log' for the last imports"
   }
 
-  /// That no backup was made for longer than it may take.
+  /// A message if the last backup is older than allowed.
   private var unsaved: String? {
     guard let (time, maxAge) = lastBackup else { return nil }
     guard let time else { return "no backup was made so far; 'glucoport backup FOLDER' makes one" }
@@ -110,7 +110,7 @@ struct StatusCheck {
       ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
   }
 
-  /// What was not in step for longer than it may.
+  /// A message if items were not synced for longer than allowed.
   private var late: String? {
     guard let maxAge else { return nil }
     let pending = overview.pending + contents.pending(for: sync.remote)
@@ -124,14 +124,14 @@ struct StatusCheck {
     return isOver(last, maxAge) ? "no upload succeeded since \(instant(last))" + reason : nil
   }
 
-  /// The same of a remote with which no upload has ever ended well.
+  /// The same for a remote with which no upload has ever succeeded.
   private func neverInStep(_ remote: RemoteSetting, _ maxAge: Int64) -> String? {
     let url = displayed(remote.access.url)
     if let since = remote.since {
       return isOver(since, maxAge)
         ? "no upload to \(url) has succeeded yet, although it was set on \(instant(since))" : nil
     }
-    // Nobody kept when it was set: then it counts that something went wrong.
+    // If the time of setting it is unknown, an error decides.
     return remote.lastError == nil ? nil : "no upload to \(url) has succeeded yet"
   }
 

@@ -4,7 +4,7 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport status`: what the store holds and what is pending to be sent.
+/// `glucoport status`: the content of the store, and the pending items.
 struct StatusCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -116,7 +116,7 @@ struct StatusCommand: PersonVisitor {
     if check { try report(findings, output) }
   }
 
-  /// Ends with the status that the monitoring program takes: metrics say themselves what is wrong.
+  /// Ends with the status that the monitoring program expects. Metrics contain the findings themselves.
   private func report(
     _ text: StatusText, _ findings: [StatusFinding], _ format: StatusFormat, _ output: Output
   ) throws {
@@ -132,7 +132,7 @@ struct StatusCommand: PersonVisitor {
     }
   }
 
-  /// Ends with the status of the worst that is wrong.
+  /// Ends with the status of the worst finding.
   private func report(_ findings: [StatusFinding], _ output: Output) throws {
     for finding in findings { output.message("glucoport: \(finding.line)") }
     let status = ExitStatus.of(findings.map(\.status))

@@ -4,11 +4,11 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// The forms in which programs that watch computers take the result of a check.
+/// The forms in which monitoring programs read the result of a check.
 enum StatusFormat: String, CaseIterable, ExpressibleByArgument { case prometheus, nagios }
 
-/// The result of a check as metrics, in the text format that node_exporter's textfile collector reads. Counts, times and
-/// words of findings, and no value of a reading.
+/// The result of a check as metrics, in the text format that node_exporter's textfile collector reads. It has
+/// counts, times and words of findings, and no value of a reading.
 struct StatusMetrics {
   let text: StatusText
   let findings: [StatusFinding]
@@ -38,7 +38,7 @@ struct StatusMetrics {
         })
   }
 
-  /// A metric with its samples; one without a sample is left out.
+  /// A metric with its samples. A metric without samples is left out.
   private func gauge(_ name: String, _ help: String, _ samples: [(label: String, value: Int64?)]) -> [String]
   {
     let name = "glucoport_store_" + name
@@ -48,13 +48,14 @@ struct StatusMetrics {
     return lines.isEmpty ? [] : ["# HELP \(name) \(help)", "# TYPE \(name) gauge"] + lines
   }
 
-  /// The path, by which several stores of one computer differ.
+  /// The path, which distinguishes several stores of one computer.
   private var escaped: String {
     displayed(text.path).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
   }
 }
 
-/// The result of a check as a plug-in of Nagios, Icinga or Naemon prints it: one line with figures behind a bar.
+/// The result of a check in the form of a plug-in for Nagios, Icinga or Naemon: one line with figures after a
+/// bar.
 struct StatusPlugin {
   /// The states of such a plug-in, by the words of their guidelines.
   private enum State: String { case ok = "OK", warning = "WARNING", critical = "CRITICAL" }
@@ -72,11 +73,11 @@ struct StatusPlugin {
       ("readings", overview.readings), ("records", overview.records), ("pending", overview.pending),
       ("conflicts", overview.conflicts), ("refused", overview.refused + text.contents.refused),
     ].map { "\($0.0)=\($0.1)" }.joined(separator: " ")
-    // The bar is the plug-in's own sign.
+    // The bar has a meaning in the format.
     return "GLUCOPORT \(state.rawValue) - \(summary.replacing("|", with: "/")) | \(figures)"
   }
 
-  /// The status that such a program takes for this state.
+  /// The exit status for this state.
   var status: ExitStatus {
     switch state {
     case .ok: .done
@@ -85,7 +86,8 @@ struct StatusPlugin {
     }
   }
 
-  /// An upload that fails or is overdue loses data in the end; the rest waits for a person.
+  /// Critical only for uploads that fail or are overdue, since data would be lost in the end. All other
+  /// findings wait for a person.
   private var state: State {
     if findings.contains(where: { $0.word == .upload || $0.word == .overdue }) { return .critical }
     return findings.isEmpty ? .ok : .warning

@@ -3,7 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// What a store holds and what is pending, as `status --json` prints it; glucoport-json(5) documents its members.
+/// The content of a store and its pending items, as `status --json` prints them; glucoport-json(5) documents
+/// the members.
 struct StatusObject: Encodable {
   let store: String
   let timezone: String
@@ -93,7 +94,7 @@ struct RecordKindObject: Encodable {
   }
 }
 
-/// The remote and what is under way.
+/// The remote, and the activity of uploads.
 struct SyncObject: Encodable {
   let remote: String?
   let running: Bool
@@ -126,7 +127,7 @@ struct SyncObject: Encodable {
   }
 }
 
-/// One thing that `status --check` finds wrong.
+/// One finding of `status --check`.
 struct FindingObject: Encodable {
   let word: String
   let status: Int32

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// What a store holds and what is pending, for people.
+/// The content of a store and its pending items, as text.
 struct StatusText {
   let path: String
   let overview: Overview
@@ -53,12 +53,12 @@ struct StatusText {
     return lines
   }
 
-  /// - Parameter zone: the one that is used instead.
+  /// - Parameter zone: the zone that is used instead.
   static func unknown(_ name: String, zone: String) -> String {
     "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"
   }
 
-  /// What people call records that no list shows: those that state something about others.
+  /// The name of records that no list shows: statements about other items.
   private static func name(ofStatements kind: String) -> String {
     switch RecordKind(rawValue: kind) {
     case .zone?: "time zones"
@@ -72,7 +72,8 @@ struct StatusText {
     overview.recordLines.filter(\.isListed).reduce(0) { $0 + $1.refused }
   }
 
-  /// What of a device or kind is pending. Where everything does, the sum above has said so.
+  /// The pending items of a device or kind. Empty if everything is pending, since the total already shows
+  /// that.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
     if counts.contains(where: { $0.1 == all }),
       overview.readings + overview.records == overview.pendingReadings + overview.pendingListedRecords
@@ -92,7 +93,7 @@ struct StatusText {
     line += UploadText.moved(
       overview.siteMoves.readings, overview.siteMoves.records, "to move on the site")
     if sync.downloads > 0 { line += " · \(counted(sync.downloads, "download")) queued" }
-    // Contents have their own line.
+    // Contents have a separate line.
     let refused = sync.refusedDownloads - contents.notFetched
     if refused > 0 { line += " · \(counted(refused, "download")) refused" }
     let missing = sync.missingHistoryEnd.map {

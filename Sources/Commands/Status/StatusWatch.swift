@@ -9,10 +9,10 @@ import LogbookStore
   import Musl
 #endif
 
-/// Follows an upload that runs, to its end: on a terminal in one line with a mark that moves while something is on its
-/// way, else in a line for each change.
+/// Follows a running upload until it ends. On a terminal it updates one line, with a moving mark while
+/// something is sent. Otherwise it prints a line for each change.
 struct StatusWatch {
-  /// A person sees a change at once, and a small computer has time for the upload.
+  /// Short enough for a person, and long enough to leave a small computer time for the upload.
   private static let pauseMicroseconds: UInt32 = 200_000
   private static let marks = ["|", "/", "-", "\\"]
 
@@ -35,7 +35,7 @@ struct StatusWatch {
         frame += 1
       } else if text != shown {
         output.line(text)
-        // A reader that has left needs no more.
+        // If the reader closed the pipe, it needs no more.
         guard output.pass() else { return }
         shown = text
       }

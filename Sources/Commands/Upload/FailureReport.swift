@@ -4,28 +4,29 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// What an upload that failed prints and ends with, and what the store keeps of it.
+/// The message and exit status of a failed upload, and the failure that the store keeps.
 ///
-/// A job prints the same line at every run, and each is a mail. Unattended and quiet, a failure that passes is not
-/// printed, and one that lasts is printed once: until an upload works, fails in another way or with another token, or
-/// the remote is set again. `status --check` reports both.
+/// A job would print the same line at every run, and each is a mail. So if it is unattended and quiet, a
+/// temporary failure is not printed, and a persistent one is printed only once. It is printed again after an
+/// upload succeeded or failed otherwise, with another token, or after the remote was set again. `status
+/// --check` reports both kinds.
 struct FailureReport {
   let run: UploadRun
   let isUnattended: Bool
   let isQuiet: Bool
   let output: Output
 
-  /// Whether only what is new is worth a line.
+  /// Whether only new failures are printed.
   var isSilent: Bool { isUnattended && isQuiet }
 
-  /// The login; what is wrong with it is reported.
+  /// The login; errors in it are reported.
   ///
-  /// - Throws: `ExitStatus` for a failure that lasts, `Failure` for one that passes.
+  /// - Throws: `ExitStatus` for a persistent failure, `Failure` for a temporary one.
   func login() async throws -> RemoteLogin {
     do {
       return try await run.login()
     } catch let failure as Failure where !failure.category.isTemporary {
-      // Of a logbook that was removed the store knows by itself, whatever the token.
+      // If a logbook was removed, the store knows it without the remote, whatever the token.
       let known = run.setting.purgedAt == nil ? nil : run.setting.lastingFailure?.tokenMark
       let status = try report(failure, tokenMark: known ?? "")
       try run.store.sync {
@@ -35,9 +36,9 @@ struct FailureReport {
     }
   }
 
-  /// Prints a failure unless it is known, and keeps one that lasts.
+  /// Prints a failure unless it is known, and stores a persistent one.
   ///
-  /// - Parameter tokenMark: the mark of the token with which it failed.
+  /// - Parameter tokenMark: the mark of the token that failed.
   /// - Returns: the exit status.
   func report(_ failure: Failure, tokenMark: String) throws -> ExitStatus {
     if failure.category.isTemporary {
@@ -55,6 +56,6 @@ struct FailureReport {
 }
 
 extension FailureCategory {
-  /// Whether the next attempt may pass without anybody's help.
+  /// Whether a later attempt may succeed without a person.
   var isTemporary: Bool { self == .temporary || self == .unavailable }
 }

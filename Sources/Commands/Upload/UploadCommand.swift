@@ -6,7 +6,7 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// `glucoport upload`: sends what is pending, and fetches what others changed.
+/// `glucoport upload`: sends the pending items, and fetches the changes of others.
 struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsItsSteps = true
@@ -124,7 +124,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     try show(ending, summary, login, report)
   }
 
-  /// What an upload in one direction leaves for one in the other; nil where it left nothing.
+  /// The part that an upload in only one direction left out; nil for nothing.
   private func undone(_ store: Store) throws -> String? {
     if pushOnly { return "--push-only: changes by others were not downloaded" }
     guard pullOnly else { return nil }

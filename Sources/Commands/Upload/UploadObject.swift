@@ -3,7 +3,7 @@
 import Remotes
 import Sync
 
-/// What an upload did, as `upload --json` prints it; glucoport-json(5) documents its members.
+/// The results of an upload, as `upload --json` prints them; glucoport-json(5) documents the members.
 struct UploadObject: Encodable {
   let outcome: String
   let pushedReadings: Int
@@ -81,7 +81,7 @@ struct UploadObject: Encodable {
   }
 }
 
-/// What is pending, as `upload --dry-run --json` prints it.
+/// The pending items, as `upload --dry-run --json` prints them.
 struct PendingObject: Encodable {
   let dryRun = true
   let pendingReadings: Int

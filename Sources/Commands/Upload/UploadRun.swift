@@ -6,7 +6,8 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// One upload of a store by a command: it holds the lock, and knows the remote as it is behind the lock.
+/// One upload of a store by a command. It holds the lock, and knows the remote as it is after taking the
+/// lock.
 struct UploadRun {
   /// The store, opened for syncing.
   let store: Store
@@ -14,7 +15,7 @@ struct UploadRun {
   let setting: RemoteSetting
   private let lock: UploadLock
 
-  /// Takes the lock, which `end` lets go.
+  /// Takes the lock, which `end` releases.
   ///
   /// - Parameter lockWaitSeconds: how long to wait until another upload ends.
   /// - Throws: `Failure`: `configuration` without a remote, `temporary` while another upload runs.
@@ -26,7 +27,8 @@ struct UploadRun {
     }
     self.lock = lock
     do {
-      // Behind the lock: the upload that had it may have failed, or the remote was changed meanwhile; try again.
+      // Read again after taking the lock: the upload that had it may have failed, or the remote may have
+      // changed meanwhile.
       setting = try store.requireRemote()
     } catch {
       lock.release()
@@ -34,12 +36,12 @@ struct UploadRun {
     }
   }
 
-  /// Lets the lock go.
+  /// Releases the lock.
   func end() { lock.release() }
 
   /// Refuses to run before the next attempt is due.
   ///
-  /// - Throws: `Failure` of category `temporary`, with the time to wait.
+  /// - Throws: `Failure` of category `temporary`, with the remaining time.
   func refuseTooEarly() throws {
     let backoff = Backoff(failures: setting.failures, nextAttempt: setting.nextAttempt)
     let seconds = backoff.secondsToWait(now: Host.now())
@@ -52,22 +54,22 @@ struct UploadRun {
 
   /// The login to the remote, for which the token is read.
   ///
-  /// - Throws: `Failure`: what is wrong with address or token, and `configuration` for a logbook that was removed on the
-  ///   remote.
+  /// - Throws: `Failure`: errors of address or token, and `configuration` for a logbook that was removed on
+  ///   the remote.
   func login() async throws -> RemoteLogin {
     try setting.refusePurged()
     return try await setting.access.login(in: store.timezone())
   }
 
-  /// By which a later run knows whether it has the same token.
+  /// A mark from which a later run can tell whether it has the same token.
   func mark(of login: RemoteLogin) -> String { login.token.mark(salt: setting.node) }
 
-  /// Sends and fetches until all is done or a limit is reached.
+  /// Sends and fetches until everything is done or a limit is reached.
   ///
   /// - Parameters:
-  ///   - login: the one that `login` gives.
-  ///   - maxSeconds, maxBytes: what ends the run: the time ends a request in work, too.
-  /// - Throws: `Failure` when the store fails; a failing remote is an ending.
+  ///   - login: the login from `login`.
+  ///   - maxSeconds, maxBytes: the limits of the run. The time limit also interrupts a request.
+  /// - Throws: `Failure` if the store fails; a failing remote is an ending.
   func perform(
     _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,
     maxBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }

@@ -4,9 +4,9 @@ import Logbook
 import Remotes
 import Sync
 
-/// What an upload did, for people.
+/// The results of an upload as text.
 enum UploadText {
-  /// The line on standard output; nil for an upload that failed, which has no result.
+  /// The line on standard output; nil for a failed upload, which has no result.
   static func result(_ ending: UploadEnding, _ summary: UploadSummary) -> String? {
     if case .failed = ending { return nil }
     return line(summary)
@@ -29,14 +29,14 @@ enum UploadText {
       + moved(summary.readingsToRemove, summary.recordsToRemove, "to remove from the site")
   }
 
-  /// What a change of zone moves on a site, or what is removed there, as a part of a line; empty for nothing.
+  /// The moved documents after a change of zone, or the removed ones, as a part of a line; empty for none.
   static func moved(_ readings: Int, _ records: Int, _ words: String) -> String {
     let counts = [(readings, "reading"), (records, "record")].filter { $0.0 > 0 }
       .map { counted($0.0, $0.1) }
     return counts.isEmpty ? "" : " · \(counts.joined(separator: ", ")) \(words)"
   }
 
-  /// What a person may want to do now.
+  /// Advice on what a person may want to do.
   static func advice(_ summary: UploadSummary) -> [String] {
     var lines: [String] = []
     if summary.conflicts > 0 { lines.append(ConflictText.pending(summary.conflicts)) }
@@ -61,7 +61,7 @@ enum UploadText {
     return lines
   }
 
-  /// What is nothing wrong, and worth a line where somebody reads it.
+  /// Facts that are not wrong, but useful if a person reads the output.
   static func remarks(_ ending: UploadEnding, _ summary: UploadSummary) -> [String] {
     var lines = ImportSummary.notTaken(summary.notTaken).map { [$0] } ?? []
     if summary.keptAttachments > 0 {
