@@ -2,19 +2,19 @@
 
 package import Logbook
 
-/// A meter's clock held against the logbook's local time. Nothing is shifted by it.
+/// The comparison of a meter's clock with the logbook's local time. It shifts no times.
 package struct ClockJudgement: Sendable {
-  /// A difference up to here says nothing: meters show whole minutes, and lose or gain some in a month.
+  /// A difference up to this is normal: meters show whole minutes, and lose or gain some in a month.
   package static let thresholdSeconds: Int64 = 120
 
   /// Both clocks at one moment.
   package let comparison: ClockComparison
-  /// The IANA name of the zone whose local time is the yardstick.
+  /// The IANA name of the zone whose local time is the reference.
   package let zone: String
-  /// Seconds by which the meter is ahead of the local time; negative where it is behind.
+  /// Seconds by which the meter is ahead of the local time; negative if it is slow.
   package let difference: Int64
 
-  /// Holds what the meter showed against the local time of this zone.
+  /// Compares the time on the meter with the local time of this zone.
   package init(_ comparison: ClockComparison, in zone: LogbookZone) {
     self.comparison = comparison
     self.zone = zone.name
@@ -22,17 +22,18 @@ package struct ClockJudgement: Sendable {
     difference = comparison.meter.seconds - local
   }
 
-  /// Whether the difference is worth a word.
+  /// Whether the difference is worth a message.
   package var isOff: Bool { abs(difference) > Self.thresholdSeconds }
 
-  /// Whether the meter is off by whole hours, as behind a change to or from daylight-saving time, or on a journey.
+  /// Whether the meter is off by whole hours, for example after a change to or from daylight-saving time, or
+  /// on a journey.
   package var isOffByHours: Bool {
     let rest = abs(difference) % 3600
     return isOff && abs(difference) <= 26 * 3600 + Self.thresholdSeconds
       && min(rest, 3600 - rest) <= Self.thresholdSeconds
   }
 
-  /// What a person should know; nil where the clocks agree.
+  /// A message for the person; nil if the clocks agree.
   package var warning: String? {
     guard isOff else { return nil }
     let side = difference > 0 ? "ahead of" : "behind"
@@ -43,7 +44,7 @@ package struct ClockJudgement: Sendable {
       + "; times are kept as the meter showed them"
   }
 
-  /// A length of time in its two largest units: `1 h 0 min`.
+  /// A duration in its two largest units: `1 h 0 min`.
   package static func words(_ seconds: Int64) -> String {
     let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60)
     if days > 0 { return "\(days) d \(hours) h" }

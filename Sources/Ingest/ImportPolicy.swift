@@ -4,23 +4,23 @@ package import Logbook
 
 /// How an import treats its input.
 package struct ImportPolicy: Sendable {
-  /// Everything is stored or, when one item is rejected or the input is truncated, nothing.
+  /// Whether to store either everything, or nothing if one item is rejected or the input is truncated.
   package var isStrict = false
-  /// The most rejected items before the import gives up; nil for no limit.
+  /// The maximum number of rejected items before the import ends; nil for no limit.
   package var maxRejections: Int?
 
-  /// Whether a withdrawal of the same input ends.
+  /// Whether to end a withdrawal of the same input.
   package var takesBack = false
 
-  /// A policy that accepts what is whole and sets no limit.
+  /// A policy that accepts all valid items, without a limit.
   package init() {}
 
-  /// Whether so many rejections end an import.
+  /// Whether this number of rejections ends an import.
   func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
 
-  /// What ends it.
+  /// The failure for that.
   ///
-  /// - Parameter storesNothing: whether nothing is stored where the policy is not strict, either.
+  /// - Parameter storesNothing: whether nothing is stored even if the policy is not strict.
   func failure(
     of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool
   ) -> RejectedInput {
@@ -32,15 +32,15 @@ package struct ImportPolicy: Sendable {
   }
 }
 
-/// Rejected items ended an import, as its policy demands.
+/// The policy of an import ended it because of rejected items.
 package struct RejectedInput: Error {
-  /// What ended, and what is stored.
+  /// The failure, which states what is stored.
   package let failure: Failure
   /// The path, `-`, or `meter`.
   package let source: String
   /// The first of the rejections.
   package let rejections: [Rejection]
-  /// How many there were until then.
+  /// The number of rejections until the end.
   package let count: Int
 
   init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {

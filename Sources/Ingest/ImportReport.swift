@@ -3,9 +3,9 @@
 package import Logbook
 package import LogbookStore
 
-/// What an import did.
+/// The results of an import.
 package struct ImportReport: Sendable {
-  /// How many rejections a report names.
+  /// The maximum number of rejections that a report lists.
   static let maxRejections = 20
 
   /// The number of the ingest.
@@ -14,15 +14,15 @@ package struct ImportReport: Sendable {
   package let source: String
   /// The id of the format or driver.
   package let format: String
-  /// What was decided about the input.
+  /// The decisions about the input.
   package let decisions: [Decision]
-  /// Things a person should know that reject nothing.
+  /// Warnings for the person. They reject nothing.
   package let warnings: [String]
-  /// What became of the items.
+  /// The results for the items.
   package let counts: IngestCounts
   /// How the input ended.
   package let end: InputEnd
-  /// The first rejections, for people; all are counted.
+  /// The first rejections, for the person; all are counted.
   package let rejections: [Rejection]
   /// Readings of another device with the same kind, time and value.
   package let likelyDuplicates: [LikelyDuplicate]
@@ -34,6 +34,6 @@ package struct ImportReport: Sendable {
 package struct ImportInterruption: Error {
   /// The path, or `-`.
   package let source: String
-  /// What became of the items that are stored; nothing of a strict import is.
+  /// The results for the stored items; empty for a strict import.
   package let stored: IngestCounts
 }

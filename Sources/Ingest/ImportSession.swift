@@ -3,15 +3,15 @@
 package import Logbook
 package import LogbookStore
 
-/// Carries what an ingestor yields into a store, batch by batch.
+/// Stores the items of an ingestor batch by batch.
 package struct ImportSession {
   private let policy: ImportPolicy
   private let clock: () -> Int64
-  /// Receives the counts so far and how much of the input is read, after each batch.
+  /// Receives the counts so far and the read part of the input, after each batch.
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
-  /// Receives each rejected item as it comes, with the header above it.
+  /// Receives each rejected item immediately, with its header.
   private let onRejection: (Rejection, String?) throws -> Void
-  /// Asked after each batch: whether the program is to end.
+  /// Polled after each batch; true after SIGINT or SIGTERM.
   private let isInterrupted: () -> Bool
 
   /// - Parameter clock: returns the host's time in UTC seconds.
@@ -28,11 +28,12 @@ package struct ImportSession {
     self.isInterrupted = isInterrupted
   }
 
-  /// Stores all that the ingestor yields.
+  /// Stores all items of the ingestor.
   ///
-  /// - Parameter store: asked for only when a meter is read to its end, so that one that cannot be read creates none.
-  /// - Throws: `RejectedInput` where the policy accepts no more rejections, `ImportInterruption` after a signal, else
-  ///   `Failure`; what was committed before stays, except for a strict import and a meter.
+  /// - Parameter store: called only after a meter was completely read, so that an unreadable one creates no
+  ///   store.
+  /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal,
+  ///   else `Failure`. Committed items stay, except for a strict import and a meter.
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
@@ -42,7 +43,7 @@ package struct ImportSession {
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
       let rejections = try ahead.read().rejections
-      // Nothing of the input is stored then, so that no batch reports them.
+      // Then nothing of the input is stored, so no batch reports the rejections.
       if policy.refuses(rejections.count) { for rejection in rejections { try onRejection(rejection, nil) } }
       try judge(rejections, count: rejections.count, of: source.name, storesNothing: true)
     } else {
@@ -66,7 +67,7 @@ package struct ImportSession {
 }
 
 extension ImportSession {
-  /// Writes every batch, then the readings that were held until the end of the input.
+  /// Writes every batch, then the readings that were kept until the end of the input.
   private func write(
     _ ahead: ReadAhead, _ writer: IngestWriter, _ name: String, isAtomic: Bool,
     _ rejections: inout [Rejection]
@@ -88,7 +89,7 @@ extension ImportSession {
     try judge(writer, of: name, rejections, isAtomic: isAtomic)
   }
 
-  /// Reports what a batch brought, and obeys a signal.
+  /// Reports the results of a batch, and stops after a signal.
   private func report(
     _ rejected: [Rejection], _ header: String?, _ progress: (done: Int64, total: Int64?),
     _ writer: IngestWriter,
@@ -102,7 +103,7 @@ extension ImportSession {
     if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
   }
 
-  /// Ends the ingest as the input ended.
+  /// Ends the ingest with the end of the input.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
   ) throws -> (
@@ -122,7 +123,7 @@ extension ImportSession {
     return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), writer.doubledDays)
   }
 
-  /// Whatever ends the work after a signal, the signal is the reason.
+  /// After a signal, the signal is the reason for any error.
   private func interruptible(
     _ writer: IngestWriter, _ name: String, isAtomic: Bool, _ work: () throws -> Void
   ) throws {

@@ -3,7 +3,7 @@
 package import Logbook
 package import LogbookStore
 
-/// Where the bytes of a meter's memory come from.
+/// The source of a meter's memory.
 package struct MeterSource: Sendable {
   /// `meter`, or the path of a transcript.
   package let name: String
@@ -20,16 +20,16 @@ package struct MeterSource: Sendable {
   package static let meter = MeterSource(name: "meter")
 }
 
-/// How an import reads the times that a meter shows.
+/// The settings for the times that a meter shows.
 package struct MeterTimes: Sendable {
-  /// Places the shown times; its local time is what the meter's clock is held against.
+  /// The zone of the shown times. The meter's clock is compared with its local time.
   package let zone: LogbookZone
-  /// Whether it is the logbook's or was given.
+  /// Whether it is the logbook's zone or was given.
   package let zoneBasis: Decision.Basis
-  /// The host's time in UTC seconds; nil where its clock may not judge others.
+  /// The host's time in UTC seconds; nil if its clock is not trusted.
   package let now: Int64?
 
-  /// Times that this zone places and this clock judges.
+  /// Settings with this zone and this time.
   package init(zone: LogbookZone, zoneBasis: Decision.Basis = .logbook, now: Int64?) {
     self.zone = zone
     self.zoneBasis = zoneBasis
@@ -37,18 +37,18 @@ package struct MeterTimes: Sendable {
   }
 }
 
-/// Reads all that one meter holds as one batch: everything or, when the session is interrupted, nothing.
+/// Reads the memory of one meter as one batch: everything, or nothing if the session is interrupted.
 package struct MeterIngestor: Ingestor {
   private let driver: any MeterDriver
   private let connection: MeterConnection
   private let source: MeterSource
   private let times: MeterTimes
   private let clock: () -> Int64
-  /// What the driver and the comparison of the clocks found.
+  /// Warnings of the driver and of the comparison of the clocks.
   package private(set) var warnings: [String] = []
   /// When the meter was read.
   package private(set) var generatedAt: Int64?
-  /// Which meter was read.
+  /// The meter that was read.
   package private(set) var meter: MeterReport?
 
   /// - Parameter clock: returns the host's time in UTC seconds.
@@ -67,17 +67,17 @@ package struct MeterIngestor: Ingestor {
   package var name: String { source.name }
   /// The driver's id.
   package var format: String { type(of: driver).id }
-  /// Nil.
+  /// Always nil.
   package var modifiedAt: Int64? { nil }
-  /// A session that did not come to its end throws.
+  /// Always whole: an interrupted session throws.
   package var end: InputEnd { .whole }
-  /// Of a transcript.
+  /// The digest of a transcript.
   package var inputDigest: String? { source.digest }
-  /// The connection itself reports how far it is.
+  /// The connection itself reports the progress.
   package var progress: (done: Int64, total: Int64?) { (0, nil) }
-  /// Nil.
+  /// Always nil.
   package var header: String? { nil }
-  /// Always.
+  /// Always true.
   package var isIndivisible: Bool { true }
 
   /// Driver, unit and zone.
@@ -88,12 +88,12 @@ package struct MeterIngestor: Ingestor {
     ]
   }
 
-  /// That of the logbook, or of this import.
+  /// The zone of the logbook, or of this import.
   package var inputZone: InputZone { InputZone(times.zone, isGiven: times.zoneBasis == .given) }
 
   /// Reads the whole memory.
   ///
-  /// - Throws: `Failure`; the batch is as it was then.
+  /// - Throws: `Failure`; the batch is then unchanged.
   package mutating func read(into batch: inout IngestBatch) throws -> Bool {
     let contents = try readMemory()
     generatedAt = connection.now()
@@ -104,7 +104,7 @@ package struct MeterIngestor: Ingestor {
     return false
   }
 
-  /// Whatever goes wrong in a session that is only read is wrong in the file.
+  /// Every error in a session from a transcript is an error of that file.
   private func readMemory() throws -> MeterContents {
     do {
       return try driver.read(connection)
@@ -113,7 +113,7 @@ package struct MeterIngestor: Ingestor {
     }
   }
 
-  /// A host clock that is not to be trusted says nothing of a meter's, nor does that of a transcript from the future.
+  /// No warning if the host's clock is not trusted, or if a transcript is from the future.
   private func warnings(_ judgement: ClockJudgement?) -> [String] {
     guard let judgement, times.now != nil, judgement.comparison.host <= clock() + 60 else { return [] }
     return judgement.warning.map { [$0] } ?? []
@@ -121,7 +121,7 @@ package struct MeterIngestor: Ingestor {
 }
 
 extension IngestBatch {
-  /// Appends what a meter holds, which is the only device of the batch.
+  /// Appends the content of a meter, which is the only device of the batch.
   fileprivate mutating func append(_ contents: MeterContents, _ times: MeterTimes) {
     let device = contents.identity.device
     var zone = times.zone
@@ -157,7 +157,7 @@ extension Reading {
 }
 
 extension ImportedRecord {
-  /// An id of a meter's record is one of this meter only.
+  /// The id of a meter's record is unique only within this meter.
   fileprivate init(_ source: MeterRecord, of device: Device, _ zone: inout LogbookZone, line: Int64) {
     let owner = device.serial.isEmpty ? device.model : device.serial
     self.init(

@@ -2,13 +2,13 @@
 
 package import Logbook
 
-/// Rejects implausible amounts before they reach the store, whatever they come from.
+/// Rejects implausible amounts from any source before they reach the store.
 ///
-/// Formats reject most of them with the row. Drivers do not look, and a format may forget a column: the gate is the
-/// one place that all imports pass. What a logbook exported with its identities passes unless it is beyond every unit,
-/// since somebody may have typed it with `--force`.
+/// Formats reject most of them with the row. Drivers do not check them, and a format may forget a column. All
+/// imports pass this one check. Items that a logbook exported with their identities pass unless they exceed
+/// every unit, since a person may have typed them with `--force`.
 package enum PlausibilityGate {
-  /// Moves implausible items of a batch to its rejections, each with its reason and without its values.
+  /// Moves implausible items of a batch to its rejections, with the reason and without the values.
   package static func filter(_ batch: inout IngestBatch) {
     if !batch.readings.allSatisfy(PlausibleAmounts.allows) {
       for reading in batch.readings {

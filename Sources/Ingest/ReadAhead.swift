@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Reads an input one batch ahead, on its own thread, while the batch before is stored: each of the two takes about
-/// as long as the other.
+/// Reads an input one batch ahead on a separate thread, while the previous batch is stored. Both take about
+/// the same time.
 struct ReadAhead {
-  /// What the ingestor states after a batch.
+  /// The state of the ingestor after a batch.
   struct Place {
     let isLast: Bool
     let header: String?
@@ -30,15 +30,15 @@ struct ReadAhead {
 
   init(_ ingestor: any Ingestor) { thread = SideThread(Work(ingestor: ingestor), name: "reader") }
 
-  /// The ingestor, as what was begun leaves it.
+  /// The ingestor, after the current read has ended.
   var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }
 
-  /// Begins to read the next batch.
+  /// Starts to read the next batch.
   func begin() { thread.begin { $0.read() } }
 
   /// Reads the next batch while the caller waits.
   ///
-  /// - Throws: `Failure` when the source cannot be read on.
+  /// - Throws: `Failure` if the source cannot be read further.
   func read() throws -> IngestBatch {
     try thread.afterwards { work in
       work.read()
@@ -47,16 +47,17 @@ struct ReadAhead {
     }
   }
 
-  /// Waits for the batch whose reading was begun; nil where none was.
+  /// Waits for the batch that is being read; nil if none is.
   ///
-  /// - Parameter spent: the batch before, whose memory is used once more; the one that was read when this returns.
+  /// - Parameter spent: the previous batch, whose memory is reused. It contains the new batch when this
+  ///   returns.
   func next(for spent: inout IngestBatch) throws -> Place? {
     try thread.afterwards { work in
       guard let read = try work.place?.get() else { return nil }
       work.place = nil
       swap(&work.batch, &spent)
       work.batch.removeItems()
-      // Later batches count on from the devices of this one.
+      // Later batches continue the devices of this one.
       work.batch.devices = spent.devices
       return read
     }

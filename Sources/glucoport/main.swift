@@ -2,10 +2,10 @@
 
 import Commands
 
-// Without threads and without the parser, which together take half of a short run.
+// First, since it needs neither threads nor the parser. These take half of the time of a short run.
 Glucoport.showVersionAlone()
-// Before there are threads, which might read the environment at the same time.
+// Before threads exist, which might read the environment at the same time.
 Glucoport.muteRuntime()
-// Before the first `await`: without a thread nobody would go on behind it.
+// Before the first `await`: if no thread can start, the code after it never runs.
 Glucoport.requireResources()
 await Glucoport.main()
