@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The commands that would import an input whose columns cannot be determined, each checked on the input's head.
+/// Commands that would import an input whose columns cannot be determined. Each is checked on the input's
+/// head.
 struct GenericAdvice {
   private static let maxCommands = 4
 
@@ -10,7 +11,7 @@ struct GenericAdvice {
   let options: ExportOptions
   let finding: GenericFinding
 
-  /// What to do about a problem, to follow its sentence; empty when only a person can know.
+  /// The advice for a problem, as text after its sentence; empty if only a person can know.
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty { return "" }
@@ -32,7 +33,8 @@ struct GenericAdvice {
   private func commands(for problem: GenericProblem) -> [String] {
     if problem.rows.isEmpty {
       return problem.choices.enumerated().flatMap { index, choice in
-        // Each command of several series is for a device of its own, and what is beside them is read once.
+        // Each command of several series is for a separate device, and columns that all series share are read
+        // only once.
         let isFurther = problem.areSeries && index > 0
         return commands(
           naming: isFurther ? choice.without(.ketone).without(.smbg) : choice, rows: [], of: problem)
@@ -45,7 +47,7 @@ struct GenericAdvice {
       }
       var options = options
       options.rows.append(row)
-      // A command that only leads to the next question is completed by its answer.
+      // If a command would only lead to the next question, the answer to that question is added to it.
       let wish = GenericFinding.Wish(options)
       let finding = GenericFinding.find(head, wish) ?? GenericFinding.findByCells(head, wish)
       if let next = finding?.problem {
@@ -55,7 +57,7 @@ struct GenericAdvice {
     }
   }
 
-  /// The commands that name these columns, with the unit and the order of dates where the head leaves them open.
+  /// The commands with these columns, and with the unit and the order of dates if the head leaves them open.
   private func commands(
     naming columns: GenericColumns, rows: [RowFilter], of problem: GenericProblem
   ) -> [String] {
@@ -66,7 +68,7 @@ struct GenericAdvice {
       guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }
-    // Values of two series would be taken for one that changed.
+    // Otherwise values of two series would look like one value that changed.
     if problem.areSeries, problem.choices.count > 1, options.device == nil {
       options.device = options.columns["value"]
     }
@@ -90,7 +92,7 @@ struct GenericAdvice {
     }
   }
 
-  /// The units that the values may have; nil where the head settles the unit.
+  /// The possible units of the values; nil if the head determines the unit.
   private func openUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
     var units = GenericUnits(mapped, given: options.unit, isForced: true)
     guard units.isOpen else { return nil }
@@ -103,7 +105,7 @@ struct GenericAdvice {
     }
   }
 
-  /// Whether nothing in an input that is seen whole says which number of a date is the day.
+  /// Whether a completely read input does not show which number of a date is the day.
   private func orderIsOpen(_ mapped: GenericFinding, _ options: ExportOptions) -> Bool {
     let column = mapped.columns[.time] >= 0 ? mapped.columns[.time] : mapped.columns[.date]
     do {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a column of a generic input holds. The names are those of `--map`.
+/// The content of a column of a generic input. The names are those of `--map`.
 enum GenericRole: Int, CaseIterable {
   case time, date, clock, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
     insulin,
@@ -16,10 +16,10 @@ enum GenericRole: Int, CaseIterable {
   }
 }
 
-/// The columns of a generic input by role: their places in a row, -1 for none.
+/// The columns of a generic input by role: their indexes in a row, -1 for none.
 struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
-  /// The columns that say whose a row is, and those that `--where` names.
+  /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
   /// Columns of words that may be names of persons.
   var series: [Int] = []
@@ -36,7 +36,7 @@ struct GenericColumns: Equatable {
 
   func hasRole(_ column: Int) -> Bool { places.contains(column) }
 
-  /// The same columns, each at another place.
+  /// The same columns with other indexes.
   func moved(_ place: (Int) -> Int) -> GenericColumns {
     var moved = self
     for role in roles { moved[role] = place(self[role]) }
@@ -46,15 +46,15 @@ struct GenericColumns: Equatable {
   }
 }
 
-/// A row of an input's head taken as its header, with the rows behind it; or the keys of its objects.
+/// A possible header row of an input's head, with the rows after it; or the keys of its objects.
 struct GenericHeader {
-  /// The cells, unchanged; for objects the keys in order.
+  /// The cells, unchanged; for objects, the keys in order.
   var names: [String]
   var rows: [[String]]
   var words: [HeaderWords]
-  /// Cells that the rows have in front of the header's first one: a row number without a name.
+  /// The number of cells in the rows before the header's first one: 1 for a row number without a name.
   var shift = 0
-  /// Whether the rows above it, a title or a preamble, name glucose and nothing else that is measured.
+  /// Whether the rows above it, a title or a preamble, mention glucose and no other measurement.
   var titleNamesGlucose = false
 
   init(names: [String], rows: [[String]]) {
@@ -63,7 +63,7 @@ struct GenericHeader {
     words = names.map(HeaderWords.init)
   }
 
-  /// The same header for rows that begin with a number that it does not name.
+  /// The same header for rows that begin with a number without a name in the header.
   var shifted: GenericHeader {
     var header = GenericHeader(names: [""] + names, rows: rows)
     header.shift = 1
@@ -76,18 +76,19 @@ struct GenericHeader {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
   }
 
-  /// The column of this name, unchanged or as headers are compared.
+  /// The index of the column with this name, unchanged or folded.
   func place(of name: String) -> Int? {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
   }
 
-  /// Notes what is above the header.
+  /// Reads the rows above the header.
   mutating func readTitle(_ rows: some Sequence<[String]>) {
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }
 
-  /// The header with those of its rows that a person picked; with all of them where none is among the first rows.
+  /// The header with only those of its rows that a person selected; with all of them if none is among the
+  /// first rows.
   func picked(by filters: [RowFilter]) -> GenericHeader {
     let trimmed = { (text: String) in text.withField { Array($0.trimmed.bytes) } }
     let picks = filters.compactMap { filter in
@@ -102,31 +103,31 @@ struct GenericHeader {
     return header
   }
 
-  /// The cells of a column that are filled.
+  /// The filled cells of a column.
   func cells(_ column: Int) -> [String] {
     rows.compactMap { $0.indices.contains(column) && !$0[column].isEmpty ? $0[column] : nil }
   }
 
-  /// What the cells of a column are, besides text.
+  /// The form of the cells of a column, apart from text.
   func content(_ column: Int) -> CellContent {
     let cells = cells(column)
     var counts: [CellContent: Int] = [:]
     for cell in cells {
       var content = CellContent(cell)
-      // `7.12` is a time of day where the column's name says so.
+      // `7.12` is a time of day if the column's name is one for times.
       if content == .number, words[column].isTime, cell.withField({ $0.timeOfDay != nil }) {
         content = .clock
       }
       counts[content, default: 0] += 1
     }
-    // A spreadsheet writes midnight behind a date that has no time of day.
+    // Spreadsheets write midnight after a date without a time of day.
     if let midnights = counts[.midnight] {
       counts[cells.count > 1 && midnights == cells.count ? .date : .time, default: 0] += midnights
       counts[.midnight] = nil
     }
     if cells.isEmpty { return .empty }
     counts[.text] = nil
-    // A name that fits needs little proof, so that a column of mostly damaged cells is still read cell by
+    // A suitable name needs little evidence, so that a column of mostly damaged cells is still read cell by
     // cell.
     let fits = words[column].isTime || words[column].isGlucose || words[column].isValue
     guard let most = counts.max(by: { $0.value < $1.value }) else { return .text }
@@ -134,7 +135,7 @@ struct GenericHeader {
   }
 }
 
-/// What one cell can be read as.
+/// The form in which one cell can be read.
 enum CellContent: Hashable {
   case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
 
@@ -163,7 +164,7 @@ enum CellContent: Hashable {
 }
 
 extension [String] {
-  /// Passes the cells as a row, for the time of the call.
+  /// Passes the cells as a row. The row is valid only during the call.
   func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
     var bytes: [UInt8] = [0]
     for cell in self { bytes += Array<UInt8>(cell.utf8) }
@@ -171,7 +172,7 @@ extension [String] {
       var place = 1
       let fields = map { cell in
         defer { place += cell.utf8.count }
-        // The byte in front keeps the buffer from being empty.
+        // The byte before the cells keeps the buffer from being empty.
         return bytes.baseAddress.map { Field(start: $0 + place, count: cell.utf8.count, shape: .bare) }
           ?? .absent
       }
@@ -186,7 +187,7 @@ extension [String] {
 }
 
 extension String {
-  /// Passes the text as a field, for the time of the call.
+  /// Passes the text as a field. The field is valid only during the call.
   func withField<Result>(_ body: (Field) -> Result) -> Result {
     var text = self
     return text.withUTF8 { bytes in

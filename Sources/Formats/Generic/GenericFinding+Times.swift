@@ -4,7 +4,7 @@ import Logbook
 
 /// The columns of times.
 extension GenericFinding {
-  /// Finds the column of times, or those of dates and times of day; else says what is wrong.
+  /// Finds the column of times, or those of dates and times of day. Otherwise returns the problem.
   mutating func findTime() -> GenericProblem? {
     let all = header.names.indices
     let named = all.filter { header.words[$0].isTime }
@@ -13,7 +13,7 @@ extension GenericFinding {
     let timed = all.filter { contents[$0] == .time || (contents[$0] == .epoch && header.words[$0].isTime) }
     let dates = all.filter { contents[$0] == .date }
     let clocks = all.filter { contents[$0] == .clock }
-    // A database notes when it made a row, which may be days after the measurement.
+    // Databases note when a row was created, which may be days after the measurement.
     let measured = timed.filter { !header.words[$0].isDatabaseStamp }
     let hasParts = dates.count == 1 && clocks.count == 1
     let whole = measured.isEmpty && dates.isEmpty ? timed : measured
@@ -57,7 +57,7 @@ extension GenericFinding {
     )
   }
 
-  /// A header without rows: the names alone say that it is an export, of nothing so far.
+  /// For a header without rows: only the names show that it is an export, which is empty so far.
   private mutating func findTimeByName(_ named: [Int]) -> GenericProblem? {
     if named.count == 1 {
       columns[.time] = named[0]
@@ -73,12 +73,13 @@ extension GenericFinding {
         ? "no column is named for times" : "several columns are named for times: \(quoted(named))")
   }
 
-  /// Whether the names of the columns of times say that these are of UTC.
+  /// Whether the names of the columns of times state UTC.
   var hasTimesOfUTC: Bool {
     [GenericRole.time, .date, .clock].contains { columns[$0] >= 0 && header.words[columns[$0]].isTimeOfUTC }
   }
 
-  /// Refuses names of time zones beside the times, which are not read, unless a person gives the zone of the times.
+  /// Refuses names of time zones next to the times, since they are not read, unless a person gives the zone
+  /// of the times.
   func zoneNameProblem() -> GenericProblem? {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
@@ -108,7 +109,7 @@ extension GenericFinding {
     zoneAbbreviations.contains(cell) || zoneAreas.contains { cell.hasPrefix($0) }
   }
 
-  /// Whether the name of a column of times says a zone other than UTC: `time (EST)`, `time_utc+2`.
+  /// Whether the name of a column of times states a zone other than UTC: `time (EST)`, `time_utc+2`.
   private static func namesZone(_ name: String) -> Bool {
     if zoneAreas.contains(where: name.contains) { return true }
     let words = name.split { !$0.isLetter && !$0.isNumber && $0 != "+" && $0 != "-" }.map(String.init)
@@ -119,7 +120,7 @@ extension GenericFinding {
     }
   }
 
-  /// Whether the cells of a column are offsets: texts such as `UTC+2`, or numbers where the name says so.
+  /// Whether the cells of a column are offsets: texts such as `UTC+2`, or numbers if the name states it.
   private func holdsUnreadOffsets(_ place: Int) -> Bool {
     let (cells, words) = (header.cells(place), header.words[place])
     guard !cells.isEmpty else { return false }
@@ -167,10 +168,10 @@ extension GenericFinding {
     cell.withField { $0.trimmed.epochMilliseconds != nil || $0.trimmed.yearFirstTime?.utcOffset != nil }
   }
 
-  /// Uses or drops the column of offsets, or says why neither is possible.
+  /// Uses or ignores the column of offsets, or returns why neither is possible.
   ///
-  /// Texts such as `+02:00` have one meaning. A number may be in hours, minutes or seconds, and programs count it to the
-  /// east or to the west.
+  /// Texts such as `+02:00` have one meaning. A number may be in hours, minutes or seconds, and programs
+  /// count it to the east or to the west.
   mutating func settleOffsets() -> GenericProblem? {
     let column = columns[.offset]
     guard column >= 0, columns[.time] >= 0 || columns[.date] >= 0 else { return nil }

@@ -4,7 +4,7 @@ import Logbook
 
 /// The columns of values.
 extension GenericFinding {
-  /// Finds the column of values; else says what is wrong.
+  /// Finds the column of values. Otherwise returns the problem.
   mutating func findValue(given kind: ReadingKind?) -> GenericProblem? {
     let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
     if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
@@ -31,7 +31,7 @@ extension GenericFinding {
       "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
   }
 
-  /// Takes the only column that is named for glucose, unless its name has two meanings.
+  /// Uses the only column that is named for glucose, unless its name has two meanings.
   private mutating func take(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
     if isOfKetoneSensor(place) {
       let values = header.cells(place).compactMap { $0.withField { $0.number(.point) ?? $0.number(.comma) } }
@@ -46,7 +46,8 @@ extension GenericFinding {
     return cbgProblem(given: kind)
   }
 
-  /// Whether a column is named as those of a ketone sensor (Sibio), whose app calls glucose by nearly the same name.
+  /// Whether the name of a column is like those of a ketone sensor (Sibio). Its app has nearly the same name
+  /// for glucose.
   private func isOfKetoneSensor(_ place: Int) -> Bool {
     header.names.first == "No." && header.names[place].hasPrefix("Sensor reading")
       && header.words[place].unit == .millimolesPerLitre
@@ -58,7 +59,8 @@ extension GenericFinding {
       choices: [GenericColumns(ketone: place), GenericColumns(value: place)])
   }
 
-  /// What to ask where only a person knows whether CBG is capillary or continuous: hospitals and programs differ.
+  /// The problem if only a person knows whether CBG is capillary or continuous: hospitals and programs
+  /// differ.
   func cbgProblem(given kind: ReadingKind?) -> GenericProblem? {
     let place = columns[.value]
     guard kind == nil, place >= 0, header.words[place].glucose.isCBG, columns[.kind] < 0,
@@ -69,7 +71,7 @@ extension GenericFinding {
       choices: [GenericColumns(value: place)], kinds: [.smbg, .cbg])
   }
 
-  /// The kind of reading that a column's name says, with the columns beside it: CBG beside CGM is capillary.
+  /// The kind of reading from a column's name and the other columns: CBG next to CGM is capillary.
   func kindOfColumn(_ place: Int) -> ReadingKind? {
     let words = header.words[place]
     guard words.glucose.isCBG else { return words.kind }
@@ -93,14 +95,15 @@ extension GenericFinding {
       isDoubtful: !header.words[places[0]].isGlucose, areSeries: true)
   }
 
-  /// Whether a person who says so may be right that a column holds glucose.
+  /// Whether a column may be glucose if a person states it.
   private func mayBeGlucose(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
       && !words.isBareID && !words.mentionsGlucose && !["index", "#"].contains(words.name)
   }
 
-  /// Takes a column whose name does not say of what its values are, where something beside it does.
+  /// Uses a column whose name does not state what its values measure, if something else shows that it is
+  /// glucose.
   private mutating func takeNameless(_ place: Int) -> GenericProblem? {
     let choices = [GenericColumns(value: place)]
     let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
@@ -119,7 +122,7 @@ extension GenericFinding {
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
     } else if let names = placeOfOtherNames {
-      // Laboratories measure much else in the units of glucose.
+      // Laboratories use the units of glucose for many other measurements.
       let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
       return GenericProblem(
         "the column \(quoted([names])) names things other than glucose",

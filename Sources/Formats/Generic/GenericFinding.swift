@@ -2,25 +2,25 @@
 
 import Logbook
 
-/// The columns of a generic input as its head shows them, or why they cannot be determined.
+/// The columns of a generic input according to its head, or why they cannot be determined.
 struct GenericFinding {
   var header: GenericHeader
   /// The delimiter; nil for JSON objects.
   var delimiter: UInt8?
   var columns = GenericColumns()
-  /// Whether only the rows' own words for their kind say that the values are glucose.
+  /// Whether only the rows' own words for their kind show that the values are glucose.
   var needsKindWord = false
-  /// Whether only the rows' own units say that the values are glucose.
+  /// Whether only the rows' own units show that the values are glucose.
   var needsUnitWord = false
-  /// What the columns of `columns.watched` are for, in their order.
+  /// The uses of the columns of `columns.watched`, in their order.
   var watches: [GenericWatch] = []
-  /// What a person has to settle; nil when the columns are found.
+  /// The problem that a person must solve; nil if the columns are found.
   var problem: GenericProblem?
 
-  /// What an input without rows shows.
+  /// The finding for an input without rows.
   static let nothing = GenericFinding(header: GenericHeader(names: [], rows: []))
 
-  /// What a person said about columns: `--map` by role, and `--where`.
+  /// The options about columns: `--map` by role, and `--where`.
   struct Wish {
     var map: [String: String] = [:]
     var rows: [RowFilter] = []
@@ -37,7 +37,7 @@ struct GenericFinding {
     }
   }
 
-  /// - Parameter wish: without a map the columns are found by their names and content.
+  /// - Parameter wish: without a map, the columns are found by their names and content.
   static func find(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
     if head.isJSON { return findInObjects(head, wish) }
     var best: GenericFinding?
@@ -51,13 +51,13 @@ struct GenericFinding {
     return best
   }
 
-  /// Whether a header that names times and glucose is there without rows.
+  /// Whether there is a header that names times and glucose, but no rows.
   var isHeaderAlone: Bool {
     delimiter != nil && header.rows.isEmpty && header.words.contains(where: \.isTime)
       && header.words.contains { $0.isGlucose || $0.role == .unit }
   }
 
-  /// The first row that will do as a header, unless one above it has its own rows, which would be lost.
+  /// The first row that can be a header, unless a candidate above it has its own rows, which would be lost.
   private static func find(in rows: [[String]], _ wish: Wish) -> GenericFinding? {
     let places = rows.indices.filter {
       (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
@@ -77,10 +77,10 @@ struct GenericFinding {
     return best
   }
 
-  /// Whether cells may be names at all.
+  /// Whether cells can be names at all.
   private static func mayBeNames(_ names: [String]) -> Bool {
     let filled = names.filter { !$0.isEmpty }
-    // A title that gives a time may name a person, too.
+    // A title with a time may also name a person.
     return filled.filter(startsWithDigit).count * 2 < filled.count && !filled.contains(where: startsWithDate)
   }
 
@@ -105,8 +105,8 @@ struct GenericFinding {
     return GenericHeader(names: names, rows: head.objects.map { object in names.map { object[$0] ?? "" } })
   }
 
-  /// The finding of a table or of objects whose names say nothing of times and glucose, by the cells alone: for
-  /// advice, never to read by.
+  /// The finding from the cells, for a table or objects whose names do not indicate times and glucose. It is
+  /// only for advice, never for reading.
   static func findByCells(_ head: InputHead, _ wish: Wish = Wish()) -> GenericFinding? {
     if head.isJSON { return inferred(header(ofObjects: head).picked(by: wish.rows), wish) }
     for delimiter in InputHead.delimiters {
@@ -124,7 +124,7 @@ struct GenericFinding {
     return nil
   }
 
-  /// Whether the first row of a table holds a time and a number, where names should be.
+  /// Whether the first row of a table has a time and a number instead of names.
   static func lacksHeader(_ head: InputHead) -> Bool {
     InputHead.delimiters.contains { delimiter in
       guard let first = head.rows(delimiter).first, first.count > 1, holdsTime(first) else { return false }
@@ -136,7 +136,7 @@ struct GenericFinding {
     row.contains { [.time, .midnight, .epoch, .date].contains(CellContent($0)) }
   }
 
-  /// The finding for a row taken as the header; nil when it cannot be one.
+  /// The finding for a row as the header; nil if it cannot be one.
   private static func judge(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
     let header = header.picked(by: wish.rows)
     guard wish.map.isEmpty else { return mapped(header, wish) }
@@ -171,16 +171,16 @@ extension GenericFinding {
     }
     finding.addOptionalColumns(besides: Set(wish.map.keys))
     guard finding.watchRows(wish.rows) else { return nil }
-    // A person who names the columns knows of the offsets that are not among them.
+    // A person who names the columns knows that the offsets are not among them.
     if wish.map[GenericRole.offset.name] == nil, finding.settleOffsets() != nil {
       finding.columns[.offset] = -1
     }
     return finding
   }
 
-  /// Watches the columns that say whose a row is, and those by which a person picks rows.
+  /// Watches the columns that identify the person of a row, and those with which a person selects rows.
   ///
-  /// - Returns: whether there are all columns that a person named.
+  /// - Returns: whether all columns that a person named exist.
   private mutating func watchRows(_ rows: [RowFilter]) -> Bool {
     let places = rows.compactMap { header.place(of: $0.column) }
     guard places.count == rows.count else { return false }
@@ -203,7 +203,7 @@ extension GenericFinding {
     return true
   }
 
-  /// Whether a column may hold names of persons, whatever it is called: words of which each is in many rows.
+  /// Whether a column may have names of persons, whatever its name: words that each occur in many rows.
   private func mayNameSeries(_ place: Int) -> Bool {
     let words = header.words[place]
     guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, !words.isRowType, !words.isOfSensor,
@@ -214,7 +214,7 @@ extension GenericFinding {
       && cells.allSatisfy { CellContent($0) == .text }
   }
 
-  /// Whether the mapped column of times holds any.
+  /// Whether the mapped column of times has any times.
   var hasTimes: Bool {
     let column = columns[.time] >= 0 ? columns[.time] : columns[.date]
     return [.time, .epoch, .date, .serial].contains(header.content(column))
@@ -245,13 +245,13 @@ extension GenericFinding {
 
   func holdsValues(_ column: Int) -> Bool {
     switch header.content(column) {
-    // Epochs and serials are numbers out of range, reported row by row.
+    // Epochs and serial dates are numbers out of range, which are reported row by row.
     case .number, .valueWord, .empty: true
     default: false
     }
   }
 
-  /// Adds the columns that help when they are there, reported by clear names and by content.
+  /// Adds optional columns with clear names and suitable content.
   mutating func addOptionalColumns(besides mapped: Set<String>) {
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
     let isUnit = { (cell: String) in
@@ -275,17 +275,17 @@ extension GenericFinding {
     if let place = placeOfKindWords { columns[.kind] = place }
   }
 
-  /// Whether a column holds offsets of times: texts such as `+02:00`, or numbers where the name says so.
+  /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if the name states it.
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
     if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) { return true }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
-    // The offset of a calibration is a number of its own, and mostly 0.
+    // The offset of a calibration is another kind of number, and mostly 0.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }
 
-  /// A column, whatever its name, of which each cell is an offset of a time with a colon, as in `+02:00`.
+  /// A column with any name in which each cell is an offset of a time with a colon, as in `+02:00`.
   private var placeOfOffsets: Int? {
     header.names.indices.first { place in
       let cells = columns.isUsed(place) ? [] : header.cells(place)
@@ -294,18 +294,19 @@ extension GenericFinding {
     }
   }
 
-  /// A column, whatever its name, of which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.
+  /// A column with any name in which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.
   private var placeOfKindWords: Int? {
     header.names.indices.first { place in
       guard !columns.isUsed(place) else { return false }
       let cells = header.cells(place)
-      // `Auto` and `Manual` alone may be modes of a pump.
+      // If there are only `Auto` and `Manual`, they may be modes of a pump.
       return cells.allSatisfy { KindWord($0) != nil }
         && cells.contains { HeaderWords($0).kind != nil }
     }
   }
 
-  /// A column whose cells all say of what their row's value is, some of something else than glucose.
+  /// A column in which each cell names what its row's value measures, and some name other things than
+  /// glucose.
   var placeOfOtherNames: Int? {
     header.names.indices.first { place in
       let words = columns.isUsed(place) ? [] : header.cells(place).map(HeaderWords.init)
@@ -313,10 +314,10 @@ extension GenericFinding {
     }
   }
 
-  /// A column that distinguishes rows in unknown words may part readings from limits and alarms.
+  /// A column that distinguishes rows in unknown words may separate readings from limits and alarms.
   private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
     guard columns[.kind] < 0 else { return nil }
-    // Where the values' own name says glucose, one and the same word in all rows parts nothing.
+    // If the name of the values mentions glucose, one word that is the same in all rows separates nothing.
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
     let picked = rows.compactMap { header.place(of: $0.column) }
     for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
@@ -334,7 +335,8 @@ extension GenericFinding {
     return nil
   }
 
-  /// A column of values that says nothing of glucose, beside units of which none is one of glucose.
+  /// The problem of a column of values without a word for glucose, next to units of which none is one of
+  /// glucose.
   private var otherUnitProblem: GenericProblem? {
     guard columns[.value] >= 0, columns[.unit] < 0, !header.words[columns[.value]].isGlucose else {
       return nil
@@ -345,7 +347,7 @@ extension GenericFinding {
       "the column \(quoted([others])) holds no unit of glucose", choices: [columns], isDoubtful: true)
   }
 
-  /// A column's name as `--map` takes it; nil where it has none.
+  /// A column's name for `--map`; nil if it has none.
   func nameInCommands(_ place: Int) -> String? {
     let name = header.names[place].split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let folded = foldedHeader(name)
@@ -353,13 +355,13 @@ extension GenericFinding {
     return folded.isEmpty || twins != 1 || !name.isPlainInCommands ? nil : name
   }
 
-  /// The names of columns as a message shows them.
+  /// The names of columns in a message.
   func quoted(_ places: [Int]) -> String {
     let names = places.prefix(12).map { shownName(header.names[$0]) }
     return names.joined(separator: ", ") + (places.count > 12 ? ", …" : "")
   }
 
-  /// The names of the columns that have one and are not used.
+  /// The named columns that are not used.
   var unused: [Int] {
     header.names.indices.filter { place in
       let name = header.words[place].name
@@ -371,14 +373,14 @@ extension GenericFinding {
   }
 }
 
-/// A column's name as a message shows it: in quotes, short, and without what moves a terminal's cursor.
+/// A column's name in a message: in quotes, short, and without control characters for a terminal.
 func shownName(_ name: String) -> String {
   let shown = name.filter { !$0.isNewline && $0.asciiValue.map { $0 >= 0x20 && $0 != 0x7F } != false }
   return "'\(shown.prefix(40))'"
 }
 
 extension String {
-  /// Whether a text can be in a command on a terminal.
+  /// Whether a text can be part of a command on a terminal.
   var isPlainInCommands: Bool {
     !isEmpty && count <= 120
       && !unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }

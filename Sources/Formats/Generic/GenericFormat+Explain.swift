@@ -5,7 +5,7 @@ import Logbook
 extension GenericFormat {
   /// The columns that a person named.
   ///
-  /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a column that is not there.
+  /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a missing column.
   static func recogniseNamed(
     _ head: InputHead, options: ExportOptions
   ) throws -> Recognition<GenericFinding> {
@@ -38,7 +38,7 @@ extension GenericFormat {
     return recognition(finding)
   }
 
-  /// A command with columns that the input has, to follow a refusal; empty where none are known.
+  /// A command with columns of the input, as text after an error; empty if none are known.
   private static func example(_ head: InputHead, _ options: ExportOptions) -> String {
     var options = options
     options.columns = [:]
@@ -65,13 +65,12 @@ extension GenericFormat {
   private static let noHeader =
     "the table has no header line; add one that names each column, such as: time,glucose (mg/dL)"
 
-  /// Keys of the answers with which servers refuse a request.
+  /// Keys in the answers with which servers refuse a request.
   private static let errorKeys: Set<String> = [
     "message", "error", "errors", "status", "statuscode", "code", "detail",
   ]
 
-  /// What was seen in an input of no known format, and what would settle it; nil when there is nothing to
-  /// say.
+  /// The description of an input of no known format, and advice; nil if there is nothing to report.
   static func explain(_ head: InputHead, options: ExportOptions) -> String? {
     if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
@@ -90,7 +89,7 @@ extension GenericFormat {
       "unknown format, and as a table: \(problem.text) (\(columns(of: finding)))\(advice)"
   }
 
-  /// The columns of the row that is most like a header.
+  /// The columns of the row that is most similar to a header.
   private static func seenColumns(_ head: InputHead) -> String? {
     (GenericFinding.find(head, GenericFinding.Wish()) ?? GenericFinding.findByCells(head)).map(columns)
   }
@@ -99,7 +98,7 @@ extension GenericFormat {
     "columns: " + finding.quoted(finding.header.names.indices.filter { !finding.header.names[$0].isEmpty })
   }
 
-  /// Whether the input is one object that says what went wrong, and no more.
+  /// Whether the input is only one object with an error message.
   private static func isErrorAnswer(_ head: InputHead) -> Bool {
     guard head.isJSON, head.objects.count == 1, let keys = head.objects.first?.keys, keys.count <= 8 else {
       return false
@@ -109,7 +108,7 @@ extension GenericFormat {
       && !names.contains { HeaderWords($0).isGlucose || HeaderWords($0).isValue }
   }
 
-  /// Whether the input is a JSON list of nothing, bare or in an envelope: an export without items.
+  /// Whether the input is an empty JSON list, with or without an envelope: an export without items.
   static func isEmptyList(_ head: InputHead) -> Bool {
     if ServerAnswer.isEmpty(head) { return true }
     guard head.isJSON, head.isWhole, head.objects.isEmpty else { return false }

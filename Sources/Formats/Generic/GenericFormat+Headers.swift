@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// The names of a header, folded once: every rejected row is compared with them.
+/// The names of a header, folded only once: every rejected row is compared with them.
 struct GenericNames {
   /// The folded names, in their order.
   let folded: [String]
-  /// The first byte of the name of the times; nil where it decides nothing.
+  /// The first byte of the name of the times; nil if it cannot be used.
   private let timeInitial: UInt8?
 
   init(_ finding: GenericFinding) {
@@ -17,14 +17,15 @@ struct GenericNames {
       folded.indices.contains(time) ? folded[time].utf8.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
   }
 
-  /// Whether a row may have the name of the times: no other row is a header. To fold all of its cells costs ten times as much.
+  /// Whether a row may have the name of the times, since no other row is a header. Folding all of its cells
+  /// costs ten times as much.
   func mayBe(in row: Row) -> Bool {
     guard let timeInitial else { return true }
     return row.fields.contains { Self.mayBegin($0, with: timeInitial) }
   }
 
-  /// Whether a cell may begin with this byte once it is folded. `foldedHeader` drops white space and quotes, and what comes
-  /// before a line that begins with a quote.
+  /// Whether a cell may begin with this byte after it is folded. `foldedHeader` removes white space and
+  /// quotes, and the text before a line that begins with a quote.
   private static func mayBegin(_ field: Field, with initial: UInt8) -> Bool {
     let end = min(field.count, Field.maxNameBytes)
     for place in 0..<end {
@@ -40,7 +41,7 @@ struct GenericNames {
   }
 }
 
-/// Headers, the last line, and rows that are no data.
+/// Headers, the last line, and rows without data.
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout Collector) -> RowVerdict {
     if takeHeader(row) { return .header }
@@ -49,7 +50,7 @@ extension GenericFormat {
     return .data
   }
 
-  /// Whether the row is the header found in the head, or one with the same names in other places.
+  /// Whether the row is the header of the head, or one with the same names in another order.
   mutating func takeHeader(_ row: Row) -> Bool {
     guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row) else {
       return false
@@ -57,7 +58,7 @@ extension GenericFormat {
     let cells = row.fields.map(\.folded)
     let names = names.folded
     if cells != names {
-      // Before the first header, only the row seen in the head will do.
+      // Before the first header, only the row that the head found is one.
       guard place != .beforeHeader, finding.header.shift == 0 else { return false }
       let wanted = finding.columns
       let places = wanted.roles.map { wanted[$0] } + wanted.watched
@@ -71,7 +72,7 @@ extension GenericFormat {
     return true
   }
 
-  /// What becomes of a row that another person's or one that was not picked; nil for one to read.
+  /// The verdict for a row of another person, or one that was not selected; nil for a row to read.
   @inline(__always) mutating func leaveOut(
     _ row: Row, at time: GenericTimeReader.Outcome, into out: inout Collector
   ) -> RowVerdict? {
@@ -88,7 +89,7 @@ extension GenericFormat {
     return .data
   }
 
-  /// Rejects a row without a time, unless it is a header or says nothing.
+  /// Rejects a row without a time, unless it is a header or empty.
   mutating func refuse(_ row: Row, _ reason: String, into out: inout Collector) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
@@ -99,7 +100,8 @@ extension GenericFormat {
     return .data
   }
 
-  /// Takes a row that is a header; behind one with other columns nothing is read. Nil for any other row.
+  /// The verdict for a row that is a header. After a header with other columns nothing is read. Nil for any
+  /// other row.
   private mutating func takeAnyHeader(_ row: Row) -> RowVerdict? {
     guard finding.delimiter != nil else { return nil }
     if takeHeader(row) { return .header }
@@ -110,7 +112,8 @@ extension GenericFormat {
 
   func looksLikeHeader(_ row: Row) -> Bool {
     guard row.count > 1, row.count <= 128 else { return false }
-    // Nearly every row that is no header ends here. To take all of its cells apart costs a hundred times as much.
+    // This is the exit for nearly every row that is not a header. Splitting all of its cells into words costs
+    // a hundred times as much.
     guard row.fields.contains(where: HeaderWords.mayNameTime) else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)

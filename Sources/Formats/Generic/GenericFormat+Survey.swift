@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// What the first rows settle, and what only all of them can.
+/// Facts that the first rows determine, and facts that need all rows.
 extension GenericFormat {
-  /// A number over 12 or a dot among the head's dates settles the order; contradictions are for the survey.
+  /// A number over 12 or a dot in the head's dates determines the order. The survey finds contradictions.
   ///
-  /// - Throws: `Failure` of category `badInput` where the year may come first.
+  /// - Throws: `Failure` of category `badInput` if the year may come first.
   mutating func settleOrderFromHead() throws {
     if let given = options.dateOrder.flatMap(DateOrder.init) {
       times.order = given
@@ -35,10 +35,10 @@ extension GenericFormat {
     orderBasis = .inferred
   }
 
-  /// The cadence of the first rows may show a sensor, so that nothing has to be read twice.
+  /// The intervals between the first rows may show a sensor, so that nothing must be read twice.
   mutating func settleKindFromHead() {
     guard kind.isOpen else { return }
-    // The cells of the head are decoded, those of the rows are not: no value of the one is compared with the other.
+    // The cells of the head are decoded and those of the rows are not, so their values must not be compared.
     var rows = rows
     for cells in finding.header.rows {
       cells.withRow { row in
@@ -51,13 +51,14 @@ extension GenericFormat {
     kind.settleFromHead()
   }
 
-  /// A wrong kind would store every reading again when the same rows come as a file.
+  /// With a wrong kind, every reading would be stored again when the same rows come as a file.
   var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
-  /// What is no glucose shows in all of the values, and a second person may come after many rows.
+  /// Only all values show that they are not glucose, and a second person may come after many rows.
   var gainsBySurvey: Bool { true }
 
-  /// The first rows show what the values as a whole do. Persons, zeros and what is open need all rows.
+  /// The first rows show the same as all values together. But persons, zeros and open questions need all
+  /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
       && columns[.ketone] < 0 && !headHasZeros
@@ -96,7 +97,7 @@ extension GenericFormat {
     noteCadence(row, columns, at: time)
   }
 
-  /// Looks at a glucose value for whether it can be one.
+  /// Checks whether a glucose value is plausible.
   private mutating func surveyValue(_ row: Row, at seconds: Int64) {
     let (cell, stated) = (row[columns[.value]].trimmed, row[columns[.unit]])
     guard let number = cell.number(units.mark) ?? cell.jsonNumber, units.otherUnit(stated) == nil,
@@ -105,7 +106,7 @@ extension GenericFormat {
     plausibility.note(number, stated.isEmpty ? nil : GlucoseUnit(name: stated.trimmed.text), at: seconds)
   }
 
-  /// A row without a time is a header, or reports nothing.
+  /// A row without a time is a header, or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil, !takeHeader(row) else { return }
     if looksLikeHeader(row) { place = .behindOtherHeader }
@@ -120,14 +121,15 @@ extension GenericFormat {
     kind.note(time.seconds, series: series)
   }
 
-  /// A time before it is known whether the day or the month comes first.
+  /// A time before the order of day and month is known.
   private struct TrialTime {
     /// The shown time, in civil seconds.
     let seconds: Int64
     let statesOffset: Bool
   }
 
-  /// The shown time of a row. Where day and month are open yet, either will do: within a day the steps are the same.
+  /// The shown time of a row. While day and month are open, any order is good enough: within a day the
+  /// intervals are the same.
   private mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let order = times.order
     defer { times.order = order }
@@ -149,7 +151,7 @@ extension GenericFormat {
   private func openTime(of row: Row) -> OpenTime? {
     if columns[.time] >= 0 { return row[columns[.time]].trimmed.openTime }
     guard let date = row[columns[.date]].trimmed.openDate else { return nil }
-    // Where the time of day does not matter for the order, midnight serves.
+    // The time of day does not affect the order, so it is midnight.
     return OpenTime(
       first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
       hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear)
@@ -181,7 +183,7 @@ extension GenericFormat {
     columns = finding.delimiter == nil ? columns : finding.columns
   }
 
-  /// - Throws: `Failure` of category `badInput` where the values as a whole can be no glucose.
+  /// - Throws: `Failure` of category `badInput` if the values as a whole cannot be glucose.
   private func settlePlausibility(_ hint: ImportHint) throws {
     let value = finding.columns[.value]
     guard !options.force, value >= 0 else { return }
@@ -207,7 +209,7 @@ extension GenericFormat {
 
   private func forced(_ hint: ImportHint) -> String { hint.lines([{ $0.force = true }]) }
 
-  /// The command that imports the values as ketones; empty where the columns have no names for it.
+  /// The command that imports the values as ketones; empty if the columns have no usable names.
   private func ketoneCommand(_ hint: ImportHint) -> String {
     let roles: [(GenericRole, GenericRole)] = [
       (.time, .time), (.date, .date), (.clock, .clock), (.value, .ketone),
@@ -220,7 +222,7 @@ extension GenericFormat {
     return hint.lines([{ $0.columns = columns }])
   }
 
-  /// Adds to a refusal the commands that settle it.
+  /// Adds the commands with solutions to an error.
   private static func adding<Result>(_ commands: String, to body: () throws -> Result) throws -> Result {
     do {
       return try body()

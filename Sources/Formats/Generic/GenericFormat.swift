@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// Any table with a header, and any JSON objects, that hold one time and one glucose value a row; or whose
-/// columns a person named.
+/// Any table with a header, and any JSON objects. Each row has one time and one glucose value, or a person
+/// has named the columns.
 ///
-/// A time that states its offset is shown as printed. A count since 1970 shows no time of day, so it is
-/// the reading's position itself, which no zone changes.
+/// A time that states its offset is shown as printed. A count since 1970 shows no time of day. So it is the
+/// position of the reading, which no zone changes.
 struct GenericFormat: ExportFormat {
   static let id = "generic"
   static let title = "table or JSON with a time and a glucose column"
@@ -16,14 +16,14 @@ struct GenericFormat: ExportFormat {
 
   let options: ExportOptions
   let finding: GenericFinding
-  /// The names of the header found in the head.
+  /// The names of the header that the head found.
   let names: GenericNames
   var columns: GenericColumns
   var place: Place
   var times: GenericTimeReader
   var units: GenericUnits
   var dates: DateOrderSurvey
-  /// The same survey where the readings turn out to be no sensor's own.
+  /// The same survey, for the case that the readings are not a sensor's own.
   var datesOfSticks: DateOrderSurvey
   var orderIsOpen = false
   var orderBasis: Decision.Basis?
@@ -32,16 +32,16 @@ struct GenericFormat: ExportFormat {
   var zeros = GenericZeros()
   var plausibility = GenericPlausibility()
   var forms = GenericTimeForms()
-  /// Whether all rows were looked at before the first is read.
+  /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
-  /// Whether the first row's time states an offset, where no survey compared all of them.
+  /// Whether the first row's time states an offset, if no survey compared all of them.
   private var statesOffset: Bool?
   /// Whether a person named columns of insulin, carbohydrates or notes.
   private let hasDiary: Bool
-  /// Whether rows without a glucose value may hold something else that is read.
+  /// Whether rows without a glucose value may have something else to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
-  /// How many cells the header has.
+  /// The number of cells in the header.
   var headerCount = 0
 
   enum Place { case beforeHeader, behindHeader, behindOtherHeader }
@@ -49,7 +49,7 @@ struct GenericFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
     if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
     guard let finding = GenericFinding.find(head, GenericFinding.Wish(options)) else { return nil }
-    // Where nothing is read, nothing has to be settled.
+    // If nothing is read, nothing must be decided.
     let isExportOfNothing = head.isWhole && finding.isHeaderAlone
     return finding.problem == nil || isExportOfNothing ? recognition(finding) : nil
   }
@@ -61,7 +61,7 @@ struct GenericFormat: ExportFormat {
     return Recognition(layout: layout, header: finding)
   }
 
-  /// The members of objects that are read, each once, in the order of a row's cells.
+  /// The members of objects to be read, each once, in the order of a row's cells.
   private static func members(of finding: GenericFinding) -> [Int] {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
@@ -94,7 +94,8 @@ struct GenericFormat: ExportFormat {
     settleKindFromHead()
   }
 
-  /// - Throws: `Failure` of category `badInput` where a person says a kind of glucose, and only ketones are there.
+  /// - Throws: `Failure` of category `badInput` if a person gives a kind of glucose, and there are only
+  ///   ketones.
   private func requireGlucose() throws {
     guard let kind = options.kind, kind != .ketone, finding.columns[.value] < 0, finding.columns[.smbg] < 0,
       finding.columns[.ketone] >= 0, options.columns.isEmpty
@@ -151,7 +152,7 @@ struct GenericFormat: ExportFormat {
     return columns[.offset] >= 0 ? times.placed(named, by: row[columns[.offset]]) : named
   }
 
-  /// Whether a time states an offset where the first one does not, or the other way round.
+  /// Whether a time states an offset and the first one does not, or the reverse.
   @inline(__always) private mutating func mixesOffsets(_ outcome: GenericTimeReader.Outcome) -> Bool {
     if options.force { return false }
     let states = outcome.statesOffset
@@ -183,7 +184,7 @@ struct GenericFormat: ExportFormat {
     add(word, cell, row, at: outcome, into: &out)
   }
 
-  /// Whether a row of more cells than the header has may hold a number that its own decimal comma splits.
+  /// Whether a row with more cells than the header may have a number that its own decimal comma splits.
   private func mayBeSplit(_ row: Row) -> Bool {
     if !row.isEmpty(from: headerCount) { return true }
     let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])
@@ -191,7 +192,7 @@ struct GenericFormat: ExportFormat {
     return fraction.shape == .bare && fraction.count <= 2 && fraction.integer != nil
   }
 
-  /// Reads the finger stick beside a sensor's value.
+  /// Reads the finger stick next to a sensor's value.
   private mutating func readStick(
     _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
   ) {
@@ -240,7 +241,7 @@ struct GenericFormat: ExportFormat {
     }
   }
 
-  /// The shown time, and the position where it is not the time: the record's own number, or the instant.
+  /// The shown time, and the position if it is not the time: the record's own number, or the instant.
   @inline(__always) private func position(
     _ row: Row, _ outcome: GenericTimeReader.Outcome
   ) -> (ShownTime, tick: Int64?)? {
@@ -257,7 +258,7 @@ struct GenericFormat: ExportFormat {
     return (time, tick)
   }
 
-  /// Whether a cell ticks what its column names.
+  /// Whether a cell confirms the name of its column.
   private func isSet(_ field: Field) -> Bool {
     let noes = ["0", "-", "n", "no", "false", "falsch", "nein", "non", "faux", "nee", "falso", "nej", "nei"]
     return !field.isEmpty && !noes.contains(field.folded)

@@ -2,20 +2,20 @@
 
 import Logbook
 
-/// Settles the kind of the readings of a generic input whose rows name none.
+/// Determines the kind of the readings of a generic input whose rows name none.
 ///
-/// In this order: what a person gave, the words of the header, the cadence of the times, else finger sticks. A row's
-/// own word is stronger than all of them.
+/// The priority is: the kind that a person gave, the words of the header, the intervals of the times, else
+/// finger sticks. A row's own word has priority over all of them.
 struct GenericKind {
-  /// The kinds that rows name, and the one of those that name none.
+  /// The kinds that rows name, and the kind of rows that name none.
   var column: KindColumn
   private var basis: Decision.Basis
-  /// Whether all of the times may show more than those of the head.
+  /// Whether all times may show more than those of the head.
   private(set) var isOpen = false
   private var cadence = Cadence()
   private let hasValues: Bool
   private let hasColumn: Bool
-  /// Whether rows without a word for their kind may be of anything.
+  /// Whether rows without a word for their kind may be of any kind.
   private let needsWord: Bool
 
   init(_ finding: GenericFinding, given: ReadingKind?) {
@@ -37,7 +37,7 @@ struct GenericKind {
     return finding.header.words.contains(where: \.isOfSensor) ? (.cbg, .read) : (nil, .inferred)
   }
 
-  /// Whether the head's rows all have a word for their kind.
+  /// Whether all rows of the head have a word for their kind.
   private static func rowsStateKinds(_ finding: GenericFinding) -> Bool {
     let (value, kind) = (finding.columns[.value], finding.columns[.kind])
     guard kind >= 0, !finding.header.rows.isEmpty else { return false }
@@ -47,12 +47,12 @@ struct GenericKind {
     }
   }
 
-  /// Notes when a row without a word for its kind was taken. `series`: what distinguishes its device from others.
+  /// Notes the time of a reading without a word for its kind. `series` distinguishes its device from others.
   mutating func note(_ seconds: Int64, series: UInt64) {
     if isOpen { cadence.note(seconds, series: series) }
   }
 
-  /// Settles the kind if the first rows show a sensor's cadence. That they do not, proves nothing.
+  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing.
   mutating func settleFromHead() {
     guard isOpen, cadence.isSensor else { return }
     settle()
@@ -70,12 +70,12 @@ struct GenericKind {
     needsWord && cell.isEmpty ? nil : column.word(in: cell)
   }
 
-  /// The name under which a row of another kind is counted.
+  /// The name with which a row of another kind is counted.
   mutating func name(of cell: Field) -> String {
     cell.trimmed.isEmpty ? "row without a kind" : column.name(of: cell)
   }
 
-  /// Whether the readings may turn out to be a sensor's own.
+  /// Whether the readings may be a sensor's own.
   var mayBeHistory: Bool { isOpen || column.common.kind == .cbg }
 
   var isHistory: Bool { column.common.kind == .cbg }

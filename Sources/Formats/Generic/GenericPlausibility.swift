@@ -2,14 +2,15 @@
 
 import Logbook
 
-/// Finds out from all values and times of a generic input whether they can be readings of glucose.
+/// Checks with all values and times of a generic input whether they can be glucose readings.
 ///
-/// A wrong column often has numbers that a meter can show, too. As a whole they give it away: most are too small or too
-/// large, all are equal, or there is one for each hour or day, as sums and averages are.
+/// A wrong column often has numbers that a meter can also show. But together they are recognisable: most are
+/// too small or too large, all are equal, or there is one for each hour or day. The latter is typical of sums
+/// and averages.
 struct GenericPlausibility {
   /// Fewer values prove nothing.
   static let fewest = 3
-  /// A sensor's median in mmol/L; that of a ketone or lactate sensor is below.
+  /// The minimum median of a glucose sensor in mmol/L. That of a ketone or lactate sensor is lower.
   static let leastMedian = 3.0
   /// Finger sticks may be equal by chance, and a sensor's values for an hour or two.
   private static let fewestEqual = 24
@@ -18,7 +19,7 @@ struct GenericPlausibility {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
 
-  /// Steps between rows that follow each other, and how many values such a grid has at least.
+  /// A step between consecutive rows, and the minimum number of values for it.
   private struct Grid {
     let name: String
     let step: Int64
@@ -33,7 +34,7 @@ struct GenericPlausibility {
     var belowMedian = 0
   }
 
-  /// Values whose row states no unit.
+  /// Values without a unit in their row.
   private var bare = Outside()
   /// Values in the unit of their row.
   private var stated = Outside()
@@ -51,9 +52,9 @@ struct GenericPlausibility {
 
   var count: Int { bare.count + stated.count }
 
-  /// Notes a value with its shown time. `unit`: the one that its row states.
+  /// Adds a value with its shown time. `unit` is the one that its row states.
   mutating func note(_ number: Double, _ unit: GlucoseUnit?, at seconds: Int64) {
-    // Zero means no value, and is rejected where it does not.
+    // Zero means no value, or is rejected elsewhere.
     guard number != 0 else { return }
     if let first, first != number { areEqual = false }
     first = first ?? number
@@ -87,9 +88,9 @@ struct GenericPlausibility {
     for place in grids.indices where abs(seconds - lastTime) == grids[place].step { grids[place].steps += 1 }
   }
 
-  /// Why the values are no readings, to follow the name of their column; nil where they may be.
+  /// Why the values are not readings, as text after the name of their column; nil if they may be.
   ///
-  /// - Parameter unit: of the values whose rows state none.
+  /// - Parameter unit: the unit of values whose rows state none.
   func fault(in unit: GlucoseUnit?) -> String? {
     let outside = stated.milligrams + (unit == .millimolesPerLitre ? bare.millimoles : bare.milligrams)
     if count >= Self.fewest, outside * 2 > count {
@@ -106,7 +107,7 @@ struct GenericPlausibility {
       && isHourly
   }
 
-  /// Whether the values are too low for those of a glucose sensor.
+  /// Whether the values are too low for a glucose sensor.
   func isTooLowForSensor(_ unit: GlucoseUnit?) -> Bool {
     let low = stated.belowMedian + (unit == .millimolesPerLitre ? bare.belowMedian : 0)
     return count >= Self.fewest && low * 2 > count

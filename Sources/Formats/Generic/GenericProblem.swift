@@ -2,21 +2,21 @@
 
 import Logbook
 
-/// Why the columns of a generic input cannot be determined, and what a person could say instead.
+/// Why the columns of a generic input cannot be determined, and which options would solve it.
 struct GenericProblem {
   private static let maxChoices = 4
 
   /// A sentence without its end.
   let text: String
-  /// Columns that a person may name, the likely ones first.
+  /// Columns that a person may choose, the likely ones first.
   var choices: [GenericColumns]
-  /// Whether the values of the choices may be something else than glucose.
+  /// Whether the values of the choices may be other things than glucose.
   var isDoubtful: Bool
-  /// Rows that a person may pick.
+  /// Rows that a person may select.
   var rows: [RowFilter]
-  /// Kinds of readings that a person may say.
+  /// Kinds of readings that a person may give.
   var kinds: [ReadingKind]
-  /// Whether the choices are series that may all be imported, one command each.
+  /// Whether the choices are series that may all be imported, with one command each.
   var areSeries: Bool
 
   init(
@@ -37,7 +37,7 @@ struct GenericProblem {
       && Set(choices.map { $0[.value] }).count == 1
   }
 
-  /// A problem with times whose choices name the values, too: those that are found, or those of another problem.
+  /// A problem with times whose choices also have the values: the found ones, or those of another problem.
   func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
     var problem = self
     let values = other?.choices ?? [found]
@@ -50,7 +50,7 @@ struct GenericProblem {
     return problem
   }
 
-  /// A problem with values whose choices name these times, too.
+  /// A problem with values whose choices also have these times.
   func with(times: GenericColumns) -> GenericProblem {
     var problem = self
     problem.choices = choices.map { times.joined(with: $0) }
@@ -77,7 +77,7 @@ extension GenericColumns {
     return others
   }
 
-  /// These columns with the times and values of others, where those have any.
+  /// These columns with the times and values of others, if those have any.
   func joined(with other: GenericColumns) -> GenericColumns {
     var joined = self
     for role in [GenericRole.time, .date, .clock, .value, .smbg, .ketone] where other[role] >= 0 {

@@ -7,41 +7,42 @@ struct GenericWatch {
   enum Use {
     /// Only rows with this value are read.
     case pick(String)
-    /// It says whose the row is.
+    /// It identifies the person.
     case person
-    /// It says whose the row is, or numbers the rows.
+    /// It identifies the person, or numbers the rows.
     case perhapsPerson
-    /// It says whose the row is, or names the rows.
+    /// It identifies the person, or names the rows.
     case perhapsName
   }
 
-  /// The column in the header.
+  /// The index of the column in the header.
   let place: Int
   let name: String
   let use: Use
 }
 
-/// Decides which rows of a generic input are read: those that a person picked, and only one person's.
+/// Decides which rows of a generic input are read: those that a person selected, and only those of one
+/// person.
 ///
-/// An input with a column for persons is looked through before anything of it is read.
+/// An input with a column for persons is surveyed before anything of it is read.
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
 
-  /// What is known of a watched column.
+  /// The state of a watched column.
   private struct Column {
     let watch: GenericWatch
-    /// The value that rows have to have; nil while any will do, or while `number` is not met.
+    /// The required value of rows; nil while any value is allowed, or until the value with `number` is found.
     var wanted: [UInt8]?
-    /// The number of the wanted value in the order of the rows, where a person gave it in place of the value.
+    /// The number of the wanted value in the order of the rows, if a person gave it instead of the value.
     var number: Int?
-    /// The values that were met before the one of that number.
+    /// The values before the one with that number.
     private var met: Set<[UInt8]> = []
     var values: Set<[UInt8]> = []
     /// The first value.
     var first: [UInt8]?
     var count = 0
-    /// Whether the first rows look like several of one person each.
+    /// Whether the first rows look like several rows of each person.
     var repeats = false
     /// Whether the first rows have several values.
     var mayNamePersons = false
@@ -61,7 +62,7 @@ struct GenericRows {
       if number == nil { wanted = value.withField { Array($0.trimmed.bytes) } }
     }
 
-    /// Whether a cell has the value of the wanted number.
+    /// Whether a cell has the value with the wanted number.
     ///
     /// - Parameter isItem: whether the row has a time: a header in between has no person.
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {
@@ -73,7 +74,7 @@ struct GenericRows {
       return true
     }
 
-    /// Whether a value is made of words. `Reading 7` names a row.
+    /// Whether a value consists of words. `Reading 7` names a row.
     private static func mayBeName(_ value: [UInt8]) -> Bool {
       !value.contains { 0x30...0x39 ~= $0 } && value.contains { $0 >= 0x41 }
     }
@@ -85,19 +86,19 @@ struct GenericRows {
       switch watch.use {
       case .pick: return false
       case .person: return true
-      // Numbers of rows come once or twice.
+      // Numbers of rows occur once or twice.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
       case .perhapsName: return values.allSatisfy(Self.mayBeName)
       }
     }
   }
 
-  /// What is to be done with a row.
+  /// What to do with a row.
   enum Choice: Equatable {
     case read
-    /// It has another value than the picked one in the column of this name.
+    /// Leave it out: in the column with this name, it has another value than the selected one.
     case leaveOut(String)
-    /// It is another person's, though the input held one person's rows when it was looked through.
+    /// Refuse it: it belongs to another person, although the survey found only one.
     case refuse
   }
 
@@ -118,7 +119,7 @@ struct GenericRows {
     }
   }
 
-  /// Whether all rows have to be seen before one is read.
+  /// Whether all rows must be surveyed before one is read.
   var isOpen: Bool {
     !isSettled
       && columns.contains {
@@ -131,10 +132,10 @@ struct GenericRows {
       }
   }
 
-  /// Whether a column may name persons, of whom the second may come late.
+  /// Whether a column may name persons. The second person may come late.
   var needsAllRows: Bool { !series.isEmpty || columns.contains { !$0.isPick } }
 
-  /// Looks at a row for the persons in it. `places`: where the columns are in it.
+  /// Surveys the persons in a row. `places` are the indexes of the columns in it.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
       columns[index].note(row[place])
@@ -142,7 +143,8 @@ struct GenericRows {
     for (index, place) in zip(series.indices, places.series) { series[index].note(row[place], at: seconds) }
   }
 
-  /// - Throws: `Failure` of category `badInput` that names the column and how to pick one person's rows.
+  /// - Throws: `Failure` of category `badInput` that names the column, and how to select the rows of one
+  ///   person.
   mutating func settle(_ hint: ImportHint) throws {
     isSettled = true
     for index in columns.indices where !columns[index].isPick {
@@ -172,7 +174,8 @@ struct GenericRows {
         + commands(column.watch.name, column.values.count, hint))
   }
 
-  /// The commands that pick the rows with one of the first values of a column. The values themselves are not for a log.
+  /// The commands that select the rows with one of the first values of a column. The values themselves must
+  /// not be in a log.
   private static func commands(_ column: String, _ count: Int, _ hint: ImportHint) -> String {
     hint.lines(
       (1...min(count, maxShown)).map { number in
@@ -180,10 +183,10 @@ struct GenericRows {
       })
   }
 
-  /// What is to be done with a row.
+  /// Decides what to do with a row.
   ///
   /// - Parameters:
-  ///   - watched: where the columns are in it.
+  ///   - watched: the indexes of the columns in it.
   ///   - isItem: whether it has a time.
   @inline(__always) mutating func choice(_ row: Row, _ watched: [Int], isItem: Bool) -> Choice {
     if columns.isEmpty { return .read }
@@ -201,7 +204,7 @@ struct GenericRows {
       }
       if !cell.isEmpty { return .refuse }
     }
-    // Of the rows that the other columns leave, as they were counted for the message.
+    // Counts only the rows that the other columns allow, as the message counted them.
     for (index, place) in zip(columns.indices, watched) where columns[index].number != nil {
       if columns[index].hasNumber(row[place].trimmed, isItem: isItem) { continue }
       hasLeftOut = true
@@ -211,7 +214,7 @@ struct GenericRows {
     return .read
   }
 
-  /// What is wrong where rows were left out and none was picked; nil where there is a row to read.
+  /// The failure if rows were left out and none was selected; nil if there is a row to read.
   var missing: Failure? {
     guard hasLeftOut, !hasPicked, let column = columns.first(where: \.isPick) else { return nil }
     return Failure(
@@ -221,8 +224,8 @@ struct GenericRows {
   }
 }
 
-/// The number of a value among the different ones of a column in the order of the rows, as `--where` takes it in place of the
-/// value: `2 of 3`. So a message chooses a person without an id or a name.
+/// The number of a value among the different values of a column, in the order of the rows: `2 of 3`.
+/// `--where` accepts it instead of the value, so that a message can offer a person without an id or a name.
 private struct ValueNumber {
   private static let maxNumber = 4096
 

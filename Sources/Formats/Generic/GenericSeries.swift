@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out whether the words of a column divide the readings into several series at the same times: those of persons, whatever
-/// the column is called, or of devices.
+/// Detects whether the words of a column divide the readings into several simultaneous series: those of
+/// persons, whatever the name of the column, or of devices.
 ///
-/// What a word says of one series, such as its quality, is never said of two readings within the time from one reading of
-/// that series to its next.
+/// Words within one series, such as its quality, never belong to two readings that are closer than the
+/// interval of that series.
 struct GenericSeries {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
   private static let maxGroups = 200
-  /// A word in fewer rows is no person's.
+  /// A word in fewer rows is not a person.
   private static let fewestOfGroup = 5
-  /// The longest time from one reading of a sensor to its next.
+  /// The maximum time between two readings of a sensor, in seconds.
   private static let longestStep: Int64 = 18 * 60
 
   private struct Time {
@@ -20,16 +20,16 @@ struct GenericSeries {
     let group: Int
   }
 
-  /// The column in the header, and its name.
+  /// The index of the column in the header, and its name.
   let place: Int
   let name: String
   private var groups: [[UInt8]: Int] = [:]
   private(set) var words: [[UInt8]] = []
   private var counts: [Int] = []
   private var times: [Time] = []
-  /// Times are kept of one day in each run of this length.
+  /// Times of one day in each run of this many days are kept.
   private var daysPerKept: Int64 = 1
-  /// Whether the column is none that names series: a row has no word, or there are too many.
+  /// Whether the column does not name series: a row has no word, or there are too many.
   private var isOther = false
 
   init(place: Int, name: String) {
@@ -37,7 +37,7 @@ struct GenericSeries {
     self.name = name
   }
 
-  /// Looks at the word of a row.
+  /// Adds the word of a row.
   mutating func note(_ cell: Field, at seconds: Int64) {
     guard !isOther else { return }
     let word = Array(cell.trimmed.bytes)

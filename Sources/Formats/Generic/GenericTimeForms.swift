@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Finds columns of times that mix two things: times with an offset and times without, or two forms of date.
+/// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
-/// A spreadsheet that opens dates of the other order turns 04/05 into a date, the wrong one, saves it in its own form, and
-/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there.
+/// If a spreadsheet opens dates of the other order, it turns 04/05 into a wrong date, which it saves in its
+/// own form. It leaves 04/13 as text. So the days of one form end at 12, and those of the other form begin
+/// after 12.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8
@@ -18,7 +19,7 @@ struct GenericTimeForms {
     var late = 0
   }
 
-  /// A single date may be a slip.
+  /// A single date may be a typing error.
   private static let fewestLate = 2
   private static let maxForms = 8
 
@@ -27,7 +28,7 @@ struct GenericTimeForms {
   private var yearFirst = Days()
   private var forms: [Form: Days] = [:]
 
-  /// Notes a time that was read in a row.
+  /// Adds a time of a row.
   @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
     if hasOffset {
       if withOffset == nil { withOffset = line }
@@ -36,10 +37,10 @@ struct GenericTimeForms {
     }
   }
 
-  /// Notes the form of a cell with a date.
+  /// Adds the form of a cell with a date.
   mutating func note(_ cell: Field) {
     if cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7], cell[9] &- 0x30 <= 9 {
-      // Nearly all cells: `2026-05-06`.
+      // The form of nearly all cells: `2026-05-06`.
       return noteYearFirst(
         isLate: cell[8] > UInt8(ascii: "1") || (cell[8] == UInt8(ascii: "1") && cell[9] > 0x32))
     }
@@ -66,7 +67,7 @@ struct GenericTimeForms {
     if isLate { forms[form, default: Days()].late += 1 } else { forms[form, default: Days()].early += 1 }
   }
 
-  /// Why the times cannot be read; nil where they can.
+  /// Why the times cannot be read; nil if they can.
   var fault: String? {
     if let withOffset, let withoutOffset {
       return

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// Reads the times of a generic input, in any form that says all of date and time of day.
+/// Reads the times of a generic input, in any form with a complete date and time of day.
 struct GenericTimeReader {
   enum Outcome {
-    /// A time as shown, with the offset where it states one.
+    /// A shown time, with its offset if it states one.
     case shown(ShownTime)
     /// An instant counted since 1970.
     case instant(ShownTime, milliseconds: Int64)
     case rejected(String)
 
-    /// Whether the input says at which offset the time is.
+    /// Whether the input states the offset of the time.
     var statesOffset: Bool {
       switch self {
       case .shown(let time): time.utcOffset != nil
@@ -21,17 +21,17 @@ struct GenericTimeReader {
     }
   }
 
-  /// The numbers that spreadsheets keep times as: days since 1899-12-30, here of the years 1982 to 2119.
+  /// The numbers with which spreadsheets store times: days since 1899-12-30, here of the years 1982 to 2119.
   static let serials = 30_000.0..<80_000.0
   private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 
-  /// Whether day or month comes first; nil where no date of the input leaves it open.
+  /// Whether the day or the month comes first; nil while it is unknown, or if all dates are unambiguous.
   var order: DateOrder?
   private let takesSerials: Bool
-  /// Whether times without an offset are of UTC.
+  /// Whether times without an offset are in UTC.
   private let isUTC: Bool
   private let zone: LogbookZone
-  /// The offset of the last day on which it did not change, in days since 1970.
+  /// The last day without a change of the offset, in days since 1970, and its offset.
   private var stableDay = Int64.min
   private var stableOffset: Int32 = 0
 
@@ -123,7 +123,7 @@ struct GenericTimeReader {
         "a spreadsheet's day number instead of a time; save the times as text, or use --map time=…")
     }
     guard number != number.rounded() else { return .rejected("a date without a time of day") }
-    // 25569 days lie between 1899-12-30 and 1970-01-01.
+    // There are 25569 days between 1899-12-30 and 1970-01-01.
     return .shown(ShownTime(DeviceTime(seconds: Int64(((number - 25_569) * 86_400).rounded()))))
   }
 
@@ -132,8 +132,8 @@ struct GenericTimeReader {
     return .instant(ShownTime(utc: seconds, offset: offset(at: seconds)), milliseconds: milliseconds)
   }
 
-  /// The zone's offset at an instant. Asking the zone costs more than all else of a row, and days on which
-  /// the offset changes are few.
+  /// The zone's offset at an instant. The look-up in the zone costs more than the rest of a row, and the
+  /// offset changes only on few days.
   private mutating func offset(at seconds: Int64) -> Int32 {
     let day = seconds / 86_400
     if day == stableDay { return stableOffset }
@@ -153,17 +153,17 @@ struct GenericDate {
 
   let year: Int
   let form: Form
-  /// How many bytes it takes.
+  /// The number of bytes of the date.
   let length: Int
 
-  /// Whether nothing follows but the midnight that spreadsheets add.
+  /// Whether nothing follows except the midnight that spreadsheets add.
   func isAlone(in field: Field) -> Bool {
     field.slice(min(length, field.count), field.count).bytes.allSatisfy { "T 0:.Z".utf8.contains($0) }
   }
 }
 
 extension Field {
-  /// A number as an offset to the east: hours up to 14, minutes up to 14 hours, else seconds. In seconds east of Greenwich.
+  /// A number as an offset to the east, in seconds: hours up to 14, minutes up to 14 hours, else seconds.
   var numericOffset: Int32? {
     guard count > 0, count <= 8, let number = number(.point) else { return nil }
     let seconds = abs(number) <= 14 ? number * 3600 : abs(number) <= 840 ? number * 60 : number
@@ -171,7 +171,7 @@ extension Field {
     return Int32(seconds)
   }
 
-  /// The date that is at the start: year first, year last, or with a month's name.
+  /// The date at the start: year first, year last, or with a month's name.
   var genericDate: GenericDate? {
     if let date = yearFirstDate { return date }
     if let open = openDate {
@@ -199,12 +199,13 @@ extension Field {
       year: Int(year), form: .settled(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
   }
 
-  /// A date with a month's name. Without a letter there is none, and to part the text into words costs much more.
+  /// A date with a month's name. Without a letter there is none, and splitting the text into words costs much
+  /// more.
   private var namedDate: (year: Int, month: Int, day: Int)? {
     bytes.contains { $0 >= 0x80 || ($0 | 0x20) &- 0x61 < 26 } ? MonthNames.date(text) : nil
   }
 
-  /// A date with a month's name and a time of day behind it: `Aug 7, 2017 12:30 PM`.
+  /// A date with a month's name, followed by a time of day: `Aug 7, 2017 12:30 PM`.
   var namedTime: DeviceTime? {
     guard count >= 12, count <= 48, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     var split = colon
@@ -220,10 +221,9 @@ extension Field {
       second: clock.second)
   }
 
-  /// A count of seconds, milliseconds or microseconds since 1970, distinguished by size, in milliseconds.
+  /// A count of seconds, milliseconds or microseconds since 1970, distinguished by its size, in milliseconds.
   ///
-  /// Seconds begin in 1973, before which no meter was made, so that no other number of a table looks like
-  /// them.
+  /// Seconds begin in 1973, before any meter was made. So no other number of a table resembles them.
   var epochMilliseconds: Int64? {
     var whole: Int64 = 0
     var index = 0
@@ -244,7 +244,7 @@ extension Field {
     }
     switch whole {
     case ..<10_000_000_000: return whole * 1000 + fraction
-    // Later than any date written in digits alone (202605061230): from 1979 on.
+    // From 1979 on, which is larger than any date written only in digits (202605061230).
     case 300_000_000_000..<10_000_000_000_000: return whole
     case 300_000_000_000_000..<10_000_000_000_000_000: return whole / 1000
     default: return nil

@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Settles the unit and the decimal mark of a generic input, and reads its values.
+/// Determines the unit and the decimal mark of a generic input, and reads its values.
 ///
-/// In this order: the row's own unit, the header, what a person gave, all of the values. A header that nearly
-/// all values contradict is believed by nobody.
+/// The priority is: the row's own unit, the header, the unit that a person gave, all of the values. A header
+/// that nearly all values contradict is ignored.
 struct GenericUnits {
-  /// The header's unit is doubted from this many values on.
+  /// The minimum number of values with which the header's unit is doubted.
   private static let fewestToDoubt = 3
 
   private(set) var mark: DecimalMark = .point
@@ -17,21 +17,22 @@ struct GenericUnits {
   /// The unit of rows that state none.
   private var unit: GlucoseUnit?
   private var basis = Decision.Basis.read
-  /// The unit that the header of a column of finger sticks states.
+  /// The unit in the header of a column of finger sticks.
   private let stickUnit: GlucoseUnit?
   private let hasColumn: Bool
-  /// Whether the values' name does not say of what they are, so that rows in other units are of other things.
+  /// Whether the name of the values does not state what they measure, so that rows in other units measure
+  /// other things.
   private let isNameless: Bool
-  /// Whether the head's values contradict the header, so that all of them are asked.
+  /// Whether the head's values contradict the header, so that all values must be examined.
   private var isDoubted = false
   private(set) var isOpen = false
-  /// Whether the values may show that what a person gave is wrong.
+  /// Whether the values may show that the given unit is wrong.
   private(set) var comparesGiven = false
   private var values = Values()
   private var milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private var millimoles = GlucoseReader(unit: .millimolesPerLitre)
 
-  /// What the values without a unit of their own look like.
+  /// The statistics of values without their own unit.
   private struct Values {
     var count = 0
     var least = Double.infinity
@@ -41,7 +42,7 @@ struct GenericUnits {
     var hasDecimals = false
 
     mutating func note(_ number: Double, hasMark: Bool) {
-      // Zero means no value, and more than 1000 is none in any unit.
+      // Zero means no value, and a number above 1000 is invalid in any unit.
       guard number > 0, number <= 1000 else { return }
       count += 1
       least = min(least, number)
@@ -51,12 +52,12 @@ struct GenericUnits {
       if hasMark { hasDecimals = true }
     }
 
-    /// Whether the values are enough to doubt a header.
+    /// Whether there are enough values to doubt a header.
     func contradict(_ unit: GlucoseUnit) -> Bool {
       count >= GenericUnits.fewestToDoubt && exclude(unit)
     }
 
-    /// Whether nearly all values, be they few, are none in a unit.
+    /// Whether nearly all values, even if there are few, are impossible in a unit.
     func exclude(_ unit: GlucoseUnit) -> Bool {
       let odd = unit == .milligramsPerDecilitre ? below30 : above35
       return odd * 100 > count * 95
@@ -64,8 +65,8 @@ struct GenericUnits {
   }
 
   /// - Parameters:
-  ///   - given: what `--unit` says.
-  ///   - isForced: whether values may contradict it.
+  ///   - given: the unit in `--unit`.
+  ///   - isForced: whether the values may contradict it.
   init(_ finding: GenericFinding, given: GlucoseUnit?, isForced: Bool) {
     self.given = given
     let stick = finding.columns[.smbg]
@@ -91,7 +92,7 @@ struct GenericUnits {
     }
   }
 
-  /// Whether the head's rows all have a unit of their own.
+  /// Whether all rows of the head have their own unit.
   private func rowsStateUnits(_ finding: GenericFinding) -> Bool {
     let (value, column) = (finding.columns[.value], finding.columns[.unit])
     guard column >= 0 else { return false }
@@ -110,14 +111,14 @@ struct GenericUnits {
         if text.withField({ $0.number(.comma) != nil }), text.contains(",") { commas += 1 }
       }
     }
-    // Where neither is seen more, a file with semicolons is one that needs the comma for numbers.
+    // If neither is more frequent, a file with semicolons probably needs the comma for numbers.
     if commas > points || (commas == points && finding.delimiter == UInt8(ascii: ";")) { mark = .comma }
     markIsInferred = commas + points > 0
     milligrams.mark = mark
     millimoles.mark = mark
   }
 
-  /// The units that a person may say where nothing settles it.
+  /// The units that a person may give if nothing determines it.
   var choices: [GlucoseUnit] {
     guard isDoubted || basis == .given, let unit else {
       return GlucoseUnit.allCases.filter { !values.exclude($0) }
@@ -127,16 +128,16 @@ struct GenericUnits {
 
   var hasValues: Bool { values.count > 0 }
 
-  /// The unit of rows that state none; nil where each must.
+  /// The unit of rows that state none; nil if each row must state it.
   var common: GlucoseUnit? { unit }
 
-  /// Looks at a value of a row for the unit.
+  /// Adds a value of a row to the statistics.
   mutating func note(_ field: Field, in stated: Field) {
     guard stated.isEmpty, let number = field.number(mark) else { return }
     values.note(number, hasMark: field.bytes.contains(mark.rawValue))
   }
 
-  /// - Throws: `Failure` of category `badInput` naming the option that settles it.
+  /// - Throws: `Failure` of category `badInput` with the option that determines the unit.
   mutating func settle() throws {
     if comparesGiven { try compareWithGiven() }
     guard isOpen else { return }
@@ -154,7 +155,7 @@ struct GenericUnits {
     }
   }
 
-  /// - Throws: `Failure` of category `badInput` where the values fit only the other unit.
+  /// - Throws: `Failure` of category `badInput` if the values fit only the other unit.
   private func compareWithGiven() throws {
     guard let unit, values.exclude(unit) else { return }
     let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
@@ -185,7 +186,7 @@ struct GenericUnits {
     return decisions
   }
 
-  /// The name under which a row is counted whose unit is one of other things; nil for a row to read.
+  /// The name with which a row is counted if its unit is for other things; nil for a row to read.
   @inline(__always) func otherUnit(_ stated: Field) -> String? {
     isNameless && !stated.isEmpty && !stated.equals("mg/dL") && !stated.equals("mmol/L")
       ? Self.name(ofOther: stated) : nil
@@ -194,12 +195,13 @@ struct GenericUnits {
   private static func name(ofOther stated: Field) -> String? {
     let text = stated.trimmed.folded
     let first = text.split(separator: " ").first.map(String.init) ?? ""
-    // `mg / dL` is a mistyped unit of glucose: such a row is rejected, and not counted as one of something else.
+    // `mg / dL` is a mistyped unit of glucose. Such a row is rejected, and not counted as one of other
+    // things.
     let isOther = otherUnits.contains(text) || (otherUnits.contains(first) && !text.contains("dl"))
     return isOther ? "value in \(first)" : nil
   }
 
-  /// Whether a unit is one of glucose alone: `mg` is that of a medicine, too.
+  /// Whether a unit is used only for glucose: `mg` is also that of a medicine.
   static func isOfGlucose(_ text: String) -> Bool {
     GlucoseUnit(name: text) != nil && !otherUnits.contains(foldedHeader(text))
   }
@@ -235,7 +237,7 @@ struct GenericUnits {
     return reader.read(field)
   }
 
-  /// The value of a finger stick beside a sensor's value.
+  /// The value of a finger stick next to a sensor's value.
   func readStick(_ field: Field, unit stated: Field) -> CellValue {
     if stated.isEmpty, let stickUnit { return read(field, in: stickUnit) }
     return read(field, unit: stated)

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Finds out whether 0 in the columns of glucose and of ketones says that there is no value.
+/// Detects whether 0 in the columns of glucose and of ketones means that there is no value.
 struct GenericZeros {
   enum Ketone { case value, none, unknown }
 
@@ -10,7 +10,7 @@ struct GenericZeros {
   private var ketones = ZeroSurvey()
   private var isSurveyed = false
 
-  /// Looks at the values of a row.
+  /// Adds the values of a row.
   mutating func survey(value: Field, ketone: Field, mark: DecimalMark) {
     if let number = value.trimmed.number(mark) ?? value.jsonNumber {
       let isPlausible = GlucoseUnit.allCases.contains { PlausibleAmounts.glucose($0).contains(number) }
@@ -23,12 +23,12 @@ struct GenericZeros {
 
   mutating func settle() { isSurveyed = true }
 
-  /// Whether a glucose cell is a 0 that says that there is no value.
+  /// Whether a glucose cell is a 0 that means no value.
   @inline(__always) func valueIsNone(_ field: Field) -> Bool {
     isSurveyed && field.isZero && values.zeroIsNone
   }
 
-  /// What a ketone cell is, as far as 0 goes.
+  /// The meaning of a ketone cell, as far as 0 is concerned.
   func ketone(_ field: Field, mark: DecimalMark) -> Ketone {
     guard field.isZero else { return .value }
     if !isSurveyed { return .unknown }
@@ -37,7 +37,7 @@ struct GenericZeros {
 }
 
 extension Field {
-  /// Whether it is a number without any digit but 0: `0`, `0.0`, `0,00`.
+  /// Whether it is a number without any digit except 0: `0`, `0.0`, `0,00`.
   fileprivate var isZero: Bool {
     count > 0 && start[0] == UInt8(ascii: "0") && bytes.allSatisfy { "0.,".utf8.contains($0) }
   }

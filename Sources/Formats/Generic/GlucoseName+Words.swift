@@ -29,7 +29,7 @@ extension GlucoseName {
     "résultat", "résultats", "risultato", "resultaat", "resultat", "odczyt", "medición", "medicion",
     "medição", "concentration", "konzentration", "hladina", "hodnota",
   ]
-  /// Words for how a value came about.
+  /// Words for how a value was measured.
   static let kinds: Set<Substring> = [
     "sensor", "sensors", "capteur", "sensore", "czujnik", "historic", "historical", "history", "historial",
     "histórico", "historico", "historique", "storico", "historische", "historischer", "historisk", "verlauf",
@@ -58,12 +58,12 @@ extension GlucoseName {
     "aidex", "medtrum", "caresens", "tandem", "glooko", "mysugr", "nightscout", "xdrip", "sugarmate",
     "livongo", "nutrisense", "g4", "g5", "g6", "g7",
   ]
-  /// Dexcom's name of a sensor's value says that it is estimated.
+  /// Dexcom's names for a sensor's value include that it is estimated.
   static let estimates: Set<Substring> = [
     "estimated", "estimé", "estimée", "estimados", "estimado", "estimada", "estimadas", "stimato", "stimata",
     "stimati", "geschätzt", "geschätzter", "geschatte", "estimert", "estimeret", "uppskattat",
   ]
-  /// Words for what is before or after a measurement in a diary.
+  /// Words for the time before or after a meal in a diary.
   static let meals: Set<Substring> = [
     "fasting", "postprandial", "preprandial", "premeal", "postmeal", "nüchtern", "ayunas", "nuchter", "jeun",
     "digiuno", "jejum", "fastende", "fasta", "bedtime",
@@ -71,7 +71,7 @@ extension GlucoseName {
   private static let units: Set<Substring> = [
     "mg", "dl", "l", "mgdl", "mmol", "mmoll", "per", "mgperdl", "mmolperl",
   ]
-  /// Members of JSON objects that hold others.
+  /// Members of JSON objects that contain others.
   static let containers: Set<Substring> = [
     "data", "item", "items", "entry", "entries", "sample", "samples", "attributes", "payload", "result",
     "results", "record", "records", "node", "fields", "properties", "content", "reading", "readings", "value",
@@ -79,7 +79,7 @@ extension GlucoseName {
   static let known = [
     glucose, sugar, blood, values, kinds, harmless, connectors, brands, estimates, meals, units,
   ].reduce(into: Set<Substring>()) { $0.formUnion($1) }
-  /// Words that are parts of longer ones.
+  /// Words that can be parts of longer ones.
   static let compounds = [
     glucose, sugar, blood, values, kinds, ["mgdl", "mmoll", "mmol", "mgperdl", "mmolperl"],
   ].reduce(into: Set<Substring>()) { $0.formUnion($1) }

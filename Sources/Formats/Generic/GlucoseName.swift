@@ -2,20 +2,21 @@
 
 import Logbook
 
-/// What a column's name says of glucose, by closed lists of words.
+/// The meaning of a column's name for glucose, by closed lists of words.
 ///
-/// A column is taken for glucose by a glucose word and harmless words only. Names such as `glucose_next`, `cgm rssi` or
-/// `Glucose (g)` are endless, so that no list of exceptions holds them all.
+/// A column counts as glucose only if its name consists of a glucose word and harmless words. There are
+/// endless names such as `glucose_next`, `cgm rssi` or `Glucose (g)`, so no list of exceptions could be
+/// complete.
 struct GlucoseName {
-  /// The words of the name that no list has, in lower case.
+  /// The words of the name that are in no list, in lower case.
   private(set) var unknown: [String] = []
   private var tokens: [Substring] = []
   private var hasUnit = false
 
-  /// The longest word that is taken apart.
+  /// The maximum length of a word that is split.
   private static let maxWord = 40
 
-  /// - Parameter header: a column's name; dots part the members of nested objects.
+  /// - Parameter header: a column's name; dots separate the members of nested objects.
   init(_ header: String) {
     let members = Self.withoutMolarMass(header).split(separator: ".")
     if header.contains("%") { unknown.append("%") }
@@ -29,36 +30,38 @@ struct GlucoseName {
     settleConditions()
   }
 
-  /// Whether it names glucose values and nothing else.
+  /// Whether it names only glucose values.
   var isGlucose: Bool {
     guard unknown.isEmpty else { return false }
     return has(Self.glucose) || (has(Self.sugar) && (has(Self.blood) || has(["gewebe"]) || hasUnit))
       || (hasUnit && namesOnlyAValue)
   }
 
-  /// Whether it names a value and nothing else, without saying of what.
+  /// Whether it names only a value, without stating what it measures.
   var isValue: Bool { unknown.isEmpty && (has(Self.values) || has(Self.sugar)) }
 
-  /// Whether it has a number that says more than which of a few devices it is: a time before or after, as in `bg+0:30`.
+  /// Whether it has a number that is more than the index of one of a few devices: a time before or after, as
+  /// in `bg+0:30`.
   var namesOtherTime: Bool {
     let numbers = unknown.filter { $0.allSatisfy(\.isNumber) }
     return numbers.count > 1 || numbers.contains { $0.count > 1 }
   }
 
-  /// Whether a word for glucose is in it, whatever else.
+  /// Whether it has a word for glucose, among any other words.
   var hasGlucoseWord: Bool { has(Self.glucose) }
 
-  /// Whether a word for a value is in it, whatever else.
+  /// Whether it has a word for a value, among any other words.
   var mentionsValue: Bool { has(Self.values) || has(Self.sugar) }
 
   /// Whether it names a value at a meal or before breakfast, which only a diary has.
   var isOfMeal: Bool { has(Self.meals) }
 
-  /// Whether it is the short name that hospitals use for capillary and some programs for continuous glucose.
+  /// Whether it is the abbreviation that hospitals use for capillary and some programs for continuous
+  /// glucose.
   var isCBG: Bool { has(["cbg"]) }
 
-  /// Whether beside its unit it says no more than that it is a value, or of which kind. Laboratories measure much else in
-  /// these units.
+  /// Whether, apart from its unit, it only states that it is a value, or of which kind. Laboratories measure
+  /// many other things in these units.
   private var namesOnlyAValue: Bool {
     tokens.allSatisfy { token in
       [Self.values, Self.kinds, Self.brands, Self.connectors].contains { $0.contains(token) }
@@ -94,7 +97,8 @@ extension GlucoseName {
     return String(header[..<start.lowerBound] + header[header.index(after: end)...])
   }
 
-  /// A word parted where lower case changes to upper, before the last of several capitals, and between letters and digits.
+  /// A word that is split where lower case changes to upper, before the last of several capitals, and between
+  /// letters and digits.
   private static func parted(_ piece: Substring) -> [Substring] {
     var parts: [Substring] = []
     var part = ""
@@ -116,7 +120,7 @@ extension GlucoseName {
     return part.isEmpty ? parts : parts + [Substring(part)]
   }
 
-  /// The known words that a word consists of, such as `blut`, `zucker` and `wert`; nil for any other word.
+  /// The known words in a compound, such as `blut`, `zucker` and `wert`; nil for any other word.
   private static func parts(of word: Substring) -> [Substring]? {
     if known.contains(word) { return [word] }
     guard word.count <= maxWord else { return nil }
@@ -128,7 +132,7 @@ extension GlucoseName {
     return nil
   }
 
-  /// Takes `mg` and `dl` for a unit only together: alone they are those of food and medicines.
+  /// Counts `mg` and `dl` as a unit only together: separately they are units of food and medicines.
   private mutating func settleUnit() {
     var rest: [Substring] = []
     var place = 0
@@ -153,10 +157,10 @@ extension GlucoseName {
     tokens = rest
   }
 
-  /// Words that are harmless only beside others.
+  /// Handles words that are harmless only with other ones.
   private mutating func settleConditions() {
     if has(Self.estimates), !has(Self.values), !tokens.contains("egv") { unknown.append("estimated") }
-    // `no` is a number, too, except in `glicose no sangue`.
+    // `no` means number, except in `glicose no sangue`.
     if has(["no", "na"]), !has(["sangue", "krwi"]) { unknown.append("no") }
     if has(Self.sugar), !has(Self.blood), !hasUnit, has(Self.glucose) { unknown.append("sugar") }
   }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The kinds of the rows of an input, most of which name one over and over.
+/// The kinds of the rows of an input. Most inputs repeat the same kind.
 struct KindColumn {
   private static let maxNames = 32
 
@@ -13,7 +13,7 @@ struct KindColumn {
 
   init(_ common: ReadingKind) { self.common = KindWord(common) }
 
-  /// The kind that a cell reports; nil for a word of no kind.
+  /// The kind for a cell; nil for an unknown word.
   @inline(__always) mutating func word(in cell: Field) -> KindWord? {
     if cell.isEmpty { return common }
     if let last, cell.hasSameBytes(as: last.bytes) { return last.word }
@@ -22,7 +22,8 @@ struct KindColumn {
     return word
   }
 
-  /// The name under which rows of another kind are counted. A column of free text must not fill the memory.
+  /// The name with which rows of another kind are counted. The number of names is limited, so that a column
+  /// of free text does not fill the memory.
   mutating func name(of cell: Field) -> String {
     let name = String(foldedHeader(cell.text).prefix(32))
     if names.count < Self.maxNames { names.insert(name) }
@@ -30,7 +31,7 @@ struct KindColumn {
   }
 }
 
-/// A word that reports the kind of reading in a column of kinds.
+/// A word for the kind of reading in a column of kinds.
 struct KindWord {
   let kind: ReadingKind
   let marks: ReadingMarks
