@@ -2,19 +2,19 @@
 
 import Logbook
 
-/// An amount that is added up, with its mean over the days that have any.
+/// A total amount, with its mean over the days that have any.
 package struct DailyAmount: Sendable {
   private(set) var total = 0.0
   /// Whether two sources seem to state the same, so that a sum would count it twice.
   private(set) var hasNoSum = false
-  /// How many records have a part in it.
+  /// The number of records with a part in it.
   package private(set) var records = 0
   private var days = DaySet()
 
-  /// Calendar days that have any.
+  /// The number of calendar days that have any.
   package var daysWithAny: Int { days.count }
 
-  /// All of it; nil where two sources seem to state the same, so that no sum is one.
+  /// The total; nil if two sources seem to state the same, so that a sum would be wrong.
   package var sum: Double? { hasNoSum ? nil : total }
 
   /// The mean over the days that have any.
@@ -25,12 +25,13 @@ package struct DailyAmount: Sendable {
 
   init() {}
 
-  /// Withholds the sum where two sources seem to state the same on one of these days.
+  /// Removes the sum if two sources seem to state the same on one of these days.
   mutating func withholdSum(on doubtful: Set<Int>) {
     if days.intersects(doubtful) { hasNoSum = true }
   }
 
-  /// Adds an amount. A day with nothing but 0, such as a pump that was stopped, is no day that has any.
+  /// Adds an amount. A day with only 0, for example with a stopped pump, does not count as a day that has
+  /// any.
   mutating func add(_ amount: Double, day: Int) {
     guard amount > 0 else { return }
     total += amount
@@ -45,11 +46,12 @@ package struct DailyAmounts: Sendable {
   package private(set) var insulin = DailyAmount()
   /// Long-acting insulin and basal rates.
   package private(set) var basal = DailyAmount()
-  /// Rapid-acting insulin, and doses of which nothing else is known.
+  /// Rapid-acting insulin, and doses without a known type.
   package private(set) var bolus = DailyAmount()
-  /// Premixed insulin, which is both.
+  /// Premixed insulin, which is both basal and bolus.
   package private(set) var mixed = DailyAmount()
-  /// Records of insulin without an amount, such as a basal rate in percent, or with a number that no amount is.
+  /// The number of insulin records without an amount, such as a basal rate in percent, or with an invalid
+  /// number.
   package private(set) var insulinWithoutAmount = 0
   /// Grams of carbohydrates.
   package private(set) var carbohydrates = DailyAmount()
@@ -58,7 +60,7 @@ package struct DailyAmounts: Sendable {
 
   init() {}
 
-  /// Whether there is anything.
+  /// Whether there is no amount.
   var isEmpty: Bool {
     insulin.records + insulinWithoutAmount + carbohydrates.records + servings.records == 0
   }
@@ -76,7 +78,7 @@ package struct DailyAmounts: Sendable {
     }
   }
 
-  /// Withholds the sums of what two sources seem to state both.
+  /// Removes the sums for days on which two sources seem to state the same.
   mutating func withholdSums(on doubtful: DoubtfulDays) {
     insulin.withholdSum(on: doubtful.bolus.union(doubtful.basal))
     bolus.withholdSum(on: doubtful.bolus)
@@ -92,7 +94,7 @@ package struct DailyAmounts: Sendable {
   }
 }
 
-/// A dose of insulin, or what a basal rate came to.
+/// A dose of insulin, or the total of a basal rate.
 struct InsulinDose: Sendable {
   let subtype: String
   /// Nil for a record without an amount.
@@ -100,7 +102,7 @@ struct InsulinDose: Sendable {
   let day: Int
 }
 
-/// A basal rate that runs until its end, or until another one begins.
+/// A basal rate that runs until its end, or until the next one begins.
 struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   private let start: Int64
@@ -109,7 +111,7 @@ struct BasalRate: Sendable {
   private let day: Int
   let group: Int?
 
-  /// The rate of a record; nil for a dose at once.
+  /// The rate of a record; nil for a dose at one time.
   init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
     guard fields.amount("units") == nil, fields.amount("extended") == nil,
       fields.subtype == "basal" || fields.amount("rate") != nil
@@ -123,7 +125,8 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// What the rate came to; without an amount for one that is no number of units or has no time, but 0 for one of no units.
+  /// The total of the rate. Without an amount if the rate is not a number or has no duration; but a rate of 0
+  /// is 0 units.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
     let isMeasured = unitsPerHour == 0 || end > start

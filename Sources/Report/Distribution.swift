@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often each value occurs: what percentiles are found in. Its size depends on how many different values there are, and
-/// they are kept to a hundredth of a mg/dL, so that it stays small whatever passes through.
+/// The number of times that each value occurs, from which percentiles are calculated. Its size depends on the
+/// number of different values. Values are rounded to a hundredth of a mg/dL, so that it always stays small.
 package struct Distribution: Sendable {
   private var values: [Double] = []
   private var weights: [Int] = []
   private var place = 0
   private var step = 0
 
-  /// Of no values.
   package init() {}
 
   /// Whether it has no values.
@@ -18,15 +17,15 @@ package struct Distribution: Sendable {
   /// The highest value; nil without one.
   package var highest: Double? { values.last }
 
-  /// Takes a value.
+  /// Adds a value.
   ///
-  /// - Parameter weight: what it counts as, such as the minutes that a sample of a sensor speaks for.
+  /// - Parameter weight: its weight, such as the minutes that a sample of a sensor represents.
   package mutating func add(_ value: Double, weight: Int = 1) {
     let whole = value.rounded()
     add(exactly: whole == value ? value : (value * 100).rounded() / 100, weight)
   }
 
-  /// Takes the values of another one.
+  /// Adds the values of another distribution.
   package mutating func add(_ other: Distribution) {
     for (value, weight) in zip(other.values, other.weights) { add(exactly: value, weight) }
     step = greatestDivisor(step, other.step)
@@ -52,12 +51,13 @@ package struct Distribution: Sendable {
     }
   }
 
-  /// The value below which this part of the values lies: type 7 of Hyndman and Fan, linear between neighbours, as in R.
+  /// The value below which this part of the values lies: type 7 of Hyndman and Fan, linear between
+  /// neighbours, as in R.
   ///
-  /// A sample that counts as three others is three equal values. Nil without values.
+  /// A sample with three times the weight counts as three equal values. Nil without values.
   package func percentile(_ part: Double) -> Double? { percentiles([part]).first }
 
-  /// The percentiles of these parts, which are in ascending order; empty without values.
+  /// The percentiles for these parts, in ascending order; empty without values.
   package func percentiles(_ parts: [Double]) -> [Double] {
     guard let last = values.last, step > 0 else { return [] }
     let count = weights.reduce(0, +) / step

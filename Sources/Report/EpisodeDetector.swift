@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kinds of episodes: stretches of time beyond a limit (Battelino et al. 2023).
+/// The kinds of episodes: periods beyond a limit (Battelino et al. 2023).
 package enum EpisodeKind: Int, CaseIterable, Sendable {
   /// Below the target range.
   case low
@@ -33,13 +33,13 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a run of so many minutes begins an episode. One sample alone never does, whatever its interval.
+  /// Whether a run of `minutes` begins an episode. A single sample never does, whatever its interval.
   func begins(minutes: Int, samples: Int) -> Bool {
     samples >= 2
       && (self == .extendedLow ? minutes > 120 : minutes >= EpisodeDetector.recoveryMinutes)
   }
 
-  /// The episode within this one that makes it more than level 1.
+  /// The episode within this one that makes it more severe than level 1.
   var deeper: EpisodeKind? {
     switch self {
     case .low: .veryLow
@@ -49,7 +49,7 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
   }
 }
 
-/// An episode that ended.
+/// A completed episode.
 struct Episode: Sendable {
   let kind: EpisodeKind
   /// The group of its first sample.
@@ -57,12 +57,12 @@ struct Episode: Sendable {
   let minutes: Int
   /// mg/dL times minutes.
   let sum: Double
-  /// Whether it holds a deeper one: a low one a very low one, a high one a very high one.
+  /// Whether it contains a deeper one: a very low one in a low one, or a very high one in a high one.
   let hasDeeper: Bool
 }
 
-/// Finds the episodes of one kind: from the first of 15 minutes of samples beyond the limit to the first of 15 minutes back.
-/// A shorter recovery belongs to the episode.
+/// Finds the episodes of one kind. An episode begins with the first of 15 minutes of samples beyond the
+/// limit, and ends with the first of 15 minutes back. A shorter recovery is part of the episode.
 struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 
@@ -94,7 +94,7 @@ struct EpisodeDetector: Sendable {
 
   init(_ kind: EpisodeKind) { self.kind = kind }
 
-  /// Takes the next sample of a series without gaps; returns the episode that it ends.
+  /// Adds the next sample of a series without gaps. Returns the episode that it ends.
   mutating func add(_ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int) -> Episode? {
     if kind.contains(band) {
       if run.samples == 0 { self.group = group }
@@ -118,7 +118,7 @@ struct EpisodeDetector: Sendable {
   /// Notes that a deeper episode began within this one.
   mutating func deepen() { hasDeeper = true }
 
-  /// Ends the series: at a gap, and behind the last sample.
+  /// Ends the series: at a gap, and after the last sample.
   mutating func end() -> Episode? {
     let episode =
       isOpen
@@ -131,7 +131,7 @@ struct EpisodeDetector: Sendable {
 
 /// Finds the episodes of every kind in the samples of a sensor.
 struct EpisodeTracker: Sendable {
-  /// A longer gap ends an episode; in a shorter one values are interpolated.
+  /// A longer gap ends an episode. In a shorter one, values are interpolated.
   private static let maxGapSeconds: Int64 = 45 * 60
 
   private let targets: Targets
@@ -140,7 +140,7 @@ struct EpisodeTracker: Sendable {
 
   init(_ targets: Targets) { self.targets = targets }
 
-  /// Takes the next sample that is used.
+  /// Adds the next used sample.
   mutating func add(
     _ sample: SensorSample, minutes: Int, group: Int, ended: (Episode) -> Void
   ) {
@@ -163,7 +163,7 @@ struct EpisodeTracker: Sendable {
     last = (sample.instant, sample.level)
   }
 
-  /// Ends the episodes that are open.
+  /// Ends the open episodes.
   mutating func finish(ended: (Episode) -> Void) {
     for index in detectors.indices { if let episode = detectors[index].end() { ended(episode) } }
     last = nil
@@ -189,21 +189,21 @@ struct EpisodeTracker: Sendable {
   }
 }
 
-/// How many episodes of each kind there were, and how long they took.
+/// The numbers and durations of episodes of each kind.
 package struct EpisodeCounts: Sendable {
   /// The episodes of one kind.
   package struct Line: Sendable {
-    /// How many there were.
+    /// The number of episodes.
     package var count = 0
-    /// How many of them hold no deeper one; of all kinds but low and high equal to `count`.
+    /// The number of episodes without a deeper one; equal to `count` for all kinds except low and high.
     package var withoutDeeper = 0
-    /// How long they took in all.
+    /// The total duration in minutes.
     package var minutes = 0
     var means = 0.0
 
-    /// How long one took, in minutes; nil without any.
+    /// The mean duration in minutes; nil without any.
     package var meanMinutes: Double? { count > 0 ? Double(minutes) / Double(count) : nil }
-    /// The mean of one, in mg/dL, and of all of them, each with the same weight; nil without any.
+    /// The mean of the episodes' means, in mg/dL, with equal weights; nil without any.
     package var mean: Double? { count > 0 ? means / Double(count) : nil }
   }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What finger sticks say: of the readings that were taken, never of time. People measure more often when something feels
-/// wrong, so there is no management indicator, no risk index of time and no goal.
+/// Figures of finger sticks: always of the readings, never of time. People measure more often when something
+/// feels wrong. So there is no management indicator, no risk index of time and no goal.
 package struct FingerStickFigures: Sendable {
-  /// How many readings there are.
+  /// The number of readings.
   package let readings: Int
-  /// How many of them are LO.
+  /// The number of LO readings.
   package let lows: Int
-  /// How many of them are HI.
+  /// The number of HI readings.
   package let highs: Int
   /// Calendar days with readings.
   package let daysWithReadings: Int
@@ -15,13 +15,13 @@ package struct FingerStickFigures: Sendable {
   package let perDay: Metric
   /// Readings for each day that has any.
   package let perDayWithReadings: Metric
-  /// The lowest reading in mg/dL; of LO its threshold.
+  /// The lowest reading in mg/dL; for LO, its threshold.
   package let lowest: Metric
-  /// The highest reading in mg/dL; of HI its threshold.
+  /// The highest reading in mg/dL; for HI, its threshold.
   package let highest: Metric
   /// The median in mg/dL.
   package let median: Metric
-  /// The mean of the readings that were taken, in mg/dL.
+  /// The mean of the readings, in mg/dL.
   package let mean: Metric
   /// The sample standard deviation in mg/dL.
   package let standardDeviation: Metric
@@ -35,7 +35,7 @@ package struct FingerStickFigures: Sendable {
   package let highRisk: Metric
 }
 
-/// Gathers what finger sticks say.
+/// Collects the figures of finger sticks.
 struct FingerStickTally: Sendable {
   private var lows = 0
   private var highs = 0
@@ -63,8 +63,9 @@ struct FingerStickTally: Sendable {
   /// The figures that the rules allow.
   ///
   /// - Parameters:
-  ///   - days: the calendar days of the group.
-  ///   - doubtful: the days on which two sources seem to state the same readings: nothing that needs their number is known.
+  ///   - days: the number of calendar days of the group.
+  ///   - doubtful: the days on which two sources seem to state the same readings. Figures that need the
+  ///     number of readings are then unknown.
   func figures(
     _ targets: Targets, days possibleDays: Int, doubtful: Set<Int> = []
   ) -> FingerStickFigures {
@@ -94,17 +95,17 @@ struct FingerStickTally: Sendable {
   }
 }
 
-/// What ketone readings say, in mmol/L.
+/// Figures of ketone readings, in mmol/L.
 package struct KetoneFigures: Sendable {
-  /// How many readings there are, LO and HI among them.
+  /// The number of readings, including LO and HI.
   package let readings: Int
-  /// The mean of those that are numbers.
+  /// The mean of the readings that are numbers.
   package let mean: Metric
   /// The highest number.
   package let highest: Metric
 }
 
-/// Gathers what ketone readings say.
+/// Collects the figures of ketone readings.
 struct KetoneTally: Sendable {
   private var moments = Moments()
   private var highest = 0.0

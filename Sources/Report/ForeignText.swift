@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that came from a device, a file or a person, as a page or a terminal may show it.
+/// Text from a device, a file or a person, made safe for a page or a terminal.
 package enum ForeignText {
-  /// The text in one line. Characters that a terminal obeys, that are invisible, or that turn the direction of text are
-  /// replaced by U+FFFD; so no text can pretend to be another one.
+  /// The text in one line. U+FFFD replaces characters that control a terminal, that are invisible, or that
+  /// change the direction of text. So no text can look like another one.
   package static func shown(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The five ranges into which values of glucose fall, lowest first.
+/// The five ranges of glucose values, lowest first.
 package enum GlucoseBand: Int, CaseIterable, Comparable, Sendable {
   case veryLow, low, target, high, veryHigh
 
@@ -15,7 +15,7 @@ package enum GlucoseBand: Int, CaseIterable, Comparable, Sendable {
     }
   }
 
-  /// Whether the left range lies below the right one.
+  /// Whether the left range is lower than the right one.
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -23,7 +23,6 @@ package enum GlucoseBand: Int, CaseIterable, Comparable, Sendable {
 package struct BandCounts: Sendable {
   private var counts = InlineArray<5, Int>(repeating: 0)
 
-  /// No counts.
   package init() {}
 
   /// The count of one range.
@@ -38,7 +37,7 @@ package struct BandCounts: Sendable {
   /// The counts, lowest range first.
   package var all: [Int] { GlucoseBand.allCases.map { self[$0] } }
 
-  /// The part of each range in the sum, lowest range first; zeros without a sum.
+  /// The share of each range in the sum, lowest range first; zeros if the sum is 0.
   package var shares: [Double] {
     let sum = sum
     return all.map { sum > 0 ? Double($0) / Double(sum) : 0 }

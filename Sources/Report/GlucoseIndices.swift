@@ -3,9 +3,9 @@
 import Foundation
 import Logbook
 
-/// The published formulas that make one figure of many values.
+/// Published formulas for figures of many values.
 package enum GlucoseIndices {
-  /// The glucose management indicator in percent, of a mean in mg/dL (Bergenstal et al. 2018).
+  /// The glucose management indicator in percent, for a mean in mg/dL (Bergenstal et al. 2018).
   package static func managementIndicator(mean milligrams: Double) -> Double {
     3.31 + 0.02392 * milligrams
   }
@@ -15,18 +15,19 @@ package enum GlucoseIndices {
     12.71 + 4.70587 * milligrams / Quantity.milligramsPerDecilitreInMillimole
   }
 
-  /// The means to which the management indicator was fitted, in mg/dL.
+  /// The means for which the management indicator was fitted, in mg/dL.
   package static let managementIndicatorMeans = 80.0...350
 
-  /// The risk of a value in mg/dL (Kovatchev et al.), by which the indices LBGI and HBGI are means: `low` counts below
-  /// 112.5 mg/dL, `high` above.
+  /// The risk of a value in mg/dL (Kovatchev et al.). The indices LBGI and HBGI are its means: `low` counts
+  /// below 112.5 mg/dL, `high` above.
   package static func risk(_ milligrams: Double) -> (low: Double, high: Double) {
     let step = Int(milligrams)
     if Double(step) == milligrams, step < wholeRisks.count { return split(wholeRisks[step]) }
     return split(signedRoot(milligrams))
   }
 
-  /// The glycemia risk index of parts of the time in percent (Klonoff et al. 2022), by the standard ranges.
+  /// The glycemia risk index for shares of the time in percent (Klonoff et al. 2022), with the standard
+  /// ranges.
   package static func glycemiaRisk(_ percent: [Double]) -> (index: Double, low: Double, high: Double) {
     let low = percent[0] + 0.8 * percent[1]
     let high = percent[4] + 0.5 * percent[3]
@@ -44,7 +45,7 @@ package enum GlucoseIndices {
     }
   }
 
-  /// The logarithm and the power take longer than all else that is done with a value.
+  /// Precalculated, since the logarithm and the power take longer than all other work for a value.
   private static let wholeRisks = (0...1000).map { signedRoot(Double($0)) }
 
   private static func signedRoot(_ milligrams: Double) -> Double {

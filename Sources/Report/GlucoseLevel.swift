@@ -2,24 +2,24 @@
 
 package import Logbook
 
-/// A value of glucose as statistics use it.
+/// A glucose value for statistics.
 package struct GlucoseLevel: Hashable, Sendable {
   /// Whether the device showed a number, LO or HI.
   package enum Beyond: Sendable { case neither, low, high }
 
-  /// mg/dL, not rounded; of LO and HI the threshold.
+  /// mg/dL, not rounded; for LO and HI, the threshold.
   package let milligrams: Double
   /// Whether the device showed a number, LO or HI.
   package let beyond: Beyond
-  /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges compare it, so
-  /// that 3.9 mmol/L is never 'low' by a conversion.
+  /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges
+  /// compare it, so that a conversion never makes 3.9 mmol/L 'low'.
   let step: Int
   let unit: GlucoseUnit
 
   /// The level of a reading of this kind; nil for a number that no statistics can use.
   ///
-  /// LO and HI without a threshold take the limits of common devices: 40 and 400 mg/dL for a sensor, 20 and 600 for a
-  /// meter.
+  /// LO and HI without a threshold get the limits of common devices: 40 and 400 mg/dL for a sensor, 20 and
+  /// 600 for a meter.
   package init?(_ measurement: Measurement, of kind: ReadingKind) {
     switch measurement {
     case .value(let quantity):
@@ -42,7 +42,7 @@ package struct GlucoseLevel: Hashable, Sendable {
     self.beyond = beyond
   }
 
-  /// A level between two others of a sensor.
+  /// A level interpolated between two others of a sensor.
   init(between first: GlucoseLevel, _ second: GlucoseLevel, at part: Double) {
     milligrams = first.milligrams + (second.milligrams - first.milligrams) * part
     unit = second.unit

@@ -2,14 +2,14 @@
 
 package import Logbook
 
-/// Values of glucose as people read them in a unit.
+/// Glucose values as text in a unit.
 package struct GlucoseText: Sendable {
   /// The unit.
   package let unit: GlucoseUnit
-  /// The sign between a number and its decimals.
+  /// The decimal mark.
   package let mark: String
 
-  /// Texts in this unit, with a point before decimals unless another sign is given.
+  /// Texts in this unit, with a decimal point unless another mark is given.
   package init(_ unit: GlucoseUnit, mark: String = ".") {
     self.unit = unit
     self.mark = mark
@@ -26,7 +26,8 @@ package struct GlucoseText: Sendable {
     unit == .milligramsPerDecilitre ? "\(limit.milligrams)" : decimal(Double(limit.tenthsOfMillimole) / 10, 1)
   }
 
-  /// Where a limit lies among values in mg/dL: that of the unit, so that a value equal to it lies on it.
+  /// The position of a limit among values in mg/dL. It is converted from the limit in the unit, so that an
+  /// equal value is at the same position.
   func milligrams(_ limit: Targets.Limit) -> Double {
     unit == .milligramsPerDecilitre
       ? Double(limit.milligrams)
@@ -45,7 +46,7 @@ package struct GlucoseText: Sendable {
     }
   }
 
-  /// A number with so many decimals, 0, 1 or 2, rounded half away from zero.
+  /// A number with 0, 1 or 2 decimals, rounded half away from zero.
   package func decimal(_ number: Double, _ decimals: Int = 1) -> String {
     let scale = decimals == 0 ? 1 : decimals == 1 ? 10 : 100
     let steps = Int((abs(number) * Double(scale)).rounded())
@@ -62,7 +63,7 @@ package struct GlucoseText: Sendable {
     return text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text
   }
 
-  /// What each range goes from and to, lowest first; empty for one that is part of another.
+  /// The bounds of each range, lowest first; empty for one that is part of another.
   package func ranges(_ targets: Targets) -> [String] {
     func beside(_ limit: Targets.Limit, _ steps: Int) -> String {
       unit == .milligramsPerDecilitre

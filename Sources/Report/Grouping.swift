@@ -2,11 +2,11 @@
 
 package import Logbook
 
-/// By what statistics are grouped.
+/// The groups of statistics.
 package enum Grouping: String, CaseIterable, Sendable {
   case day, week, month, hour, weekday, device, kind
 
-  /// The group of a time, on the clock that the device showed; nil where time has no part in it.
+  /// The group of a time, on the clock that the device showed; nil for groups without times.
   package func key(of time: DeviceTime) -> Int? {
     let day = Self.day(of: time)
     switch self {
@@ -61,7 +61,7 @@ package enum Grouping: String, CaseIterable, Sendable {
   }
 }
 
-/// Finds the group of a time; the last one is kept, since times come in order.
+/// Finds the group of a time. The last one is cached, since times come in order.
 struct GroupFinder: Sendable {
   let grouping: Grouping
   private var hour = Int64.min

@@ -2,28 +2,28 @@
 
 import Logbook
 
-/// Why a reading has no part in any figure. Records are left out because of other sources alone.
+/// Why a reading is in no figure. Records are left out only because of other sources.
 package enum LeftOut: Int, CaseIterable, Sendable {
-  /// The store says that it does not count.
+  /// A withdrawal of the store hides it.
   case withdrawn
   case controlSolution
-  /// Taken to calibrate a sensor.
+  /// Measured to calibrate a sensor.
   case calibration
-  /// The clock of the device was off.
+  /// The clock of the device was wrong.
   case doubtfulTime
-  /// A sensor value that a person read: it repeats the sensor's history, and at times when people look.
+  /// A sensor value from a scan by a person. It repeats the sensor's history, at times when people look.
   case scan
   /// Another sensor is used at that time.
   case overlapping
   /// The same sensor has another value at that instant.
   case repeated
-  /// No number that a device can show.
+  /// Not a number that a device can show.
   case unusable
-  /// A pump's bolus calculator took it from the sensor, whose value counts.
+  /// A pump's bolus calculator got it from the sensor, whose value counts.
   case filledIn
   /// Another source states it, too, and counts.
   case doubled
-  /// A finger stick that is a sensor's own value, passed on by a program that gathers the data of others.
+  /// A finger stick that is a sensor's own value, from a program that collects the data of others.
   case sensorCopy
   /// A person chose another source for its kind and time.
   case otherSource
@@ -46,7 +46,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The first reason that a reading has by itself; nil for one that may count.
+  /// The first reason that the reading itself shows; nil if it may count.
   init?(_ reading: GlucoseReading) {
     if reading.isWithdrawn {
       self = .withdrawn
@@ -66,11 +66,11 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   }
 }
 
-/// How many readings and records were left out, by reason.
+/// The numbers of left-out readings and records, by reason.
 package struct LeftOutCounts: Sendable {
   private var counts = [Int](repeating: 0, count: LeftOut.allCases.count)
 
-  /// How many were left out for this reason.
+  /// The number for this reason.
   package internal(set) subscript(reason: LeftOut) -> Int {
     get { counts[reason.rawValue] }
     set { counts[reason.rawValue] = newValue }

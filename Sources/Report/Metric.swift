@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One figure, or the reason why there is too little data for it. A rule that fails leaves no number, not even one with a
-/// footnote.
+/// One figure, or the reason why there is too little data for it. If a rule fails, there is no number, not
+/// even one with a footnote.
 package enum Metric: Hashable, Sendable {
   case value(Double)
   case absent(Shortage)
 
-  /// The figure; nil where its rule forbids it.
+  /// The figure; nil if its rule does not allow it.
   package var number: Double? { if case .value(let number) = self { number } else { nil } }
 
-  /// Why there is no figure; nil where there is one.
+  /// Why there is no figure; nil if there is one.
   package var shortage: Shortage? { if case .absent(let shortage) = self { shortage } else { nil } }
 
-  /// The figure, unless a rule forbids it.
+  /// The figure, unless a rule does not allow it.
   init(_ number: Double?, unless shortage: Shortage?) {
     if let shortage {
       self = .absent(shortage)
@@ -27,15 +27,16 @@ package enum Metric: Hashable, Sendable {
 /// Why there is too little data for a figure.
 package enum Shortage: Hashable, Sendable {
   case noReadings
-  /// So few readings of how many that are needed.
+  /// The number of readings, and the required number.
   case fewReadings(Int, of: Int)
-  /// A shorter time than a whole day, in minutes.
+  /// Less than a whole day, in minutes.
   case shortTime(minutes: Int)
-  /// So many days with readings of how many that are needed, and the percent of the time that the sensor measured.
+  /// The number of days with readings, the required number, and the percentage of the time that the sensor
+  /// measured.
   case fewDays(Int, of: Int, percent: Double)
-  /// The sensor measured in so few percent of the time.
+  /// The sensor measured only in this percentage of the time.
   case littleTime(percent: Double)
-  /// The period has more days than percentages may be taken over.
+  /// The period has more days than percentages allow.
   case longPeriod(days: Int)
   /// The mean is outside the values for which the figure was made.
   case meanOutsideFit
@@ -61,30 +62,31 @@ package enum Shortage: Hashable, Sendable {
     }
   }
 
-  /// Rounded down: a part that falls short of the rule never reads as if it met it.
+  /// Rounded down, so that a share below the limit of the rule never looks like one that reaches it.
   private static func whole(_ percent: Double) -> String { "\(Int(percent)) %" }
 }
 
-/// How much data a figure needs (Danne et al. 2017, Battelino et al. 2019; the numbers of readings as Tidepool has them).
+/// The data that a figure needs (Danne et al. 2017, Battelino et al. 2019; the numbers of readings as in
+/// Tidepool).
 package enum DataRules {
-  /// The percent of the time that a sensor must have measured.
+  /// The required percentage of the time that a sensor measured.
   package static let activePercent = 70.0
   /// The days for goals and for the management indicator.
   package static let days = 14
-  /// The days over which percentages may be taken at most.
+  /// The maximum number of days for percentages.
   package static let maxDays = 90
   /// The readings for a standard deviation, and for the risk indices of finger sticks.
   package static let readings = 30
-  /// The shortest day: with an hour less, by a change of the clocks.
+  /// The shortest day has an hour less, because of a change of the clocks.
   static let dayMinutes = 23 * 60
-  /// How long a period that was asked for may be empty at its beginning, in days. A sensor that is worn in the last week of a
-  /// year was not worn for most of it; but whoever asks for everything from the year 1 on does not ask for the centuries
-  /// without a sensor.
+  /// The maximum number of empty days at the beginning of a requested period. A sensor that is worn in the
+  /// last week of a year was not worn for most of it. But a person who requests everything from the year 1 on
+  /// does not mean the centuries without a sensor.
   static let maxEmptyDays: Int64 = 366
-  /// The days that an hour of the day needs.
+  /// The number of days that an hour of the day needs.
   static let daysOfAnHour = 5
-  /// The time that 14 days at 70 % have.
+  /// 70 % of the time of 14 days.
   static let minutes = days * 1440 * 7 / 10
-  /// The recorded time for a number of episodes a day.
+  /// The recorded time that the number of episodes per day needs.
   static let episodeMinutes = 1440 * 7 / 10
 }

@@ -2,20 +2,19 @@
 
 /// Mean and standard deviation of weighted numbers, in one pass.
 ///
-/// The sums are of differences from the first number: so equal numbers have a deviation of exactly zero, and those of whole
-/// mg/dL are exact.
+/// The sums are of differences from the first number. So equal numbers have a deviation of exactly zero, and
+/// results for whole mg/dL are exact.
 package struct Moments: Sendable {
-  /// How many numbers there are.
+  /// The number of numbers.
   package private(set) var count = 0
   private var weights = 0.0
   private var origin = 0.0
   private var sum = 0.0
   private var squares = 0.0
 
-  /// Of no numbers.
   package init() {}
 
-  /// Takes a number.
+  /// Adds a number.
   package mutating func add(_ number: Double, weight: Double = 1) {
     if count == 0 { origin = number }
     let difference = number - origin

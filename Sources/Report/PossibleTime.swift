@@ -2,14 +2,13 @@
 
 package import Logbook
 
-/// A stretch of time: from an instant on, and before another one, in UTC seconds.
+/// A period from an instant on, and before another one, in UTC seconds.
 package struct Period: Hashable, Sendable {
   /// The first instant.
   package let start: Int64
-  /// The instant behind the last.
+  /// The instant after the last.
   package let end: Int64
 
-  /// From an instant on, and before another one.
   package init(start: Int64, end: Int64) {
     self.start = start
     self.end = max(start, end)
@@ -19,15 +18,16 @@ package struct Period: Hashable, Sendable {
   package var minutes: Int { Int((end - start + 30) / 60) }
 }
 
-/// How much time the groups of a period have, on the clock of the logbook: what a sensor could have measured.
+/// The time of the groups of a period on the clock of the logbook, in which a sensor could have measured.
 ///
-/// An hour that the clocks repeat counts twice, and one that they skip not at all. So a day has 23, 24 or 25 hours.
+/// An hour that the clocks repeat counts twice, and a skipped hour does not count. So a day has 23, 24 or 25
+/// hours.
 package struct PossibleTime: Sendable {
   /// One group's time.
   package struct Share: Sendable {
     /// Seconds within the period.
     package var seconds: Int64 = 0
-    /// Calendar days that have a part in it.
+    /// Calendar days that are at least partly in it.
     package var days = 0
     fileprivate var lastDay = Int.min
 
@@ -37,18 +37,18 @@ package struct PossibleTime: Sendable {
 
   /// The whole period.
   package private(set) var total = Share()
-  /// The groups by their keys; empty where time has no part in them.
+  /// The groups by their keys; empty for groups without times.
   package private(set) var groups: [Int: Share] = [:]
-  /// The keys in the order of time, of hours and weekdays from the first of the day or week.
+  /// The keys in the order of time; for hours and weekdays from the first of the day or week.
   package var keys: [Int] { groups.keys.sorted() }
 
   /// The time of a period.
   ///
-  /// - Parameter offset: the seconds east of Greenwich at a shown time: in an hour that is skipped those before the change,
-  ///   in one that is repeated those of its first occurrence.
+  /// - Parameter offset: the offset from UTC at a shown time, in seconds. In a skipped hour it is the one
+  ///   before the change, in a repeated hour that of the first occurrence.
   package init(_ period: Period, by grouping: Grouping?, offset: (DeviceTime) -> Int32) {
     guard period.end > period.start else { return }
-    // All other groups are of whole days, of which a long period has fewer.
+    // All other groups consist of whole days, of which a long period has fewer.
     let isByHour = grouping == .hour
     Self.forEach(86400, of: period, offset) { time, seconds in
       let day = Grouping.day(of: time)
@@ -64,15 +64,15 @@ package struct PossibleTime: Sendable {
     }
   }
 
-  /// The hours, or the days, that have a part in a period, the last one first, and how many seconds.
+  /// The hours or days that are at least partly in a period, the last one first, and their seconds.
   private static func forEach(
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // No zone is further from Greenwich than 26 hours, with room to spare.
+    // Longer than the offset of any zone, with a margin.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
-    // From the end: what the clocks skip begins no later than the first time behind it that they show.
+    // From the end, since a skipped time begins no later than the first shown time after it.
     var next = instant(shown + step)
     while next > period.start {
       let begin = min(instant(shown), next)
@@ -91,19 +91,19 @@ package struct PossibleTime: Sendable {
   }
 }
 
-/// Days that have something, each counted once.
+/// Days with items, each counted once.
 struct DaySet: Sendable {
   private var days: Set<Int> = []
   private var last = Int.min
   private(set) var first = Int.max
   private(set) var end = Int.min
 
-  /// How many.
+  /// The number of days.
   var count: Int { days.count }
-  /// From the first to the last, both with it.
+  /// The number of days from the first to the last, including both.
   var span: Int { days.isEmpty ? 0 : end - first + 1 }
 
-  /// Whether it has any of these.
+  /// Whether it contains any of these.
   func intersects(_ others: Set<Int>) -> Bool { !others.isDisjoint(with: days) }
 
   mutating func insert(_ day: Int) {

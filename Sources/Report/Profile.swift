@@ -8,23 +8,24 @@ package struct Profile: Sendable {
   package struct Point: Sendable {
     /// Minutes since midnight.
     package let minute: Int
-    /// The 5th, 25th, 50th, 75th and 95th percentile in mg/dL; nil where too few days have samples around that time.
+    /// The 5th, 25th, 50th, 75th and 95th percentile in mg/dL; nil if too few days have samples around that
+    /// time.
     package let percentiles: [Double]?
     /// The days with samples around that time.
     package let days: Int
   }
 
-  /// Every quarter of an hour from midnight on, each with the samples of half an hour before and behind it. Empty where a
-  /// rule forbids the profile.
+  /// Every quarter of an hour from midnight on, each with the samples of half an hour before and after it.
+  /// Empty if a rule does not allow the profile.
   package let points: [Point]
-  /// Why there is no profile; nil where there is one.
+  /// Why there is no profile; nil if there is one.
   package let shortage: Shortage?
 }
 
 /// Smoothing of a curve that closes over midnight.
 enum CyclicSmoothing {
-  /// Each value with its neighbours by weights of 1, 4 and 1; a missing neighbour has no weight. Order is kept: of two curves
-  /// the lower one stays lower.
+  /// Each value and its neighbours with weights of 4, 1 and 1; a missing neighbour has no weight. The order
+  /// of two curves is kept: the lower one stays lower.
   static func smooth(_ values: [Double?]) -> [Double?] {
     let count = values.count
     return values.indices.map { index in
@@ -36,7 +37,7 @@ enum CyclicSmoothing {
   }
 }
 
-/// Gathers the values of a sensor by the time of day: wall-clock time, as the device showed it.
+/// Collects the values of a sensor by the time of day that the device showed.
 struct ProfileTally: Sendable {
   static let points = 96
   private static let pointSeconds: Int64 = 900
@@ -52,7 +53,7 @@ struct ProfileTally: Sendable {
     let day = Grouping.day(of: sample.deviceTime)
     let cell = Int((sample.deviceTime.seconds - Int64(day) * 86400) / Self.pointSeconds)
     cells[cell].add(sample.level.milligrams, weight: minutes)
-    // The cell from k to k + 1 lies in the hour around the points from k − 1 to k + 2.
+    // The cell from k to k + 1 is in the hour around the points from k − 1 to k + 2.
     for point in cell - 1...cell + 2 { days[(point + Self.points) % Self.points].insert(day) }
     if day != last.day {
       minutesByDay[last.day, default: 0] += last.minutes
@@ -80,7 +81,8 @@ struct ProfileTally: Sendable {
       }, shortage: nil)
   }
 
-  /// Seven days with an hour or more each, of which the best seven have on average 70 % of the samples that were possible.
+  /// Requires seven days with at least an hour each. The best seven must have on average 70 % of the possible
+  /// samples.
   private func shortage(_ offset: (DeviceTime) -> Int32) -> Shortage? {
     var minutesByDay = minutesByDay
     minutesByDay[last.day, default: 0] += last.minutes

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many minutes lie between two samples of one sensor: the median of the differences, in whole minutes.
+/// The minutes between two samples of one sensor: the median of the differences, in whole minutes.
 struct SampleInterval: Sendable {
-  /// What a sensor is said to have of which too little was seen.
+  /// The interval of a sensor with too few samples.
   static let usualMinutes = 5
   private static let maxMinutes = 60
   private static let neededDifferences = 8
@@ -14,10 +14,10 @@ struct SampleInterval: Sendable {
   /// The median so far.
   private(set) var minutes = SampleInterval.usualMinutes
 
-  /// Whether enough samples were seen.
+  /// Whether there were enough samples.
   var isKnown: Bool { differences >= Self.neededDifferences }
 
-  /// Takes the instant of a sample, in UTC seconds; they come in order.
+  /// Adds the instant of a sample, in UTC seconds; they come in order.
   mutating func add(_ instant: Int64) {
     defer { last = instant }
     guard let last, instant > last else { return }
@@ -28,7 +28,7 @@ struct SampleInterval: Sendable {
     settle()
   }
 
-  /// Moves the median to where it belongs: one step for each sample is mostly enough.
+  /// Moves the median to the right position; for each sample, one step is mostly enough.
   private mutating func settle() {
     while below > (differences - 1) / 2 {
       minutes -= 1

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of one range: samples, minutes and the percent of the time.
+/// The share of one range: samples, minutes and the percentage of the time.
 package struct RangeFigures: Sendable {
-  /// How many samples or readings are in it.
+  /// The number of samples or readings in it.
   package let readings: Int
-  /// The time that they speak for; 0 for finger sticks, which speak for none.
+  /// The time that they represent; 0 for finger sticks, which represent none.
   package let minutes: Int
-  /// The percent of the recorded time; of finger sticks the percent of the readings.
+  /// The percentage of the recorded time; for finger sticks, the percentage of the readings.
   package let percent: Metric
 }
 
-/// What a sensor's own history says.
+/// The figures of a sensor's own history.
 package struct SensorFigures: Sendable {
-  /// In which direction LO and HI may have moved mean, deviation and the management indicator.
+  /// In which direction LO and HI may have changed mean, deviation and the management indicator.
   package enum Bound: String, Sendable {
     /// Values below the range count as its limit: the true mean is this or lower.
     case orLower = "or_lower"
@@ -21,23 +21,23 @@ package struct SensorFigures: Sendable {
     case either
   }
 
-  /// How many samples there are.
+  /// The number of samples.
   package let readings: Int
-  /// How many of them are LO.
+  /// The number of LO samples.
   package let lows: Int
-  /// How many of them are HI.
+  /// The number of HI samples.
   package let highs: Int
-  /// How many numbers equal the limit to which their source clamps.
+  /// The number of samples that equal the limit to which their source clamps.
   package let atLimits: Int
-  /// The time that the samples speak for.
+  /// The time that the samples represent.
   package let minutes: Int
-  /// The time that the period has.
+  /// The time of the period.
   package let possibleMinutes: Int
-  /// Calendar days from the first to the last sample, both with it.
+  /// Calendar days from the first to the last sample, including both.
   package let days: Int
   /// Calendar days with samples.
   package let daysWithReadings: Int
-  /// The percent of the period in which the sensor measured.
+  /// The percentage of the period in which the sensor measured.
   package let active: Metric
   /// The mean in mg/dL.
   package let mean: Metric
@@ -49,7 +49,7 @@ package struct SensorFigures: Sendable {
   package let managementIndicator: Metric
   /// The glucose management indicator in mmol/mol.
   package let managementIndicatorInMillimoles: Metric
-  /// Set where LO and HI are more than one in a hundred.
+  /// Set if more than one in a hundred is LO or HI.
   package let bound: Bound?
   /// The five ranges of the targets, lowest first.
   package let ranges: [RangeFigures]
@@ -59,24 +59,24 @@ package struct SensorFigures: Sendable {
   package let lowRisk: Metric
   /// The high blood glucose index.
   package let highRisk: Metric
-  /// The glycemia risk index, by the standard ranges whatever the targets are.
+  /// The glycemia risk index, for the standard ranges whatever the targets are.
   package let glycemiaRisk: Metric
   /// The 5th, 25th, 50th, 75th and 95th percentile in mg/dL.
   package let percentiles: [Metric]
   /// Episodes, each in the group of its first sample.
   package let episodes: EpisodeCounts
-  /// Why there are too few data to compare with goals; nil where there are enough.
+  /// Why there is too little data to compare with goals; nil if there is enough.
   package let goalShortage: Shortage?
-  /// Why there is no number of episodes for a day; nil where there is one.
+  /// Why there is no number of episodes per day; nil if there is one.
   package let episodeShortage: Shortage?
 
-  /// How many episodes of a kind there were in a recorded day.
+  /// The number of episodes of a kind per recorded day.
   package func episodesPerDay(_ kind: EpisodeKind) -> Metric {
     Metric(Double(episodes[kind].count) * 1440 / Double(max(1, minutes)), unless: episodeShortage)
   }
 }
 
-/// Gathers what a sensor's own history says.
+/// Collects the figures of a sensor's own history.
 struct SensorTally: Sendable {
   static let percentiles = [0.05, 0.25, 0.5, 0.75, 0.95]
 
@@ -125,8 +125,8 @@ struct SensorTally: Sendable {
   /// The figures that the rules allow.
   ///
   /// - Parameters:
-  ///   - possible: the time that the group has.
-  ///   - period: the whole time from which the group is taken.
+  ///   - possible: the time of the group.
+  ///   - period: the time of the whole period that has the group.
   func figures(
     _ targets: Targets, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
     _ grouping: Grouping?
@@ -207,7 +207,7 @@ struct SensorTally: Sendable {
       return .shortTime(minutes: possible.minutes)
     }
     if active < DataRules.activePercent { return .littleTime(percent: active) }
-    // An hour more, since the clocks may have changed.
+    // One more hour, since the clocks may have changed.
     let isLong = period.minutes > DataRules.maxDays * 1440 + 60
     return isLong ? .longPeriod(days: (period.minutes + 1439) / 1440) : nil
   }

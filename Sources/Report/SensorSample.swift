@@ -4,20 +4,19 @@ package import Logbook
 
 /// A value of a sensor's own history.
 package struct SensorSample: Sendable {
-  /// The sensor's number, counted from 0: what is kept grows with the greatest.
+  /// The sensor's number, counted from 0: memory grows with the largest one.
   package let device: Int
   /// UTC seconds.
   package let instant: Int64
-  /// The time as the device showed it.
+  /// The time that the device showed.
   package let deviceTime: DeviceTime
   /// The value.
   package let level: GlucoseLevel
   /// Whether the number equals the limit to which its source clamps.
   package let isAtLimit: Bool
-  /// Whether its time is one that the clocks show twice, and nothing else is known of it.
+  /// Whether its time is in an hour that the clocks repeat, and its occurrence is unknown.
   package let isInRepeatedHour: Bool
 
-  /// A sample of these parts.
   package init(
     device: Int, instant: Int64, deviceTime: DeviceTime, level: GlucoseLevel,
     isAtLimit: Bool = false,
@@ -32,14 +31,14 @@ package struct SensorSample: Sendable {
   }
 }
 
-/// Chooses one sensor for each instant, and finds how long a sample of each speaks for.
+/// Selects one sensor for each instant, and calculates how long each sample is valid.
 ///
-/// The rule: a sample holds its place for the interval of its sensor less ten seconds; samples of other sensors in that
-/// time are left out. So the sensor that measured first is used until it pauses, and no time counts twice. The interval of a
-/// sensor is the median difference of its samples in whole minutes, so far as it was seen; at the start samples are held
-/// until it is known.
+/// A sample is valid for the interval of its sensor less ten seconds, and samples of other sensors in that
+/// time are left out. So the sensor that measured first is used until it pauses, and no time counts twice.
+/// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
+/// samples are kept until it is known.
 struct SensorSelection: Sendable {
-  /// What became of a sample.
+  /// The result for a sample.
   enum Fate: Sendable {
     case used
     /// Another sensor measured at that time.
@@ -49,17 +48,17 @@ struct SensorSelection: Sendable {
   }
 
   private static let toleranceSeconds: Int64 = 10
-  /// How far samples are held back at most.
+  /// The maximum time and number of kept samples.
   private static let maxHeldSeconds: Int64 = 86400
   private static let maxHeldSamples = 4096
 
-  /// What is known of one sensor.
+  /// The state of one sensor.
   private struct Sensor: Sendable {
     var interval = SampleInterval()
     var lastInstant: Int64?
   }
 
-  /// By their numbers.
+  /// By number.
   private var sensors: [Sensor] = []
   private var held: [SensorSample] = []
   private var heldStart = 0
@@ -67,7 +66,7 @@ struct SensorSelection: Sendable {
   private var isFinished = false
   private var current: (device: Int, end: Int64)?
 
-  /// Takes the next sample in the order of time.
+  /// Adds the next sample in the order of time.
   mutating func add(_ sample: SensorSample) {
     while sensors.count <= sample.device { sensors.append(Sensor()) }
     sensors[sample.device].interval.add(sample.instant)
@@ -75,10 +74,11 @@ struct SensorSelection: Sendable {
     newest = sample.instant
   }
 
-  /// No more samples come, so that none is held any longer.
+  /// Ends the samples, so that none is kept any longer.
   mutating func finish() { isFinished = true }
 
-  /// The next sample whose fate is settled, with the minutes that it speaks for; nil until another one comes.
+  /// The next sample with a decided result, and the minutes that it represents; nil until another sample is
+  /// added.
   mutating func next() -> (sample: SensorSample, minutes: Int, fate: Fate)? {
     guard heldStart < held.count, isFinished || isReady(held[heldStart]) else {
       if heldStart == held.count { release() }

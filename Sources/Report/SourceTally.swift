@@ -2,41 +2,42 @@
 
 import Logbook
 
-/// What one source states of one kind at one time.
+/// An amount of one source at one time.
 struct SourceEntry: Sendable {
-  /// The source.
   let source: CountingSource
-  /// In units, grams or readings.
+  /// The amount in units, grams or readings.
   var amount: Double
-  /// What equal amounts have in common; nil for one that says too little to be compared.
+  /// The key that equal amounts share; nil for an amount that cannot be compared.
   var key: Int64?
   /// The shown time in civil seconds.
   let shown: Int64
   /// Whether another source states it, too.
   var isMatched = false
-  /// Whether a person chose another source in its place.
+  /// Whether a person chose another source instead.
   var isDecided = false
-  /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never add up.
+  /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never
+  /// add up.
   var isRate = false
-  /// Whether it lies outside of the period, and only decides about the days in it.
+  /// Whether it is outside of the period, and only affects the days in it.
   var isContext = false
 
-  /// Days since 1970-01-01 of the shown time.
+  /// The day of the shown time, in days since 1970-01-01.
   var day: Int { Grouping.day(of: DeviceTime(seconds: shown)) }
 }
 
-/// Gathers what each source states of insulin, food or finger sticks, whether it counts or not, and finds the days on which
-/// two of them seem to state the same. A day is decided by the four weeks around it, not by the period of a figure, so that
-/// a day and a month that holds it agree. Entries pass through in the order of time; memory grows with the number of days.
+/// Collects the amounts of each source of insulin, food or finger sticks, whether they count or not. Finds
+/// the days on which two sources seem to state the same. The four weeks around a day decide about it, not the
+/// period of a figure, so that a day and its month agree. Entries are added in the order of time; memory
+/// grows with the number of days.
 struct SourceTally: Sendable {
   private struct Day: Sendable {
-    /// All of it.
+    /// The total.
     var total = 0.0
-    /// The part of which no other source has the same.
+    /// The part for which no other source has the same.
     var unmatched = 0.0
-    /// The items of this part.
+    /// The number of items of this part.
     var items = 0
-    /// The basal rates among these.
+    /// The number of basal rates among these.
     var rates = 0
     /// Whether any of it is in the period.
     var isShown = false
@@ -50,7 +51,8 @@ struct SourceTally: Sendable {
     let key: Int64
   }
 
-  /// How often equal amounts are apart by nearly one time, and by how many seconds together.
+  /// The number of times that equal amounts differ by nearly one time, and the sum of the differences in
+  /// seconds.
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
@@ -61,34 +63,34 @@ struct SourceTally: Sendable {
     let second: Int
   }
 
-  /// What the doubtful days of a pair come to.
+  /// The sums over the doubtful days of a pair.
   private struct Doubt: Sendable {
     var days: Set<Int> = []
     var first = 0.0
     var second = 0.0
-    /// The days on which a constant time lies between the sources, by this time.
+    /// The number of days on which the sources differ by a constant time, by this time.
     var shifts: [Int64: Int] = [:]
   }
 
-  /// A basal rate without its end, which the next rate of its source may bring.
+  /// A basal rate without its end, which the next rate of its source may define.
   private struct OpenRate: Sendable {
     let rate: BasalRate
     let entry: SourceEntry
   }
 
-  /// More sources than an honest logbook has; further ones have no figures of their own.
+  /// More sources than a real logbook has. Further ones have no separate figures.
   private static let maxSources = 24
-  /// The doses of more than a day, with room.
+  /// The doses of more than a day, with a margin.
   private static let maxRecent = 400
-  /// Fewer days with both may be those of trying out an app.
+  /// With fewer common days, a person may only have tried an app.
   private static let minDays = 3
   private static let quarterSeconds: Int64 = 900
-  /// The clock of a meter is off by any time.
+  /// The clock of a meter can be wrong by any time.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
-  /// No zone is further from another one.
+  /// The maximum difference between two zones.
   private static let maxShiftSeconds: Int64 = 26 * 3600
-  /// Shown times and instants are less than two days apart, so that a day is complete three days later.
+  /// Shown times and instants are less than two days apart, so a day is complete three days later.
   private static let lateDays = 3
 
   let kind: CountableItem.Kind
@@ -106,7 +108,7 @@ struct SourceTally: Sendable {
 
   init(_ kind: CountableItem.Kind, isBasal: Bool = false) { (self.kind, self.isBasal) = (kind, isBasal) }
 
-  /// Takes the next entry.
+  /// Adds the next entry.
   mutating func add(_ entry: SourceEntry) {
     guard entry.amount > 0, let source = index(of: entry.source) else { return }
     advance(to: entry.day)
@@ -130,7 +132,7 @@ struct SourceTally: Sendable {
     }
   }
 
-  /// Takes the next basal rate of a source, which ends the one before.
+  /// Adds the next basal rate of a source, which ends the previous one.
   mutating func add(_ rate: BasalRate, _ entry: SourceEntry, at instant: Int64) {
     if let open = openRates.removeValue(forKey: entry.source) { end(open, until: instant) }
     guard openRates.count < Self.maxSources else { return }
@@ -165,7 +167,7 @@ struct SourceTally: Sendable {
 // MARK: - Constant times between sources
 
 extension SourceTally {
-  /// Notes how far equal amounts of two sources are apart.
+  /// Notes the time differences between equal amounts of two sources.
   private mutating func compare(_ amount: Amount, on day: Int) {
     if sources.count > 1 {
       for other in recent where other.source != amount.source && other.key == amount.key {
@@ -181,9 +183,9 @@ extension SourceTally {
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
   }
 
-  /// The constant time of which a distance is a sign; nil for none. A zone moves typed times by whole quarters of an hour,
-  /// a clock the times of a meter by any number of minutes, which other programs cut. A quarter of an hour or less between
-  /// doses or meals is a sign of none: a person typed them twice.
+  /// The constant time difference that a distance indicates; nil for none. A zone shifts typed times by whole
+  /// quarters of an hour. A clock shifts the times of a meter by any number of minutes, which other programs
+  /// truncate. For doses or meals, a quarter of an hour or less indicates nothing: a person typed them twice.
   private func shift(_ distance: Int64) -> Int64? {
     if kind == .smbg {
       guard abs(distance) >= Self.windowSeconds else { return nil }
@@ -195,7 +197,7 @@ extension SourceTally {
     return abs(distance - shift) < Self.windowSeconds ? shift : nil
   }
 
-  /// The time by which at least half of the items of a pair are apart on these days; nil without one.
+  /// The time by which at least half of the items of a pair differ on these days; nil without one.
   private func constantShift(_ pair: Pair, on days: ClosedRange<Int>, of items: Int) -> Int64? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
@@ -204,7 +206,7 @@ extension SourceTally {
         counts[shift, default: Shift()].seconds += sum.seconds
       }
     }
-    // Times that one source cuts to minutes are in one minute or the next.
+    // Times that one source truncates to minutes are in one minute or the next.
     func near(_ shift: Int64) -> Shift {
       let (first, next) = (counts[shift] ?? Shift(), counts[shift + Self.minuteSeconds] ?? Shift())
       guard kind == .smbg else { return first }
@@ -223,7 +225,8 @@ extension SourceTally {
 // MARK: - Decisions
 
 extension SourceTally {
-  /// Decides the days that are complete together with the two weeks after them, and forgets what no other day needs.
+  /// Decides the days that are complete together with the two weeks after them. Removes days that no decision
+  /// needs any more.
   private mutating func advance(to day: Int) {
     guard day > newestDay else { return }
     newestDay = day
@@ -244,8 +247,8 @@ extension SourceTally {
     }
   }
 
-  /// Decides whether two sources seem to state the same on a day on which both have something that the other has not. That is
-  /// compared, and not all that they have: days before a clock went wrong say nothing of those after.
+  /// Decides whether two sources seem to state the same on a day on which each has something that the other
+  /// lacks. Only this part is compared: days before a clock went wrong do not count for those after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
     guard let own = days[pair.first][day], let other = days[pair.second][day],
       own.isShown || other.isShown, !own.isDecided, !other.isDecided, own.items > 0, other.items > 0
@@ -259,13 +262,14 @@ extension SourceTally {
     }
     guard common.count >= Self.minDays else { return }
     let (mine, theirs) = (sum(common.map(\.own)), sum(common.map(\.other)))
-    // Days alike one by one, or all of them together, where a dose after midnight is on another day.
+    // Either the single days are similar, or their sums, since a dose after midnight is on another day.
     let isDoubtful =
       isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
       || isAlike(mine, theirs)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(pair, on: around, of: min(mine.items, theirs.items))
-    // Two meters of one person have as many readings each, but not the same values at a constant distance.
+    // Two meters of one person have similar numbers of readings, but not the same values with a constant time
+    // difference.
     if kind == .smbg, shift == nil { return }
     var doubt = doubts[pair] ?? Doubt()
     doubt.days.insert(day)
@@ -284,7 +288,7 @@ extension SourceTally {
     }
   }
 
-  /// Whether what each has for itself comes to nearly the same, and to more than what a person overlooks in a sum.
+  /// Whether the separate parts of both are nearly equal, and more than a person would overlook in a sum.
   private func isAlike(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
       && min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
@@ -294,14 +298,15 @@ extension SourceTally {
 // MARK: - Results, after `finish`
 
 extension SourceTally {
-  /// What each source states, those with the most first.
+  /// The amounts of each source, the largest first.
   var amounts: [SourceAmount] {
     sources.indices.filter { totals[$0].days.count > 0 }.map { index in
       SourceAmount(source: sources[index], total: totals[index].total, days: totals[index].days.count)
     }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
   }
 
-  /// The pairs of sources that seem to state the same on days of the period, unless a person decided about them.
+  /// The pairs of sources that seem to state the same on days of the period, unless a person decided about
+  /// them.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecidedPairs(rules).map { pair, doubt in
       let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }
@@ -313,7 +318,7 @@ extension SourceTally {
     }
   }
 
-  /// The days on which two sources seem to state the same. There is no sum of what they state.
+  /// The days on which two sources seem to state the same. Their amounts have no sum.
   func doubtfulDays(_ rules: CountingRules) -> Set<Int> {
     undecidedPairs(rules).reduce(into: []) { $0.formUnion($1.doubt.days) }
   }

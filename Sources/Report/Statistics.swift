@@ -2,26 +2,25 @@
 
 package import Logbook
 
-/// A reading as statistics take it.
+/// A reading in the form for statistics.
 package struct GlucoseReading: Sendable {
-  /// The device's number, counted from 0: what is kept grows with the greatest.
+  /// The device's number, counted from 0: memory grows with the largest one.
   package var device: Int
-  /// What it measures.
-  package var kind: ReadingKind
-  /// The time as the device showed it.
-  package var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
-  package var placement: Placement
   /// What was measured.
+  package var kind: ReadingKind
+  /// The time that the device showed.
+  package var deviceTime: DeviceTime
+  /// The offset of the shown time from UTC, and its source.
+  package var placement: Placement
+  /// The measured value.
   package var measurement: Measurement
-  /// What else is said of it.
+  /// Further facts about it.
   package var marks: ReadingMarks
-  /// Whether the store says that it does not count.
+  /// Whether a withdrawal of the store hides it.
   package var isWithdrawn: Bool
-  /// Whether a pump's bolus calculator took it from the sensor: see `FilledInSticks`.
+  /// Whether a pump's bolus calculator got it from the sensor: see `FilledInSticks`.
   package var isFilledIn = false
 
-  /// A reading of these parts.
   package init(
     device: Int, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
     _ measurement: Measurement,
@@ -40,28 +39,28 @@ package struct GlucoseReading: Sendable {
   package var instant: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 }
 
-/// The figures of a period and of its groups. Readings and records pass through in the order of time; what is kept of them
-/// grows with the number of groups, days and different values, not with the number of readings.
+/// Calculates the figures of a period and of its groups. Readings and records are added in the order of time.
+/// Memory grows with the number of groups, days and different values, not with the number of readings.
 package struct Statistics: Sendable {
-  /// What figures are asked for.
+  /// The requested figures.
   package struct Options: Sendable {
-    /// By what they are grouped; nil for the whole period alone.
+    /// The groups; nil for only the whole period.
     package var grouping: Grouping?
     /// The limits of the ranges.
     package var targets = Targets.standard
-    /// The first instant of the period that was asked for; nil for that of the first reading. Of a period that begins long
-    /// before anything counts, the part before the day of the first is left out: see `DataRules.maxEmptyDays`.
+    /// The first instant of the requested period; nil for that of the first reading. If the period begins
+    /// long before anything counts, the part before the first day is left out: see `DataRules.maxEmptyDays`.
     package var since: Int64?
-    /// The instant behind the last; nil for that of the last reading.
+    /// The instant after the last; nil for that of the last reading.
     package var until: Int64?
-    /// Whether the profile by the time of day is wanted.
+    /// Whether to calculate the profile by the time of day.
     package var hasProfile = false
-    /// How many groups have their figures at most: the last ones. Nil for all.
+    /// The maximum number of groups with figures, which are the last ones; nil for all.
     package var maxGroups: Int?
-    /// What people decided about counting once.
+    /// The decisions of people about counting once.
     package var rules = CountingRules()
 
-    /// All that there is, with the standard targets.
+    /// Everything, with the standard targets.
     package init() {}
   }
 
@@ -81,12 +80,11 @@ package struct Statistics: Sendable {
   private(set) var basalSources = SourceTally(.insulin, isBasal: true)
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
-  /// From the first sample of a sensor that is used to the end of the last.
+  /// From the first used sample of a sensor to the end of the last one.
   private(set) var sensorSpan: Period?
   /// From the first item that counts to the last.
   private(set) var span: Period?
 
-  /// Figures of nothing yet.
   package init(_ options: Options) {
     self.options = options
     finder = options.grouping.map(GroupFinder.init)
@@ -94,9 +92,9 @@ package struct Statistics: Sendable {
     profile = options.hasProfile ? ProfileTally() : nil
   }
 
-  /// Takes the next reading.
+  /// Adds the next reading.
   ///
-  /// - Parameter item: what counting once decided about it, and of which item.
+  /// - Parameter item: the item about which counting once decided.
   package mutating func add(
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
@@ -104,7 +102,7 @@ package struct Statistics: Sendable {
     if let item { addToSource(item, nil, verdict) }
     if let item, let reason = note(verdict, of: item) {
       guard options.grouping == .device else { return leaveOut(reading, reason) }
-      // Grouped by device each meter has all its readings, whichever counts in the whole.
+      // If grouped by device, each meter has all its readings, whichever ones count in the total.
       total.leftOut[reason] += 1
       return addOwn(reading)
     }
@@ -134,18 +132,18 @@ package struct Statistics: Sendable {
     }
   }
 
-  /// Takes the next finger stick outside of the period: no figure has it, but it decides whether two sources seem to state the
-  /// same within the period.
+  /// Adds the next finger stick outside of the period. It is in no figure, but affects whether two sources
+  /// seem to state the same within the period.
   package mutating func addContext(_ verdict: CountVerdict, _ item: CountableItem) {
     addToSource(item, nil, verdict, isContext: true)
   }
 
-  /// Takes the next record: insulin or food. Others have no figures.
+  /// Adds the next record with insulin or food. Other kinds have no figures.
   ///
   /// - Parameters:
-  ///   - item: what counting once decided about it, and of which item.
-  ///   - source: where it came from.
-  ///   - isContext: whether it lies outside of the period, as in `addContext`.
+  ///   - item: the item about which counting once decided.
+  ///   - source: the source of the record.
+  ///   - isContext: whether it is outside of the period, as in `addContext`.
   package mutating func add(
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil,
@@ -182,7 +180,8 @@ package struct Statistics: Sendable {
 
   /// The figures.
   ///
-  /// - Parameter offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  /// - Parameter offset: the offset from UTC at a shown time of the logbook's clock, in seconds, as in
+  ///   `PossibleTime`.
   package consuming func finish(offset: (DeviceTime) -> Int32) -> StatisticsResult {
     selection.finish()
     takeSettled()
@@ -196,10 +195,10 @@ package struct Statistics: Sendable {
 // MARK: - Counting once
 
 extension Statistics {
-  /// More pairs of sources than an honest logbook has.
+  /// More pairs of sources than a real logbook has.
   private static let maxDoubled = 200
 
-  /// Notes what was decided about an item; the reason where it is left out.
+  /// Notes the decision about an item. Returns the reason if it is left out.
   private mutating func note(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
     switch verdict {
     case .counts: return nil
@@ -227,7 +226,7 @@ extension Statistics {
     }
   }
 
-  /// - Parameter fields: those of a record; nil for a reading.
+  /// - Parameter fields: the fields of a record; nil for a reading.
   private mutating func addToSource(
     _ item: CountableItem, _ fields: RecordFields?, _ verdict: CountVerdict, isContext: Bool = false
   ) {
@@ -235,7 +234,7 @@ extension Statistics {
     switch verdict {
     case .counts(let others): isMatched = !others.isEmpty
     case .repeats: isMatched = true
-    // What a person left out on some days is evidence about the others.
+    // Items that a person excluded on some days are evidence for other days.
     case .notChosen: isDecided = true
     case .sensorValue: return
     }
@@ -255,12 +254,12 @@ extension Statistics {
     } else if item.kind == .food, let grams = fields?.amount("carbs") {
       foodSources.add(entry(grams, key(grams)))
     } else if item.kind == .smbg, case .measured(let measurement) = item.amount {
-      // LO and HI say too little.
+      // LO and HI cannot be compared.
       stickSources.add(entry(1, measurement.quantity.map { Int64($0.tenthsOfMillimole) }))
     }
   }
 
-  /// Takes basal insulin that is no dose at once.
+  /// Adds basal insulin that is not a single dose.
   private mutating func addBasal(
     _ fields: RecordFields, at instant: Int64, shown: Int64, from source: CountingSource, isContext: Bool
   ) {
@@ -273,7 +272,7 @@ extension Statistics {
     }
   }
 
-  /// Decides the last days of what two sources state.
+  /// Decides the last days of the sources.
   mutating func finishSources() {
     bolusSources.finish()
     basalSources.finish()
@@ -321,7 +320,7 @@ extension Statistics {
     }
   }
 
-  /// Grouped by device each sensor has all its samples, whichever is used in the whole.
+  /// If grouped by device, each sensor has all its samples, whichever ones are used in the total.
   private mutating func takeOfDevice(
     _ sample: SensorSample, _ minutes: Int, _ fate: SensorSelection.Fate, _ group: Int
   ) {
@@ -361,7 +360,7 @@ extension Statistics {
 
   private mutating func leaveOut(_ reading: GlucoseReading, _ reason: LeftOut) {
     total.leftOut[reason] += 1
-    // The day that a wrong clock shows is no day of the logbook.
+    // The day that a wrong clock shows is not a day of the logbook.
     let hasGroup =
       reason != .doubtfulTime || options.grouping == .device || options.grouping == .kind
     if hasGroup, let group = group(of: reading) { groups[group].leftOut[reason] += 1 }
@@ -408,7 +407,7 @@ extension Statistics {
   }
 }
 
-/// What is gathered for the whole period, and for each group.
+/// The collected data of the whole period, and of each group.
 struct GroupTally: Sendable {
   var sensor = SensorTally()
   var fingerSticks = FingerStickTally()
@@ -421,7 +420,7 @@ struct GroupTally: Sendable {
 }
 
 extension RecordFields {
-  /// Units of insulin, those given over some time with them; nil without an amount.
+  /// Units of insulin, including those that were given over a period; nil without an amount.
   var units: Double? {
     let parts = ["units", "extended"].compactMap(amount)
     return parts.isEmpty ? nil : parts.reduce(0, +)

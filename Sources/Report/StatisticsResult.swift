@@ -4,38 +4,39 @@ import Logbook
 
 /// The figures of a period, or of one of its groups.
 package struct GroupFigures: Sendable {
-  /// The group's key, as `Grouping.name(of:)` takes it; nil for the whole period.
+  /// The group's key for `Grouping.name(of:)`; nil for the whole period.
   package let key: Int?
-  /// The calendar days of the group.
+  /// The number of calendar days of the group.
   package let days: Int
-  /// What a sensor's own history says.
+  /// The figures of a sensor's own history.
   package let sensor: SensorFigures
-  /// What finger sticks say.
+  /// The figures of finger sticks.
   package let fingerSticks: FingerStickFigures
-  /// What ketone readings say.
+  /// The figures of ketone readings.
   package let ketones: KetoneFigures
   /// Insulin and carbohydrates.
   package let amounts: DailyAmounts
-  /// How many readings were left out.
+  /// The numbers of left-out readings.
   package let leftOut: LeftOutCounts
 }
 
 /// The figures of a period and of its groups.
 package struct StatisticsResult: Sendable {
-  /// The period; nil where nothing counts and none was asked for.
+  /// The period; nil if nothing counts and none was requested.
   package let period: Period?
   /// The whole period.
   package let total: GroupFigures
-  /// The groups in their order, or the last ones; those of days, weeks and months without anything, too.
+  /// The groups in their order, or the last ones. Empty days, weeks and months are included.
   package let groups: [GroupFigures]
-  /// The profile by the time of day; nil where none was asked for.
+  /// The profile by the time of day; nil if it was not requested.
   package let profile: Profile?
-  /// What was left out because another source states it, too.
+  /// The items that were left out because another source states them, too.
   package let doubled: [DoubledItems]
-  /// What each source states of bolus and basal insulin, of carbohydrates, and how many finger sticks it has.
+  /// The amounts of each source: of bolus and basal insulin, of carbohydrates, and the number of finger
+  /// sticks.
   package let sources:
     (bolus: [SourceAmount], basal: [SourceAmount], food: [SourceAmount], sticks: [SourceAmount])
-  /// The sources that seem to state the same in a way that no rule can match. There are no sums of what they state.
+  /// The sources that seem to state the same in a way that no rule can match. Their amounts have no sums.
   package let doubts: [SourceDoubt]
 }
 
@@ -43,17 +44,17 @@ extension Statistics {
   func result(offset: (DeviceTime) -> Int32, profile: ProfileTally?) -> StatisticsResult {
     let grouping = options.grouping
     let period = period(offset)
-    // Without a start that was asked for, a sensor's time begins with the sensor.
+    // Without a requested start, the time of a sensor begins with its first sample.
     let sensorPeriod = period.flatMap { period in
       let start = options.since == nil ? sensorSpan?.start : period.start
       let end = options.until == nil ? sensorSpan?.end : period.end
       return start.flatMap { start in end.map { Period(start: start, end: $0) } }
     }
     let none = Period(start: 0, end: 0)
-    // Where nothing counts there is nothing that could bound a long period, and none of its groups says anything.
+    // If nothing counts, nothing bounds a long period, and all of its groups are empty.
     let isVoid = span == nil && period.map(Self.isLong) ?? false
     let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
-    // The same for a period that was asked for: a long one takes long to walk through.
+    // The same for a requested period, since a long one takes much time to process.
     let days =
       sensorPeriod == period
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
@@ -90,7 +91,7 @@ extension Statistics {
 
   /// The sources that seem to state the same in a way that no rule can match.
   private var sourceDoubts: [SourceDoubt] {
-    // Where everything is asked for, the sum is what was asked for.
+    // If everything counts, the person has requested the sum.
     options.rules.isOn
       ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) } : []
   }
@@ -102,13 +103,13 @@ extension Statistics {
       food: foodSources.doubtfulDays(options.rules), sticks: stickSources.doubtfulDays(options.rules))
   }
 
-  /// The sources that seem to state the same, where no figures are needed.
+  /// The sources that seem to state the same, if no figures are needed.
   package consuming func finishDoubts() -> [SourceDoubt] {
     finishSources()
     return sourceDoubts
   }
 
-  /// The period that was asked for, else that of what there is.
+  /// The requested period, else the period of all items.
   private func period(_ offset: (DeviceTime) -> Int32) -> Period? {
     guard let start = options.since ?? span?.start, let end = options.until ?? span?.end else {
       return nil
@@ -123,7 +124,7 @@ extension Statistics {
     period.end - period.start > DataRules.maxEmptyDays * 86400
   }
 
-  /// When the day of an instant begins.
+  /// The beginning of the day of an instant.
   private static func midnight(before instant: Int64, _ offset: (DeviceTime) -> Int32) -> Int64 {
     func midnight(_ day: Int) -> Int64 {
       Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A goal for the part of the time in a range, with what the sensor measured.
+/// A goal for the share of the time in a range, and the share that the sensor measured.
 package struct StatsGoal: Sendable {
-  /// The range; a low or high one with what lies beyond it.
+  /// The range; a low or high one includes the ranges beyond it.
   package let range: String
   /// The limit in percent.
   package let limit: Double
-  /// Whether more than the limit is the goal; else less.
+  /// Whether the share must be above the limit; otherwise below.
   package let isAbove: Bool
-  /// What the sensor measured, in percent.
+  /// The measured share, in percent.
   package let percent: Double
 
-  /// Whether the goal is met.
+  /// Whether the goal is reached.
   package var isMet: Bool { isAbove ? percent > limit : percent < limit }
 
-  /// The goals of the targets; none where there are too few data to compare with them.
+  /// The goals of the targets; none if there is too little data to compare with them.
   package static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
     guard sensor.goalShortage == nil, let goals = targets.goals else { return [] }
     func percent(_ bands: GlucoseBand...) -> Double? {
       let parts = bands.map { sensor.ranges[$0.rawValue] }.filter { $0.percent.shortage != .notSeparate }
       guard parts.allSatisfy({ $0.percent.number != nil }) else { return nil }
-      // By the minutes: a sum of percentages, each rounded in binary, can fall short of the limit that it equals.
+      // Calculated from the minutes: a sum of percentages, each rounded in binary, can be below the limit
+      // that it should equal.
       return 100 * (Double(parts.reduce(0) { $0 + $1.minutes }) / Double(max(1, sensor.minutes)))
     }
     func goal(_ range: String, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {

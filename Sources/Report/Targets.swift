@@ -2,10 +2,10 @@
 
 package import Logbook
 
-/// The limits of the five ranges, and the goals for the part of the time in each.
+/// The limits of the five ranges, and the goals for the share of the time in each.
 ///
-/// Sources: Battelino et al. 2019 (Diabetes Care 42:1593) for the three sets; the limits in mmol/L are those of the
-/// consensus, not converted numbers.
+/// Source: Battelino et al. 2019 (Diabetes Care 42:1593) for the three sets. The limits in mmol/L are those
+/// of the consensus, not converted numbers.
 package struct Targets: Hashable, Sendable {
   /// A limit in both units: whole mg/dL and tenths of mmol/L.
   package struct Limit: Hashable, Sendable {
@@ -29,17 +29,18 @@ package struct Targets: Hashable, Sendable {
     }
   }
 
-  /// What part of the time, in percent, each range should have. The low and high ones count with what lies beyond them.
+  /// The share of the time that each range should have, in percent. The low and high ones include the ranges
+  /// beyond them.
   package struct Goals: Hashable, Sendable {
     /// More than this in the target range.
     package let target: Double
-    /// Less than this low and very low.
+    /// Less than this in the low and very low range.
     package let low: Double
-    /// Less than this very low.
+    /// Less than this in the very low range.
     package let veryLow: Double?
-    /// Less than this high and very high.
+    /// Less than this in the high and very high range.
     package let high: Double
-    /// Less than this very high.
+    /// Less than this in the very high range.
     package let veryHigh: Double?
   }
 
@@ -51,9 +52,9 @@ package struct Targets: Hashable, Sendable {
   package let low: Limit
   /// The highest value of the target range.
   package let high: Limit
-  /// The highest value that is not very high; nil where all above the target is one range.
+  /// The highest value that is not very high; nil if everything above the target is one range.
   package let highest: Limit?
-  /// The goals; nil for limits of one's own.
+  /// The goals; nil for limits that a person chose.
   package let goals: Goals?
 
   /// 70 to 180 mg/dL.
@@ -72,15 +73,15 @@ package struct Targets: Hashable, Sendable {
     highest: nil,
     goals: Goals(target: 70, low: 4, veryLow: 1, high: 25, veryHigh: nil))
 
-  /// The sets with a name.
+  /// All named sets.
   package static let named = [standard, older, pregnancy]
 
-  /// 70 to 140 mg/dL: the tight range, for which there is no goal.
+  /// 70 to 140 mg/dL: the tight range, which has no goal.
   package static let tight = (low: Limit(70, 39), high: Limit(140, 78))
 
-  /// A target range that a person chose, from and to these numbers inclusive.
+  /// A target range that a person chose, including both numbers.
   ///
-  /// - Returns: nil where the range is empty or reaches into the very low or very high values.
+  /// - Returns: nil if the range is empty or extends into the very low or very high values.
   package init?(from low: Double, to high: Double, _ unit: GlucoseUnit) {
     let (lowest, highest) = (Self.standard.lowest, Limit(250, 139))
     guard let low = Self.limit(low, unit), let high = Self.limit(high, unit),
@@ -116,7 +117,7 @@ package struct Targets: Hashable, Sendable {
     return step <= highest.step(in: unit) ? .high : .veryHigh
   }
 
-  /// Whether a level lies in the tight range.
+  /// Whether a level is in the tight range.
   package static func isTight(_ level: GlucoseLevel) -> Bool {
     level.beyond == .neither && level.step >= tight.low.step(in: level.unit)
       && level.step <= tight.high.step(in: level.unit)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percentages of the five ranges as people read them.
+/// Percentages of the five ranges as whole numbers.
 package enum WholePercents {
-  /// Whole percents of parts that make one whole, lowest range first. Each is rounded; what they then have more or less than
-  /// 100 goes to the high range. A difference of more than two is no matter of rounding, and where the high range cannot
-  /// take it, all stay as they are.
+  /// Whole percentages of shares that add up to one, lowest range first. Each is rounded; the difference of
+  /// their sum from 100 is added to the high range. A difference of more than two cannot come from rounding.
+  /// In that case, or if the high range would be negative, all stay as they are.
   package static func of(_ shares: [Double]) -> [Int] {
     let percents = shares.map { Int((100 * $0).rounded()) }
     let difference = 100 - percents.reduce(0, +)
@@ -17,7 +17,7 @@ package enum WholePercents {
     return reconciled
   }
 
-  /// A percentage as text: of less than one its tenths, and never 0 for a part that is there.
+  /// A percentage as text: in tenths below one percent, and never 0 for a share that is not 0.
   package static func text(_ whole: Int, exactly percent: Double) -> String {
     if percent > 0, percent < 1 {
       let tenths = Int((percent * 10).rounded())

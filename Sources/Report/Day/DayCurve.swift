@@ -2,43 +2,43 @@
 
 package import Logbook
 
-/// What one calendar day of the logbook holds, for a picture of it.
+/// The content of one calendar day of the logbook, for a picture of it.
 package struct DayCurve: Sendable {
   /// One value of glucose.
   package struct Dot: Sendable {
     /// UTC seconds.
     package let instant: Int64
-    /// The time as the device showed it.
+    /// The time that the device showed.
     package let deviceTime: DeviceTime
     /// The value.
     package let level: GlucoseLevel
-    /// Whether it was taken before or after a meal, as its own source or another one says.
+    /// Whether it was taken before or after a meal, according to its own source or another one.
     package var marks: ReadingMarks = []
-    /// What other sources say of it.
+    /// The same item from other sources.
     package var others: [Repetition] = []
-    /// Why it does not count; nil for one that counts.
+    /// Why it does not count; nil if it counts.
     package var omission: DayOmission?
   }
 
-  /// An hour that the clock of the logbook shows.
+  /// An hour on the clock of the logbook.
   package struct Hour: Hashable, Sendable {
     /// From 0 to 24.
     package let hour: Int
-    /// When it begins, in UTC seconds; of an hour that is shown twice the first time.
+    /// When it begins, in UTC seconds; for a repeated hour, the first time.
     package let instant: Int64
   }
 
   /// Days since 1970-01-01.
   package let day: Int
-  /// The first instant of the day and the one behind its last.
+  /// The first instant of the day, and the one after its last.
   package let period: Period
-  /// The hours that the clock shows, and midnight at the end.
+  /// The hours on the clock, and midnight at the end.
   package let hours: [Hour]
-  /// The sensor's own history: of one sensor at each instant.
+  /// The sensor's own history, of only one sensor at each instant.
   package internal(set) var sensor: [Dot] = []
   /// Finger sticks.
   package internal(set) var sticks: [Dot] = []
-  /// Sensor values that a person read.
+  /// Sensor values from scans by a person.
   package internal(set) var scans: [Dot] = []
   /// Insulin, food, exercise and notes.
   package internal(set) var events: [DayEvent] = []
@@ -46,24 +46,24 @@ package struct DayCurve: Sendable {
   package internal(set) var leftOutSticks: [Dot] = []
   /// Insulin and food that does not count because of another source.
   package internal(set) var leftOutEvents: [DayEvent] = []
-  /// How many finger sticks are a sensor's own values, by their source.
+  /// The numbers of finger sticks that are a sensor's own values, by source.
   package internal(set) var sensorCopies: [CountingSource: Int] = [:]
-  /// How people name a source.
+  /// The name of a source for people.
   package internal(set) var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
-  /// Such as `2026-05-06`.
+  /// For example `2026-05-06`.
   package var date: String { Grouping.day.name(of: day) }
   /// 23, 24 or 25.
   package var hourCount: Int { Int((period.end - period.start + 1800) / 3600) }
-  /// Whether no value of glucose is shown.
+  /// Whether there is no glucose value to show.
   package var hasNoReadings: Bool { sensor.isEmpty && sticks.isEmpty && scans.isEmpty }
   /// Whether there is nothing to show.
   package var isEmpty: Bool { hasNoReadings && events.isEmpty }
 
-  /// A longer gap breaks the curve.
+  /// The maximum time between two samples of one curve, in seconds.
   static let maxGapSeconds: Int64 = 45 * 60
 
-  /// The samples without gaps, each run a curve.
+  /// The samples as runs without gaps; each run is a curve.
   package var runs: [ArraySlice<Dot>] {
     var (runs, start): ([ArraySlice<Dot>], Int) = ([], 0)
     for index in sensor.indices.dropFirst()
@@ -75,9 +75,9 @@ package struct DayCurve: Sendable {
   }
 }
 
-/// Why a day shows something that does not count.
+/// Why a day shows an item that does not count.
 package enum DayOmission: Hashable, Sendable {
-  /// This source states it, too, and counts.
+  /// This source states the item, too, and counts.
   case repeats(CountingSource)
   /// A person chose another source.
   case notChosen
@@ -85,15 +85,15 @@ package enum DayOmission: Hashable, Sendable {
 
 /// Insulin, food, exercise or a note of a day.
 package struct DayEvent: Sendable {
-  /// What it is.
+  /// The kind of the record.
   package let kind: RecordKind
   /// UTC seconds.
   package let instant: Int64
-  /// The time as it was shown.
+  /// The shown time.
   package let deviceTime: DeviceTime
-  /// What other sources say of it.
+  /// The same item from other sources.
   package let others: [Repetition]
-  /// Why it does not count; nil for one that counts.
+  /// Why it does not count; nil if it counts.
   package let omission: DayOmission?
   private let fields: RecordFields
 
@@ -108,17 +108,17 @@ package struct DayEvent: Sendable {
     self.instant = instant
   }
 
-  /// `rapid`, `long`, `basal`, `mix`; empty where nothing is known.
+  /// `rapid`, `long`, `basal`, `mix`; empty if unknown.
   package var subtype: String { ForeignText.shown(fields.subtype) }
-  /// What a person wrote, without what could disturb a page or a terminal.
+  /// The text of a person, without characters that could disturb a page or a terminal.
   package var text: String {
     if case .text(let text)? = fields["text"] { ForeignText.shown(text) } else { "" }
   }
-  /// Units of insulin, those given over some time with them.
+  /// Units of insulin, including those that were given over a period.
   package var units: Double? { fields.units }
-  /// Units an hour.
+  /// Units per hour.
   package var rate: Double? { fields.amount("rate") }
-  /// Whether it is a rate of a pump, of which a day has many: shown only in the sum of the day.
+  /// Whether it is a rate of a pump. A day has many of them, so it is included only in the sum of the day.
   package var isBasalRate: Bool {
     kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)
   }
@@ -126,11 +126,11 @@ package struct DayEvent: Sendable {
   package var carbohydrates: Double? { fields.amount("carbs") }
   /// Servings of unknown size.
   package var servings: Double? { fields.amount("servings") }
-  /// How long it took.
+  /// The duration in minutes.
   package var minutes: Double? { fields.amount("minutes") }
 }
 
-/// Gathers what the days of a period hold. Readings and records pass through in the order of time.
+/// Collects the content of the days of a period. Readings and records are added in the order of time.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 
@@ -141,17 +141,18 @@ package struct DayTally: Sendable {
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
 
-  /// The calendar days that have a part in a period.
+  /// The calendar days that are at least partly in a period.
   ///
   /// - Parameters:
-  ///   - sourceName: how people name a source.
-  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  ///   - sourceName: the name of a source for people.
+  ///   - offset: the offset from UTC at a shown time of the logbook's clock, in seconds, as in
+  ///     `PossibleTime`.
   package init(
     _ period: Period, sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
     offset: (DeviceTime) -> Int32
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // No zone is further from Greenwich than 26 hours, with room to spare.
+    // Longer than the offset of any zone, with a margin.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
     while instant(Int64(day) * 86400) < period.end {
       let midnight = Int64(day) * 86400
@@ -160,7 +161,7 @@ package struct DayTally: Sendable {
         var hours: [DayCurve.Hour] = []
         for hour in (0...24).reversed() {
           let begin = instant(midnight + Int64(hour) * 3600)
-          // An hour that the clocks skip begins no earlier than one behind it.
+          // A skipped hour begins no earlier than the hour after it.
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
@@ -172,9 +173,9 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// Takes the next reading; one that counts for nothing is not shown, unless another source counts in its place.
+  /// Adds the next reading. A reading that does not count is not shown, unless another source counts instead.
   ///
-  /// - Parameter source: that of a finger stick.
+  /// - Parameter source: the source of a finger stick.
   package mutating func add(
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []),
     from source: CountingSource = .unknown
@@ -211,7 +212,7 @@ package struct DayTally: Sendable {
 
   private static let shownMarks: ReadingMarks = [.beforeMeal, .afterMeal, .fasting, .bedtime]
 
-  /// Takes the next record.
+  /// Adds the next record.
   package mutating func add(
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: [])
@@ -229,7 +230,7 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// The days in their order, those without anything too.
+  /// The days in their order, including empty ones.
   package consuming func finish() -> [DayCurve] {
     selection.finish()
     takeSettled()
@@ -244,7 +245,7 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// The day of an instant; they mostly come in order.
+  /// The index of the day of an instant. Instants mostly come in order.
   private mutating func index(of instant: Int64) -> Int? {
     if days.indices.contains(place), days[place].period.start <= instant, instant < days[place].period.end {
       return place

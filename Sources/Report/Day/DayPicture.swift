@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A day as a terminal shows it: its picture, with the figures and what a person wrote below.
+/// A day on a terminal: its picture, and below it the figures and the texts of a person.
 package struct DayPicture: Sendable {
   private let day: DayCurve
   private let figures: GroupFigures
@@ -8,7 +8,7 @@ package struct DayPicture: Sendable {
   private let glucose: GlucoseText
   private let zone: String
 
-  /// - Parameter figures: those of the whole day.
+  /// - Parameter figures: the figures of the whole day.
   package init(
     _ day: DayCurve, _ figures: GroupFigures, _ targets: Targets, _ glucose: GlucoseText, zone: String
   ) {
@@ -18,7 +18,7 @@ package struct DayPicture: Sendable {
   /// The day in sentences, for screen readers.
   package var sentences: [String] { DayWords(day, figures, targets, glucose).sentences(zone: zone) }
 
-  /// The picture, no line of it wider than the terminal but for words that are.
+  /// The picture. Each line fits into the terminal, except for long words.
   package func lines(_ signs: PlotSigns, columns: Int, rows: Int = 12) -> [PlotLine] {
     let words = DayWords(day, figures, targets, glucose)
     let width = min(PlotFrame.maxColumns, max(PlotFrame.minColumns, columns))

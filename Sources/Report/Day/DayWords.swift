@@ -2,26 +2,26 @@
 
 import Logbook
 
-/// A day in words: what stands around its picture, and all of it in sentences for screen readers.
+/// A day in words: the texts around its picture, and the whole day in sentences for screen readers.
 package struct DayWords: Sendable {
   private let day: DayCurve
   private let figures: GroupFigures
   private let glucose: GlucoseText
   private let targets: Targets
 
-  /// - Parameter figures: those of the whole day.
+  /// - Parameter figures: the figures of the whole day.
   package init(_ day: DayCurve, _ figures: GroupFigures, _ targets: Targets, _ glucose: GlucoseText) {
     (self.day, self.figures, self.targets, self.glucose) = (day, figures, targets, glucose)
   }
 
-  /// The date with what is needed to read the picture.
+  /// The date, with the facts that are necessary to read the picture.
   package func heading(zone: String) -> String {
     let weekday = Grouping.weekday.name(of: ((day.day + 3) % 7 + 7) % 7)
     return
       "\(weekday) \(day.date) · \(day.hourCount) hours · zone \(zone) · \(glucose.unit.name) · target \(glucose.range(targets))"
   }
 
-  /// What the sensor measured, in parts.
+  /// The values of the sensor, in parts.
   package var sensor: [String] {
     let sensor = figures.sensor
     guard sensor.readings > 0 else { return [] }
@@ -33,7 +33,7 @@ package struct DayWords: Sendable {
       + [("LO", sensor.lows), ("HI", sensor.highs)].filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
   }
 
-  /// What finger sticks measured, in parts.
+  /// The values of finger sticks, in parts.
   package var sticks: [String] {
     guard !day.sticks.isEmpty else { return [] }
     let repeated = day.sticks.filter { !$0.others.isEmpty }
@@ -54,7 +54,7 @@ package struct DayWords: Sendable {
     }
   }
 
-  /// What a person wrote, and what has no place in the picture.
+  /// The texts of a person, and items without a place in the picture.
   package var notes: [String] {
     day.events.filter {
       $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.others.isEmpty
@@ -62,7 +62,7 @@ package struct DayWords: Sendable {
       + day.sticks.filter { !$0.marks.isEmpty && !$0.others.isEmpty }.map { sentence($0, "finger stick") }
   }
 
-  /// What another source says, too, and what so does not count, each with the reason.
+  /// The items that do not count because of another source, each with the reason.
   package var leftOut: [String] {
     let items =
       day.leftOutEvents.map { ($0.instant, sentence($0)) }
@@ -108,7 +108,7 @@ extension DayWords {
     return ["Time in ranges: \(parts.joined(separator: ", "))."]
   }
 
-  /// Every three hours of the clock: where the curve was.
+  /// The curve in each period of three hours on the clock.
   private var blocks: [String] {
     stride(from: 0, to: 24, by: 3).compactMap { hour in
       let dots = day.sensor.filter { clockHour($0) / 3 == hour / 3 }
@@ -159,7 +159,7 @@ extension DayWords {
       + (dot.omission.map(remark) ?? remark(dot.others))
   }
 
-  /// Where something that counts is, too, and what is written there.
+  /// The other sources of an item that counts, with their notes.
   private func remark(_ others: [Repetition], besides own: String = "") -> String {
     let parts = others.map { other in
       let (name, note) = (ForeignText.shown(day.sourceName(other.source)), ForeignText.shown(other.note))
@@ -168,7 +168,7 @@ extension DayWords {
     return parts.isEmpty ? "" : " (also in \(Set(parts).sorted().joined(separator: ", ")))"
   }
 
-  /// Why something does not count.
+  /// Why an item does not count.
   private func remark(_ omission: DayOmission) -> String {
     switch omission {
     case .repeats(let source): " (also in \(ForeignText.shown(day.sourceName(source))), not counted)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rectangle of a picture in which values of glucose lie over a day, in whole user units: a screen shows no more, and a
-/// page stays small.
+/// The rectangle of a picture with glucose values over a day, in whole user units. A screen shows no more
+/// detail, and the page stays small.
 struct ChartArea: Sendable {
   static let width = 720
 
@@ -43,7 +43,7 @@ struct ChartArea: Sendable {
   }
 }
 
-/// The elements of which pictures are made. All that is put in are numbers and names of classes; text is escaped.
+/// The elements of pictures. Inserted values are only numbers and names of classes; text is escaped.
 enum SVG {
   static func line(_ name: String, _ x: Int, _ y: Int, _ x2: Int, _ y2: Int) -> String {
     "<line class=\"\(name)\" x1=\"\(x)\" y1=\"\(y)\" x2=\"\(x2)\" y2=\"\(y2)\"/>"
@@ -74,12 +74,12 @@ enum SVG {
       text += "\(isLine ? " " : "L")\(point.x) \(point.y)"
       (last, isLine) = (point, true)
     }
-    // Without a length nothing would be seen.
+    // A line without a length would be invisible.
     if !isLine { text += "h1" }
     return isClosed ? text + "Z" : text
   }
 
-  /// Of the points at one place from left to right only the first, the lowest, the highest and the last.
+  /// Of the points with the same x only the first, the lowest, the highest and the last.
   static func thinned(_ points: [(x: Int, y: Int)]) -> [(x: Int, y: Int)] {
     var (kept, start): ([(x: Int, y: Int)], Int) = ([], 0)
     while start < points.count {
@@ -98,9 +98,9 @@ enum SVG {
     return kept
   }
 
-  /// A picture with its title and description, which a screen reader says instead.
+  /// A picture with a title and a description for screen readers.
   ///
-  /// A wide one scrolls on a phone, so that a keyboard reaches it.
+  /// A wide picture scrolls on a phone. It has a tab index, so that a keyboard can scroll it.
   static func picture(
     _ id: String, width: Int, height: Int, title: String, description: String, isSmall: Bool = false,
     _ content: String

@@ -15,7 +15,7 @@ struct DayChart {
 
   private var area: ChartArea { ChartArea(height: Self.curveHeight, scale: scale) }
 
-  /// - Parameter id: which no other picture of the page has.
+  /// - Parameter id: an id that no other picture of the page has.
   func picture(_ id: String, title: String, description: String) -> Markup {
     let floor = area.bottom + 2 * Self.laneHeight
     let hours = day.hours.filter { $0.hour.isMultiple(of: 3) }.map { hour in
@@ -47,7 +47,7 @@ struct DayChart {
     return svg
   }
 
-  /// The areas between the curve and a limit, where it is beyond it.
+  /// The areas between the curve and a limit that it crosses.
   private func stretches(
     _ run: ArraySlice<DayCurve.Dot>, _ name: String, limit: Targets.Limit, _ isBeyond: (GlucoseBand) -> Bool
   ) -> String {
@@ -75,7 +75,7 @@ struct DayChart {
     return (scans + sticks).joined()
   }
 
-  /// Amounts, each at its time: a mark always, and the number where the one before leaves room.
+  /// Amounts, each at its time: always a mark, and the number if the previous one leaves space.
   private func lane(
     _ kind: RecordKind, _ name: String, _ unit: String, _ y: Int, _ amount: (DayEvent) -> Double?
   ) -> String {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A piece of HTML or SVG. Text becomes one only by the escaper, so that no text can act as markup.
+/// A piece of HTML or SVG. Text can be inserted only through the escaper, so that no text can act as markup.
 package struct Markup: Hashable, Sendable, CustomStringConvertible {
   /// The markup itself.
   package let description: String
 
-  /// Text, which may be of anybody: what could disturb a page is replaced, and the five signs of markup are escaped.
+  /// Text from any source. Characters that could disturb a page are replaced, and the five special characters
+  /// of markup are escaped.
   ///
-  /// Scalars are compared, not characters: `<` and a combining mark are one character, but two to a browser.
+  /// Scalars are compared, not characters: `<` with a combining mark is one character in Swift, but two for a
+  /// browser.
   package init(_ text: String) {
     var escaped = String.UnicodeScalarView()
     for scalar in ForeignText.shown(text).unicodeScalars {
@@ -23,6 +25,6 @@ package struct Markup: Hashable, Sendable, CustomStringConvertible {
     description = String(escaped)
   }
 
-  /// Markup that this program made.
+  /// Markup from this program.
   init(made markup: String) { description = markup }
 }

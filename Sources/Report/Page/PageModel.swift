@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a page shows, section by section. The names of the properties are those of the template.
+/// The content of a page, section by section. The names of the properties are those of the template.
 package struct PageModel: Sendable {
-  /// What the cells of a table hold, as the style names it.
+  /// The kind of cells of a table, by its name in the style.
   package enum Cells: String, Sendable, CustomStringConvertible {
     case numbers, text, dates
 
@@ -10,7 +10,7 @@ package struct PageModel: Sendable {
     package var description: String { rawValue }
   }
 
-  /// A table with a title, a head, and a head in each row.
+  /// A table with a title, a head row, and a head cell in each row.
   package struct Table: Sendable {
     let caption: Markup
     let columns: [Markup]
@@ -46,7 +46,7 @@ package struct PageModel: Sendable {
     }
   }
 
-  /// Parts that stay on one printed page where they can.
+  /// Parts that stay on one printed page if possible.
   package struct Block: Sendable {
     let parts: [Part]
   }
@@ -56,11 +56,11 @@ package struct PageModel: Sendable {
     let anchor: String
     let heading: Markup
     let blocks: [Block]
-    /// Whether it begins a printed page.
+    /// Whether it begins a new printed page.
     var startsPage = false
   }
 
-  /// Links to other pages, with a name for them all.
+  /// Links to other pages, with a name for the whole list.
   package struct Navigation: Sendable {
     let label: Markup
     let links: [Link]
@@ -77,7 +77,7 @@ package struct PageModel: Sendable {
   package let language: String
   /// The title.
   package let title: Markup
-  /// What the page is not.
+  /// The statement that the page is no medical device.
   package let notice: Markup
   /// Labels and their values, such as the period.
   package let facts: [Row]

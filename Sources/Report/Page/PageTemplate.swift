@@ -3,14 +3,14 @@
 import Logbook
 import Mustache
 
-/// The HTML of a page: one file without a script, that fetches nothing.
+/// The HTML of a page: one file without a script, which loads nothing.
 package enum PageTemplate {
   /// The page.
   ///
-  /// All markup is made by `Markup`, and the template puts it in as it is: Mustache's own escaping compares characters and
-  /// leaves a sign with a combining mark unescaped.
+  /// `Markup` escapes all text, and the template inserts it unchanged. Mustache's own escaping compares
+  /// characters, so it would not escape a special character with a combining mark.
   ///
-  /// - Throws: an error of Mustache for a template that is not one.
+  /// - Throws: an error of Mustache for an invalid template.
   package static func render(_ page: PageModel) throws -> String {
     try MustacheTemplate(string: text).render(
       Rendered(page: page, style: PageStyle.text, styleDigest: styleDigest))
@@ -22,7 +22,7 @@ package enum PageTemplate {
     let styleDigest: String
   }
 
-  /// What the browser compares the style with, so that no other style takes effect.
+  /// The digest with which the browser verifies the style, so that no other style takes effect.
   private static var styleDigest: String {
     var digest = Digest()
     digest.update(PageStyle.text)

@@ -6,7 +6,7 @@ struct ProfileChart {
   let targets: Targets
   let glucose: GlucoseText
 
-  /// - Parameter id: which no other picture of the page has.
+  /// - Parameter id: an id that no other picture of the page has.
   func picture(_ id: String, title: String, description: String) -> Markup {
     let highest = profile.points.compactMap { $0.percentiles?.last }.max() ?? 0
     let area = ChartArea(height: 250, scale: GlucoseScale(highest: highest, glucose.unit))
@@ -27,7 +27,7 @@ struct ProfileChart {
       id, width: ChartArea.width, height: area.bottom + 20, title: title, description: description, content)
   }
 
-  /// The limits of the target range once more, above the areas.
+  /// The limits of the target range again, above the areas.
   private func limits(_ area: ChartArea) -> String {
     [targets.low, targets.high].map { limit in
       let y = area.y(glucose.milligrams(limit))
@@ -35,7 +35,8 @@ struct ProfileChart {
     }.joined()
   }
 
-  /// The points between gaps; the first one is at the end of the day, too, so that the curve closes over midnight.
+  /// The points between gaps. The first one is repeated at the end of the day, so that the curve closes over
+  /// midnight.
   private var runs: [[(minute: Int, values: [Double])]] {
     var runs: [[(minute: Int, values: [Double])]] = [[]]
     let closing = profile.points.first.map { [(1440, $0.percentiles)] } ?? []

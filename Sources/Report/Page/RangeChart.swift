@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The five ranges as a bar, very high on top, each with its name and percentage beside it.
+/// The five ranges as a bar, very high on top, each with its name and percentage next to it.
 struct RangeChart {
   /// Lowest range first; nil for one that is part of another.
   let parts: [(name: String, percent: Double, text: String)?]
@@ -8,7 +8,7 @@ struct RangeChart {
   private static let height = 240
   private static let labelHeight = 20
 
-  /// - Parameter id: which no other picture of the page has.
+  /// - Parameter id: an id that no other picture of the page has.
   func picture(_ id: String, title: String, description: String) -> Markup {
     var svg = ""
     var top = Double(10)
@@ -32,7 +32,7 @@ struct RangeChart {
       id, width: 250, height: Self.height + 20, title: title, description: description, isSmall: true, svg)
   }
 
-  /// The places of labels from top to bottom, moved so far that none covers another.
+  /// The positions of labels from top to bottom, moved apart so that they do not overlap.
   static func apart(_ middles: [Int]) -> [Int] {
     var places = middles
     for index in places.indices {

@@ -2,14 +2,13 @@
 
 package import Logbook
 
-/// A device as a report names it.
+/// A device in a report.
 package struct ReportDevice: Sendable {
   /// Vendor and model.
   package let name: String
   /// The serial number; empty without one.
   package let serialNumber: String
 
-  /// A device of these names.
   package init(name: String, serialNumber: String) {
     self.name = name
     self.serialNumber = serialNumber
@@ -18,31 +17,29 @@ package struct ReportDevice: Sendable {
 
 /// A link from a page to another one of the same logbook.
 package struct ReportLink: Sendable {
-  /// What the other page shows.
+  /// The content of the other page.
   package enum Subject: Hashable, Sendable {
     case earlier, later
-    /// So many days.
+    /// A number of days.
     case days(Int)
     /// The day of this date.
     case day(String)
   }
 
-  /// What it shows.
   package let subject: Subject
-  /// Where it is: a query of the same address, such as `?days=1`.
+  /// The target: a query of the same address, such as `?days=1`.
   package let target: String
   /// Whether it is this page.
   package let isCurrent: Bool
 
-  /// A link to this target.
   package init(_ subject: Subject, target: String, isCurrent: Bool = false) {
     (self.subject, self.target, self.isCurrent) = (subject, target, isCurrent)
   }
 }
 
-/// All that a report shows.
+/// The complete content of a report.
 package struct ReportContents: Sendable {
-  /// How many days have their curve at most: those at the end of the period.
+  /// The maximum number of days with a curve: those at the end of the period.
   package static let maxDays = 90
 
   /// The figures, grouped by day, with the profile.
@@ -53,13 +50,13 @@ package struct ReportContents: Sendable {
   package let devices: [ReportDevice]
   /// The limits of the ranges.
   package let targets: Targets
-  /// The unit of all values of glucose.
+  /// The unit of all glucose values.
   package let unit: GlucoseUnit
   /// The name of the logbook's zone.
   package let zone: String
   /// The first and the last date of the period, such as `2026-05-06`.
   package let dates: (first: String, last: String)
-  /// The device that was chosen; nil for all.
+  /// The selected device; nil for all.
   package let device: String?
   /// The version of the program.
   package let version: String
@@ -67,10 +64,9 @@ package struct ReportContents: Sendable {
   package let isAnonymised: Bool
   /// Links to other pages; none in a page that is a file.
   package var links: [ReportLink] = []
-  /// How people name a source.
+  /// The name of a source for people.
   package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
-  /// Contents of these parts.
   package init(
     result: StatisticsResult, days: [DayCurve], devices: [ReportDevice], targets: Targets, unit: GlucoseUnit,
     zone: String, dates: (first: String, last: String), device: String?, version: String, isAnonymised: Bool

@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// The days in figures, and each with its curve and its records.
+  /// The figures of the days, and each day with its curve and its records.
   var daily: PageModel.Section? {
     let days = contents.days.suffix(ReportContents.maxDays).filter { !$0.isEmpty }
     guard !days.isEmpty else { return nil }
@@ -61,7 +61,8 @@ extension ReportPage {
     ]
   }
 
-  /// The records of a day, those of one minute in one row: a meal and its insulin belong together, and paper is short.
+  /// The records of a day. Those of one minute are in one row: a meal and its insulin belong together, and
+  /// paper is limited.
   private func records(of day: DayCurve) -> [PageModel.Row] {
     let events = day.events.filter { !$0.isBasalRate || !contents.isAnonymised && !$0.text.isEmpty }
     var minutes: [(time: Int64, events: [DayEvent])] = []

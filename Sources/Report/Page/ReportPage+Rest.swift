@@ -36,7 +36,7 @@ extension ReportPage {
       anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
   }
 
-  /// What two sources state that seem to state the same, each for itself.
+  /// The amounts of two sources that seem to state the same, separately.
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {
@@ -63,7 +63,8 @@ extension ReportPage {
       PageModel.Row(device.name.isEmpty ? "—" : device.name, isAnonymised ? [] : [device.serialNumber])
     }
     if isAnonymised {
-      // Two devices of one model are then one line, and in no order that says more.
+      // Two devices of one model are then one line. The names are sorted, so that their order reveals
+      // nothing.
       let names = Set(rows.map(\.head.description))
       rows = names.sorted().compactMap { name in rows.first { $0.head.description == name } }
     }
@@ -75,7 +76,7 @@ extension ReportPage {
       anchor: "devices", heading: Markup(texts.devices), blocks: [PageModel.Block(parts: [part])])
   }
 
-  /// How many readings do not count, and why.
+  /// The numbers of readings that do not count, and the reasons.
   var leftOut: PageModel.Section {
     let rows = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map { reason in
       PageModel.Row(texts.text(of: reason), [count(total.leftOut[reason])])
@@ -89,7 +90,7 @@ extension ReportPage {
       blocks: [PageModel.Block(parts: [part] + doubledParts)])
   }
 
-  /// Which source was left out for which, of each kind.
+  /// Which source was left out because of which other source, for each kind.
   private var doubledParts: [PageModel.Part] {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,
@@ -102,7 +103,7 @@ extension ReportPage {
     return rows.isEmpty ? [] : [.table(texts.doubled, columns, rows)]
   }
 
-  /// The rules of the figures, and what made the page.
+  /// The rules of the figures, and the version of the program.
   var about: PageModel.Section {
     var notes = [texts.shortageRule, texts.extremesRule, texts.sensorsRule, texts.clockRule]
     if let device = contents.device {

@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// The part of the time in each range, with the goals.
+  /// The share of the time in each range, with the goals.
   var ranges: PageModel.Section {
     let sensor = total.sensor
     return PageModel.Section(
@@ -101,7 +101,7 @@ extension ReportPage {
     return always + edges.filter { $0.1 > 0 }.map { ($0, count($1)) }
   }
 
-  /// With many LO or HI the mean is only a bound.
+  /// With many LO or HI, the mean is only a bound.
   private func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: PageTexts.fill(texts.orLower, mean)

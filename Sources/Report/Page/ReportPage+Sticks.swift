@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// What finger sticks say: of the readings, never of the time.
+  /// The figures of finger sticks: of the readings, never of the time.
   var sticks: PageModel.Section? {
     let figures = total.fingerSticks
     guard figures.readings > 0 else { return nil }

@@ -10,7 +10,7 @@ package struct ReportPage: Sendable {
 
   var total: GroupFigures { contents.result.total }
 
-  /// A page of these contents in the language of these texts.
+  /// A page with these contents and the texts of one language.
   package init(_ contents: ReportContents, _ texts: PageTexts) {
     self.contents = contents
     self.texts = texts
@@ -19,10 +19,10 @@ package struct ReportPage: Sendable {
 
   /// The HTML: the same bytes for the same contents.
   ///
-  /// - Throws: what the template throws.
+  /// - Throws: errors of the template.
   package func html() throws -> String { try PageTemplate.render(model) }
 
-  /// What the page shows.
+  /// The content of the page.
   package var model: PageModel {
     PageModel(
       language: texts.code, title: Markup(texts.title), notice: Markup(texts.notice), facts: facts,
@@ -75,7 +75,7 @@ package struct ReportPage: Sendable {
 
   func percent(_ number: Double) -> String { glucose.decimal(number, 1) + " %" }
 
-  /// A percentage of a range: whole, of less than one its tenths.
+  /// A percentage of a range: whole percents, or tenths below one percent.
   func part(_ whole: Int, exactly percent: Double) -> String {
     WholePercents.text(whole, exactly: percent).replacing(".", with: texts.mark)
   }
@@ -87,7 +87,8 @@ package struct ReportPage: Sendable {
       groups.insert(digits.suffix(3), at: 0)
       digits = digits.dropLast(3)
     }
-    // A narrow blank, as ISO 80000 has it: neither a comma nor a point, which not all languages read alike.
+    // A narrow blank, as in ISO 80000. A comma or a point would have different meanings in different
+    // languages.
     return ([digits] + groups).joined(separator: "\u{202F}")
   }
 }

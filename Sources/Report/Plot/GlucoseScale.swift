@@ -2,15 +2,15 @@
 
 package import Logbook
 
-/// Where values of glucose lie in a picture: from 40 to 300 mg/dL, or to 400 where there are higher values; in mmol/L from 2 to
-/// 17 or 22. A value beyond lies at the edge.
+/// The scale of glucose values in a picture: from 40 to 300 mg/dL, or to 400 if there are higher values. In
+/// mmol/L it is from 2 to 17 or 22. A value beyond it is drawn at the edge.
 package struct GlucoseScale: Hashable, Sendable {
   /// The lowest value, in mg/dL.
   package let bottom: Double
   /// The highest value, in mg/dL.
   package let top: Double
 
-  /// The scale of values of which this is the highest, in mg/dL.
+  /// The scale for values up to `highest`, in mg/dL.
   package init(highest: Double, _ unit: GlucoseUnit) {
     if unit == .milligramsPerDecilitre {
       (bottom, top) = (40, highest > 300 ? 400 : 300)
@@ -20,18 +20,18 @@ package struct GlucoseScale: Hashable, Sendable {
     }
   }
 
-  /// Where a value lies: 0 at the bottom, 1 at the top.
+  /// The position of a value: 0 at the bottom, 1 at the top.
   package func part(_ milligrams: Double) -> Double { min(1, max(0, (milligrams - bottom) / (top - bottom))) }
 
-  /// The place of a value among so many, counted from the top.
+  /// The index of a value's position among `count`, from the top.
   package func place(_ milligrams: Double, of count: Int) -> Int {
     Int(((1 - part(milligrams)) * Double(count - 1)).rounded())
   }
 }
 
-/// A picture with the axes of glucose and of a day around it.
+/// A picture with axes for glucose and for a day.
 struct PlotFrame: Sendable {
-  /// The columns left of the picture.
+  /// The number of columns left of the picture.
   static let gutter = 6
   static let minColumns = 40
   static let maxColumns = 160
@@ -43,7 +43,7 @@ struct PlotFrame: Sendable {
   let columns: Int
   let rows: Int
 
-  /// - Parameter columns: those of the whole line.
+  /// - Parameter columns: the width of the whole line.
   init(
     _ signs: PlotSigns, _ glucose: GlucoseText, _ targets: Targets, highest: Double, columns: Int, rows: Int
   ) {
@@ -64,7 +64,7 @@ struct PlotFrame: Sendable {
     return canvas
   }
 
-  /// The lines of a canvas with the values at their left, and the hours below.
+  /// The lines of a canvas with the values on the left, and the hours below.
   func lines(_ canvas: PlotCanvas, hours: [(column: Int, text: String)]) -> [PlotLine] {
     var labels: [Int: String] = [0: glucose.number(scale.top)]
     let limits = [targets.highest, targets.lowest, targets.high, targets.low]
@@ -77,7 +77,7 @@ struct PlotFrame: Sendable {
     return body + axis(hours)
   }
 
-  /// A text right of the gutter's edge, and the sign between it and the picture.
+  /// A right-aligned text in the gutter, and the sign between it and the picture.
   func margin(_ label: String, _ sign: Character) -> PlotLine {
     var line = PlotLine(String(repeating: " ", count: max(0, Self.gutter - 2 - label.count)) + label + " ")
     line.append(String(sign), .axis)
@@ -96,12 +96,13 @@ struct PlotFrame: Sendable {
     return [floor, labels]
   }
 
-  /// Texts that begin at their columns, or as near behind them as the texts before leave room. What has no room is counted.
+  /// Texts that begin at their columns, or after these if earlier texts leave no space. Texts without space
+  /// are counted.
   func row(of items: [(column: Int, text: String, role: PlotRole?)]) -> PlotLine {
     var (line, used, left) = (PlotLine(), 0, 0)
     for (index, item) in items.enumerated() {
       let start = min(max(item.column, used == 0 ? 0 : used + 1), max(0, columns - item.text.count))
-      // Room for the count of those behind it.
+      // Space for the number of texts after it.
       let reserve = index + 1 < items.count ? 4 : 0
       guard left == 0, start >= (used == 0 ? 0 : used + 1),
         start + item.text.count + (start > item.column ? reserve : 0) <= columns

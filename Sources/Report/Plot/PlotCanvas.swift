@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rectangle of a terminal's cells, in each of which lie two by four dots (the braille signs from U+2800 on). In ASCII a cell
-/// with dots is a star.
+/// A rectangle of a terminal's cells. Each cell has two by four dots (the braille signs from U+2800 on). In
+/// ASCII, a cell with dots is a star.
 ///
-/// A sign lies over dots, and dots over the ground.
+/// Signs cover dots, and dots cover the ground.
 struct PlotCanvas: Sendable {
   private static let bits: [UInt8] = [1, 8, 2, 16, 4, 32, 64, 128]
 
@@ -15,9 +15,9 @@ struct PlotCanvas: Sendable {
   private var grounds: [PlotLine.Piece?]
   private var tops: [PlotLine.Piece?]
 
-  /// How many dots lie side by side.
+  /// The number of dots in a row.
   var width: Int { columns * 2 }
-  /// How many dots lie one below the other.
+  /// The number of dots in a column.
   var height: Int { rows * 4 }
 
   init(columns: Int, rows: Int, _ signs: PlotSigns) {
@@ -29,7 +29,7 @@ struct PlotCanvas: Sendable {
     tops = grounds
   }
 
-  /// Sets a dot, counted from the left and from the top; outside of the canvas nothing happens.
+  /// Sets a dot, counted from the left and from the top. Dots outside of the canvas are ignored.
   mutating func dot(_ x: Int, _ y: Int, _ role: PlotRole?) {
     guard x >= 0, x < width, y >= 0, y < height else { return }
     let cell = y / 4 * columns + x / 2
@@ -37,7 +37,7 @@ struct PlotCanvas: Sendable {
     dotRoles[cell] = role
   }
 
-  /// Sets the dots from one to another, as Bresenham has them.
+  /// Sets the dots of a line, with Bresenham's algorithm.
   mutating func line(from start: (x: Int, y: Int), to end: (x: Int, y: Int), _ role: PlotRole?) {
     let (width, height) = (abs(end.x - start.x), abs(end.y - start.y))
     let (right, down) = (end.x >= start.x ? 1 : -1, end.y >= start.y ? 1 : -1)
@@ -57,13 +57,13 @@ struct PlotCanvas: Sendable {
     }
   }
 
-  /// Lays a sign under all dots of a cell.
+  /// Puts a sign below the dots of a cell.
   mutating func ground(_ sign: Character, column: Int, row: Int, _ role: PlotRole?) {
     guard let cell = cell(column, row) else { return }
     grounds[cell] = PlotLine.Piece(text: String(sign), role: role)
   }
 
-  /// Lays a sign over all dots of a cell.
+  /// Puts a sign above the dots of a cell.
   mutating func top(_ sign: Character, column: Int, row: Int, _ role: PlotRole?) {
     guard let cell = cell(column, row) else { return }
     tops[cell] = PlotLine.Piece(text: String(sign), role: role)

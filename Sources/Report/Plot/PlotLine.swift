@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a part of a picture means. A terminal with colours gives each its own; no meaning is by colour alone.
+/// The meaning of a part of a picture. A terminal with colours has one for each meaning. No meaning is shown
+/// only by colour.
 package enum PlotRole: Hashable, Sendable {
   case band(GlucoseBand)
   case insulin, food, axis, median, spread
-  /// What does not count, and says so in words.
+  /// Items that do not count, which the text also states.
   case leftOut
 }
 
-/// One line of a picture, in pieces of one meaning.
+/// One line of a picture, as pieces with one meaning each.
 package struct PlotLine: Hashable, Sendable {
-  /// Characters that lie side by side and mean the same.
+  /// Adjacent characters with the same meaning.
   package struct Piece: Hashable, Sendable {
     /// The characters.
     package var text: String
-    /// What they mean; nil for plain text.
+    /// Their meaning; nil for plain text.
     package let role: PlotRole?
   }
 
@@ -29,7 +30,7 @@ package struct PlotLine: Hashable, Sendable {
     return text
   }
 
-  /// A line with text of one meaning; plain text without one.
+  /// A line of text with one meaning; plain text without one.
   package init(_ text: String = "", _ role: PlotRole? = nil) { append(text, role) }
 
   /// Adds characters at the end.
@@ -46,12 +47,12 @@ package struct PlotLine: Hashable, Sendable {
   mutating func append(_ other: PlotLine) { for piece in other.pieces { append(piece.text, piece.role) } }
 }
 
-/// The signs of which pictures are made.
+/// The signs for pictures.
 package struct PlotSigns: Sendable {
   /// Whether only ASCII is used.
   package let isASCII: Bool
 
-  /// Unicode signs, or ASCII alone.
+  /// Unicode signs, or only ASCII.
   package init(isASCII: Bool) { self.isASCII = isASCII }
 
   var stick: Character { isASCII ? "o" : "●" }
@@ -68,7 +69,7 @@ package struct PlotSigns: Sendable {
   /// Between the parts of a line.
   var dot: String { isASCII ? " - " : " · " }
 
-  /// The filling of a range: each has its own, so that a bar is read without colours.
+  /// The filling of a range. Each has a different one, so that a bar is readable without colours.
   func filling(_ band: GlucoseBand) -> Character {
     switch band {
     case .veryLow: isASCII ? "!" : "▓"
@@ -79,7 +80,7 @@ package struct PlotSigns: Sendable {
     }
   }
 
-  /// Text of ours with what ASCII has instead of our signs.
+  /// The text with ASCII characters instead of the program's own signs.
   package func plain(_ text: String) -> String {
     guard isASCII else { return text }
     return text.replacing("–", with: "-").replacing(" · ", with: dot).replacing("—", with: "-")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The profile by the time of day for a terminal: the median as a curve, the middle half of the readings and the middle nine
-/// tenths as two fillings.
+/// The profile by the time of day for a terminal: the median as a curve, and the middle half and the middle
+/// nine tenths of the readings as two fillings.
 package struct ProfilePlot: Sendable {
   private let profile: Profile
   private let signs: PlotSigns
@@ -17,7 +17,7 @@ package struct ProfilePlot: Sendable {
     frame = PlotFrame(signs, glucose, targets, highest: highest, columns: columns, rows: rows)
   }
 
-  /// The lines, none of them wider than the terminal; of no profile why there is none.
+  /// The lines, each within the width of the terminal. Without a profile, the reason.
   package var lines: [PlotLine] {
     if let shortage = profile.shortage {
       return [PlotLine(signs.plain("24-hour profile — (\(shortage.text))"))]
@@ -49,7 +49,8 @@ package struct ProfilePlot: Sendable {
     }
   }
 
-  /// The percentiles at a place between the columns, linear between the points of the profile; nil in a gap.
+  /// The percentiles at a position between the columns, linear between the points of the profile; nil in a
+  /// gap.
   private func values(at column: Double) -> [Double]? {
     let count = profile.points.count
     let place = column / Double(frame.columns) * Double(count)

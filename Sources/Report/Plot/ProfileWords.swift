@@ -18,7 +18,7 @@ extension Profile {
   }
 }
 
-/// `HH:MM` of seconds since midnight, or of civil seconds.
+/// `HH:MM` from seconds since midnight, or from civil seconds.
 func clock(_ seconds: Int64) -> String {
   let minutes = ((seconds / 60) % 1440 + 1440) % 1440
   let (hour, minute) = (minutes / 60, minutes % 60)

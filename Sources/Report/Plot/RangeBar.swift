@@ -6,7 +6,7 @@ package struct RangeBar: Sendable {
   private let signs: PlotSigns
   private let targets: Targets
 
-  /// The bar of a sensor's time; nil where there are too few data for percentages.
+  /// The bar of a sensor's time; nil if there is too little data for percentages.
   package init?(_ ranges: [RangeFigures], _ targets: Targets, _ signs: PlotSigns) {
     let numbers = ranges.map { $0.percent.shortage == .notSeparate ? 0 : $0.percent.number }
     guard !numbers.contains(nil), numbers.count == GlucoseBand.allCases.count else { return nil }
@@ -14,7 +14,7 @@ package struct RangeBar: Sendable {
     (self.signs, self.targets) = (signs, targets)
   }
 
-  /// The bar, and below it what each of its parts is.
+  /// The bar, and below it the meaning of each part.
   package func lines(columns: Int) -> [PlotLine] {
     var bar = PlotLine()
     for (band, count) in zip(GlucoseBand.allCases, Self.cells(percents, of: columns)) {
@@ -30,7 +30,7 @@ package struct RangeBar: Sendable {
     return [bar] + Wrapping.lines(parts, columns: columns).map { PlotLine($0) }
   }
 
-  /// How many of the cells each part has: by its size, but one at least for a part that is there.
+  /// The number of cells of each part: by its size, but at least one if it is not 0.
   static func cells(_ percents: [Double], of count: Int) -> [Int] {
     let sum = percents.reduce(0, +)
     guard sum > 0 else { return percents.map { _ in 0 } }
@@ -38,7 +38,7 @@ package struct RangeBar: Sendable {
     var cells = exact.map { $0 > 0 ? max(1, Int($0)) : 0 }
     while cells.reduce(0, +) != count {
       let isShort = cells.reduce(0, +) < count
-      // The part that is furthest from its size, the first of equal ones.
+      // The part that is furthest from its size; the first of equal ones.
       let candidates = cells.indices.filter { isShort ? exact[$0] > 0 : cells[$0] > 1 }
       guard
         let index = candidates.max(by: { left, right in
@@ -52,9 +52,9 @@ package struct RangeBar: Sendable {
   }
 }
 
-/// Parts of text in lines of a width.
+/// Splits text into lines of a width.
 enum Wrapping {
-  /// The parts with three blanks between them, as many in a line as have room.
+  /// The parts with three blanks between them. Each line has as many as fit.
   static func lines(_ parts: [String], columns: Int, separator: String = "   ") -> [String] {
     var lines: [String] = []
     for part in parts {
@@ -67,7 +67,7 @@ enum Wrapping {
     return lines
   }
 
-  /// A text, broken at its blanks. A longer word has a line of its own.
+  /// A text, split at its blanks. A longer word is on a separate line.
   static func lines(_ text: String, columns: Int) -> [String] {
     lines(text.split(separator: " ").map(String.init), columns: columns, separator: " ")
   }

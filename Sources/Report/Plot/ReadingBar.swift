@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value as a small bar of fixed width, with an arrow where it is outside of the target range.
+/// One value as a small bar of fixed width, with an arrow if it is outside of the target range.
 package enum ReadingBar {
-  /// The columns of a bar with its arrow.
+  /// The width of a bar with its arrow.
   package static let columns = 12
   private static let cells = 10
   private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// The bar of a level: its length is the value up to 300 mg/dL, in eighths of a cell; in ASCII in whole cells.
+  /// The bar of a level: its length is the value up to 300 mg/dL, in eighths of a cell, or in ASCII in whole
+  /// cells.
   package static func line(_ level: GlucoseLevel, _ targets: Targets, _ signs: PlotSigns) -> PlotLine {
     let band = targets.band(of: level)
     let part = min(1, max(0, level.milligrams / 300))
