@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What people do to records, undone and redone.
+/// Tests undo and redo of what people do to records.
 @Suite struct ActionTests {
   private let scratch: ScratchStore
 
@@ -47,7 +47,7 @@ import Testing
     try scratch.number("SELECT version FROM record WHERE guid = '\(guid)'")
   }
 
-  @Test func eachUndoGoesOneStepBackAndEachRedoOneOn() throws {
+  @Test func eachUndoGoesBackOneStepAndEachRedoForwardOneStep() throws {
     try add("a", guid)
     try edit("b")
     _ = try editor(at: start).delete(guid)
@@ -64,11 +64,11 @@ import Testing
     }
     #expect(seen[3...] == [["a"], ["b"], []])
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
-    // Each step was one edit, which syncs like every other.
+    // Each step was one edit, which syncs like every other edit.
     #expect(try version() == 9)
   }
 
-  @Test func whatSomebodyChangedSinceIsLeft() throws {
+  @Test func recordsChangedSinceAreLeftAsTheyAre() throws {
     try add("a", guid)
     try edit("b")
     let store = try scratch.open(.editor)
@@ -79,14 +79,14 @@ import Testing
     #expect(try shown() == ["c"])
   }
 
-  @Test func anEntryThatGotRecordsSinceIsLeft() throws {
+  @Test func anEntryWithRecordsAddedSinceIsLeftAsItIs() throws {
     try add("a", guid)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     try add("child", Digest.uuid(of: ["child"]), to: guid)
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left == [guid])
   }
 
-  @Test func anEntryComesBackWithWhatBelongedToIt() throws {
+  @Test func anEntryIsRestoredWithItsRecords() throws {
     try add("a", guid)
     try add("child", Digest.uuid(of: ["child"]), to: guid)
     #expect(try editor(at: start).delete(guid).edits == 2)
@@ -95,7 +95,7 @@ import Testing
     #expect(try shown() == ["a", "child"])
   }
 
-  @Test func aNewActionLeavesNothingToRedo() throws {
+  @Test func afterANewActionThereIsNothingToRedo() throws {
     try add("a", guid)
     try step(.undo)
     try add("b", Digest.uuid(of: ["other"]))
@@ -116,8 +116,8 @@ import Testing
     #expect(try scratch.number("SELECT deleted FROM record WHERE guid = '\(guid)'") == 1)
   }
 
-  /// Only what was kept of it here.
-  @Test func aDeletedRecordComesBackWithTheContentThatItHadAndNoOther() throws {
+  /// Only with the content that was kept of it in this store.
+  @Test func aDeletedRecordIsRestoredOnlyWithItsOwnContent() throws {
     try add("a", guid)
     _ = try editor(at: start).delete(guid)
     let revive = { (text: String) in
@@ -147,12 +147,12 @@ import Testing
     #expect(try shown() == [])
     try step(.undo)
     #expect(try shown() == ["a"])
-    // What says nothing can hide again.
+    // A withdrawal that hides nothing can hide again.
     try set(true)
     #expect(try shown() == [])
   }
 
-  @Test func anUndoneHidingLeavesWhatElseHides() throws {
+  @Test func anUndoneHidingDoesNotEndOtherWithdrawals() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon)]))
     let store = try scratch.open(.editor)
     _ = try store.undo(1, group: guid, at: start)
@@ -169,7 +169,7 @@ import Testing
     #expect(try scratch.number(hidden) == 0)
   }
 
-  @Test func importsAndActionsAreUndoneInTheirOrder() throws {
+  @Test func importsAndActionsAreUndoneInReverseOrder() throws {
     try add("a", guid)
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon)]))
     #expect(try scratch.open(.reader).nextStep(.undo) == .ingest(1))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The content of attachments in a store.
+/// Tests the content of attachments in a store.
 @Suite struct AttachmentTests {
   private let scratch: ScratchStore
   private static let entry = "10000000-0000-4000-8000-000000000000"
@@ -41,7 +41,7 @@ import Testing
     return (draft, UUID().uuidString.lowercased())
   }
 
-  /// Attaches contents, each taken in by pieces of this many bytes.
+  /// Attaches contents, each added in pieces of this many bytes.
   @discardableResult
   private func attach(_ contents: [UInt8]..., pieces: Int = 1000, to entry: String = entry) throws -> [String]
   {
@@ -66,7 +66,7 @@ import Testing
     try scratch.open(.sync).sync(work)
   }
 
-  /// A record that names a content that is not here, as a pull brings it.
+  /// Adds a record for a content that is not here, as a pull does.
   private func want(_ content: AttachmentContent) throws {
     let (draft, guid) = attachment(content)
     _ = try RecordEditor(try scratch.open(.editor), at: 10).add(draft, guid: guid)
@@ -129,8 +129,8 @@ import Testing
     }
   }
 
-  /// A row is one aspect of one record: settling one does not settle another.
-  @Test func whatIsAcknowledgedOfARecordLeavesItsContentQueuedAndTheOtherWayRound() throws {
+  /// A row is one aspect of one record: completing one does not complete another.
+  @Test func anAcknowledgedRecordLeavesItsContentQueuedAndTheReverse() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in
       try scratch.rows("SELECT aspect FROM queued WHERE record = '\(guid)' ORDER BY 1")
@@ -144,7 +144,7 @@ import Testing
     #expect(try aspects(guids[0]) == [] && aspects(guids[1]) == [])
   }
 
-  @Test func contentsGoUpInTheOrderInWhichTheyWereAttached() throws {
+  @Test func contentsAreSentInTheOrderInWhichTheyWereAttached() throws {
     let digests = try (0..<5).map { number in
       let bytes = Array("content \(number)".utf8)
       try attachAt(Int64(100 + number), bytes)
@@ -166,7 +166,7 @@ import Testing
     _ = try RecordEditor(store, at: seconds).attach([attachment(try intake.end())], intake)
   }
 
-  @Test func severalFilesAreAttachedAllOrNone() throws {
+  @Test func eitherAllOrNoneOfSeveralFilesAreAttached() throws {
     let store = try scratch.open(.editor)
     let intake = try ContentIntake(store)
     try Array("one".utf8).withUnsafeBytes { try intake.add($0) }
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: [StoreRole.editor, .importer, .resolver])
-  func onlySyncSaysWhatTheRemoteHasOfAContent(_ role: StoreRole) throws {
+  func onlySyncMarksAContentAsUploaded(_ role: StoreRole) throws {
     try attach(Array("text".utf8))
     for sql in ["UPDATE blob SET uploaded = 1", "UPDATE blob SET refusal = 'no'"] {
       #expect(try scratch.refusal(role, sql)?.contains("only sync") == true)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func aContentThatARecordNamesAndThatIsNotHereIsQueuedForFetchingOnce() throws {
+  @Test func aMissingContentOfARecordIsQueuedForDownloadOnce() throws {
     let content = Self.content(of: Array("there".utf8))
     try want(content)
     try want(content)
@@ -210,7 +210,7 @@ import Testing
     #expect(try downloads().isEmpty)
   }
 
-  @Test func aContentThatNobodyNamesAnyMoreIsNotFetched() throws {
+  @Test func aContentThatNoRecordNamesAnyMoreIsNotFetched() throws {
     let content = Self.content(of: Array("there".utf8))
     let (first, firstGuid) = attachment(content)
     let (second, secondGuid) = attachment(content)
@@ -226,14 +226,14 @@ import Testing
   @Test(arguments: [
     FieldValue.text("short"), .text(String(repeating: "G", count: 64)), .number(5),
     .text("../" + String(repeating: "a", count: 61)),
-  ]) func whatIsNoDigestIsNeverFetched(_ digest: FieldValue) throws {
+  ]) func anInvalidDigestIsNeverRequested(_ digest: FieldValue) throws {
     _ = try RecordEditor(try scratch.open(.editor), at: 10).add(
       draft(.attachment, ["name": .text("x"), "size": .text("many"), "sha256": digest]),
       guid: UUID().uuidString.lowercased())
     #expect(try downloads().isEmpty)
   }
 
-  @Test func aContentIsFetchedInPartsAndCountsOnlyWithItsDigest() throws {
+  @Test func aContentIsFetchedInPartsAndValidOnlyWithItsDigest() throws {
     let bytes = Self.contents[6]
     let content = Self.content(of: bytes)
     try want(content)
@@ -248,7 +248,7 @@ import Testing
     #expect(try downloads().isEmpty && queued().isEmpty, "the remote has it")
     #expect(try !scratch.open(.editor).queueDownload(.attachment(content.digest), .waiting, at: 1))
     #expect(try downloads().isEmpty, "what is here is not fetched")
-    // A row of it ends with the first answer, however it came.
+    // The first answer removes its row, however the content arrived.
     try scratch.open(.editor).write {
       try $0.execute(
         sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",
@@ -259,7 +259,7 @@ import Testing
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isUploaded)
   }
 
-  @Test func aContentWithoutItsDigestIsDropped() throws {
+  @Test func aContentWithAnotherDigestIsDiscarded() throws {
     let content = AttachmentContent(digest: Self.content(of: [1, 2, 3]).digest, size: 3)
     try want(content)
     let outcome = try sync {
@@ -277,7 +277,7 @@ import Testing
         == .isWhole)
   }
 
-  @Test func aContentThatTurnsOutToHaveAnotherSizeBeginsAnew() throws {
+  @Test func aContentWithAnUnexpectedSizeIsFetchedFromTheStart() throws {
     let content = Self.content(of: [1, 2, 3])
     try want(content)
     try sync { store in
@@ -298,7 +298,7 @@ import Testing
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isWhole)
   }
 
-  @Test func whatIsAttachedHereReplacesWhatWasFetchedOfIt() throws {
+  @Test func anAttachedContentReplacesItsDownloadedParts() throws {
     let bytes = Self.contents[6]
     let content = Self.content(of: bytes)
     try want(content)
@@ -310,7 +310,7 @@ import Testing
         == .wasHere)
   }
 
-  @Test func theMoreUrgentContentIsFetchedFirstAndWhatIsAbsentLater() throws {
+  @Test func urgentContentsAreFetchedFirstAndAbsentOnesLater() throws {
     let contents = (0..<3).map { Self.content(of: [UInt8($0)]) }
     for content in contents { try want(content) }
     let next = { (now: Int64) in try self.sync { try $0.nextContentToFetch(besides: [], at: now) }?.digest }
@@ -320,7 +320,7 @@ import Testing
     try sync { try $0.postponeContent(contents[2].digest, until: 100) }
     #expect(try next(99) == contents[0].digest)
     #expect(try next(100) == contents[2].digest)
-    // The clock was ahead when it was put off: no wait is as long as that.
+    // The clock was ahead when the content was postponed: no postponement is that long.
     try sync {
       try $0.postponeContent(contents[2].digest, until: 100 + SyncTransaction.maxPostponementSeconds)
     }
@@ -353,7 +353,7 @@ import Testing
     #expect(try sync { try $0.contentsToSend() } == 2)
   }
 
-  @Test func aContentThatWaitsCountsAmongTheOldest() throws {
+  @Test func aPendingContentCountsForTheOldestPendingItem() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let store = try scratch.open(.sync)
     try store.write { try $0.execute(sql: "UPDATE record SET version_synced = version") }
@@ -369,7 +369,7 @@ import Testing
     #expect(try oldest(1) == nil, "a refused one waits for no upload")
   }
 
-  @Test func aRefusedContentIsListedWithItsWordsAndReleasedOnce() throws {
+  @Test func aRefusedContentIsListedWithTheReasonAndReleasedOnce() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let guids = try scratch.open(.reader).attachments(of: Self.entry).map(\.record.guid)
     let digest = Self.content(of: Array("a".utf8)).digest
@@ -387,7 +387,7 @@ import Testing
     #expect(backlog.refused == 1 && backlog.notFetched == 0 && backlog.toSend == 1)
     #expect(try scratch.open(.sync).releaseRefused() == 1)
     #expect(try refused() == [] && scratch.open(.sync).releaseRefused() == 0)
-    // What no record names any more is not sent, and thus not to be sent again.
+    // A content that no record names any more is not sent, so it is not released.
     try sync { try $0.refuseContent(digest, reason: "too heavy") }
     let editor = RecordEditor(try scratch.open(.editor), at: 11)
     for guid in guids { _ = try editor.delete(guid) }
@@ -400,7 +400,7 @@ import Testing
       ["name": .words(["a"]), "size": .number(1e20), "sha256": .words([])], ["size": .number(-1)],
       ["subtype": .number(3), "sha256": .text(String(repeating: "A", count: 64))],
     ] as [[String: FieldValue]])
-  func fieldsOfOtherTypesCountAsNotSaid(_ fields: [String: FieldValue]) throws {
+  func fieldsOfOtherTypesCountAsMissing(_ fields: [String: FieldValue]) throws {
     var foreign = draft(.attachment, fields)
     foreign.entryGuid = Self.entry
     let guid = UUID().uuidString.lowercased()
@@ -413,7 +413,7 @@ import Testing
     #expect(try downloads().isEmpty)
   }
 
-  @Test func theBacklogCountsContentsAndNotRecords() throws {
+  @Test func theBacklogCountsContentsInsteadOfRecords() throws {
     try attach(Array("same".utf8), Array("same".utf8))
     try want(Self.content(of: [7]))
     let backlog = try scratch.open(.reader).attachmentBacklog()
@@ -422,7 +422,7 @@ import Testing
         == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0, notFetched: 0, absent: 0))
   }
 
-  @Test func theQueueIsSearchedByItsIndexes() throws {
+  @Test func theQueueIsSearchedWithItsIndexes() throws {
     let plan = try scratch.rows("EXPLAIN QUERY PLAN \(SyncTransaction.queuedDigests)")
     #expect(
       plan.contains { $0.contains("queued_file") } && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The notes of backups beside a store.
+/// Tests the notes of backups next to a store.
 @Suite struct BackupNotesTests {
   private let scratch: ScratchStore
 
@@ -19,7 +19,7 @@ import Testing
     BackupNote(madeAt: number, path: path, size: number * 10, sha256: "abc")
   }
 
-  @Test func notesComeBackInTheirOrder() throws {
+  @Test func notesAreReadInTheirOrder() throws {
     #expect(try notes.notes() == [])
     for number in 1...3 { try notes.add(note(Int64(number))) }
     #expect(try notes.notes() == [note(1), note(2), note(3)])
@@ -27,8 +27,8 @@ import Testing
     #expect(mode == 0o600)
   }
 
-  /// A process that was killed may leave a part of a line.
-  @Test func aCutLineSaysNothingAndHarmsNoOther() throws {
+  /// A killed process may leave an incomplete line.
+  @Test func aTruncatedLineIsIgnoredAndAffectsNoOther() throws {
     try notes.add(note(1))
     let handle = try #require(FileHandle(forWritingAtPath: file))
     try handle.seekToEnd()
@@ -38,7 +38,7 @@ import Testing
     #expect(try notes.notes() == [note(1), note(3)])
   }
 
-  @Test func whatIsNoNoteIsLeftOut() throws {
+  @Test func invalidLinesAreIgnored() throws {
     let lines = [
       "{}", "[]", "x", #"{"made_at":"y"}"#, #"{"made_at":7,"path":"","size":0,"sha256":"","more":[1]}"#,
     ]
@@ -46,7 +46,7 @@ import Testing
     #expect(try notes.notes() == [BackupNote(madeAt: 7, path: "", size: 0, sha256: "")])
   }
 
-  @Test func aLongFileIsWrittenAgainWithTheLastNotes() throws {
+  @Test func aLongFileIsRewrittenWithTheLastNotes() throws {
     let long = String(repeating: "x", count: 3000)
     for number in 1...300 { try notes.add(note(Int64(number), path: long)) }
     let found = try notes.notes()
@@ -66,7 +66,7 @@ import Testing
   }
 }
 
-/// Files that are overwritten before they are removed.
+/// Tests files that are overwritten before they are removed.
 @Suite struct ErasedFileTests {
   private let scratch: ScratchStore
 
@@ -78,7 +78,7 @@ import Testing
     return path
   }
 
-  /// The bytes behind another name of the file, which a removal leaves.
+  /// The bytes under another name of the file, which a removal leaves.
   @Test func theBytesAreOverwritten() throws {
     let path = try file("secret")
     let other = scratch.folder.appending(path: "other").path
@@ -88,7 +88,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: other)) == Data(count: 6))
   }
 
-  @Test func anotherFileIsLeft() throws {
+  @Test func anotherFileIsNotRemoved() throws {
     let path = try file("secret")
     var digest = Digest()
     digest.update("secret")
@@ -99,7 +99,7 @@ import Testing
     #expect(throws: Failure.self) { try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) }
   }
 
-  @Test func aStoreLeavesNothingBesideIt() throws {
+  @Test func aRemovedStoreLeavesNoFilesNextToIt() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(110))]))
     for suffix in [".before-restore", "-backups"] {
       try Data("secret".utf8).write(to: URL(filePath: scratch.path + suffix))

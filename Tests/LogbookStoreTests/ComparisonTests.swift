@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What a store reports for a comparison, what it queues again, and how it is removed.
+/// Tests the data of a store for a comparison, what it queues again, and its removal.
 @Suite struct ComparisonTests {
   private func filled() throws -> ScratchStore {
     let scratch = try ScratchStore()
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func theReadingsOfABucketAreThereWhetherTheyWaitOrNot() throws {
+  @Test func aBucketHasItsPendingAndItsUploadedReadings() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let store = try scratch.open(.reader)
@@ -40,7 +40,7 @@ import Testing
     #expect(try store.compare { try $0.uploadedDigests() }.counts.reduce(0, +) == 4)
   }
 
-  @Test func bucketsThatAreKnownGiveTheSameReadingsAlsoOfAStoreThatHasChanged() throws {
+  @Test func knownBucketsGiveTheSameReadingsEvenAfterTheStoreChanged() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let store = try scratch.open(.reader)
@@ -52,7 +52,7 @@ import Testing
       #expect(found.count == buckets.counts[bucket])
       #expect(try found == store.compare { try $0.heldReadings(in: [bucket]) })
     }
-    // Before all others, so that each is at another place.
+    // Before all others, so that each gets another place in the table.
     let earlier = (1...3).map { Make.reading(.cbg, Make.milligrams(90), at: Make.noon - 300 * $0) }
     try scratch.ingest(Make.batch(earlier))
     let all = Set(0..<IdentityDigests.bucketCount)
@@ -63,7 +63,7 @@ import Testing
     #expect(try store.compare { try $0.heldReadings(in: all, by: buckets) }.count == 9)
   }
 
-  @Test func aReadingThatIsMissingThereIsQueuedAgainWithTheReason() throws {
+  @Test func aReadingMissingOnTheRemoteIsQueuedAgainWithTheReason() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     try upload(store, 6)
@@ -76,7 +76,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aRecordIsQueuedAgainWithItsBaseUnlessItWaitsAlready() throws {
+  @Test func aRecordIsQueuedAgainWithItsBaseUnlessItIsPending() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
@@ -93,7 +93,7 @@ import Testing
     #expect(try scratch.rows(row) == ["1 0 r1 1"])
   }
 
-  @Test func anotherTimeZoneOfTheLogbookChangesNothingOfWhatTheRemoteHolds() throws {
+  @Test func anotherTimeZoneOfTheLogbookDoesNotChangeTheRemotesState() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
@@ -122,10 +122,10 @@ import Testing
     #expect(try store.remote()?.purgedAt == nil)
   }
 
-  @Test func aStoreIsRemovedWithEverythingBesideIt() throws {
+  @Test func aStoreIsRemovedWithAllFilesNextToIt() throws {
     let scratch = try filled()
     let lock = try #require(try UploadLock.take(storePath: scratch.path))
-    // Another process looks into the store, so that its log stays.
+    // Another process has the store open, so that its log stays.
     let other = try scratch.open(.reader)
     _ = try other.overview(ingests: 0)
     #expect(FileManager.default.fileExists(atPath: scratch.path + "-wal"))

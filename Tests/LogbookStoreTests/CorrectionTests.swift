@@ -94,25 +94,25 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func aValueThatTheExportStillGivesIsNotCorrected() throws {
+  @Test func aValueThatTheExportStillHasIsNotCorrected() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(5.6, 6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(6.5), typed(5.6), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func aValueThatVanishedBesideAnotherIsNotCorrected() throws {
+  @Test func aValueThatVanishedNextToAnotherIsNotCorrected() throws {
     try scratch.ingest(typed(5.6, 6.5), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(9.9, at: Make.noon + 60), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func ofTwoValuesOfOneMinuteTheCorrectedOneIsHidden() throws {
+  @Test func ifAMinuteHasTwoValuesOnlyTheCorrectedOneIsHidden() throws {
     try scratch.ingest(typed(5.6, 8.8), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5, 8.8), generatedAt: 20).correctedReadings == 1)
     #expect(try hidden() == [56])
   }
 
-  @Test func aValueThatComesBackCountsAgain() throws {
+  @Test func aValueThatReturnsIsVisibleAgain() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     let counts = try scratch.ingest(typed(5.6), generatedAt: 30)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: ["fields = '{\"hidden\":false}'", "deleted = 1"])
-  func aWithdrawalThatAPersonChangedStays(_ edit: String) throws {
+  func aWithdrawalThatAPersonChangedIsKept(_ edit: String) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
@@ -134,7 +134,7 @@ import Testing
     #expect(try scratch.rows("SELECT * FROM record WHERE version = 2") == edited)
   }
 
-  @Test func whatAMeterMeasuredIsNeverCorrected() throws {
+  @Test func measuredValuesOfAMeterAreNeverCorrected() throws {
     try scratch.ingest(typed(5.6, marks: []), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(7.4, marks: []), generatedAt: 30).correctedReadings == 0)
@@ -156,14 +156,14 @@ import Testing
     #expect(try scratch.ingest(batch, generatedAt: 20).correctedReadings == 0)
   }
 
-  @Test func aCutInputShowsNoCorrection() throws {
+  @Test func aTruncatedInputShowsNoCorrection() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     let end = InputEnd.truncated(line: 2, detail: "cut")
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20, end: end).correctedReadings == 0)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 21).correctedReadings == 1)
   }
 
-  @Test func anImportThatWasKilledAndRepeatedHidesWhatOneWould() throws {
+  @Test func aRepeatedImportAfterAKillHidesTheSameReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -177,7 +177,7 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func theOtherUnitAndKetonesAreComparedAsIdentitiesAre() throws {
+  @Test func theOtherUnitAndKetonesAreComparedLikeIdentities() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     var same = typed(0)
     same.readings[0].measurement = Make.milligrams(101)

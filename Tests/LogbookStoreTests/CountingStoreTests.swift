@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What holds of counting once in real stores, whatever was imported and in which order.
+/// Tests counting once in real stores, for all orders of imports.
 @Suite struct CountingStoreTests {
   /// An input of one source.
   struct Input {
@@ -32,7 +32,7 @@ import Testing
 
   // MARK: Inputs
 
-  /// Doses and meals of four days, of few amounts and many near midnight.
+  /// Doses and meals of four days, with few different amounts and many near midnight.
   private static func records(
     _ random: inout SeededGenerator, _ count: Int = 60, part: String = ""
   ) -> [ImportedRecord] {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The same as another source states it, with minutes that are cut.
+  /// The same from another source, with times truncated to minutes.
   private static func copy(_ records: [ImportedRecord], part: String) -> [ImportedRecord] {
     records.map { record in
       var record = record
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// Finger sticks of a meter, and the same in an app.
+  /// Finger sticks of a meter, and the same ones in an app.
   private static func sticks(_ random: inout SeededGenerator) -> [Input] {
     let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
     let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
@@ -87,7 +87,7 @@ import Testing
     ]
   }
 
-  /// Three sources, of which the last passes on the first, and what two meters show.
+  /// Three sources, of which the last repeats the first, and the values of two meters.
   private static func inputs(_ random: inout SeededGenerator) -> [Input] {
     let diary = records(&random)
     return [
@@ -105,7 +105,7 @@ import Testing
     return scratch
   }
 
-  /// What each day has of each kind, in ten thousandths, grams and readings.
+  /// The totals of each kind by day, in ten thousandths, grams and readings.
   private func totals(
     _ scratch: ScratchStore, since: Int64? = nil, until: Int64? = nil
   ) throws -> [String: Int64] {
@@ -147,7 +147,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let expected = try totals(store(inputs))
-    // Each file in two that overlap, the later half first.
+    // Each file as two that overlap, the later half first.
     let halves = inputs.map { input in
       let (first, second) = (Int.random(in: 10...15, using: &random), Int.random(in: 5...9, using: &random))
       var (early, late) = (input, input)
@@ -201,7 +201,7 @@ import Testing
       }
       before = both
     }
-    // What only repeats adds nothing: the diary on a third phone.
+    // A source that only repeats adds nothing: the diary on a third phone.
     let again = Input(format: "apple-health", records: Self.copy(inputs[0].records, part: "old phone"))
     try scratch.ingest(again.batch, format: again.format)
     #expect(try totals(scratch) == before, "seed \(seed)")
@@ -209,7 +209,7 @@ import Testing
 
   // MARK: A sensor's own values
 
-  /// A sensor's history, and what a phone passes on of it as finger sticks, beside finger sticks of its own.
+  /// A sensor's history, and its values that a phone passes on as finger sticks, next to real finger sticks.
   private static let relayed: [Input] = {
     func readings(_ kind: ReadingKind, _ number: (Int64) -> Double, _ seconds: (Int64) -> Int64) -> [Reading]
     {
@@ -234,7 +234,7 @@ import Testing
     ]
   }()
 
-  @Test func theOwnValuesOfASensorAreNoFingerSticks() throws {
+  @Test func aSensorsOwnValuesAreNotFingerSticks() throws {
     for inputs in [Self.relayed, Self.relayed.reversed()] {
       let scratch = try store(inputs)
       #expect(try sum(totals(scratch), .smbg) == 20)
@@ -243,7 +243,7 @@ import Testing
         let since = Self.start + since - 7200
         #expect(try totals(scratch, since: since, until: since + length).isEmpty)
       }
-      // Of a sensor that is hidden there are no values.
+      // A hidden sensor has no values.
       let editor = WithdrawalEditor(try scratch.open(.editor), at: 5)
       _ = try editor.hide(
         Device(vendor: "Dexcom", model: "G6", serial: "8AAAA1", format: "clarity"), since: nil, until: nil,
@@ -259,7 +259,7 @@ import Testing
     #expect(try sum(totals(scratch), .smbg) == 500)
   }
 
-  @Test func whereNoProgramRelaysASensorNoneIsLookedAt() throws {
+  @Test func withoutARelayingProgramNoSensorValuesAreRead() throws {
     var random = SeededGenerator(seed: 1)
     let scratch = try store([Self.relayed[0]] + Self.sticks(&random))
     #expect(try !scratch.open(.reader).mayRelaySensors())

@@ -6,14 +6,14 @@ import Testing
 
 @testable import LogbookStore
 
-/// Stores in which another program, or the disk, left what no glucoport writes: every command that meets the row ends
-/// with a failure that names it, and nothing is guessed.
+/// Tests stores in which another program or the disk left values that glucoport never writes. Every command
+/// that reads the row fails with an error that names it, and guesses nothing.
 @Suite struct DamagedRowTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// A store with a reading and a record; what a statement then does to it heeds no rule of the schema.
+  /// A store with a reading and a record, which a statement then damages without the rules of the schema.
   private func damage(_ sql: String) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     try scratch.ingest(Make.batch([Make.record(["text": .text("a")], kind: .note, sourceID: "1")]))
@@ -53,7 +53,7 @@ import Testing
       "series (series 1): unknown last_time 9223372036854775807"
     ),
   ])
-  func aListingNamesTheReading(_ sql: String, _ reason: String) throws {
+  func aListingReportsTheReading(_ sql: String, _ reason: String) throws {
     try damage(sql)
     let filter = Self.everyReading
     try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
@@ -64,7 +64,7 @@ import Testing
       ("device_time = NULL", "device_time is NULL"),
       ("stated_offset = NULL, derived_offset = NULL", "utc_offset is NULL"),
     ], [nil, 9])
-  func aListingNamesTheReadingWithoutAnInstant(_ damage: (change: String, reason: String), _ newest: Int?)
+  func aListingReportsTheReadingWithoutAnInstant(_ damage: (change: String, reason: String), _ newest: Int?)
     throws
   {
     try scratch.ingest(Make.batch((1...9).map { Make.tick($0, 100, at: Make.noon + 300 * $0) }))
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// Whatever the kind of its series.
+  /// Readings of every kind of series.
   private static var everyReading: ItemFilter {
     var filter = ItemFilter()
     filter.includesDeleted = true
@@ -90,21 +90,21 @@ import Testing
     ("UPDATE reading SET marks = -1", "\(reading): unknown marks -1"),
     ("UPDATE series SET kind = 9", "series (id 1): unknown kind 9"),
   ])
-  func nothingOfItIsSent(_ sql: String, _ reason: String) throws {
+  func noPartOfADamagedStoreIsSent(_ sql: String, _ reason: String) throws {
     try damage(sql)
     try expect(reason) {
       try scratch.open(.sync).sync { _ = try $0.pendingReadings(after: nil, limit: 10) }
     }
   }
 
-  @Test func aCountNamesTheSeries() throws {
+  @Test func aCountReportsTheSeries() throws {
     try damage("UPDATE series SET kind = 9")
     try expect("series (device 1, kind 9): unknown kind 9") {
       _ = try scratch.open(.reader).overview(ingests: 0)
     }
   }
 
-  @Test func nullIsNoReasonToStop() throws {
+  @Test func nullDoesNotEndTheProgram() throws {
     try damage("UPDATE reading SET device_time = NULL")
     try expect("\(Self.reading): device_time is NULL") {
       _ = try scratch.open(.reader).reading(at: "r1.smbg.time\(Make.noon).56.0")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// A stretch of every year up to such a time took 21 GB.
+  /// Periods for every year up to such a time took 21 GB.
   @Test(arguments: [
     (
       "UPDATE series SET last_time = 9223372036854775807",
@@ -136,7 +136,7 @@ import Testing
     ),
     ("UPDATE reading SET device_time = 9e17", "reading (series 1, position \(Make.noon)): year is NULL"),
   ])
-  func noChangeOfZoneCountsTheYearsOfAnImpossibleTime(_ sql: String, _ reason: String) throws {
+  func aChangeOfZoneDoesNotProcessAllYearsToAnImpossibleTime(_ sql: String, _ reason: String) throws {
     try damage(sql)
     if sql.contains("reading") { try scratch.damage("UPDATE series SET first_time = -20000000000") }
     try expect(reason) {
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  /// What no way into a store takes is refused by the file itself, for any program.
+  /// Values that no command stores are refused by the file itself, for any program.
   @Test(arguments: [
     "UPDATE ingest SET started_at = -9223372036854775808", "UPDATE ingest SET finished_at = 1 << 40",
     "UPDATE series SET last_time = 1 << 60", "UPDATE series SET first_time = last_time + 1",
@@ -167,7 +167,7 @@ import Testing
   @Test(arguments: [
     ("offset_source = 9", "unknown offset_source 9"), ("kind = 'X9'", "unknown kind"),
   ])
-  func noUploadGuessesWhatARecordIs(_ change: String, _ reason: String) throws {
+  func anUploadDoesNotGuessAnUnknownKindOfRecord(_ change: String, _ reason: String) throws {
     try damage("UPDATE record SET \(change), guid = 'x'")
     try expect("record (guid \"x\"): \(reason)") {
       try scratch.open(.sync).sync { _ = try $0.record("x") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The queue of what is to be fetched.
+/// Tests the queue of downloads.
 @Suite struct DownloadQueueTests {
   private let scratch: ScratchStore
 
@@ -21,7 +21,7 @@ import Testing
     try scratch.open(.sync).sync { try $0.nextDownload(except: done) }
   }
 
-  @Test func whatIsMoreUrgentGoesFirstAndEqualOnesGoInTheirOrder() throws {
+  @Test func urgentDownloadsGoFirstAndEqualOnesInTheirOrder() throws {
     try add(.readings(from: .min, until: 5), .idle)
     try add(.record("a"), .changed)
     try add(.record("b"), .changed)
@@ -31,13 +31,13 @@ import Testing
     ]
     #expect(try subjects() == expected)
     #expect(try next()?.subject == .attachment("d"))
-    // A person asks for something while the run is at work: it is next.
+    // A person asks for a download while the run is active: it is next.
     let first = try #require(try next())
     try add(.logbook, .waiting)
     #expect(try next(except: [first.id])?.subject == .logbook)
   }
 
-  @Test func everySubjectIsKeptAsItIs() throws {
+  @Test func everySubjectIsStoredUnchanged() throws {
     let subjects: [DownloadSubject] = [
       .logbook, .changes, .records, .readings(from: .min, until: .max), .readings(from: -5, until: 7),
       .record("a"), .attachment("d"),
@@ -46,7 +46,7 @@ import Testing
     #expect(try self.subjects() == subjects)
   }
 
-  @Test func whatIsQueuedTwiceIsThereOnceWithTheHigherPriority() throws {
+  @Test func aDownloadQueuedTwiceHasOneRowWithTheHigherPriority() throws {
     try add(.record("a"), .idle)
     try add(.record("b"), .idle)
     try add(.record("a"), .waiting)
@@ -56,7 +56,7 @@ import Testing
     #expect(queue.map(\.priority) == [.waiting, .idle])
   }
 
-  @Test func whatIsCancelledIsNotFetchedAndItsRangeIsNoLongerPinned() throws {
+  @Test func aCancelledDownloadIsNotFetchedAndItsRangeIsUnpinned() throws {
     try add(.record("a"), .waiting)
     try add(.readings(from: 1, until: 2), .changed, isPinned: true)
     let ids = try scratch.open(.reader).downloads().map(\.id)
@@ -67,7 +67,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM pinned") == 0)
   }
 
-  @Test func theRecordsCanBeLeftOutUntilTheyAreDemanded() throws {
+  @Test func theRecordsCanBeLeftOutUntilTheyAreRequested() throws {
     try connect()
     let store = try scratch.open(.sync)
     try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
@@ -78,7 +78,7 @@ import Testing
     let records = try #require(try store.downloads().first { $0.subject == .records })
     try scratch.open(.editor).cancelDownloads([records.id])
     #expect(try !subjects().contains(.records))
-    // What others change comes all the same, and what is missing is no difference.
+    // Changes of others are still fetched, and missing records are not reported as differences.
     #expect(try store.sync { try $0.cursor() } == "m")
     #expect(try leavesOut() && store.sync { try $0.unfetched() }.includesRecords)
     try store.sync { try $0.queueHistory(at: 10) }
@@ -123,7 +123,7 @@ import Testing
     #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
   }
 
-  @Test func aRangeThatAPersonTakesBackLeavesTheHistoryAsItWas() throws {
+  @Test func aCancelledRangeLeavesTheHistoryAsItWas() throws {
     try connect()
     let store = try scratch.open(.sync)
     try add(.readings(from: .min, until: 500), .waiting)
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func aPinnedRangeIsListedAndTakenOffWithoutADownload() throws {
+  @Test func aPinnedRangeIsListedAndUnpinnedWithoutADownload() throws {
     try add(.readings(from: 1, until: 2), .idle, isPinned: true)
     try add(.readings(from: 0, until: 9), .idle, isPinned: true)
     let editor = try scratch.open(.editor)
@@ -154,7 +154,7 @@ import Testing
     #expect(try subjects().count == 2)
   }
 
-  @Test func whatWasRefusedWaitsForARetry() throws {
+  @Test func aRefusedDownloadIsTriedAgainOnlyOnRetry() throws {
     try add(.record("a"), .waiting)
     try scratch.open(.sync).sync { store in
       try store.refuse(try #require(try store.nextDownload(except: [])), reason: "no such record")
@@ -168,7 +168,7 @@ import Testing
     #expect(throws: Failure.self) { try scratch.open(.editor).retryDownloads([99]) }
   }
 
-  @Test func everythingComesWithThePinnedAndTheRecentFirst() throws {
+  @Test func pinnedAndRecentRangesAreFetchedFirst() throws {
     try add(.readings(from: 1, until: 2), .idle, isPinned: true)
     try connect()
     try scratch.open(.sync).sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
@@ -182,7 +182,7 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.cursor() } == "m")
   }
 
-  @Test func historyThatIsFetchedOnDemandWaitsForTheDemand() throws {
+  @Test func historyOnDemandIsFetchedOnlyOnRequest() throws {
     try connect()
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
     let store = try scratch.open(.sync)
@@ -196,7 +196,7 @@ import Testing
     #expect(try subjects().count == 3)
   }
 
-  @Test func anotherLogbookFindsAnEmptyQueue() throws {
+  @Test func anotherLogbookStartsWithAnEmptyQueue() throws {
     try connect()
     try add(.record("a"), .waiting)
     try connect("other", isNewRemote: true)

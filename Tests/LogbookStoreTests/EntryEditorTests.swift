@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Readings and records that a person types at once.
+/// Tests entries of readings and records that a person types together.
 @Suite struct EntryEditorTests {
   private let scratch: ScratchStore
   private let now: Int64 = 1_800_000_000
@@ -38,7 +38,7 @@ import Testing
     return try #require(try editor().add([entry]).first)
   }
 
-  /// The values and amounts that lists show.
+  /// The values and amounts in lists.
   private func shown() throws -> [String] {
     var all: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -60,7 +60,7 @@ import Testing
     return outcome
   }
 
-  @Test func anEntryIsOneStepOfUndoAndRedo() throws {
+  @Test func anEntryIsOneStepForUndoAndRedo() throws {
     try add(6.1, grams: 45)
     for _ in 0..<2 {
       #expect(try shown() == ["6.1", #"{"carbs":45}"#])
@@ -72,7 +72,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  @Test func whatBelongsToTheEntryIsUndoneWithItAndOnce() throws {
+  @Test func theRecordsOfAnEntryAreUndoneWithItAndOnce() throws {
     var dose = RecordDraft(
       kind: .insulin, at: DeviceTime(seconds: Make.noon),
       placement: Placement(utcOffset: 7200, source: .zone),
@@ -84,13 +84,13 @@ import Testing
     #expect(try shown() == [])
     #expect(try scratch.rows("SELECT version, deleted FROM record ORDER BY guid") == ["2 1", "2 1"])
     _ = try step(.redo)
-    // A dose that was changed since keeps its meal.
+    // A dose that was edited since keeps its meal.
     _ = try RecordEditor(scratch.open(.editor), at: now).edit(other) { $0.fields["units"] = .number(5) }
     let first = try #require(try scratch.open(.reader).actions(limit: 9).last)
     #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])
   }
 
-  @Test func eachUndoGoesOneStepBackThroughEntriesAndHiding() throws {
+  @Test func eachUndoGoesBackOneStepThroughEntriesAndHiding() throws {
     try add(6.1)
     try add(7.2, tick: 2)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
@@ -105,8 +105,8 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
-  /// Somebody said since that it is hidden, or shown whatever else hides it.
-  @Test func whatSomebodyHidSinceIsLeft() throws {
+  /// A withdrawal was added since that hides it, or that shows it whatever else hides it.
+  @Test func readingsHiddenSinceAreLeftAsTheyAre() throws {
     try add(6.1)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
@@ -114,7 +114,7 @@ import Testing
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left.count == 1)
   }
 
-  @Test func theSameEntryAgainIsKnownAndLeavesNoStep() throws {
+  @Test func aRepeatedEntryIsKnownAndAddsNoStep() throws {
     #expect(try add(6.1, grams: 45).isNew)
     #expect(try !add(6.1, grams: 45).isNew)
     #expect(try scratch.open(.reader).actions(limit: 9).count == 1)
@@ -128,7 +128,7 @@ import Testing
     #expect(try shown() == ["6.1"])
   }
 
-  @Test func ofSeveralEntriesAllOrNoneAreStored() throws {
+  @Test func eitherAllOrNoneOfSeveralEntriesAreStored() throws {
     try add(6.1)
     let entries = [
       TypedEntry(readings: [(reading(7, tick: 2), .typed)]),
@@ -152,11 +152,11 @@ import Testing
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
     #expect(try step(.redo).left == [])
     #expect(try shown() == ["7.3", #"{"carbs":50}"#])
-    // The next correction is of the corrected entry.
+    // The next correction applies to the corrected entry.
     #expect(try scratch.open(.reader).lastEntry()?.readings.map(\.measurement) == [Make.millimoles(7.3)])
   }
 
-  @Test func aCorrectionOfTheMealAloneStillKnowsTheReading() throws {
+  @Test func aCorrectionOfOnlyTheMealKeepsTheReadingInTheEntry() throws {
     try add(6.1, grams: 45)
     let entry = try #require(try scratch.open(.reader).lastEntry())
     var revision = EntryRevision()
@@ -170,7 +170,7 @@ import Testing
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
   }
 
-  @Test func typedReadingsAreNoImport() throws {
+  @Test func typedReadingsDoNotCountAsAnImport() throws {
     try add(6.1)
     let store = try scratch.open(.reader)
     #expect(try store.ingests(limit: 9).map(\.format) == [])
@@ -178,13 +178,13 @@ import Testing
     #expect(try store.lastSuccess() == nil)
     let ingest = try #require(try store.lastEntry()?.readings.first?.ingest)
     #expect(throws: Failure.self) { try store.undoCounts(of: ingest) }
-    // A further one belongs to the same ingest.
+    // A further reading belongs to the same ingest.
     try add(7, tick: 2)
     #expect(try scratch.rows("SELECT format, counts FROM ingest") == [#"typed {"new":2}"#])
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func anUndoneImportHidesNothingThatWasTyped() throws {
+  @Test func anUndoneImportHidesNoTypedReading() throws {
     try add(6.1)
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.millimoles(6.1))]))
     let store = try scratch.open(.editor)
@@ -192,21 +192,21 @@ import Testing
     #expect(try shown() == ["6.1"])
   }
 
-  /// Ticks of typed readings are random: their order says nothing of the hour that a zone repeats.
-  @Test func twoTypedReadingsOfARepeatedHourStayInItsFirstPass() throws {
+  /// Ticks of typed readings are random, so their order shows nothing about a repeated hour.
+  @Test func typedReadingsOfARepeatedHourStayInItsFirstOccurrence() throws {
     let later = TypedEntry(readings: [(reading(6, tick: 1, at: Make.repeated + 1500), .typed)])
     let earlier = TypedEntry(readings: [(reading(7, tick: 2, at: Make.repeated - 1500), .typed)])
     _ = try editor().add([later, earlier])
     #expect(try scratch.rows("SELECT derived_offset, offset_source FROM reading") == ["7200 3", "7200 3"])
   }
 
-  @Test func theSeriesOfTypedReadingsIsNoneOfInstants() throws {
+  @Test func theSeriesOfTypedReadingsHasNoInstants() throws {
     try add(6.1)
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }
 }
 
-/// Short ids of readings.
+/// Tests short ids of readings.
 @Suite struct ShortReadingIDTests {
   private let scratch: ScratchStore
 
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func theLastDigitsAreNeededOnlyWhereTheTimeIsNotEnough() throws {
+  @Test func theLastDigitsAreNeededOnlyIfTheTimeIsNotUnique() throws {
     try ingest([
       Make.reading(.smbg, Make.milligrams(110)), Make.reading(.smbg, Make.milligrams(150)),
       Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 60),
@@ -257,12 +257,12 @@ import Testing
   @Test(arguments: [
     "r1mry458", "r1mry458zz", "rrrrrrrr", "r", "", "r1mry45", "r1mry458u0", "1mry458za", "r1.smbg",
   ])
-  func otherTextsNameNoReading(_ text: String) throws {
+  func otherTextsIdentifyNoReading(_ text: String) throws {
     try ingest([Make.reading(.smbg, Make.milligrams(110))])
     #expect(try scratch.open(.reader).reading(at: text) == nil)
   }
 
-  @Test func aReadingBefore1970HasItsAddress() throws {
+  @Test func aReadingBefore1970HasItsAddressAsId() throws {
     try ingest([Make.reading(.smbg, Make.milligrams(110), at: -5)])
     let reading = try #require(try all().first)
     #expect(reading.shortID == reading.address)

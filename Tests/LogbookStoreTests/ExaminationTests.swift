@@ -8,7 +8,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What can be seen of a store without writing to it.
+/// Tests the examination of a store without writing to it.
 @Suite struct ExaminationTests {
   private let scratch: ScratchStore
 
@@ -21,7 +21,7 @@ import Testing
     try StoreExaminer(path: scratch.path).examine(isDeep: isDeep)
   }
 
-  /// Changes the store behind the program's back.
+  /// Changes the store without the program.
   private func execute(_ sql: String) throws {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
@@ -36,7 +36,7 @@ import Testing
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: scratch.folder.appending(path: $0))) })
   }
 
-  @Test(arguments: [false, true]) func nothingIsWrongWithANewStoreAndNothingIsWritten(_ isDeep: Bool) throws {
+  @Test(arguments: [false, true]) func aNewStoreHasNoFindingsAndNothingIsWritten(_ isDeep: Bool) throws {
     let before = try files()
     let found = try #require(try examine(isDeep: isDeep))
     #expect(found.damage == [] && found.changedSchema == [] && found.remote == nil)
@@ -45,7 +45,7 @@ import Testing
     #expect(try files() == before)
   }
 
-  @Test func aStoreThatIsInUseIsReadWithItsLog() throws {
+  @Test func aStoreInUseIsReadWithItsLog() throws {
     let store = try scratch.open(.sync)
     let access = RemoteAccess(
       kind: "glucoport", url: "https://host.example", token: .file("/token"), authorities: "/ca.pem",
@@ -60,7 +60,7 @@ import Testing
     #expect(try examine()?.remote == nil)
   }
 
-  /// SQLite has no checksums: one bit of a value, or of a note, is seen by nothing but a second copy.
+  /// SQLite has no checksums, so only a second copy shows one changed bit of a value or of a note.
   @Test(arguments: [
     (
       "UPDATE reading SET value = 101",
@@ -73,14 +73,16 @@ import Testing
     ("DELETE FROM reading", "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)", 1, 0),
     ("UPDATE record SET fields = replace(fields, 'one', 'two'), guid = 'x'", "record (guid x)", 0, 1),
   ])
-  func aCopyShowsWhatTheDiskAltered(_ sql: String, _ name: String, _ missing: Int, _ differing: Int) throws {
+  func aCopyShowsValuesThatTheDiskAltered(_ sql: String, _ name: String, _ missing: Int, _ differing: Int)
+    throws
+  {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     try scratch.ingest(Make.batch([Make.record(["text": .text("one")], kind: .note, sourceID: "1")]))
     let copy = scratch.folder.appending(path: "copy.db").path
     try scratch.damage("UPDATE record SET guid = 'x' WHERE kind = 'note'")
     try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
-    // What came since is no difference.
+    // Later readings and records are not reported as differences.
     try scratch.damage(
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields) VALUES ('y', 'note', 1, 0, 0, '{}')"
     )
@@ -97,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func withoutAStoreThereIsNothingToSee() throws {
+  @Test func withoutAStoreThereAreNoFindings() throws {
     #expect(try StoreExaminer(path: scratch.path + "x").examine(isDeep: true) == nil)
     let empty = scratch.folder.appending(path: "empty.db").path
     try Data().write(to: URL(filePath: empty))
@@ -111,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aTableWhoseKeyHasAnotherOrderThanItsColumnsIsNotDamaged(_ isDeep: Bool) throws {
+  func aKeyWithAnotherOrderThanTheColumnsIsNotDamage(_ isDeep: Bool) throws {
     try execute(
       """
       CREATE TABLE other (number INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (name, number)) WITHOUT ROWID;
@@ -121,7 +123,7 @@ import Testing
     #expect(try examine(isDeep: isDeep)?.damage == [])
   }
 
-  @Test func aPageThatWasOverwrittenIsFound() throws {
+  @Test func anOverwrittenPageIsFound() throws {
     let size = try #require(try FileManager.default.attributesOfItem(atPath: scratch.path)[.size] as? Int)
     let file = try FileHandle(forUpdating: URL(filePath: scratch.path))
     for page in 1..<(size / Configuration.pageSize) {
@@ -137,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: ["junk that is long enough to be looked at as a header of SQLite", ""])
-  func anotherFileIsNoStore(_ text: String) throws {
+  func anotherFileIsNotAStore(_ text: String) throws {
     let path = scratch.folder.appending(path: "other.db").path
     if text.isEmpty {
       try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b)") }
@@ -155,14 +157,14 @@ import Testing
     #expect(failure?.category == .configuration && failure?.message.contains(remedy) == true)
   }
 
-  @Test func aTriggerThatIsGoneOrChangedIsFound() throws {
+  @Test func aMissingOrChangedTriggerIsFound() throws {
     try execute("DROP TRIGGER blob_stays")
     #expect(try examine()?.changedSchema == ["trigger blob_stays"])
     try execute("CREATE TRIGGER blob_stays BEFORE DELETE ON blob BEGIN SELECT 1; END")
     #expect(try examine()?.changedSchema == ["trigger blob_stays"])
   }
 
-  @Test func aTableOfAnotherProgramIsNoFault() throws {
+  @Test func aTableOfAnotherProgramIsNotReported() throws {
     try execute("CREATE TABLE mine (a)")
     #expect(try examine()?.changedSchema == [])
   }
@@ -197,7 +199,7 @@ import Testing
     #expect(try examine(isDeep: true)?.deep?.wrongContents == count)
   }
 
-  @Test func whatNeedsAPersonIsCounted() throws {
+  @Test func itemsThatNeedAPersonAreCounted() throws {
     try execute(
       """
       INSERT INTO ingest (source, format, started_at) VALUES ('a', 'b', 1);

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// What a program that is not glucoport does to a store: SQLite as it opens a file by itself, without recursive triggers
-/// and without foreign keys.
+/// Tests what another program than glucoport can do to a store: SQLite with its defaults, without recursive
+/// triggers and without foreign keys.
 @Suite struct ForeignProgramTests {
   private let scratch: ScratchStore
 
@@ -28,13 +28,13 @@ import Testing
   }
 
   private static let digest = String(repeating: "a", count: 64)
-  /// SQLITE_CONSTRAINT_TRIGGER: a trigger refused the statement, and no constraint.
+  /// SQLITE_CONSTRAINT_TRIGGER: a trigger refused the statement, not a constraint.
   private static let refusedByTrigger: Int32 = 1811
 
-  /// Tables whose rows stay, each with the columns that another program may write.
+  /// Tables with protected rows, each with the columns that another program may write.
   private static let lasting: [String: Set<String>] = [
     "reading": ["uploaded", "derived_offset", "offset_source", "zone"],
-    // An edit raises the version; what the columns of sync hold is for the program to know.
+    // An edit increases the version. Only the program knows valid values for the columns of sync.
     "record": [
       "utc_offset", "offset_source", "edited_at", "version_synced", "sent_version", "sent", "revision",
       "base",
@@ -55,7 +55,7 @@ import Testing
     "blob_part": [],
   ]
 
-  /// Tables of settings, of queues and of what follows from others.
+  /// Tables of settings, of queues, and of data that is derived from other tables.
   private static let free: Set<String> = [
     "pending_range", "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer",
     "download",
@@ -67,7 +67,7 @@ import Testing
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 
-  /// Runs statements on a connection of its own; gives the code and the message of a refusal.
+  /// Runs statements on a separate connection. Returns the code and the message of an error.
   private func bare(_ sql: String) throws -> (code: Int32, message: String)? {
     var connection: OpaquePointer?
     try #require(sqlite3_open_v2(scratch.path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
@@ -76,7 +76,7 @@ import Testing
     return (sqlite3_extended_errcode(connection), String(cString: sqlite3_errmsg(connection)))
   }
 
-  /// Everything in the lasting tables.
+  /// The content of all protected tables.
   private func content() throws -> [String] {
     try Self.lasting.keys.sorted().flatMap { table in
       let columns = try columns(table)
@@ -99,12 +99,13 @@ import Testing
     #expect(try content() == before, "\(sql)", sourceLocation: location)
   }
 
-  @Test func everyTableIsEitherLastingOrFree() throws {
+  @Test func everyTableIsEitherProtectedOrFree() throws {
     let names = try scratch.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
     #expect(Set(names) == Set(Self.lasting.keys).union(Self.free))
   }
 
-  @Test(arguments: lasting.keys.sorted()) func aLastingRowIsNeitherDeletedNorReplaced(_ table: String) throws
+  @Test(arguments: lasting.keys.sorted()) func aProtectedRowIsNeitherDeletedNorReplaced(_ table: String)
+    throws
   {
     let names = try columns(table).map { $0 == "hex(bytes)" ? "bytes" : $0 }
     let list = names.joined(separator: ", ")
@@ -121,7 +122,8 @@ import Testing
       """)
   }
 
-  @Test(arguments: lasting.keys.sorted()) func whatIdentifiesALastingRowNeverChanges(_ table: String) throws {
+  @Test(arguments: lasting.keys.sorted()) func theIdentityOfAProtectedRowNeverChanges(_ table: String) throws
+  {
     let free = Self.lasting[table] ?? []
     for (name, type) in try types(table) where !free.contains(name) {
       let other =
@@ -144,7 +146,7 @@ import Testing
     }
   }
 
-  /// The number of a row has two names, and a trigger of one does not fire for the other.
+  /// The number of a row has two names, and a trigger for one does not fire for the other.
   @Test(arguments: ["device", "series", "ingest", "requeue", "blob_part"])
   func theNumberOfARowNeverChanges(_ table: String) throws {
     try expectRefusal("UPDATE \(table) SET rowid = rowid + 100")
@@ -159,7 +161,7 @@ import Testing
     "REPLACE INTO blob_part (rowid, digest, start, bytes) SELECT rowid, 'b', 0, x'00' FROM blob_part",
     "INSERT INTO blob_part (digest, start, bytes) SELECT digest, 2, x'00' FROM blob",
   ])
-  func aRowOfTheSameIdentityIsRefused(_ sql: String) throws { try expectRefusal(sql) }
+  func aRowWithTheSameIdentityIsRefused(_ sql: String) throws { try expectRefusal(sql) }
 
   @Test(arguments: [
     "UPDATE device SET firmware = '2', model = 'Other' WHERE serial <> ''",
@@ -172,7 +174,7 @@ import Testing
       derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading
     """,
   ])
-  func whatMayChangeChanges(_ sql: String) throws {
+  func changeableColumnsCanChange(_ sql: String) throws {
     let refusal = try bare(sql)
     #expect(refusal == nil, "\(sql): \(refusal?.message ?? "")")
   }
@@ -185,7 +187,7 @@ import Testing
     Make.batch((0..<count).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + 300 + $0 * 300) })
   }
 
-  @Test func anImportOfManyReadingsLeavesTheRuleInTheStore() throws {
+  @Test func afterAnImportOfManyReadingsTheStoreHasTheRule() throws {
     let counts = try scratch.ingest(many(5000))
     #expect(counts.newReadings == 5000)
     try expectRefusal(Self.replacement)
@@ -193,7 +195,7 @@ import Testing
     try expectRefusal(Self.replacement)
   }
 
-  @Test func anImportThatFailsLeavesTheRuleInTheStore() throws {
+  @Test func afterAFailedImportTheStoreHasTheRule() throws {
     struct Interruption: Error {}
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     for isAtomic in [true, false] {
@@ -208,8 +210,8 @@ import Testing
     }
   }
 
-  /// While the import's transaction leaves the rule out, another connection has it.
-  @Test func anotherProgramSeesTheRuleDuringAnImport() throws {
+  /// While the import's transaction has dropped the rule, another connection still has it.
+  @Test func anotherProgramHasTheRuleDuringAnImport() throws {
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try scratch.open().ingest(source, isAtomic: true) { writer in
       try writer.write(many(3000))

@@ -16,8 +16,8 @@ import Testing
     return counts
   }
 
-  /// A count that the sum leaves out is one that a folder's summary lacks.
-  @Test func everyCountIsInTheSum() {
+  /// If the sum lacks a count, a folder's summary lacks it, too.
+  @Test func theSumIncludesEveryCount() {
     var sum = Self.counts
     sum += Self.counts
     let pairs = zip(Mirror(reflecting: Self.counts).children, Mirror(reflecting: sum).children)
@@ -32,7 +32,7 @@ import Testing
     #expect(sum.firstTime == 100 && sum.lastTime == 200)
   }
 
-  @Test func theSumSpansAllTimesAndNames() {
+  @Test func theSumIncludesAllTimesAndNames() {
     var sum = IngestCounts()
     sum += IngestCounts()
     #expect(sum == IngestCounts())

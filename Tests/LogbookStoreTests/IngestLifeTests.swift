@@ -23,11 +23,11 @@ import Testing
         throw Interruption()
       }
     }
-    // The connection goes on after the failure.
+    // The connection is usable after the failure.
     #expect(try store.overview(ingests: 1).records == (isAtomic ? 0 : 1))
   }
 
-  @Test func anAtomicIngestLeavesNothingWhenItThrows() throws {
+  @Test func anAtomicIngestThatThrowsLeavesNothing() throws {
     try interrupt(isAtomic: true)
     for table in ["ingest", "reading", "record", "rejection", "device", "series", "revision"] {
       #expect(try scratch.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
@@ -37,7 +37,7 @@ import Testing
         == 1)
   }
 
-  @Test func whatIsNotTakenIsCountedByItsReason() throws {
+  @Test func rejectedItemsAreCountedByReason() throws {
     var batch = Make.batch([Make.reading(.cbg, Make.milligrams(100))])
     batch.rejections = ["no value", "no date", "no value"].map { Rejection(line: 3, reason: $0) }
     #expect(try scratch.ingest(batch).notTaken == ["no value": 2, "no date": 1])
@@ -45,8 +45,8 @@ import Testing
     #expect(try entry.readCounts().notTaken == ["no value": 2, "no date": 1])
   }
 
-  /// A pull's documents are not taken for the same reasons as those of an export.
-  @Test func aPullCountsWhatItDoesNotTakeAndSaysItsFormat() throws {
+  /// A pull rejects documents for other reasons than an export does.
+  @Test func aPullCountsRejectedItemsAndHasItsFormat() throws {
     let store = try scratch.open(.sync)
     try store.sync { store in
       let counts = ["no date": 1, "a value of 10–1000": 2]
@@ -62,7 +62,7 @@ import Testing
     #expect(entry.rejected == 4 && entry.format == "glucoport")
   }
 
-  @Test func aFailedIngestSaysSoAndKeepsItsBatches() throws {
+  @Test func aFailedIngestIsMarkedAndKeepsItsBatches() throws {
     try interrupt(isAtomic: false)
     #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["failed NULL"])
     #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
@@ -71,7 +71,7 @@ import Testing
     #expect(again.knownReadings == 1)
   }
 
-  @Test func aCutInputIsATruncatedIngest() throws {
+  @Test func aTruncatedInputIsATruncatedIngest() throws {
     try scratch.ingest(end: .truncated(line: 4, detail: "cut"), digest: "d")
     try scratch.ingest(digest: "d")
     #expect(
@@ -80,7 +80,7 @@ import Testing
       ])
   }
 
-  @Test func theClocksOfAnIngestAreThereTogetherOrNotAtAll() throws {
+  @Test func eitherBothClocksOfAnIngestAreStoredOrNone() throws {
     try scratch.ingest()
     for columns in [
       "clock_meter = 1", "clock_host = 1, clock_difference = 1", "clock_meter = 1, clock_host = 1",
@@ -132,7 +132,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aReaderSeesWhatIsCommittedWhileAnIngestWrites() throws {
+  @Test func aReaderSeesCommittedItemsWhileAnIngestWrites() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "live", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: false) { writer in

@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// The page that shows the room's interface at a glance names every function that other rooms call, and none that is not there.
+/// Tests that the page about the module's interface lists every function that other modules call, and no
+/// missing one.
 @Suite struct InterfacePageTests {
   private static let room = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Sources/LogbookStore").standardizedFileURL
@@ -14,7 +15,7 @@ import Testing
       .map { try String(contentsOf: $0, encoding: .utf8) }
   }
 
-  @Test func itNamesEveryFunctionForOtherRooms() throws {
+  @Test func thePageListsEveryFunctionForOtherModules() throws {
     let declared = try Set(
       Self.sources().flatMap { $0.matches(of: /package (?:static )?func (\w+)/).map { String($0.1) } })
     let page = try String(

@@ -6,7 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// A zone that a person gives for an import: it holds for what this import brought, and for nothing else.
+/// Tests a zone that a person gives for an import: it is valid for the items of this import, and for nothing
+/// else.
 @Suite struct ItemZoneTests {
   private static let (madrid, tokyo, newYork) = ("Europe/Madrid", "Asia/Tokyo", "America/New_York")
   private let scratch: ScratchStore
@@ -16,7 +17,7 @@ import Testing
     _ = try scratch.open()
   }
 
-  /// Imports what is given, as number 1, 2, …
+  /// Imports a batch, with the numbers 1, 2, …
   private func importing(
     _ batch: IngestBatch, in name: String?, digest: String = "", before finish: () throws -> Void = {}
   ) throws -> IngestCounts {
@@ -35,7 +36,7 @@ import Testing
     return counts
   }
 
-  /// Finger sticks at these hours after noon, with a meal beside each.
+  /// Finger sticks at these hours after noon, each with a meal.
   private func batch(_ hours: [Int64], value: Double = 100, meals: Bool = true) -> IngestBatch {
     var batch = Make.batch(
       hours.map { Make.reading(.smbg, Make.milligrams(value), at: Make.noon + $0 * 3600) })
@@ -56,7 +57,7 @@ import Testing
     try scratch.open(.editor).setTimezone(LogbookZone(name: name), at: 3000)
   }
 
-  /// The offsets in hours of the readings, and of the meals, in the order of their shown times.
+  /// The offsets in hours of the readings and of the meals, in the order of their shown times.
   private func hours() throws -> [String] {
     let readings = try scratch.rows(
       "SELECT \(StoredOffset.sql()) / 3600 FROM reading ORDER BY device_time, value")
@@ -71,7 +72,7 @@ import Testing
 
   // MARK: The first import
 
-  @Test func theImportThatSetsTheBaseStatesNothingElse() throws {
+  @Test func theImportThatSetsTheBaseAddsNoStatement() throws {
     let scratch = try ScratchStore()
     let zone = try LogbookZone(name: Self.madrid)
     let input = InputZone(zone, isGiven: true, placesReadings: false)
@@ -86,11 +87,11 @@ import Testing
         try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: 2000, decisions: [])
       }
     }
-    // One that failed is repeated: it is the first all the same.
+    // A failed import that is repeated still counts as the first one.
     #expect(throws: Failure.self) { try run(batch([0]), isKilled: true) }
     try scratch.open().endFirstImport()
     try run(batch([0, 1]))
-    // A further input of the same command.
+    // Another input of the same command.
     try run(batch([2]))
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == 0)
     try scratch.open().endFirstImport()
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func aBaseThatAPersonSetIsThatOfNoImport() throws {
+  @Test func aBaseThatAPersonSetBelongsToNoImport() throws {
     let scratch = try ScratchStore()
     let store = try Store.openOrCreate(
       path: scratch.path, role: .editor, zone: LogbookZone(name: Self.tokyo), isForImport: true)
@@ -113,7 +114,7 @@ import Testing
 
   // MARK: What a statement holds
 
-  @Test func aStatedZoneThatIsTheBaseStaysWhenTheBaseChanges() throws {
+  @Test func aStatedZoneIsKeptWhenTheBaseChangesFromThatZone() throws {
     _ = try importing(batch([0, 1]), in: Self.madrid)
     _ = try importing(batch([2], value: 90), in: nil)
     #expect(try hours() == ["2 2 2", "2 2 2"])
@@ -122,7 +123,7 @@ import Testing
     #expect(try hours() == ["2 2 -4", "2 2 -4"])
   }
 
-  @Test func aJourneyThatSaysWhatHoldsStaysWhenTheBaseChanges() throws {
+  @Test func aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges() throws {
     _ = try importing(batch([0, 24]), in: nil)
     let journey = ZonePeriod(
       guid: Digest.uuid(of: ["p"]), from: DeviceTime(seconds: Make.noon + 3600), until: nil,
@@ -133,14 +134,14 @@ import Testing
     #expect(try hours() == ["9 2", "9 2"])
   }
 
-  /// A friend's file of a device without a serial number is a file of the same device.
-  @Test func anotherImportOfTheSameDeviceDoesNotMove() throws {
+  /// A friend's file of a device without a serial number counts as a file of the same device.
+  @Test func anotherImportOfTheSameDeviceKeepsItsOffsets() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     _ = try importing(batch([1, 3], value: 90), in: Self.tokyo)
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
     let undone = try undo(2)
     #expect([undone.readings, undone.records] == [2, 2])
-    // What is hidden is in the base zone again, as all else is.
+    // The hidden items are in the base zone again, like all others.
     #expect(try hours() == ["2 2 2 2 2", "2 2 2 2 2"])
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
     let redone = try scratch.open(.editor).redo(2, at: 5001)
@@ -148,7 +149,7 @@ import Testing
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 
-  @Test func theSameInputInAnotherZoneStoresNothingAndItsZoneGoesWithIt() throws {
+  @Test func theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone() throws {
     let input = batch([0, 1])
     _ = try importing(input, in: Self.tokyo)
     let rows = try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'")
@@ -158,7 +159,7 @@ import Testing
     #expect([counts.knownReadings, counts.knownRecords] == [2, 2])
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'") == rows)
     #expect(try hours() == ["-4 -4", "-4 -4"])
-    // Without a zone the same rows say nothing against it.
+    // An import of the same rows without a zone does not change it.
     _ = try importing(input, in: nil)
     #expect(try hours() == ["-4 -4", "-4 -4"])
     let undone = try undo(2)
@@ -172,7 +173,7 @@ import Testing
     #expect(try hours() == ["2 2", "2 2"])
   }
 
-  @Test func theSameInputInTheSameZoneIsStatedOnceAndUntilBothAreUndone() throws {
+  @Test func theSameInputInTheSameZoneIsStatedOnceUntilBothAreUndone() throws {
     let input = batch([0, 1])
     for _ in 0..<3 { _ = try importing(input, in: Self.tokyo) }
     #expect(try statements() == 1)
@@ -181,7 +182,8 @@ import Testing
     #expect(try hours() == ["9 9", "9 9"])
     _ = try undo(2)
     #expect(try hours() == ["2 2", "2 2"])
-    // With a further row it is stated whole: of two stores that do so the later one wins for all of it.
+    // With a further row, everything is stated again. Of two stores that do so, the later one has priority
+    // for all of it.
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try statements() == 2)
     #expect(try hours() == ["9 9 9", "9 9 9"])
@@ -193,7 +195,7 @@ import Testing
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
     #expect(try importing(batch([0]), in: Self.tokyo).keptRecords == 1)
     #expect(try hours() == ["9", "9"])
-    // An edit places the record like everything else that writes it.
+    // An edit uses the same offset as every other write of the record.
     _ = try RecordEditor(scratch.open(.editor), at: 7).edit(guid) { $0.fields["carbs"] = .number(8) }
     #expect(try hours() == ["9", "9"])
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
@@ -206,7 +208,7 @@ import Testing
     #expect(try !undo(1).changesZone)
   }
 
-  @Test func whatAnInterruptedImportStoredHasItsZone() throws {
+  @Test func theItemsOfAnInterruptedImportHaveItsZone() throws {
     #expect(throws: Failure.self) {
       _ = try importing(batch([0]), in: Self.tokyo) { throw Failure(.temporary, "interrupted") }
     }
@@ -215,7 +217,7 @@ import Testing
 
   // MARK: Precedence
 
-  @Test func aLaterPeriodOfTheDeviceWinsAndAJourneyDoesNot() throws {
+  @Test func aLaterPeriodOfTheDeviceHasPriorityAndOneForAllDevicesNot() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     func add(_ zone: String, devices: Set<String>, _ madeAt: Int64) throws {
       let period = ZonePeriod(
@@ -229,7 +231,7 @@ import Testing
     let device = ReadingIdentity.text(of: Make.device)
     try add("Asia/Kolkata", devices: [device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
-    // A statement that is made later still wins, and a period of the device that was there does not.
+    // A later statement has priority, and an earlier period of the device has not.
     _ = try importing(batch([1]), in: Self.tokyo)
     #expect(try hours() == ["9 9 9", "9 9 9"])
     try add("Asia/Kolkata", devices: [device], 9002)
@@ -240,7 +242,7 @@ import Testing
     #expect(try hours() == ["9 9 9", "9 9 9"])
   }
 
-  @Test func aStatementPlacesWhatComesLater() throws {
+  @Test func aStatementAppliesToLaterReadings() throws {
     let identity = ReadingIdentity(
       Make.reading(.smbg, Make.milligrams(100), at: Make.noon + 3600), Make.device)
     let food = Digest.uuid(of: ["record", "test", "100 1"])
@@ -268,7 +270,7 @@ import Testing
 
   // MARK: Size
 
-  @Test func aStatementOfManyItemsIsInPartsOfOneZone() throws {
+  @Test func aStatementOfManyItemsIsSplitIntoRecordsOfOneZone() throws {
     let devices = (0..<250).map { Device(vendor: "Test", model: "M", serial: "N\($0)", format: "test") }
     var input = Make.batch(
       (0..<250).map { Make.reading(.smbg, Make.milligrams(100), device: Int32($0)) }, devices: devices)
@@ -285,7 +287,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
   }
 
-  @Test func ticksSettleTheRepeatedHourOfAStatedZone() throws {
+  @Test func ticksDecideTheRepeatedHourOfAStatedZone() throws {
     _ = try setBase(Self.tokyo)
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     let night = (Int64(-24)..<48).map { step in
@@ -301,7 +303,7 @@ import Testing
 
   // MARK: What this system does not know
 
-  @Test func aZoneThatThisSystemDoesNotKnowMovesNothingUntilItDoes() throws {
+  @Test func anUnknownZoneChangesNoOffsetUntilTheSystemKnowsIt() throws {
     _ = try importing(batch([0]), in: Self.tokyo)
     try scratch.open(.editor).write {
       try $0.execute(
@@ -312,7 +314,7 @@ import Testing
     }
     #expect(try hours() == ["2", "2"])
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones == ["Mars/Olympus"])
-    // As the next version of the system's zone data would have it.
+    // As with the next version of the system's zone data.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What is kept of withdrawals from one batch of an import to the next.
+/// Tests the withdrawals that are kept from one batch of an import to the next.
 @Suite struct KnownWithdrawalsTests {
   private let scratch: ScratchStore
 
@@ -43,8 +43,8 @@ import Testing
     #expect(try withdrawn() == 100)
   }
 
-  /// Between two batches, or taken back with a transaction: what is kept never outlives what it was read from.
-  @Test func whatOthersWithdrawBetweenBatchesCountsForTheNext() throws {
+  /// Withdrawn between two batches, or rolled back: the kept withdrawals never outlive their source.
+  @Test func withdrawalsByOthersBetweenBatchesApplyToTheNext() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     #expect(try undo(1).readings == 10)
     let device = Make.device
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func whatARolledBackTransactionSaidIsForgotten() throws {
+  @Test func withdrawalsOfARolledBackTransactionAreForgotten() throws {
     struct Interruption: Error {}
     let (known, point) = (KnownWithdrawals(), SeriesPoint(position: Make.noon, valueBucket: 0, occurrence: 0))
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
@@ -87,8 +87,8 @@ import Testing
     #expect(known.decodings == 2)
   }
 
-  /// A further list would leave out the largest one, and show again what that hides.
-  @Test func anUndoBeyondWhatCountsIsRefusedUntilOneThatIsUndoneMakesRoom() throws {
+  /// A further list would exclude the largest one, and its readings would be visible again.
+  @Test func anUndoBeyondTheLimitIsRefusedUntilARedoMakesSpace() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     let store = try scratch.open(.editor)
     let groups = (0..<SeriesVisibility.maxListedPoints / PointRuns.maxPoints).map {

@@ -8,7 +8,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// The order of a listing, held against the definition: all readings that pass, sorted by instant and identity.
+/// Compares the order of a listing with the definition: all readings that pass, sorted by instant and
+/// identity.
 @Suite struct ListingOrderTests {
   private static let devices = (0..<4).map {
     Device(vendor: "Test", model: "Meter", serial: "S\(3 - $0)", format: "test")
@@ -79,7 +80,8 @@ import Testing
 
   // MARK: Readings
 
-  /// Readings of some days around the change, many of them at the same instants, with offsets from all over the world.
+  /// Readings of some days around the change, many of them at the same instants, with offsets from all over
+  /// the world.
   private static func readings(_ random: inout SeededGenerator) -> [Reading] {
     let offsets: [Int32] = [0, 3600, 7200, -43_200, 50_400, 86_399, -86_399]
     return (0..<240).map { number in
@@ -98,7 +100,8 @@ import Testing
     }
   }
 
-  /// Places some readings by what their device gives: a count, an instant, or a number as large as an instant.
+  /// Gives some readings the positions of their device: a count, an instant, or a number as large as an
+  /// instant.
   private static func place(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
     if Int.random(in: 0..<5, using: &random) > 1 { return }
     reading.positionKind = .tick
@@ -106,7 +109,7 @@ import Testing
     case 2: reading.position = (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000 + 7
     case 3: reading.position = 202_510_260_000 + Int64(number * 7919 % 240)
     case 1: reading.position = Int64(number * 7919 % 240)
-    // A count that lags behind time by an hour or so at most.
+    // A count that is late by at most about an hour.
     default:
       reading.position =
         (reading.deviceTime.seconds - change) / 900 + Int64.random(in: 1000...1004, using: &random)
@@ -150,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(3))
-  func aListIsWhatItsDefinitionSays(_ seed: UInt64) throws {
+  func aListEqualsItsDefinition(_ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 1000)
     let all = try everything()
@@ -164,9 +167,9 @@ import Testing
     }
   }
 
-  /// How many readings of counts may be held decides how they are read, and not what is listed.
+  /// The maximum number of counted readings in memory affects how they are read, but not what is listed.
   @Test(arguments: [0, 1, 30, 200, 100_000], Seeds.first(2))
-  func howManyReadingsAreHeldChangesNothing(_ maxHeld: Int, _ seed: UInt64) throws {
+  func theNumberOfReadingsInMemoryDoesNotAffectTheList(_ maxHeld: Int, _ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 3000)
     let store = try scratch.open(.reader)
@@ -181,7 +184,7 @@ import Testing
     }
   }
 
-  /// The days of all readings that pass, the newest so many.
+  /// The days of all readings that pass, at most the newest ones of the limit.
   private func expectedDays(_ filter: ItemFilter) throws -> [ReadingDay] {
     var unlimited = filter
     unlimited.newest = nil
@@ -199,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(3))
-  func theDaysAreThoseOfTheirReadings(_ seed: UInt64) throws {
+  func theDaysMatchTheirReadings(_ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 2000)
     let refused = try everything().filter { $0.refusal != nil }
@@ -212,7 +215,7 @@ import Testing
 
   /// Records around the change, many of them at the same instants, with offsets from all over the world.
   @Test(arguments: Seeds.first(3))
-  func theNewestRecordsAreWhatTheirDefinitionSays(_ seed: UInt64) throws {
+  func theNewestRecordsEqualTheirDefinition(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let records = (0..<200).map { number in
       ImportedRecord(
@@ -253,7 +256,7 @@ import Testing
     #expect(try listed(ItemFilter()).isEmpty)
   }
 
-  @Test func aLimitOfNoneListsNoneAndOfOneTheNewest() throws {
+  @Test func aLimitOf0ListsNothingAnd1TheNewest() throws {
     try scratch.ingest(
       Make.batch((0..<3).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }))
     var filter = ItemFilter()
@@ -263,7 +266,7 @@ import Testing
     #expect(try listed(filter).map(\.deviceTime.seconds) == [Make.noon + 600])
   }
 
-  /// Ten readings of a count that runs against time, then ten of another device at the same instants.
+  /// Ten readings with a count that decreases with time, then ten of another device at the same instants.
   @Test func aCountThatRunsBackwardsIsListedByTime() throws {
     let one = (0..<10).map { Make.tick(10 - $0, Double(60 + $0), at: Make.noon + $0 * 200_000) }
     let other = one.map { reading in
@@ -290,10 +293,10 @@ import Testing
     }
   }
 
-  /// Ticks as large as instants that lie as far from the shown time as an offset does, on either side, or anywhere: what the
-  /// walk along the key relies on, and what it must not rely on.
+  /// Ticks as large as instants, at the distance of an offset before or after the shown time, or anywhere.
+  /// The walk along the key must only rely on the first.
   @Test(arguments: [Int64(86_399), 86_400, 172_799, 2_000_000], Seeds.first(2))
-  func instantsBesideTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64) throws {
+  func instantsAwayFromTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let readings = Self.instants(&random, farthestSeconds: farthestSeconds)
     for start in [0, 60] {
@@ -310,8 +313,8 @@ import Testing
     }
   }
 
-  /// The first and the last tick are instants, and one between them is not: a stretch of time must not lose it.
-  @Test func aStrayBetweenInstantsIsInTheStretchOfItsTime() throws {
+  /// The first and the last tick are instants, and one between them is not: a period must not lose it.
+  @Test func aStrayBetweenInstantsIsInThePeriodOfItsTime() throws {
     let day: Int64 = 86_400
     let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
       Make.tick((Make.noon + Int64(tick) * day) * 1000, 100, at: Make.noon + Int64(shown) * day)
@@ -329,12 +332,12 @@ import Testing
     (1_000_000, -85_399, true), (1_000_000, -85_400, false), (-1, -86_400, true), (-1, 86_399, false),
     (.max, .min, false), (.min, .max, false), (0, .min, false),
   ])
-  func anInstantIsNearAShownTimeByAnyOffset(_ milliseconds: Int64, _ shown: Int64, _ isNear: Bool) {
+  func anInstantIsNearAShownTimeWithAnyOffset(_ milliseconds: Int64, _ shown: Int64, _ isNear: Bool) {
     #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
   }
 
-  /// More series than there are statements for.
-  @Test func veryManyCountedSeriesAreListedByTime() throws {
+  /// More series than there are walks for them.
+  @Test func hundredsOfCountedSeriesAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
     let readings = (0..<600).map { number in
       var reading = Make.tick(Int64(number), 100, at: Make.noon + Int64(number * 7919 % 600) * 3600)
@@ -349,8 +352,8 @@ import Testing
     }
   }
 
-  /// Numbers such as only another program gives, on both sides of those that are looked up without hashing.
-  @Test func aSeriesOfAnyNumberIsListed() throws {
+  /// Numbers that only another program assigns, on both sides of those that are looked up without hashing.
+  @Test func aSeriesWithAnyNumberIsListed() throws {
     var random = SeededGenerator(seed: 11)
     try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices))
     try scratch.damage(
@@ -371,7 +374,7 @@ import Testing
   // MARK: The hour that is repeated
 
   @Test func theRepeatedHourIsListedByInstant() throws {
-    // The last one that is shown twice is 02:59:59.
+    // The last repeated time is 02:59:59.
     let shown = [-900, 0, 1799].map { Make.repeated + $0 }
     let first = shown.map { Make.reading(.smbg, Make.milligrams(100), at: $0) }
     let second = shown.map { time in
@@ -392,7 +395,7 @@ import Testing
     (true, 100_000, 200_000, -72_800_000...372_800_000), (true, .min, .max, Int64.min...Int64.max),
     (false, .min, .max, Int64.min...Int64.max), (true, nil, -100_000, Int64.min...72_800_000),
   ])
-  func theReadingsOfAStretchLieBetweenPositions(
+  func theReadingsOfAPeriodAreBetweenTwoPositions(
     _ isInstant: Bool, _ since: Int64?, _ until: Int64?, _ positions: ClosedRange<Int64>
   ) {
     #expect(PositionSpan(isInstant: isInstant).positions(since: since, until: until) == positions)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What a look at the store costs: it grows with what is shown, and not with the store.
+/// Tests the cost of queries: it grows with the results, and not with the store.
 @Suite struct LookupCostTests {
   private let scratch: ScratchStore
 
@@ -46,7 +46,7 @@ import Testing
 
   // MARK: Plans
 
-  /// The parts of the plans of all statements that some work runs.
+  /// The steps in the plans of all statements that `work` runs.
   private func plan(_ work: (Store) throws -> Void) throws -> [String] {
     let store = try scratch.open(.reader)
     var statements: [String] = []
@@ -64,21 +64,21 @@ import Testing
     }
   }
 
-  /// What SQLite would do for a statement, whatever its parameters are.
+  /// The steps of SQLite for a statement, whatever its parameters are.
   private static func steps(of sql: String, _ database: Database) throws -> [String] {
     let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
     statement.setUncheckedArguments(StatementArguments())
     return try Row.fetchAll(statement).map { $0["detail"] }
   }
 
-  /// The parts that read all readings.
+  /// The steps that read all readings.
   private static func scans(_ plan: [String]) -> [String] {
     plan.filter {
       $0 == "SCAN r" || $0 == "SCAN reading" || $0.hasPrefix("SCAN r ") || $0.hasPrefix("SCAN reading ")
     }
   }
 
-  @Test func noLookReadsAllReadings() throws {
+  @Test func noQueryReadsAllReadings() throws {
     try fill(20)
     let looks: [(String, (Store) throws -> Void)] = [
       ("list", { try $0.forEachItem(Self.newest(5)) { _ in } }),
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aWalkAlongTheKeySortsNothing() throws {
+  @Test func aWalkAlongTheKeyNeedsNoSorting() throws {
     try fill(20)
     for isDescending in [false, true] {
       let sql = PartitionWalk.sql(ItemFilter(), ListOrder(isDescending: isDescending))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func aCountOverAllReadingsIsFoundToReadThemAll() throws {
+  @Test func aCountOfAllReadingsIsDetectedAsReadingAll() throws {
     try fill(20)
     let plan = try plan { store in
       _ = try store.read { try Int.fetchOne($0, sql: "SELECT sum(r.value) FROM reading AS r") }
@@ -124,7 +124,7 @@ import Testing
 
   // MARK: Steps
 
-  /// How many hundreds of steps SQLite takes for some work.
+  /// The number of SQLite's steps for `work`, in hundreds.
   private func steps(_ work: (Store) throws -> Void) throws -> Int {
     let store = try scratch.open(.reader)
     let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -143,8 +143,8 @@ import Testing
     return counter.pointee
   }
 
-  /// A fortnight of readings, and ten times as many.
-  @Test func theStepsOfALookStayTheSameInATenfoldStore() throws {
+  /// Two weeks of readings, and ten times as many.
+  @Test func theStepsOfAQueryStayTheSameInATenfoldStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },
       { _ = try $0.readingDays(Self.newest(5), .none) },
@@ -166,7 +166,7 @@ import Testing
     #expect(try steps(whole) > 8 * smallWhole)
   }
 
-  /// Notes, one in ten minutes.
+  /// Notes, one every ten minutes.
   private func note(_ count: Int64) throws {
     try scratch.ingest(
       Make.batch(
@@ -175,8 +175,8 @@ import Testing
         }))
   }
 
-  /// The newest records, and those of the last days, are found by the index over times.
-  @Test func theStepsOfALookAtRecordsStayTheSameInATenfoldStore() throws {
+  /// The index over times finds the newest records, and those of the last days.
+  @Test func theStepsOfAQueryOfRecordsStayTheSameInATenfoldStore() throws {
     func look(_ filter: ItemFilter) throws -> Int {
       var filter = filter
       filter.readingKinds = []
@@ -197,8 +197,8 @@ import Testing
     #expect(try look(ItemFilter()) > 8 * smallWhole)
   }
 
-  /// A device that was put away years ago is found without reading what another one stored since.
-  @Test func theNewestReadingOfAnOldDeviceIsFoundAtOnce() throws {
+  /// A device that was last used years ago is found without reading the later readings of another one.
+  @Test func theNewestReadingOfAnOldDeviceIsFoundImmediately() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))], devices: devices))
     try scratch.ingest(

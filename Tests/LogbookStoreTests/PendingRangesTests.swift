@@ -7,8 +7,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Where the store looks for pending readings: every one of them is in a range, whichever program wrote it, and a range
-/// holds few others.
+/// Tests the ranges in which the store searches for pending readings. Every pending reading is in a range,
+/// whichever program wrote it, and a range has few other readings.
 @Suite struct PendingRangesTests {
   private let scratch: ScratchStore
 
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: - Imports
 
-  @Test func anImportPutsNeighboursIntoOneRangeAndOthersIntoTheirOwn() throws {
+  @Test func anImportPutsNeighboursIntoOneRangeAndOthersIntoSeparateOnes() throws {
     try scratch.ingest(Self.readings([0, 300, 600, 600 + Self.day, 601 + 2 * Self.day]))
     #expect(
       try ranges() == ["0 \(600 + Self.day)", "\(601 + 2 * Self.day) \(601 + 2 * Self.day)"])
@@ -46,7 +46,7 @@ import Testing
     try scratch.ingest(Self.readings(stride(from: count * 300, to: count * 600, by: 300)))
     try scratch.ingest(Self.readings([-300]))
     #expect(try ranges() == ["-300 -300", "0 \(count * 600 - 300)"])
-    // Between two ranges, and over both of them.
+    // Between two ranges, and across both of them.
     try scratch.ingest(Self.readings([-200, 5 * Self.day * count, 10]))
     try scratch.ingest(Self.readings([-400, -350, -250, 5, count * 600]))
     #expect(try pending().count == Int(count) * 2 + 9)
@@ -65,7 +65,7 @@ import Testing
 
   // MARK: - Uploads
 
-  @Test func whatIsUploadedLeavesTheRange() throws {
+  @Test func uploadedReadingsLeaveTheRange() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     let keys = try pending()
     try mark(Array(keys[..<3]))
@@ -78,7 +78,7 @@ import Testing
     #expect(try ranges() == [])
   }
 
-  @Test func theRangeOfAPlaceLastsUntilEachOfItsReadingsIsUploaded() throws {
+  @Test func aRangeIsKeptUntilAllReadingsOfItsPositionAreUploaded() throws {
     let place = [Make.reading(.smbg, Make.milligrams(100)), Make.reading(.smbg, Make.milligrams(200))]
     try scratch.ingest(Make.batch(place))
     let keys = try pending()
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func anUploadOfManyCutsEachRangeOnce() throws {
+  @Test func anUploadOfManyReadingsChangesEachRangeOnce() throws {
     let count: Int64 = 3 * Int64(UploadMarks.many)
     try scratch.ingest(Self.readings(stride(from: 0, to: count * 300, by: 300)))
     let keys = try pending()
@@ -97,7 +97,7 @@ import Testing
     try scratch.expectRangesHoldWhatIsPending()
   }
 
-  @Test func aRequeueOfSomeOrAllPutsThemIntoRangesAgain() throws {
+  @Test func requeuedReadingsAreInRangesAgain() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     try scratch.ingest(Make.batch([Make.tick(7, 90), Make.reading(.smbg, Make.milligrams(90))]))
     let keys = try pending()
@@ -118,7 +118,7 @@ import Testing
     """
 
   @Test(arguments: [copy, "UPDATE reading SET uploaded = 0"])
-  func whatAnotherProgramMakesPendingIsFound(_ sql: String) throws {
+  func readingsThatAnotherProgramMakesPendingAreFound(_ sql: String) throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     try mark(try pending())
     try DatabaseQueue(path: scratch.path).inDatabase { try $0.execute(sql: sql) }
@@ -134,7 +134,7 @@ import Testing
       "UPDATE pending_range SET last_position = last_position - 1, first_position = first_position + 1",
       "UPDATE pending_range SET partition = 3",
     ], [StoreRole.importer, .editor, .sync])
-  func noProgramTakesTheRangeFromAPendingReading(_ sql: String, _ role: StoreRole) throws {
+  func noProgramCanRemoveTheRangeOfAPendingReading(_ sql: String, _ role: StoreRole) throws {
     try scratch.ingest(Self.readings([0, 300, 600]))
     let keys = try pending()
     #expect(try scratch.refusal(role, sql)?.contains("range") == true)
@@ -149,9 +149,9 @@ import Testing
     "UPDATE pending_range SET first_position = first_position - 1",
     "UPDATE pending_range SET last_position = last_position + 1000",
   ])
-  func aRangeMayGoThatNoReadingNeeds(_ sql: String) throws {
+  func anUnusedRangeCanBeRemoved(_ sql: String) throws {
     try scratch.ingest(Self.readings([0, 300]))
-    // A second range that has both readings, and one without any.
+    // A second range with both readings, and one without any.
     let more =
       "INSERT INTO pending_range SELECT partition, first_position, last_position + delta FROM pending_range, (SELECT 1 AS delta UNION ALL SELECT 99)"
     try #require(try scratch.refusal(.sync, more) == nil)
@@ -161,8 +161,8 @@ import Testing
     #expect(try pending().count == 2)
   }
 
-  /// Such ranges cost a second look and change nothing.
-  @Test func rangesThatOverlapGiveEachReadingOnce() throws {
+  /// Overlapping ranges cost a second search and change nothing.
+  @Test func overlappingRangesReturnEachReadingOnce() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     let keys = try pending()
     let more =
@@ -180,7 +180,7 @@ import Testing
 
   // MARK: - Any order
 
-  /// Imports, uploads and requeues of any readings, in any order.
+  /// Imports, uploads and requeues of random readings in random order.
   @Test(arguments: Seeds.first(12)) func everyPendingReadingIsInARange(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<12 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Where a record came from: learned once, kept by every write.
+/// Tests the provenance of a record: stored once, and kept by every write.
 @Suite struct ProvenanceTests {
   private let scratch: ScratchStore
   private static let columns = "SELECT provenance_format, provenance_source, version FROM record"
@@ -19,7 +19,7 @@ import Testing
     try scratch.ingest(Make.batch([record]), format: "diary", generatedAt: generatedAt)
   }
 
-  /// As a record that came by a protocol that does not know it.
+  /// As a record that arrived with a protocol without provenance.
   private func forget() throws {
     try importFood()
     let guid = Digest.uuid(of: ["record", "diary", "1"])
@@ -40,21 +40,21 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.allRecords().map(\.state.provenance) } == [known])
   }
 
-  @Test func rowsThatWaitForTheEndOfTheInputHaveItToo() throws {
+  @Test func rowsKeptUntilTheEndOfTheInputHaveItToo() throws {
     let rows = [10.0, 20].map { grams in
       var row = Make.record(["carbs": .number(grams)])
       row.source = "app \(grams)"
       return row
     }
     try scratch.ingest(Make.batch([rows[0]]), format: "diary", generatedAt: 10)
-    // The first row lost its record, since the second one is new: both wait.
+    // The first row lost its record, since the second one is new: both are kept until the end.
     try scratch.ingest(Make.batch([rows[1], rows[0]]), format: "diary", generatedAt: 20)
     #expect(
       try scratch.rows("SELECT provenance_format, provenance_source FROM record ORDER BY 2")
         == ["diary app 10.0", "diary app 20.0"])
   }
 
-  @Test func aTypedRecordIsGlucoports() throws {
+  @Test func aTypedRecordHasGlucoportAsItsFormat() throws {
     let editor = RecordEditor(try scratch.open(.editor), at: 5)
     let draft = RecordDraft(
       kind: .note, at: DeviceTime(seconds: 1000), placement: Placement(utcOffset: 0, source: .stated),
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [StoreRole.importer, .editor, .resolver, .sync])
-  func aKnownOneNeverChanges(_ role: StoreRole) throws {
+  func aKnownProvenanceNeverChanges(_ role: StoreRole) throws {
     try importFood()
     if role == .sync {
       #expect(try scratch.refusal(.sync, "UPDATE record SET version_synced = version") == nil)
@@ -92,7 +92,7 @@ import Testing
     #expect(try scratch.rows(Self.columns) == ["diary app 1"])
   }
 
-  @Test func onlyAnImportAndSyncLearnAnUnknownOne() throws {
+  @Test func onlyAnImportAndSyncCanAddAnUnknownProvenance() throws {
     try forget()
     let learn = "provenance_format = 'x', provenance_source = ''"
     let unknown = "WHERE provenance_format IS NULL"
@@ -101,7 +101,7 @@ import Testing
         try scratch.refusal(role, "UPDATE record SET \(learn), version = version + 1 \(unknown)")
           == "only imports and sync learn where a record came from")
     }
-    // What an import learns is pending, so that others learn it, too.
+    // Added provenance is pending, so that other nodes get it, too.
     #expect(
       try scratch.refusal(.importer, "UPDATE record SET \(learn) \(unknown)")
         == "a change of a record raises its version")
@@ -115,34 +115,34 @@ import Testing
     "provenance_format = '\(String(repeating: "x", count: 65))', provenance_source = ''",
     "provenance_format = 'x', provenance_source = '\(String(repeating: "x", count: 129))'",
   ])
-  func theTableTakesNoHalfAndNoLongOne(_ change: String) throws {
+  func theTableRefusesPartialAndLongProvenance(_ change: String) throws {
     try forget()
     let refusal = try scratch.refusal(
       .sync, "UPDATE record SET \(change) WHERE provenance_format IS NULL")
     #expect(refusal?.hasPrefix("CHECK constraint failed") == true)
   }
 
-  @Test func aChangeAtTheSourceKeepsIt() throws {
+  @Test func aChangeAtTheSourceKeepsTheProvenance() throws {
     try importFood()
     try importFood(40, source: "another app", generatedAt: 20)
     #expect(try scratch.rows("\(Self.columns) WHERE fields LIKE '%40%'") == ["diary app 2"])
   }
 
   @Test(arguments: [30.0, 40])
-  func anImportThatMeetsAnUnknownOneTeachesIt(_ grams: Double) throws {
+  func anImportOfTheSameRecordAddsAnUnknownProvenance(_ grams: Double) throws {
     let guid = Digest.uuid(of: ["record", "diary", "1"])
     var unknown = Make.record(["carbs": .number(30)])
     unknown.guid = guid
     try scratch.ingest(Make.batch([unknown]), format: "glucoport", generatedAt: 10)
     #expect(try scratch.rows(Self.columns) == ["NULL NULL 1"])
-    // Whether its content is the same, or is kept because this export is no later.
+    // Whether its content is the same, or is kept because this export is not later.
     try importFood(grams)
     #expect(try scratch.rows(Self.columns) == ["diary app 2"])
     try importFood(grams)
     #expect(try scratch.rows(Self.columns) == ["diary app 2"])
   }
 
-  @Test func aTombstoneLearnsNothing() throws {
+  @Test func aTombstoneGetsNoProvenance() throws {
     var unknown = Make.record(["carbs": .number(30)])
     unknown.guid = Digest.uuid(of: ["record", "diary", "1"])
     try scratch.ingest(Make.batch([unknown]), format: "glucoport", generatedAt: 10)
@@ -152,7 +152,7 @@ import Testing
     #expect(try scratch.rows(Self.columns) == ["NULL NULL 2"])
   }
 
-  @Test func anExportStatesItsOwn() throws {
+  @Test func anExportStatesTheProvenanceOfItsRecords() throws {
     var stated = Make.record(["carbs": .number(30)])
     (stated.guid, stated.source) = (Digest.uuid(of: ["x"]), "not this one")
     stated.provenance = Provenance(format: "mysugr", source: "pump")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The rows of `queued` say what the versions and the contents say, whoever writes.
+/// Tests that the rows of `queued` agree with the versions and the contents, whichever role writes.
 @Suite struct QueueRulesTests {
   private static let roles = [StoreRole.importer, .editor, .resolver, .sync]
   private static let reason = "what is queued follows versions and contents, which alone decide"
@@ -38,7 +38,8 @@ import Testing
   @Test(
     arguments: roles,
     [
-      // Nothing of it waits; a note has no content; there is no such record; it is no child of that entry.
+      // The record is synced; a note has no content; there is no such record; it does not belong to that
+      // entry.
       "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('nobody', 'record', 'nobody', 1, 1)",
@@ -46,21 +47,21 @@ import Testing
       "UPDATE queued SET entry = '\(synced)'", "UPDATE queued SET record = '\(synced)'",
       "UPDATE queued SET aspect = 'file'", "UPDATE queued SET queued_at = 1", "DELETE FROM queued",
     ])
-  func nobodyQueuesWhatDoesNotWaitOrTakesOutWhatDoes(_ role: StoreRole, _ change: String) throws {
+  func noRoleQueuesSyncedItemsOrRemovesPendingOnes(_ role: StoreRole, _ change: String) throws {
     let before = try queued()
     #expect(before == ["\(Self.waiting) record \(Self.waiting) 5"])
     #expect(try scratch.refusal(role, change) == Self.reason)
     #expect(try queued() == before)
   }
 
-  @Test(arguments: roles) func whatWaitsCannotBeQueuedTwice(_ role: StoreRole) throws {
+  @Test(arguments: roles) func aPendingItemCannotBeQueuedTwice(_ role: StoreRole) throws {
     let refusal = try scratch.refusal(
       role, "INSERT INTO queued VALUES ('\(Self.waiting)', 'record', '\(Self.waiting)', 1, 1)")
     #expect(refusal == "UNIQUE constraint failed: queued.record, queued.aspect")
   }
 
-  /// A record that moves to another entry may become synced in the same statement, by a pull.
-  @Test func whatAPullMovesAndSettlesLeavesTheQueue() throws {
+  /// A pull may move a record to another entry and make it synced in one statement.
+  @Test func aRecordThatAPullMovesAndSyncsLeavesTheQueue() throws {
     try scratch.open(.sync).sync { store in
       _ = try store.prepare(try #require(try store.record(Self.waiting)), node: Self.node)
       let mine = try #require(try store.record(Self.waiting))

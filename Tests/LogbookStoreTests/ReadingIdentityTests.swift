@@ -14,27 +14,29 @@ import Testing
     [counts.newReadings, counts.knownReadings, counts.repeatedReadings, counts.changedReadings]
   }
 
-  @Test func theSameThingTwiceIsStoredOnce() throws {
+  @Test func anInputImportedTwiceIsStoredOnce() throws {
     let readings = (0..<250).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [250, 0, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch(readings.reversed()))) == [0, 250, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch(readings), Make.batch(readings))) == [0, 500, 0, 0])
   }
 
-  @Test func aReadingThatStandsTwiceInOneInputIsRepeated() throws {
+  @Test func aReadingThatOccursTwiceInOneInputIsRepeated() throws {
     let reading = Make.reading(.smbg, Make.milligrams(100))
     #expect(
       counts(try scratch.ingest(Make.batch([reading, reading]), Make.batch([reading]))) == [1, 0, 2, 0])
   }
 
-  @Test(arguments: [ReadingKind.smbg, .cbg, .scan]) func theOtherUnitIsKnown(_ kind: ReadingKind) throws {
+  @Test(arguments: [ReadingKind.smbg, .cbg, .scan]) func aReadingInTheOtherUnitIsKnown(_ kind: ReadingKind)
+    throws
+  {
     try scratch.ingest(Make.batch([Make.reading(kind, Make.milligrams(103))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(5.7))]))) == [0, 1, 0, 0])
     #expect(try scratch.rows("SELECT value, unit FROM reading") == ["103.0 0"])
   }
 
-  @Test func anotherValueIsAnotherReadingExceptInSensorHistory() throws {
+  @Test func anotherValueIsAnotherReadingExceptInASensorsHistory() throws {
     for kind in [ReadingKind.smbg, .scan, .ketone] {
       try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(5.7))]))
       #expect(
@@ -47,7 +49,7 @@ import Testing
 
   /// 103.0 and 103.4 mg/dL are both 5.7 mmol/L.
   @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
-  func valuesOfOneTenthAreNumberedBySize(_ numbers: [Double]) throws {
+  func valuesWithEqualTenthsAreNumberedBySize(_ numbers: [Double]) throws {
     let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
     #expect(try scratch.rows("SELECT value, occurrence FROM reading") == ["103.0 0", "103.4 1"])
@@ -55,21 +57,23 @@ import Testing
     for reading in readings { #expect(counts(try scratch.ingest(Make.batch([reading]))) == [0, 1, 0, 0]) }
   }
 
-  @Test func valuesOfOneTenthInTwoBatchesAreTwoReadings() throws {
+  @Test func valuesWithEqualTenthsInTwoBatchesAreTwoReadings() throws {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch([readings[0]]), Make.batch([readings[1]]))) == [2, 0, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch([readings[1]]), Make.batch([readings[0]]))) == [0, 2, 0, 0])
     #expect(try scratch.occurrences() == ["103 0", "103 1"])
   }
 
-  @Test(arguments: [103.0, 103.4]) func oneOfTwoValuesOfOneTenthMayComeFirst(_ first: Double) throws {
+  @Test(arguments: [103.0, 103.4]) func oneOfTwoValuesWithEqualTenthsMayBeImportedFirst(_ first: Double)
+    throws
+  {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(first))]))
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [1, 1, 0, 0])
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["103.0", "103.4"])
   }
 
-  @Test func aRepeatedHourNumbersItsValuesInTheOrderOfTheInput() throws {
+  @Test func valuesOfARepeatedHourAreNumberedInTheOrderOfTheInput() throws {
     let readings = [140.0, 90, 120].map {
       Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
     }
@@ -78,7 +82,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 3, 0, 0])
   }
 
-  @Test func aRepeatedHourGoesOnAcrossTheBorderOfABatch() throws {
+  @Test func aRepeatedHourContinuesInTheNextBatch() throws {
     let readings = [140.0, 90, 90].map {
       Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
     }
@@ -97,7 +101,7 @@ import Testing
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["90.0", "140.0"])
   }
 
-  @Test func revisedValuesOfARepeatedHourAreChangedAndNotAdded() throws {
+  @Test func revisedValuesOfARepeatedHourAreChangesAndNotNewReadings() throws {
     func both(_ numbers: [Double]) -> IngestBatch {
       Make.batch(
         numbers.map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap) })
@@ -114,7 +118,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
   }
 
-  @Test func aRevisedValueIsListedAndTheFirstKept() throws {
+  @Test func aRevisedValueIsListedAndTheFirstOneKept() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(104))]))) == [0, 0, 0, 1])
@@ -161,9 +165,11 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 104, 100, 104])))) == [2, 0, 2, 0])
   }
 
-  /// Each pair of exports of one double, in both orders.
+  /// Each pair of exports with two values of one time, in both orders.
   @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
-  func anExportThatEndsWithinTheDoubleIsCompletedInAnyOrder(_ part: [Double], _ whole: [Double]) throws {
+  func anExportThatEndsBetweenTwoValuesOfOneTimeIsCompletedInAnyOrder(_ part: [Double], _ whole: [Double])
+    throws
+  {
     let other = try ScratchStore()
     #expect(counts(try scratch.ingest(Make.batch(sensor(part)))) == [part.count, 0, 0, 0])
     #expect(
@@ -174,19 +180,19 @@ import Testing
     #expect(try scratch.rows(values) == other.rows(values))
   }
 
-  @Test func revisionsOfADoubleArePairedAndTheRestIsNew() throws {
+  @Test func revisionsOfTwoValuesOfOneTimeArePairedAndOthersAreNew() throws {
     try scratch.ingest(Make.batch(sensor([104, 100])))
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 99])))) == [0, 1, 0, 1])
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 98, 97])))) == [1, 1, 0, 1])
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY occurrence") == ["104.0", "100.0", "97.0"])
   }
 
-  @Test func twoValuesOfOneTickKeepTheFirst() throws {
+  @Test func ifATickHasTwoValuesTheFirstIsKept() throws {
     #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100), Make.tick(5, 104)]))) == [1, 0, 0, 1])
   }
 
-  /// Two passes of a clock are marked; two readings of one minute are not.
-  @Test func aClockThatWentBackIsMarkedAndNamedOnceADay() throws {
+  /// Two passes of a clock are marked; two readings in one minute are not.
+  @Test func aClockThatWasSetBackIsMarkedAndReportedOnceADay() throws {
     let passes = [0, 900, 1800].flatMap { sensor([110 + Double($0) / 90, 90], at: Make.noon + $0) }
     let single = sensor([120, 121], at: Make.noon + 3 * 86_400)
     var sentences: [String] = []
@@ -205,7 +211,7 @@ import Testing
     #expect(sentences[1].hasSuffix("two different sensor values at 12:00; both are stored"))
   }
 
-  @Test(arguments: [false, true]) func aControlTestIsNoReadingOfOnesOwn(controlFirst: Bool) throws {
+  @Test(arguments: [false, true]) func aControlTestIsNotEqualToAPersonsReading(controlFirst: Bool) throws {
     let own = Make.reading(.smbg, Make.milligrams(104))
     var control = own
     control.marks = .controlSolution
@@ -216,7 +222,8 @@ import Testing
     for one in both { #expect(counts(try scratch.ingest(Make.batch([one]))) == [0, 1, 0, 0]) }
   }
 
-  @Test(arguments: [false, true]) func aControlTestThatComesAloneIsAReadingOfItsOwn(controlFirst: Bool) throws
+  @Test(arguments: [false, true]) func aControlTestThatIsImportedLaterIsASeparateReading(controlFirst: Bool)
+    throws
   {
     let own = Make.reading(.smbg, Make.milligrams(104))
     var control = own
@@ -224,14 +231,14 @@ import Testing
     for one in controlFirst ? [control, own] : [own, control] {
       #expect(counts(try scratch.ingest(Make.batch([one]))) == [1, 0, 0, 0])
     }
-    // A meal mark is no difference: not every export has it.
+    // A meal mark makes no difference: not every export has it.
     var meal = own
     meal.marks = .beforeMeal
     #expect(counts(try scratch.ingest(Make.batch([meal]))) == [0, 1, 0, 0])
   }
 
-  @Test func aTickIsKnownUnderAnotherShownTime() throws {
-    // Thirty in all, so that the moved and the new one are in one statement of ten.
+  @Test func aTickIsKnownWithAnotherShownTime() throws {
+    // Thirty in total, so that the moved and the new one are in one statement of ten.
     let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(ticks))
     var moved = ticks
@@ -241,7 +248,7 @@ import Testing
     #expect(try scratch.number("SELECT max(device_time) FROM reading") == Int(Make.noon) + 29 * 300)
   }
 
-  @Test func lowAndHighAreIdentitiesOfTheirOwn() throws {
+  @Test func lowAndHighHaveSeparateIdentities() throws {
     let readings = [
       Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre)),
       Make.reading(.smbg, .high(above: 600, .milligramsPerDecilitre)),
@@ -260,13 +267,13 @@ import Testing
         ])
   }
 
-  @Test func aNumberWhereLowWasIsAChangeOfSensorHistory() throws {
+  @Test func aNumberInsteadOfLowIsAChangeInASensorsHistory() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, .low(below: 40, .milligramsPerDecilitre))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(39))]))) == [0, 0, 0, 1])
   }
 
-  @Test func statedOccurrencesStayAsTheyAre() throws {
+  @Test func statedOccurrencesAreKept() throws {
     var readings = [90.0, 140].map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated) }
     for (index, occurrence) in zip(readings.indices, [1, 0] as [Int32]) {
       readings[index].occurrence = occurrence
@@ -277,7 +284,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 2, 0, 0])
   }
 
-  @Test func kindsAndDevicesAreSeriesOfTheirOwn() throws {
+  @Test func eachKindAndDeviceHasASeparateSeries() throws {
     let other = Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")
     let readings = [
       Make.reading(.cbg, Make.milligrams(100)), Make.reading(.scan, Make.milligrams(100)),
@@ -288,7 +295,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM series") == 3)
   }
 
-  @Test func aDeviceIsItsVendorAndSerialOrItsFormatAndModel() throws {
+  @Test func aDeviceIsIdentifiedByVendorAndSerialOrByFormatAndModel() throws {
     let reading = Make.reading(.cbg, Make.milligrams(100))
     func new(_ vendor: String, _ model: String, _ serial: String, _ format: String) throws -> Int {
       let device = Device(vendor: vendor, model: model, serial: serial, format: format)
@@ -304,7 +311,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM device") == 5)
   }
 
-  @Test func countsNameKindsRangeAndDoubts() throws {
+  @Test func countsIncludeKindsRangeAndDoubtfulTimes() throws {
     var late = Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 600)
     late.marks = .doubtfulTime
     let readings = [

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func everyColumnOfAReadingHasItsRule() throws {
+  @Test func everyColumnOfAReadingHasARule() throws {
     let free = ["derived_offset", "offset_source", "uploaded", "zone"]
     let names = try scratch.rows("SELECT name FROM pragma_table_info('reading')").filter {
       !free.contains($0)
@@ -47,7 +47,7 @@ import Testing
     #expect(try scratch.number("SELECT uploaded FROM reading") == 1)
   }
 
-  @Test func aReadingIsSentAgainOnlyForAReason() throws {
+  @Test func aReadingIsSentAgainOnlyWithAReason() throws {
     #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
     let again = "UPDATE reading SET uploaded = 0"
     #expect(try scratch.refusal(.sync, again) == "a requeue needs its reason")
@@ -59,10 +59,10 @@ import Testing
     #expect(try scratch.refusal(.sync, "DELETE FROM requeue") == "the reasons of requeues are never deleted")
   }
 
-  @Test func onlyADerivedOffsetIsRecomputed() throws {
+  @Test func onlyADerivedOffsetCanBeRecalculated() throws {
     #expect(
       try scratch.refusal(.editor, "UPDATE reading SET derived_offset = 3600, offset_source = 2") == nil)
-    // Neither becomes a stated offset of a derived one, nor the other way round.
+    // A stated offset cannot become a derived one, nor the reverse.
     for change in ["offset_source = 0", "derived_offset = NULL", "derived_offset = 86400"] {
       let refusal = try scratch.refusal(.editor, "UPDATE reading SET \(change)")
       #expect(refusal?.contains("CHECK") == true, "\(change)")
@@ -92,7 +92,7 @@ import Testing
     "range_flag = 1", "range_flag = 3", "range_flag = -1", "unit = 2", "unit = -1", "uploaded = 2",
     "uploaded = -1", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
   ])
-  func aRowThatCannotBeIsRefused(_ change: String) throws {
+  func anImpossibleRowIsRefused(_ change: String) throws {
     let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")
     let parts = change.split(separator: " = ").map(String.init)
     let values = columns.map { $0 == parts[0] ? parts[1] : $0 == "position" ? "position + 1" : $0 }

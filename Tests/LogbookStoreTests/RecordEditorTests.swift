@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["a\u{0}b", String(repeating: "x", count: (1 << 20) + 1)])
-  func contentThatNoRemoteTakesIsRefusedAtTheDoor(_ text: String) throws {
+  func contentThatEveryRemoteRefusesIsNotStored(_ text: String) throws {
     #expect(
       try category { try editor.add(draft(["text": .text(text)], kind: .note), guid: "a") } == .badInput)
     #expect(try state("a").isEmpty)
@@ -57,7 +57,7 @@ import Testing
     #expect(try state("a") == [#"1 0 0 {"text":"short"}"#])
   }
 
-  @Test func eachEditRaisesTheVersionByExactlyOne() throws {
+  @Test func eachEditIncreasesTheVersionByExactlyOne() throws {
     _ = try editor.add(draft(), guid: "a")
     for version in 2...20 {
       let edit = try editor.edit("a") { $0.fields["units"] = .number(Double(version)) }
@@ -81,14 +81,14 @@ import Testing
       ) == [#"2 60 0 0 e {"text":"late","units":4}"#])
   }
 
-  @Test func anEditThatChangesNothingRaisesNothing() throws {
+  @Test func anEditThatChangesNothingDoesNotIncreaseTheVersion() throws {
     _ = try editor.add(draft(), guid: "a")
     let edit = try editor.edit("a") { $0.fields["units"] = .number(4) }
     #expect(edit.edits == 0)
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func anEditSeesWhatTheRecordHoldsAtThatMoment() throws {
+  @Test func anEditGetsTheCurrentContentOfTheRecord() throws {
     _ = try editor.add(draft(), guid: "a")
     let other = RecordEditor(try scratch.open(.editor), at: 5000)
     _ = try other.edit("a") { $0.fields["text"] = .text("theirs") }
@@ -96,7 +96,7 @@ import Testing
     #expect(try state("a") == [#"3 0 0 {"text":"theirs","units":5}"#])
   }
 
-  @Test func anEditWhoseChangeFailsLeavesTheRecordAsItWas() throws {
+  @Test func aFailedEditLeavesTheRecordAsItWas() throws {
     _ = try editor.add(draft(), guid: "a")
     let refused = try category {
       try editor.edit("a") { draft in
@@ -108,13 +108,13 @@ import Testing
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func theSameIdTwiceIsOneRecord() throws {
+  @Test func anIdCanBeUsedOnlyOnce() throws {
     _ = try editor.add(draft(), guid: "a")
     #expect(try category { try editor.add(draft(["units": .number(9)]), guid: "a") } == .badInput)
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func deletingIsAnEditThatLeavesATombstoneWithoutContent() throws {
+  @Test func aDeletionIsAnEditThatLeavesATombstoneWithoutContent() throws {
     _ = try editor.add(draft(["text": .text("private")]), guid: "a")
     let edit = try editor.delete("a")
     #expect(edit.edits == 1)
@@ -124,14 +124,14 @@ import Testing
       try scratch.rows("SELECT guid, kind, device_time FROM record") == ["a insulin \(Make.noon)"])
   }
 
-  @Test func deletingADeletedRecordRaisesNothing() throws {
+  @Test func deletingADeletedRecordDoesNotIncreaseTheVersion() throws {
     _ = try editor.add(draft(), guid: "a")
     _ = try editor.delete("a")
     #expect(try editor.delete("a").edits == 0)
     #expect(try state("a") == ["2 0 1 {}"])
   }
 
-  @Test func deletingAnEntryDeletesItsChildrenOneEditEach() throws {
+  @Test func deletingAnEntryDeletesEachOfItsRecordsWithOneEdit() throws {
     for (guid, entry) in [("e", nil), ("c1", "e"), ("c2", "e"), ("other", nil)] {
       _ = try editor.add(draft(entry: entry), guid: guid)
     }
@@ -143,7 +143,7 @@ import Testing
         == ["c1 2 1", "c2 3 1", "e 2 1", "other 1 0"])
   }
 
-  @Test func whatAnImportNestedDeeperIsDeletedWithItsEntryToo() throws {
+  @Test func recordsThatAnImportNestedDeeperAreDeletedWithTheirEntry() throws {
     for guid in ["a", "b", "c"] { _ = try editor.add(draft(), guid: guid) }
     let circle =
       "UPDATE record SET version = version + 1, entry_guid = CASE guid WHEN 'a' THEN 'c' "
@@ -153,7 +153,7 @@ import Testing
     #expect(try scratch.rows("SELECT version, deleted FROM record") == ["3 1", "3 1", "3 1"])
   }
 
-  @Test func aDeletedRecordIsNotEditedAndTakesNoChildren() throws {
+  @Test func aDeletedRecordCannotBeEditedOrGetRecords() throws {
     _ = try editor.add(draft(), guid: "a")
     _ = try editor.delete("a")
     #expect(try category { try editor.edit("a") { $0.fields["units"] = .number(1) } } == .missingInput)
@@ -164,7 +164,7 @@ import Testing
     #expect(try state("b") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func childrenHaveNoChildren() throws {
+  @Test func aRecordOfAnEntryCannotHaveRecords() throws {
     for (guid, entry) in [("e", nil), ("c", "e"), ("x", nil)] {
       _ = try editor.add(draft(entry: entry), guid: guid)
     }
@@ -176,14 +176,14 @@ import Testing
     #expect(try editor.edit("c") { $0.entryGuid = "x" }.edits == 1)
   }
 
-  @Test func whatIsNotThereIsNotEditedDeletedOrGivenChildren() throws {
+  @Test func aMissingRecordCannotBeEditedDeletedOrGetRecords() throws {
     #expect(try category { try editor.edit("a") { _ in } } == .missingInput)
     #expect(try category { try editor.delete("a") } == .missingInput)
     #expect(try category { try editor.add(draft(entry: "a"), guid: "b") } == .missingInput)
     #expect(try scratch.number("SELECT count(*) FROM record") == 0)
   }
 
-  @Test func editingWhileAConflictOrAQuarantineStandsIsAnOrdinaryEdit() throws {
+  @Test func anEditDuringAConflictOrAQuarantineIsAnOrdinaryEdit() throws {
     _ = try editor.add(draft(), guid: "a")
     let standing =
       "UPDATE record SET conflict = '{}', conflict_revision = 'r', quarantine = 'q', quarantined_version = 1"

@@ -21,13 +21,13 @@ import Testing
     Make.batch([Make.record(["carbs": .number(grams)], sourceID: sourceID)])
   }
 
-  @Test func aRecordIsNewThenKnown() throws {
+  @Test func aRecordIsNewInTheFirstImportAndKnownInTheNext() throws {
     #expect(counts(try scratch.ingest(food(30), generatedAt: 10)) == [1, 0, 0, 0, 0])
     #expect(counts(try scratch.ingest(food(30), generatedAt: 20)) == [0, 1, 0, 0, 0])
     #expect(try scratch.rows("SELECT version, version_synced, ingest FROM record") == ["1 0 1"])
   }
 
-  @Test func aLaterExportUpdatesWhatNobodyTouched() throws {
+  @Test func aLaterExportUpdatesUneditedRecords() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 1, 0])
     #expect(
@@ -37,7 +37,7 @@ import Testing
     #expect(counts(try scratch.ingest(food(50), generatedAt: 30)) == [0, 0, 0, 1, 0])
   }
 
-  @Test(arguments: [10, 5]) func anExportThatIsNotLaterIsKept(_ generatedAt: Int64) throws {
+  @Test(arguments: [10, 5]) func anExportThatIsNotLaterChangesNothing(_ generatedAt: Int64) throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(counts(try scratch.ingest(food(40), generatedAt: generatedAt)) == [0, 0, 0, 0, 1])
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "device_time = 7"])
-  func whatWasChangedHereIsKept(_ edit: String) throws {
+  func recordsEditedHereAreKept(_ edit: String) throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
     let edited = try scratch.rows("SELECT fields, deleted, device_time, version FROM record")
@@ -58,14 +58,14 @@ import Testing
     #expect(try scratch.rows("SELECT fields, deleted, device_time, version FROM record") == edited)
   }
 
-  @Test func aDeletedRecordStaysDeletedWhenItsRowComesAgain() throws {
+  @Test func aDeletedRecordStaysDeletedWhenItsRowIsImportedAgain() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = 2") == nil)
     #expect(counts(try scratch.ingest(food(30), generatedAt: 20)) == [0, 0, 0, 0, 1])
     #expect(try scratch.rows("SELECT deleted, version FROM record") == ["1 2"])
   }
 
-  @Test func aRecordThatCameByPullIsNotChangedByItsFirstImport() throws {
+  @Test func aPulledRecordIsNotChangedByItsFirstImport() throws {
     let guid = Digest.uuid(of: ["record", "test", "1"])
     _ = try scratch.open()
     let pull = """
@@ -76,7 +76,7 @@ import Testing
     #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 0, 1])
   }
 
-  @Test func equalRowsOfOneInputAreRepeatedAndDifferentOnesHaveOrdinals() throws {
+  @Test func equalRowsOfAnInputAreRepeatedAndDifferentOnesGetOrdinals() throws {
     let rows = [20.0, 30, 20].map { Make.record(["carbs": .number($0)]) }
     #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 10)) == [2, 0, 1, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 20)) == [0, 2, 1, 0, 0])
@@ -85,7 +85,7 @@ import Testing
     #expect(try scratch.number("SELECT count(DISTINCT guid) FROM record") == 2)
   }
 
-  @Test func kindSubtypeOwnerAndTimeAreIdentities() throws {
+  @Test func kindSubtypeOwnerAndTimeIdentifyARow() throws {
     var owned = Make.record(["units": .number(3)], kind: .insulin)
     owned.owner = "pump"
     let rows = [
@@ -105,7 +105,7 @@ import Testing
     #expect(counts(try scratch.ingest(tagged(["Home", "Lunch"]), generatedAt: 20)) == [0, 1, 0, 0, 0])
   }
 
-  @Test func aChildPointsAtItsEntryByTheEntrysOwnIdentity() throws {
+  @Test func aRecordRefersToItsEntryByTheEntrysIdentity() throws {
     var note = Make.record(["text": .text("x")], kind: .note, sourceID: "1-note")
     note.entrySourceID = "1"
     var batch = food(30)
@@ -117,7 +117,7 @@ import Testing
         == 1)
   }
 
-  @Test func aStatedGuidIsTaken() throws {
+  @Test func aStatedGuidIsUsed() throws {
     var record = Make.record(["text": .text("x")], kind: .note)
     record.guid = "0b4d"
     record.entryGuid = "e1"

@@ -5,14 +5,14 @@ import Testing
 
 @testable import LogbookStore
 
-/// What the store does with each kind that the program describes, and with kinds of newer programs.
+/// Tests the store with each kind that the program knows, and with kinds of newer programs.
 @Suite struct RecordKindTests {
   private static let guid = "00000000-0000-4000-8000-000000000001"
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Fields with a value for each that the kind has.
+  /// Fields with a value for each field of the kind.
   private func fields(_ kind: RecordKind) -> RecordFields {
     var fields = RecordFields()
     for field in kind.fields {
@@ -37,7 +37,7 @@ import Testing
     return kinds
   }
 
-  /// A record of a kind that only a newer program knows, as a page brings it.
+  /// A record of a kind that only a newer program knows, as a page contains it.
   private func adoptUnknown() throws -> RemoteRecord {
     let state = RecordState(
       kind: try #require(RecordKind(rawValue: "sleep")), entryGuid: nil,
@@ -62,13 +62,13 @@ import Testing
     #expect(try listed().isEmpty)
   }
 
-  @Test func aRecordOfANewerProgramIsKeptAsItIs() throws {
+  @Test func aRecordOfANewerProgramIsKeptUnchanged() throws {
     let remote = try adoptUnknown()
     let record = try #require(try scratch.open(.sync).sync { try $0.record(Self.guid) })
     #expect(record.state == remote.state && record.base == remote.state && !record.isPending)
   }
 
-  @Test func aRecordOfANewerProgramIsInNoListUnlessAllIsAskedFor() throws {
+  @Test func aRecordOfANewerProgramIsListedOnlyIfAllKindsAreRequested() throws {
     _ = try adoptUnknown()
     #expect(try listed().isEmpty)
     var filter = ItemFilter()
@@ -88,7 +88,7 @@ import Testing
     #expect(try scratch.rows("SELECT version, deleted FROM record") == ["1 0"])
   }
 
-  /// What belongs to an entry goes with it, whatever it is.
+  /// Everything that belongs to an entry is deleted with it, whatever its kind.
   @Test func aRecordOfANewerProgramIsDeletedWithItsEntry() throws {
     let editor = RecordEditor(try scratch.open(.editor), at: 5000)
     let draft = RecordDraft(
@@ -106,12 +106,12 @@ import Testing
   }
 
   @Test(arguments: ["sleep", "a", "-", String(repeating: "z", count: 32)])
-  func theSchemaTakesEveryWordThatAKindCanHave(_ kind: String) throws {
+  func theSchemaAcceptsEveryValidNameOfAKind(_ kind: String) throws {
     #expect(try scratch.refusal(.importer, insert(kind)) == nil)
   }
 
   @Test(arguments: ["", "Sleep", "a b", "a1", "é", String(repeating: "z", count: 33)])
-  func theSchemaTakesNoOtherKind(_ kind: String) throws {
+  func theSchemaRefusesOtherNamesOfKinds(_ kind: String) throws {
     #expect(try scratch.refusal(.importer, insert(kind))?.contains("CHECK") == true)
   }
 

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Rows without an id that agree in owner, kind, subtype and time: their order in an export means nothing.
+/// Tests rows without an id that agree in owner, kind, subtype and time: their order in an export has no
+/// meaning.
 @Suite struct RecordOrderTests {
   private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
   private let scratch: ScratchStore
@@ -57,7 +58,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record WHERE version = 1") == 2)
   }
 
-  @Test(arguments: orders) func aFurtherRowIsNewWhereverItStands(_ order: [Int]) throws {
+  @Test(arguments: orders) func aFurtherRowIsNewAtAnyPosition(_ order: [Int]) throws {
     try scratch.ingest(notes(["b", "c"]), generatedAt: 10)
     let rows = order.map { ["a", "b", "c"][$0] }
     #expect(counts(try scratch.ingest(notes(rows), generatedAt: 20)) == [1, 2, 0, 0, 0])
@@ -65,7 +66,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record WHERE version = 1") == 3)
   }
 
-  @Test func aRowThatWaitsForTheEndOfItsInputIsStoredThen() throws {
+  @Test func aRowKeptUntilTheEndOfItsInputIsStoredThen() throws {
     try scratch.ingest(notes(["b"]), generatedAt: 10)
     #expect(
       counts(try scratch.ingest(notes(["a"]), notes(["a"]), notes(["b"]), generatedAt: 20)) == [
@@ -74,7 +75,7 @@ import Testing
     #expect(try scratch.rows("SELECT json_extract(fields, '$.text') FROM record ORDER BY 1") == ["a", "b"])
   }
 
-  @Test func severalChangedRowsUpdateAsManyRecords() throws {
+  @Test func severalChangedRowsUpdateTheSameNumberOfRecords() throws {
     try scratch.ingest(notes(["a", "b", "c"]), generatedAt: 10)
     #expect(counts(try scratch.ingest(notes(["y", "c", "x"]), generatedAt: 20)) == [0, 1, 0, 2, 0])
     #expect(
@@ -82,7 +83,7 @@ import Testing
     #expect(counts(try scratch.ingest(notes(["x", "y", "c"]), generatedAt: 20)) == [0, 3, 0, 0, 0])
   }
 
-  @Test func aRecordThatWasEditedHereKeepsItsRow() throws {
+  @Test func anEditedRecordStaysMatchedWithItsRow() throws {
     try scratch.ingest(notes(["a", "b"]), generatedAt: 10)
     let edited = try guid("a")
     let edit = "UPDATE record SET fields = '{\"text\":\"b\"}', version = 2 WHERE guid = '\(edited)'"
@@ -94,7 +95,7 @@ import Testing
     #expect(try stored() == before)
   }
 
-  @Test func aDeletedRecordKeepsItsRow() throws {
+  @Test func aDeletedRecordStaysMatchedWithItsRow() throws {
     try scratch.ingest(notes(["a", "b"]), generatedAt: 10)
     let edit = "UPDATE record SET fields = '{}', deleted = 1, version = 2 WHERE guid = '\(try guid("a"))'"
     #expect(try scratch.refusal(.editor, edit) == nil)
@@ -103,7 +104,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record") == 2)
   }
 
-  @Test func twoChangesUnderOneIdLoseNoRowFromTheCounts() throws {
+  @Test func twoChangesWithOneIdAreBothCounted() throws {
     func food(_ grams: Double...) -> IngestBatch {
       Make.batch(grams.map { Make.record(["carbs": .number($0)], sourceID: "1") })
     }
@@ -112,7 +113,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
-  @Test func theRowsOfAnotherProcessAreFoundInTheMiddleOfAnImport() throws {
+  @Test func rowsStoredByAnotherProcessAreFoundDuringAnImport() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: false) { writer in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Each resolution on each cause of a conflict, in a store as a sync leaves it.
+/// Tests each resolution of each cause of a conflict, in a store as a sync leaves it.
 @Suite struct RecordResolverTests {
   private static let id = "00000000-0000-4000-8000-00000000000a"
   private static let child = "00000000-0000-4000-8000-00000000000b"
@@ -34,7 +34,8 @@ import Testing
     RemoteRecord(guid: guid, revision: revision, state: state)
   }
 
-  /// A record that both sides agreed on, was edited or deleted here at 100, and has another state on the remote.
+  /// A record on which both sides agreed. It was edited or deleted here at 100, and has another state on the
+  /// remote.
   private func makeConflict(
     theirs: RecordState? = nil, deletesMine: Bool = false, isSent: Bool = false
   ) throws -> RecordConflict {
@@ -57,7 +58,7 @@ import Testing
     return try resolver.conflict(of: Self.id)
   }
 
-  /// An entry that is deleted here, with a child that others added meanwhile.
+  /// An entry that is deleted here, with a record that others added meanwhile.
   private func makeBereft() throws -> RecordConflict {
     let sync = try scratch.open(.sync)
     try sync.sync { try $0.adopt(remote(state(["carbs": .number(30)]), "r1"), over: nil) }
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func aConflictTellsBothSidesAndTheBase() throws {
+  @Test func aConflictHasBothSidesAndTheBase() throws {
     let conflict = try makeConflict()
     #expect(conflict.cause == .edited)
     #expect(conflict.mine.fields.json == #"{"carbs":45}"# && conflict.mine.editedAt == 100)
@@ -102,53 +103,54 @@ import Testing
     #expect(try row() == [#"3 1 0 {"carbs":40,"text":"soup"} r2 1 1 300"#])
   }
 
-  @Test func ofBothTheRemotesSideBecomesARecordOfItsOwn() throws {
+  @Test func whenBothAreKeptTheRemotesSideBecomesASeparateRecord() throws {
     try resolver.resolve(try makeConflict(), .both(guid: Self.copy), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":45} r2 1 1 300"#])
     #expect(try row(Self.copy) == [#"1 0 0 {"carbs":40,"text":"soup"} NULL 1 1 200"#])
   }
 
-  @Test func fieldsOfAPersonsOwnAreKept() throws {
+  @Test func fieldsThatAPersonCombinedAreKept() throws {
     try resolver.resolve(try makeConflict(), .fields(RecordFields(["carbs": .number(42)])), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":42} r2 1 1 300"#])
   }
 
-  @Test func aRecordThatIsDeletedThereStaysOrGoesAsThePersonSays() throws {
+  @Test func aRecordDeletedOnTheRemoteIsKeptOrDeletedAsThePersonDecides() throws {
     let conflict = try makeConflict(theirs: state([:], isDeleted: true, editedAt: 50))
     #expect(try category { try resolver.resolve(conflict, .both(guid: Self.copy), at: 300) } == .usage)
     try resolver.resolve(conflict, .theirs, at: 300)
     #expect(try row() == ["3 1 1 {} r2 1 1 300"])
   }
 
-  @Test func onlyAResolutionBringsADeletedRecordBack() throws {
+  @Test func onlyAResolutionRestoresADeletedRecord() throws {
     let conflict = try makeConflict(deletesMine: true)
     #expect(try category { try resolver.resolve(conflict, .both(guid: Self.copy), at: 300) } == .usage)
     try resolver.resolve(conflict, .fields(RecordFields(["carbs": .number(41)])), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":41} r2 1 1 300"#])
   }
 
-  @Test func aBereftEntryTakesWhatBelongsToItAlongOrComesBack() throws {
+  @Test func anOrphanedEntryIsDeletedWithItsRecordsOrRestored() throws {
     let conflict = try makeBereft()
     #expect(conflict.cause == .orphaned && !conflict.theirs.isDeleted)
     for refused in [Resolution.both(guid: Self.copy), .fields(RecordFields(["carbs": .number(1)]))] {
       #expect(try category { try resolver.resolve(conflict, refused, at: 300) } == .usage)
     }
     let edit = try resolver.resolve(conflict, .mine, at: 300)
-    // The deletion is made once more, so that who decided otherwise meanwhile meets a newer state.
+    // The deletion is repeated as an edit. If another node decided otherwise meanwhile, it finds a newer
+    // state.
     #expect(edit.edits == 2)
     #expect(try row(Self.child) == ["2 1 1 {} r2 1 1 300"])
     #expect(try row() == ["3 1 1 {} r1 1 1 300"])
     #expect(try resolver.conflicts() == [])
   }
 
-  @Test func aBereftEntryComesBackWithWhatIsLeftOfIt() throws {
+  @Test func anOrphanedEntryIsRestoredWithoutItsFields() throws {
     try resolver.resolve(try makeBereft(), .theirs, at: 300)
     #expect(try row() == ["3 1 0 {} r1 1 1 300"])
     #expect(try row(Self.child) == [#"1 1 0 {"text":"late"} r2 1 1 NULL"#])
     #expect(try resolver.conflicts() == [])
   }
 
-  @Test func whatWasSentAndNeverAnsweredIsForgottenWithTheConflict() throws {
+  @Test func anUnansweredChangeIsForgottenWithTheConflict() throws {
     let conflict = try makeConflict(isSent: true)
     #expect(try scratch.rows("SELECT sent_version, sent IS NULL FROM record") == ["2 0"])
     try resolver.resolve(conflict, .mine, at: 300)
@@ -163,7 +165,7 @@ import Testing
     #expect(try scratch.open(.reader).overview(ingests: 0).pendingRecords == 1)
   }
 
-  @Test func whatChangedSinceItWasSeenIsNotResolved() throws {
+  @Test func aConflictThatChangedSinceItWasShownIsNotResolved() throws {
     let conflict = try makeConflict()
     let newer = state(["carbs": .number(41)], editedAt: 210)
     try scratch.open(.sync).sync { try $0.markConflicted(remote(newer, "r3"), isAnswered: true) }
@@ -190,7 +192,7 @@ import Testing
   }
 }
 
-/// When the sides of a conflict were edited, as far as anyone knows.
+/// Tests when the sides of a conflict were edited, as far as it is known.
 @Suite struct NewerSideTests {
   private static func conflict(
     mine: Int64?, theirs: Int64?, cause: RecordConflict.Cause = .edited
@@ -214,19 +216,19 @@ import Testing
     }
   }
 
-  @Test func theSideThatWasEditedLastIsTheNewer() throws {
+  @Test func theSideThatWasEditedLastIsTheNewerOne() throws {
     #expect(try Self.conflict(mine: 2, theirs: 1).newer() == .mine)
     #expect(try Self.conflict(mine: 1, theirs: 2).newer() == .theirs)
   }
 
-  @Test func withoutATimeOnEachSideNoneIsNewer() throws {
+  @Test func withoutATimeOnBothSidesNeitherIsNewer() throws {
     #expect(try refusal(Self.conflict(mine: nil, theirs: 1))?.contains("'mine'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: nil))?.contains("'theirs'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: 1))?.contains("same second") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: 2, cause: .orphaned)) != nil)
   }
 
-  @Test func anImportIsAsOldAsItsExportOrElseAsItself() throws {
+  @Test func anImportedSideHasTheTimeOfItsExportOrElseOfTheImport() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]), generatedAt: 700)
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(31)], sourceID: "2")]))
@@ -237,7 +239,7 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.record(guid) }?.state.editedAt == 5000)
   }
 
-  @Test func thePulledAndTheMergedTimeAreKept() throws {
+  @Test func theTimesOfPulledAndMergedEditsAreKept() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     let sync = try scratch.open(.sync)
@@ -266,9 +268,9 @@ import Testing
   }
 }
 
-/// What a remote refused permanently, and its release.
+/// Tests items that a remote refused permanently, and their release.
 @Suite struct QuarantineTests {
-  @Test func whatIsRefusedIsCountedApartUntilItIsReleased() throws {
+  @Test func refusedItemsAreCountedSeparatelyUntilTheyAreReleased() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     try scratch.ingest(
@@ -292,7 +294,7 @@ import Testing
     #expect(try sync.releaseRefused() == 0)
   }
 
-  @Test func anItemTellsTheRemotesWords() throws {
+  @Test func aRefusedItemHasTheReasonOfTheRemote() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
@@ -310,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func anUploadAloneReleases() throws {
+  @Test func onlySyncCanReleaseRefusedItems() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     let sync = try scratch.open(.sync)

@@ -27,7 +27,7 @@ import Testing
     #expect(refusal == "guid and kind of a record never change")
   }
 
-  @Test(arguments: ["+ 2", "- 1", "+ 10"]) func aVersionRisesByExactlyOne(_ step: String) throws {
+  @Test(arguments: ["+ 2", "- 1", "+ 10"]) func aVersionIncreasesByExactlyOne(_ step: String) throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET version = version + 1") == nil)
     let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = version \(step)")
     #expect(refusal == "a version rises by exactly one")
@@ -37,7 +37,7 @@ import Testing
     "version_synced = 1", "sent_version = 1", "sent = 'x'", "revision = 'r'", "base = '{}'",
     "conflict = '{}', conflict_revision = 'r'", "quarantine = 'q', quarantined_version = 1",
   ])
-  func anEditLeavesTheColumnsOfSyncAlone(_ change: String) throws {
+  func anEditDoesNotChangeTheColumnsOfSync(_ change: String) throws {
     for role in [StoreRole.importer, .editor] {
       #expect(try scratch.refusal(role, "UPDATE record SET version = version + 1, \(change)") != nil)
       #expect(
@@ -58,8 +58,8 @@ import Testing
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1") == nil)
   }
 
-  /// Nothing comes between what a transaction of sync looks at and what it writes.
-  @Test func aTransactionOfSyncKeepsEveryWriterOutFromItsFirstStatement() throws {
+  /// Nothing can change between the reads and the writes of a transaction of sync.
+  @Test func aTransactionOfSyncLocksOutWritersFromItsFirstStatement() throws {
     let editor = try scratch.open(.editor)
     try editor.queue.inDatabase { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
     let edit = "UPDATE record SET fields = '{}', version = version + 1"
@@ -71,7 +71,7 @@ import Testing
     #expect(try scratch.rows("SELECT version FROM record") == ["2"])
   }
 
-  @Test func anEditOfASyncedRecordRaisesItsVersion() throws {
+  @Test func anEditOfASyncedRecordIncreasesItsVersion() throws {
     try sync("UPDATE record SET version_synced = 1")
     for role in [StoreRole.importer, .editor] {
       let refusal = try scratch.refusal(role, "UPDATE record SET fields = '{}'")
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func aPullChangesASyncedRecord() throws {
+  @Test func aPullCanChangeASyncedRecord() throws {
     try sync("UPDATE record SET version_synced = 1")
     try sync("UPDATE record SET fields = '{\"carbs\":40}', base = '{}', revision = 'r2'")
     #expect(try scratch.rows("SELECT fields, version, version_synced FROM record") == [#"{"carbs":40} 1 1"#])
@@ -93,7 +93,7 @@ import Testing
     #expect(refusal == "a change of a record raises its version")
   }
 
-  @Test func aMergeChangesTheVersionThatWasSentWithBaseAndRevision() throws {
+  @Test func aMergeCanChangeTheSentVersionWithBaseAndRevision() throws {
     try sync("UPDATE record SET sent_version = 1, sent = '{}'")
     let reason = "a change of a record raises its version"
     #expect(try scratch.refusal(.sync, "UPDATE record SET fields = '{}', base = 'b'") == reason)
@@ -113,7 +113,7 @@ import Testing
     "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 2, 0",
     "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 1, 1",
   ])
-  func aRecordMadeHereStartsUnsynced(_ tail: String) throws {
+  func aNewLocalRecordIsUnsynced(_ tail: String) throws {
     let insert =
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor] {
@@ -131,7 +131,7 @@ import Testing
     #expect(try scratch.refusal(.sync, "UPDATE record SET \(change)")?.contains("CHECK") == true)
   }
 
-  @Test(arguments: ["'{'", "NULL"]) func fieldsAreJson(_ fields: String) throws {
+  @Test(arguments: ["'{'", "NULL"]) func fieldsMustBeJson(_ fields: String) throws {
     let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = \(fields), version = version + 1")
     #expect(refusal != nil)
   }
@@ -141,7 +141,7 @@ import Testing
     "conflict, conflict_revision) SELECT 'g', kind, 0, 0, 1, '{}', '{}', 'r'",
     "quarantine, quarantined_version) SELECT 'g', kind, 0, 0, 1, '{}', 'q', 1",
   ])
-  func aRecordMadeHereHasNothingOfSync(_ tail: String) throws {
+  func aNewLocalRecordHasNoSyncData(_ tail: String) throws {
     let insert =
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor, .resolver] {
@@ -150,7 +150,7 @@ import Testing
     #expect(try scratch.refusal(.sync, insert) == nil)
   }
 
-  @Test func deletedStaysDeletedWithoutAResolution() throws {
+  @Test func aDeletedRecordStaysDeletedWithoutAResolution() throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
     for role in [StoreRole.importer, .editor] {
       for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "device_time = 5"] {
@@ -161,7 +161,7 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE record SET deleted = 0, version = version + 1") == nil)
   }
 
-  @Test func theTimeZoneMovesARecordWithoutAVersion() throws {
+  @Test func aChangeOfZoneMovesARecordWithoutANewVersion() throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET utc_offset = 0, offset_source = 3") == nil)
   }
 }

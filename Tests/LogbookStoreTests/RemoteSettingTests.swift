@@ -16,7 +16,7 @@ import Testing
     RemoteLogbook(id: id, name: name, isWritable: true, maxReadings: 10, maxRecords: 10)
   }
 
-  /// A store that was synced with Anna's logbook: two readings and a record, one more of each pending.
+  /// A store that was synced with Anna's logbook: two readings and a record, and one more of each pending.
   private func syncedStore() throws -> ScratchStore {
     let scratch = try ScratchStore()
     try scratch.ingest(
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [TokenSource.file("/a b/token"), .command("pass show 'x'")])
-  func aRemoteIsKeptAsItWasSet(_ token: TokenSource) throws {
+  func aRemoteIsStoredAsItWasSet(_ token: TokenSource) throws {
     let scratch = try ScratchStore()
     var access = Self.access
     access.token = token
@@ -61,7 +61,7 @@ import Testing
     #expect(setting.node.count == 36 && setting.run == 0 && setting.runID == nil && setting.cursor == nil)
   }
 
-  @Test func anotherAddressOrTokenOfTheSameLogbookKeepsWhatIsInStep() throws {
+  @Test func anotherAddressOrTokenOfTheSameLogbookKeepsTheSyncState() throws {
     let scratch = try syncedStore()
     let before = try #require(try scratch.open(.reader).remote())
     let access = RemoteAccess(kind: "glucoport", url: "https://moved.example", token: .command("echo x"))
@@ -78,7 +78,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM requeue") == 0)
   }
 
-  @Test func itIsKeptSinceWhenThereIsThisRemote() throws {
+  @Test func theTimeOfSettingARemoteIsStored() throws {
     let scratch = try ScratchStore()
     let since = { try scratch.open(.reader).remote()?.since }
     let set = { (logbook: RemoteLogbook, time: Int64) in
@@ -119,7 +119,7 @@ import Testing
         SELECT count(*) FROM record WHERE version_synced = 0 AND base IS NULL AND revision IS NULL AND sent IS NULL
           AND sent_version IS NULL AND quarantine IS NULL AND quarantined_version IS NULL
         """) == 2)
-    // What waits for a person is nowhere else: it goes on waiting.
+    // Conflicts exist only here, and still wait for a person.
     #expect(try scratch.number("SELECT count(*) FROM record WHERE conflict IS NOT NULL") == 1)
     #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
     let setting = try #require(try scratch.open(.reader).remote())
@@ -133,20 +133,20 @@ import Testing
     Failure(.permission, "host.example: no such token; check it"), since: 7000, tokenMark: "a3f1")
 
   @Test(arguments: [refused, LastingFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
-  func aFailureThatLastsIsKeptAsItWasReported(_ failure: LastingFailure) throws {
+  func aPersistentFailureIsStoredAsItWasReported(_ failure: LastingFailure) throws {
     let scratch = try syncedStore()
     try scratch.open(.sync).sync { try $0.noteLasting(failure) }
     #expect(try scratch.open(.reader).remote()?.lastingFailure == failure)
   }
 
-  @Test func onlyTheSameFailureWithTheSameTokenIsTheOneThatWasReported() {
+  @Test func onlyTheSameFailureWithTheSameTokenCountsAsReported() {
     let same = Failure(.permission, "in other words")
     #expect(Self.refused.isSame(as: same, tokenMark: "a3f1"))
     #expect(!Self.refused.isSame(as: same, tokenMark: "a3f2"))
     #expect(!Self.refused.isSame(as: Failure(.configuration, same.message), tokenMark: "a3f1"))
   }
 
-  @Test func aSettingThatNoProgramWroteIsNoFailure() throws {
+  @Test func anUnknownSettingCountsAsNoFailure() throws {
     let scratch = try syncedStore()
     for text in ["", "permission", "permission x a3f1 words", "unheard-of 1 a3f1 words"] {
       try scratch.open(.sync).queue.inDatabase { database in
@@ -157,8 +157,8 @@ import Testing
     }
   }
 
-  /// What an upload without a request says of the login is nothing.
-  @Test func anAnswerAndARemoteThatIsSetAnewForgetAFailureThatLasts() throws {
+  /// An upload without a request shows nothing about the login.
+  @Test func anAnswerAndSettingTheRemoteAgainClearAPersistentFailure() throws {
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
     func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
@@ -181,7 +181,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'lasting-failure'") == 0)
   }
 
-  @Test func contentAndVersionsOutliveANewRemote() throws {
+  @Test func contentAndVersionsAreKeptWithANewRemote() throws {
     let scratch = try syncedStore()
     let content = "SELECT guid, version, fields, deleted, device_time FROM record ORDER BY guid"
     let before = try scratch.rows(content)
@@ -189,7 +189,7 @@ import Testing
     #expect(try scratch.rows(content) == before)
   }
 
-  @Test func aRemovedRemoteLeavesItsLogbookKnown() throws {
+  @Test func theLogbookOfARemovedRemoteStaysKnown() throws {
     let scratch = try syncedStore()
     #expect(try scratch.open(.sync).removeRemote())
     #expect(try scratch.open(.reader).remote() == nil)
@@ -212,7 +212,7 @@ import Testing
     "UPDATE remote SET node = NULL", "UPDATE remote SET run = -1", "UPDATE remote SET run = 0",
     "UPDATE remote SET failures = -1", "UPDATE remote SET allows_plain_http = 2",
   ])
-  func theStoreRefusesARemoteThatCannotBe(_ sql: String) throws {
+  func theStoreRefusesAnImpossibleRemote(_ sql: String) throws {
     #expect(try syncedStore().refusal(.sync, sql) != nil)
   }
 

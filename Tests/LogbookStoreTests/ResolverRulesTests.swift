@@ -22,7 +22,7 @@ import Testing
     #expect(try scratch.refusal(.sync, sql) == nil)
   }
 
-  @Test func aResolutionTakesTheRemoteSideAsTheBase() throws {
+  @Test func aResolutionUsesTheRemoteSideAsTheBase() throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == nil)
     #expect(
@@ -30,7 +30,7 @@ import Testing
         == [#"{"deleted":0} r2 NULL NULL 1 {"carbs":30}"#])
   }
 
-  @Test func whatIsKeptOfBothSidesIsAnEditBehindIt() throws {
+  @Test func theResolvedContentIsAnEditAfterIt() throws {
     try makeConflict()
     let edit = "UPDATE record SET fields = '{\"carbs\":35}', version = version + 1"
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == nil)
@@ -43,7 +43,7 @@ import Testing
     "version = version + 1", "fields = '{}'", "deleted = 1", "device_time = 5", "utc_offset = 0",
     "version_synced = 1", "sent = 'x'", "sent_version = 1", "quarantine = 'q', quarantined_version = 1",
   ])
-  func aResolutionChangesNothingElseInItsStatement(_ change: String) throws {
+  func aResolutionChangesNothingElseInTheSameStatement(_ change: String) throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling), \(change)") != nil)
     #expect(try scratch.rows("SELECT version, conflict IS NULL FROM record") == ["1 0"])
@@ -56,12 +56,12 @@ import Testing
     "conflict = '{}'", "version_synced = 1", "sent = 'x'", "sent_version = 1",
     "quarantine = 'q', quarantined_version = 1",
   ])
-  func aResolutionTakesNoOtherBase(_ change: String) throws {
+  func aResolutionCannotUseAnotherBase(_ change: String) throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(change)") == Self.reason)
   }
 
-  @Test func onlyADeletedRecordIsDecidedOnNoState() throws {
+  @Test func onlyADeletedRecordIsDecidedWithoutABase() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET base = '{}', revision = 'r'") == nil)
     #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == Self.reason)
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
@@ -71,12 +71,12 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == nil)
   }
 
-  @Test func withoutAConflictThereIsNothingToSettle() throws {
+  @Test func withoutAConflictThereIsNothingToResolve() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET revision = 'r1'") == nil)
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == Self.reason)
   }
 
-  @Test func noOtherLocalRoleSettlesAConflict() throws {
+  @Test func noOtherLocalRoleResolvesAConflict() throws {
     try makeConflict()
     for role in [StoreRole.importer, .editor] {
       let refusal = try scratch.refusal(role, "UPDATE record SET \(Self.settling)")
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aResolverStoresNoReadingAndLeavesUploadedAlone() throws {
+  @Test func aResolverStoresNoReadingAndDoesNotChangeUploaded() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     #expect(
       try scratch.refusal(.resolver, "INSERT INTO reading SELECT * FROM reading")
@@ -92,13 +92,13 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE reading SET uploaded = 1") == "only sync writes uploaded")
   }
 
-  @Test func aResolversEditRaisesTheVersion() throws {
+  @Test func aResolversEditIncreasesTheVersion() throws {
     let reason = "a change of a record raises its version"
     #expect(try scratch.refusal(.resolver, "UPDATE record SET fields = '{}'") == reason)
   }
 }
 
-/// Which records wait to be sent: found through the partial index.
+/// Tests which records are pending: they are found with the partial index.
 @Suite struct PendingRecordTests {
   private static let pending =
     "SELECT count(*) FROM record INDEXED BY record_pending WHERE version > version_synced AND conflict IS NULL "
@@ -125,7 +125,7 @@ import Testing
     #expect(try scratch.number(Self.pending) == 1)
   }
 
-  @Test func aConflictedRecordIsNotPendingEvenWhenEdited() throws {
+  @Test func aConflictedRecordIsNotPendingEvenAfterAnEdit() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET conflict = '{}', conflict_revision = 'r'") == nil)
     #expect(try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = 2") == nil)
     #expect(try scratch.number(Self.pending) == 0)

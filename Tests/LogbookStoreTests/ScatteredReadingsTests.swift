@@ -8,7 +8,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Readings that a file gives in no order.
+/// Tests readings that a file has unsorted.
 @Suite struct ScatteredReadingsTests {
   private static let count: Int64 = 12_000
 
@@ -26,12 +26,12 @@ import Testing
     return readings(numbers.shuffled(using: &random))
   }
 
-  @Test func onlyReadingsInNoOrderAreScattered() {
+  @Test func onlyUnsortedReadingsAreScattered() {
     let numbers = 0..<Self.count
     #expect(ScatteredReadings.areScattered(Self.shuffled()))
     #expect(!ScatteredReadings.areScattered(Self.readings(numbers)))
     #expect(!ScatteredReadings.areScattered(Self.readings(numbers.reversed())))
-    // Four devices one after the other, and rows of which every twentieth comes late.
+    // Four devices one after the other, and rows of which every twentieth is late.
     #expect(!ScatteredReadings.areScattered(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!ScatteredReadings.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
     #expect(!ScatteredReadings.areScattered(Self.readings(numbers.map { _ in 7 })))
@@ -39,10 +39,10 @@ import Testing
     #expect(!ScatteredReadings.areScattered([]))
   }
 
-  @Test func readingsOfWhichMostStepsGoBackAreNewestFirst() {
+  @Test func readingsWithMostStepsBackInTimeAreNewestFirst() {
     let numbers = 0..<Self.count
     #expect(ScatteredReadings.areNewestFirst(Self.readings(numbers.reversed())))
-    // Every twentieth comes late.
+    // Every twentieth is late.
     #expect(ScatteredReadings.areNewestFirst(Self.readings(numbers.map { $0 % 20 == 0 ? 700 - $0 : -$0 })))
     #expect(!ScatteredReadings.areNewestFirst(Self.readings(numbers)))
     #expect(!ScatteredReadings.areNewestFirst(Self.readings(numbers.map { $0 % 3000 })))
@@ -52,9 +52,9 @@ import Testing
     #expect(!ScatteredReadings.areNewestFirst([]))
   }
 
-  @Test func runsOneBeforeTheOtherAreMerged() throws {
+  @Test func runsThatPrecedeEachOtherAreMerged() throws {
     var waiting = try ScatteredReadings()
-    // The last two have places in common.
+    // The last two have common places.
     for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
       try waiting.add(Self.readings(numbers.reversed()), of: [1])
     }
@@ -80,7 +80,7 @@ import Testing
     var merged: [Reading] = []
     var sizes: [Int] = []
     try waiting.merge(of: [1, 2]) { batch in
-      // What is in one place is never parted.
+      // Readings at one place are never in two batches.
       if let last = merged.last, let first = batch.first { #expect(key(last) != key(first)) }
       merged += batch
       sizes.append(batch.count)
@@ -98,7 +98,7 @@ import Testing
     return [1, Int64(reading.device.number), kind, reading.position]
   }
 
-  @Test func asManyReadingsOfOnePlaceAsNoDeviceGivesAreParted() throws {
+  @Test func anImpossibleNumberOfReadingsAtOnePlaceIsSplit() throws {
     var waiting = try ScatteredReadings()
     let most = IngestBatch.size + IngestBatch.maxTogether
     try waiting.add(Self.readings((0..<Int64(most) + 10).map { _ in 7 }), of: [1])
@@ -107,7 +107,7 @@ import Testing
     #expect(sizes == [most, 10])
   }
 
-  @Test func aReadingKeepsEverythingWhileItWaits() throws {
+  @Test func aKeptReadingLosesNothing() throws {
     var reading = Reading(
       device: DeviceIndex(3), kind: .scan, tick: -12, at: DeviceTime(seconds: 99),
       placement: Placement(utcOffset: -3600, source: .ticks),
@@ -129,14 +129,14 @@ import Testing
   }
 }
 
-/// An ingest whose readings may wait.
+/// Tests an ingest whose readings may be kept until the end.
 @Suite struct WaitingIngestTests {
   private struct Interruption: Error {}
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// A batch in no order whose values are those of `reading`.
+  /// An unsorted batch with the values of `reading`.
   private func scattered(_ reading: (Int64) -> Reading) -> IngestBatch {
     Make.batch((0..<12_000).map { reading(Make.noon + $0 * 7919 % 12_000 * 300) })
   }
@@ -156,7 +156,7 @@ import Testing
   private let hundred = { (time: Int64) in Make.reading(.cbg, Make.milligrams(100), at: time) }
   private let other = { (time: Int64) in Make.reading(.cbg, Make.milligrams(200), at: time) }
 
-  @Test func scatteredReadingsWaitAndAreStoredInBatches() throws {
+  @Test func scatteredReadingsAreKeptAndStoredInBatches() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(scattered(hundred))
@@ -172,7 +172,7 @@ import Testing
     Make.batch((0..<12_000).map { reading(Make.noon + days * 86_400 - $0 * 300) })
   }
 
-  @Test func readingsWithTheNewestFirstWaitWhereNoneIsLater() throws {
+  @Test func readingsWithTheNewestFirstAreKeptIfNoneIsLater() throws {
     try ingest { writer in
       try writer.write(newestFirst(hundred))
       try writer.write(newestFirst(other, days: -40))
@@ -180,11 +180,11 @@ import Testing
       try writer.storeScattered { _ in }
       #expect(writer.counts.newReadings == 24_000 && writer.counts.changedReadings == 0)
     }
-    // Of two of one time the first in the input has the first occurrence.
+    // Of two readings at one time, the first in the input has the first occurrence.
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE value = 100 AND occurrence = 0") == 12_000)
   }
 
-  @Test func readingsWithTheNewestFirstDoNotWaitWhereLaterOnesAreStored() throws {
+  @Test func readingsWithTheNewestFirstAreNotKeptIfLaterOnesAreStored() throws {
     try scratch.ingest(Make.batch([hundred(Make.noon)]))
     try ingest { writer in
       try writer.write(newestFirst(hundred))
@@ -196,14 +196,14 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading") == 12_288)
   }
 
-  @Test func nothingWaitsWhereSomeoneWatches() throws {
+  @Test func nothingIsKeptIfTheProgressIsWatched() throws {
     try ingest(mayWait: false) { writer in
       try writer.write(scattered(hundred))
       #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)
     }
   }
 
-  @Test func whatComesAfterReadingsThatWaitWaitsBehindThem() throws {
+  @Test func readingsAfterKeptOnesAreKeptAfterThem() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(Make.batch([other(Make.noon), hundred(Make.noon - 300)]))
@@ -214,7 +214,7 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading WHERE occurrence = 0") == ["100.0"])
   }
 
-  @Test func ofTwoThatWaitTheFirstHasTheFirstOccurrence() throws {
+  @Test func theFirstOfTwoKeptReadingsGetsTheFirstOccurrence() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(scattered(other))
@@ -224,7 +224,7 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading WHERE occurrence = 0") == ["100.0"])
   }
 
-  @Test(arguments: [false, true]) func whatWaitsWhenAnIngestFailsIsStoredUnlessItIsAtomic(isAtomic: Bool)
+  @Test(arguments: [false, true]) func keptReadingsOfAFailedIngestAreStoredUnlessItIsAtomic(isAtomic: Bool)
     throws
   {
     #expect(throws: Interruption.self) {
@@ -238,7 +238,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func readingsThatTheStoreDoesNotTakeAreReported() throws {
+  @Test func readingsThatTheStoreRejectsAreReported() throws {
     try scratch.ingest(Make.batch([Make.tick(5, 100, at: Make.noon - 90 * 86_400)]))
     try ingest { writer in
       try writer.write(scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) })
@@ -249,8 +249,8 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM rejection") == 1)
   }
 
-  /// Two devices of the input are one of the store, and the second gives another value.
-  @Test func ofTwoDevicesThatAreOneTheFirstReadingStays() throws {
+  /// Two devices of the input are one in the store, and the second has another value.
+  @Test func ifTwoDevicesAreOneTheFirstReadingIsKept() throws {
     var batch = scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) }
     let second = batch.readings.map { reading in
       var reading = reading
@@ -268,8 +268,8 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading") == ["100.0"])
   }
 
-  /// The devices of a batch that is rolled back are none of the store's, and neither it nor its counts are kept.
-  @Test func whatIsRolledBackDoesNotWait() throws {
+  /// The store has no devices of a rolled back batch, and neither the batch nor its counts are kept.
+  @Test func aRolledBackBatchIsNotKept() throws {
     let store = try scratch.open()
     try store.queue.inDatabase { database in
       try database.execute(
@@ -297,7 +297,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aDeviceThatStartsAnewWithinABatchIsToldApart() throws {
+  @Test func aDeviceThatStartsCountingAgainWithinABatchIsDetected() throws {
     let counts = try scratch.ingest(
       Make.batch([
         Make.tick(5, 100), Make.tick(5, 100, at: Make.noon + 3600),

@@ -7,11 +7,12 @@ import Testing
 
 @testable import LogbookStore
 
-/// A folder with a store for the time of a test.
+/// A folder with a store for the duration of a test.
 final class ScratchStore {
   let folder: URL
   var path: String { folder.appending(path: "logbook.db").path }
-  /// The connection of the queries below, with the number of its file: to open one parses the whole schema.
+  /// The connection for the queries below, with the number of its file. It is kept, since opening one parses
+  /// the whole schema.
   private var reader: (store: Store, file: Int)?
 
   init() throws {
@@ -23,7 +24,7 @@ final class ScratchStore {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // If a folder is left among the temporary ones, it affects no test.
     }
   }
 
@@ -31,7 +32,7 @@ final class ScratchStore {
     try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: zone))
   }
 
-  /// A reader that stays open for as long as the file is the same.
+  /// A reader that stays open while the file is the same.
   private func reading() throws -> Store {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     let file = attributes?[.systemFileNumber] as? Int
@@ -41,7 +42,7 @@ final class ScratchStore {
     return store
   }
 
-  /// Stores batches as one ingest and gives its counts.
+  /// Stores batches as one ingest and returns its counts.
   @discardableResult
   func ingest(
     _ batches: IngestBatch..., format: String = "test", isAtomic: Bool = false, generatedAt: Int64? = nil,
@@ -60,7 +61,7 @@ final class ScratchStore {
     return counts
   }
 
-  /// The rows of a query, each as its columns' texts.
+  /// The rows of a query, each as the texts of its columns.
   func rows(_ sql: String) throws -> [String] {
     try reading().queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
@@ -74,7 +75,7 @@ final class ScratchStore {
     try reading().queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
   }
 
-  /// Runs a statement in a role; gives the message with which the store refuses it, or nil.
+  /// Runs a statement in a role. Returns the message with which the store refuses it, or nil.
   func refusal(_ role: StoreRole, _ sql: String) throws -> String? {
     try open(role).queue.inDatabase { database in
       do {
@@ -86,7 +87,7 @@ final class ScratchStore {
     }
   }
 
-  /// Runs a statement that no rule of the schema holds back, as a damaged disk or another program might.
+  /// Runs a statement without the rules of the schema, as a damaged disk or another program might.
   func damage(_ sql: String) throws {
     reader = nil
     let queue = try DatabaseQueue(path: path)
@@ -94,7 +95,7 @@ final class ScratchStore {
       let triggers = try String.fetchAll(
         database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'")
       for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
-      // Columns take NULL from the next connection on.
+      // From the next connection on, columns accept NULL.
       try database.execute(
         sql: """
           PRAGMA writable_schema = ON;
@@ -115,7 +116,8 @@ final class ScratchStore {
     )
   }
 
-  /// Whether the counters of every series say what a count over the readings says, and the ranges hold what is pending.
+  /// Expects that the counters of every series equal a count of the readings, and that the ranges contain the
+  /// pending ones.
   func expectCountersEqualCount(_ location: SourceLocation = #_sourceLocation) throws {
     let counters = try rows(
       """
@@ -134,7 +136,7 @@ final class ScratchStore {
   private static let unreachable =
     "SELECT count(*) FROM reading AS r WHERE r.uploaded = 0 AND \(PendingSchema.isInNoRange)"
 
-  /// Whether each pending reading is in a range, each range has one, and no two ranges overlap.
+  /// Expects that each pending reading is in a range, each range has one, and no two ranges overlap.
   func expectRangesHoldWhatIsPending(
     _ comment: Comment? = nil, _ location: SourceLocation = #_sourceLocation
   ) throws {

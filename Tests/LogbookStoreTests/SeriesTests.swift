@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The counters that the store keeps for each series, and the places of a series' readings.
+/// Tests the counters of each series, and the order of a series' readings.
 @Suite struct SeriesTests {
   private let scratch: ScratchStore
 
@@ -23,7 +23,7 @@ import Testing
     batch.devices = [Make.device, Device(vendor: "Other", model: "B", serial: "2", format: "test")]
     try scratch.ingest(batch)
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
-    // What is stored keeps its id.
+    // A stored series keeps its id.
     batch.readings = batch.readings.filter { $0.device == DeviceIndex(1) } + batch.readings.prefix(450)
     try scratch.ingest(batch)
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
@@ -58,7 +58,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func devicesThatTakeTurnsStandInTheOrderOfTime() throws {
+  @Test func alternatingDevicesAreStoredInTheOrderOfTime() throws {
     let devices = ["A", "B"].map { Device(vendor: "Test", model: "Meter", serial: $0, format: "test") }
     let readings = (0..<1200).map {
       Make.reading(.cbg, Make.milligrams(100), at: Make.noon + Int64($0) * 60, device: Int32($0 % 2))
@@ -72,7 +72,7 @@ import Testing
     #expect([again.newReadings, again.knownReadings] == [0, 1200])
   }
 
-  @Test func ticksThatAreInstantsShareAPartitionAndEachCountHasItsOwn() throws {
+  @Test func instantsShareAPartitionAndEachCountHasASeparateOne() throws {
     let instant: Int64 = 1_748_779_200_000
     let devices = ["S1", "S4", "S5"].map {
       Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
@@ -95,8 +95,9 @@ import Testing
     #expect(refusal?.contains("never change") == true)
   }
 
-  /// The first, the last and one in the middle of what the store holds, and one on either side.
-  @Test func whatLiesBetweenKnownReadingsIsNew() throws {
+  /// The first, the last and a middle one of the stored readings, and readings before, between and after
+  /// them.
+  @Test func readingsBetweenKnownOnesAreNew() throws {
     func readings(_ minutes: [Int64]) -> IngestBatch {
       Make.batch(minutes.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 60) })
     }
@@ -106,7 +107,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading") == 7)
   }
 
-  @Test func whatAnotherProcessStoredBetweenTwoBatchesIsKnown() throws {
+  @Test func readingsThatAnotherProcessStoredBetweenBatchesAreKnown() throws {
     func batch(_ minute: Int64) -> IngestBatch {
       Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon + minute * 60)])
     }
@@ -121,7 +122,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aSeriesNeverChangesAndNeverGoes() throws {
+  @Test func aSeriesIsNeverChangedOrDeleted() throws {
     try scratch.ingest(Make.batch([Make.tick(1, 100)]))
     #expect(try scratch.refusal(.importer, "DELETE FROM series") == "series are never deleted")
     for change in ["id = 9", "device = 9", "kind = 1", "position_kind = 0"] {

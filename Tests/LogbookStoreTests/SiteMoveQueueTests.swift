@@ -6,9 +6,9 @@ import Testing
 
 @testable import LogbookStore
 
-/// What a change of zone queues for a site: exactly what it moved.
+/// Tests that a change of zone queues exactly the readings that it moved for a site.
 @Suite struct SiteMoveQueueTests {
-  /// A sensor that counts seconds, over the night in which Madrid shows an hour twice, all uploaded.
+  /// A sensor that counts seconds, over the night in which Madrid repeats an hour, completely uploaded.
   private func scratch(zone: String, kind: String = "nightscout") throws -> ScratchStore {
     let scratch = try ScratchStore()
     _ = try scratch.open(.importer, zone: zone)
@@ -36,7 +36,7 @@ import Testing
     try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
   }
 
-  /// The repeated hour is placed by ticks, behind the stretches of the zone.
+  /// Ticks decide the repeated hour, after the periods of the zone are applied.
   @Test(arguments: [
     ("Europe/Madrid", "Asia/Tokyo"), ("Europe/Madrid", "Africa/Algiers"), ("Africa/Algiers", "Europe/Madrid"),
     ("Etc/UTC", "Europe/London"), ("Europe/Madrid", "Africa/Tripoli"), ("Africa/Tripoli", "Europe/Madrid"),
@@ -63,7 +63,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM resend") == 0)
   }
 
-  @Test func whatAnUploadBeganStaysQueuedWhenTheZoneChangesBack() throws {
+  @Test func aBegunMoveStaysQueuedWhenTheZoneChangesBack() throws {
     let scratch = try scratch(zone: "Europe/Madrid")
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     try scratch.open(.sync).sync { store in
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func anotherSiteForgetsWhatWasToMove() throws {
+  @Test func anotherSiteClearsTheMoves() throws {
     let scratch = try scratch(zone: "Europe/Madrid")
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     let store = try scratch.open(.sync)

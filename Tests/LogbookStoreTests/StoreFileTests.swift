@@ -32,7 +32,7 @@ import Testing
     try foreign.close()
   }
 
-  @Test func aNewStoreIsItsOwnersAlone() throws {
+  @Test func aNewStoreIsAccessibleOnlyToItsOwner() throws {
     let path = scratch.folder.appending(path: "a/b/logbook.db").path
     let store = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "UTC"))
     #expect(try mode(path) == 0o600)
@@ -42,7 +42,7 @@ import Testing
     #expect(try store.timezone().name == "UTC")
   }
 
-  @Test func aStoreThatIsNotThereIsMissing() throws {
+  @Test func aMissingStoreIsReported() throws {
     #expect(try category { _ = try Store(path: scratch.path, role: .reader) } == .missingInput)
     #expect(!FileManager.default.fileExists(atPath: scratch.path))
   }
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func aStoreWithASchemaThatNoReleaseHasIsRefused() throws {
+  @Test func aStoreWithAnUnreleasedSchemaIsRefused() throws {
     _ = try scratch.open()
     for version in [0, 1, Schema.schema.version - 1] {
       try makeForeign("PRAGMA user_version = \(version)")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 7]) func aDatabaseOfAnotherProgramIsRefusedAndLeftAlone(_ version: Int) throws {
+  @Test(arguments: [0, 1, 7]) func aDatabaseOfAnotherProgramIsRefusedAndNotChanged(_ version: Int) throws {
     try makeForeign("CREATE TABLE t (x); PRAGMA user_version = \(version)")
     let before = try Data(contentsOf: URL(filePath: scratch.path))
     for role in [StoreRole.reader, .importer] {
@@ -74,12 +74,12 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: scratch.path)) == before)
   }
 
-  @Test func aFileThatIsNoDatabaseIsRefused() throws {
+  @Test func aFileThatIsNotADatabaseIsRefused() throws {
     try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: scratch.path))
     #expect(try category { _ = try scratch.open() } == .badInput)
   }
 
-  @Test func aLaterOpeningKeepsTheZoneOfTheCreation() throws {
+  @Test func openingAStoreAgainKeepsItsFirstZone() throws {
     _ = try scratch.open(zone: "Europe/Madrid")
     #expect(try scratch.open(zone: "Asia/Tokyo").timezone().name == "Europe/Madrid")
   }
@@ -93,7 +93,7 @@ import Testing
     #expect(values == ["wal", "2", "16384", "1"])
   }
 
-  @Test func manyCreateOneStoreAtOnce() async throws {
+  @Test func manyProcessesCreateOneStoreAtOnce() async throws {
     let path = scratch.path
     for round in 0..<10 {
       let names = try await withThrowingTaskGroup(of: String.self) { group in
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aReaderRefusesAnAtomicIngestWithoutHarm() throws {
+  @Test func aReaderRefusesAnAtomicIngestAndStaysUsable() throws {
     _ = try scratch.open()
     let store = try scratch.open(.reader)
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -172,7 +172,7 @@ import Testing
       ])
   }
 
-  @Test func theViewsTellWhatIsStored() throws {
+  @Test func theViewsShowWhatIsStored() throws {
     var low = Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre))
     low.marks = [.manual, .bedtime]
     try scratch.ingest(Make.batch([low, Make.reading(.ketone, Make.millimoles(0.4), source: .stated)]))
@@ -185,7 +185,7 @@ import Testing
       ])
   }
 
-  @Test func theViewsNameEveryMarkAsTheProgramDoes() throws {
+  @Test func theViewsUseTheProgramsNamesOfAllMarks() throws {
     var reading = Make.reading(.smbg, Make.milligrams(100))
     for (mark, _) in ReadingMarks.named { reading.marks.insert(mark) }
     try scratch.ingest(Make.batch([reading]))

@@ -15,7 +15,7 @@ private let c2 = "c2000000-0000-4000-8000-000000000000"
 private let p1 = "b1000000-0000-4000-8000-000000000000"
 private let n1 = "d1000000-0000-4000-8000-000000000000"
 
-/// How readings, entries and what belongs to them compare with the remote.
+/// Tests the sync states of readings, entries and the records that belong to them.
 @Suite struct SyncStateTests {
   private let scratch: ScratchStore
 
@@ -31,7 +31,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     _ = try RecordEditor(scratch.open(.editor), at: 5).add(draft, guid: guid)
   }
 
-  /// Sends what is pending of a record, as a push does that is answered.
+  /// Sends the pending version of a record, as an answered push does.
   private func acknowledge(_ guid: String) throws {
     try scratch.open(.sync).sync { store in
       let record = try #require(try store.record(guid))
@@ -48,7 +48,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     try scratch.rows("SELECT substr(record, 1, 2), aspect, substr(entry, 1, 2) FROM queued ORDER BY 1, 2")
   }
 
-  /// Runs `body` as while an upload runs that has just begun a transfer.
+  /// Runs `body` as during an upload that has just begun a transfer.
   private func uploading(
     _ begin: (SyncTransaction) throws -> Void, _ body: (SyncActivity) throws -> Void
   ) throws {
@@ -83,21 +83,21 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try queuedRows().isEmpty)
   }
 
-  @Test func whatADeadUploadSentIsQueued() throws {
+  @Test func itemsOfADeadUploadAreQueued() throws {
     try add(a1)
     try uploading {
       _ = try $0.prepare(try #require(try $0.record(a1)), node: n1)
       try $0.beginTransfer(.records, of: [a1], at: 7)
     } _: { _ in
     }
-    // The lock is gone with its process, and nobody cleared what it had under way.
+    // The lock was released with its process, and nothing cleared its transfers.
     #expect(try scratch.number("SELECT count(*) FROM transfer") == 1)
     let activity = try scratch.open(.reader).activity()
     #expect(activity == .none)
     #expect(try state(a1, activity) == .queued(.waiting))
   }
 
-  @Test func theNextRunForgetsWhatADeadOneHadUnderWay() throws {
+  @Test func theNextRunClearsTheTransfersOfADeadOne() throws {
     let store = try scratch.open(.sync)
     try store.sync { try $0.beginTransfer(.records, of: [a1], at: 7) }
     let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
@@ -108,7 +108,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try scratch.number("SELECT count(*) FROM transfer") == 0)
   }
 
-  @Test func anEntryIsQueuedUntilItsLastChildIsSynced() throws {
+  @Test func anEntryIsQueuedUntilItsLastRecordIsSynced() throws {
     try add(e1)
     try acknowledge(e1)
     try add(c1, entry: e1)
@@ -121,7 +121,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .synced)
   }
 
-  @Test func theStateOfAChildIsNotThatOfItsEntry() throws {
+  @Test func theStateOfARecordIsNotThatOfItsEntry() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(c1)
@@ -129,7 +129,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .queued(.waiting))
   }
 
-  @Test func aChildThatMovesTakesItsStateAlong() throws {
+  @Test func aMovedRecordKeepsItsState() throws {
     for entry in [e1, e2] {
       try add(entry)
       try acknowledge(entry)
@@ -155,7 +155,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .synced)
   }
 
-  @Test func aRefusedChildKeepsItsEntryFromLookingSynced() throws {
+  @Test func anEntryWithARefusedRecordIsNotSynced() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(e1)
@@ -164,7 +164,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(c1) == .queued(.refused))
   }
 
-  @Test func aConflictedChildKeepsItsEntryFromLookingSynced() throws {
+  @Test func anEntryWithAConflictedRecordIsNotSynced() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(e1)
@@ -195,7 +195,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try queuedRows().isEmpty)
   }
 
-  @Test func theStateOfAnEntryIsFoundByIndexesAlone() throws {
+  @Test func theStateOfAnEntryIsFoundOnlyWithIndexes() throws {
     _ = try scratch.open()
     let details = try plan("SELECT \(StoredRecord.columns) FROM record WHERE guid = 'a'")
     #expect(details.contains { $0.contains("SEARCH record USING PRIMARY KEY") }, "\(details)")
@@ -204,7 +204,8 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(!QueueCode.sql.uppercased().contains("RECURSIVE"))
   }
 
-  /// How much SQLite does to find the state of an entry, and how often it goes on to the next row of a whole table.
+  /// The number of SQLite's steps to find the state of an entry, and of its steps to the next row of a whole
+  /// table.
   private func cost(of guid: String) throws -> (steps: Int32, scans: Int32) {
     try scratch.open(.reader).queue.inDatabase { database in
       let statement = try database.makeStatement(
@@ -217,7 +218,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  /// Entries of nine children each, all of which wait.
+  /// Entries with nine pending records each.
   private func fill(_ numbers: Range<Int>) throws {
     _ = try scratch.open()
     let guid = "'-0000-4000-8000-000000000000'"
@@ -232,7 +233,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  @Test func theStateOfAnEntryCostsTheSameAmongAHundredThousandRecords() throws {
+  @Test func theStateOfAnEntryCostsTheSameWithAHundredThousandRecords() throws {
     let entry = "00000032-0000-4000-8000-000000000000"
     try fill(0..<100)
     #expect(try state(entry) == .queued(.waiting))
@@ -243,7 +244,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(many.scans == 0 && many.steps <= few.steps && many.steps < 2000, "\(few) \(many)")
   }
 
-  @Test func whatWaitsIsUnderWayAndWasDoneHasItsTime() throws {
+  @Test func pendingAndSentItemsAndResultsHaveTheirTimes() throws {
     let sync = try scratch.open(.sync)
     let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try sync.setRemote(
@@ -264,15 +265,15 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try scratch.rows("SELECT last_push, last_pull FROM remote") == ["8 NULL"])
   }
 
-  /// What the rows say is all: the state is one of three, whatever else is so.
-  @Test(arguments: [false, true]) func theStateFollowsFromTheRowsAlone(isRunning: Bool) {
+  /// Only the rows decide: the state is one of three, whatever else is true.
+  @Test(arguments: [false, true]) func theStateFollowsOnlyFromTheRows(isRunning: Bool) {
     let still: [SyncState] = [.synced, .queued(.waiting), .queued(.refused), .queued(.conflict)]
     #expect((0..<4).map { QueueCode($0).state(isRunning: isRunning) } == still)
     let moving = isRunning ? Array(repeating: SyncState.syncing, count: 3) : Array(still.dropFirst())
     #expect((9..<12).map { QueueCode($0).state(isRunning: isRunning) } == moving)
   }
 
-  @Test func anEditBehindTheSendStaysQueuedWhenTheSendIsAcknowledged() throws {
+  @Test func anEditAfterTheSendStaysQueuedAfterTheAcknowledgement() throws {
     try add(a1)
     try scratch.open(.sync).sync { _ = try $0.prepare(try #require(try $0.record(a1)), node: n1) }
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(a1) { $0.fields["text"] = .text("y") }
@@ -307,7 +308,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try readingStates(.none) == [.queued(.waiting), .queued(.waiting), .queued(.waiting)])
   }
 
-  @Test func aDayIsAsFarAsItsLastReading() throws {
+  @Test func aDayHasTheStateOfItsLeastSyncedReading() throws {
     try ingest([0, 300, 86400, 2 * 86400])
     let sync = try scratch.open(.sync)
     try sync.sync { store in
@@ -321,7 +322,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(days.map(\.readings) == [2, 1, 1] && days.map(\.queued) == [1, 0, 1])
   }
 
-  @Test func aDayMovesWithTheRequestThatHoldsIt() throws {
+  @Test func aDayIsSyncingDuringTheRequestWithItsReadings() throws {
     try ingest([0, 86400])
     try uploading {
       try $0.beginTransfer(of: try $0.pendingReadings(after: nil, limit: 1).keys, at: 7)
@@ -339,7 +340,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
 
   // MARK: - What waits the longest
 
-  @Test func theOldestThatWaitsIsAnImportAfterTheLastUpload() throws {
+  @Test func theOldestPendingItemIsFromAnImportAfterTheLastUpload() throws {
     try ingest([0])
     let store = try scratch.open(.sync)
     #expect(try store.syncOverview(store.overview(ingests: 0), pendingContents: 0).oldestPending == 1000)
@@ -351,7 +352,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try store.syncOverview(store.overview(ingests: 0), pendingContents: 0).oldestPending == 5)
   }
 
-  @Test func aLookAtTheLockTakesItFromNobody() throws {
+  @Test func checkingTheLockDoesNotBlockAnUpload() throws {
     _ = try scratch.open()
     #expect(try !UploadLock.isHeld(storePath: scratch.path))
     let lock = try #require(try UploadLock.take(storePath: scratch.path))

@@ -12,7 +12,7 @@ import Testing
   init() throws {
     scratch = try ScratchStore()
     var zone = try LogbookZone(name: "Europe/Madrid")
-    // Every seven hours for two years: both sides of four clock changes and of a turn of the year.
+    // Every seven hours for two years: before and after four clock changes and a turn of the year.
     var readings = (0..<2500).map { index in
       let time = DeviceTime(seconds: Make.noon + Int64(index) * 25_200)
       return Reading(
@@ -31,7 +31,7 @@ import Testing
     try scratch.rows("SELECT * FROM reading") + scratch.rows("SELECT * FROM record")
   }
 
-  @Test func onlyDerivedOffsetsMoveAndIdentitiesStay() throws {
+  @Test func onlyDerivedOffsetsChangeAndIdentitiesStay() throws {
     let before = try identities()
     let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: "America/New_York"), at: 5)
     #expect(moved.readings == 2500)
@@ -46,7 +46,7 @@ import Testing
     #expect(try scratch.open(.reader).timezone().name == "America/New_York")
   }
 
-  @Test func theOffsetsAreThoseOfAnImportInThatZone() throws {
+  @Test func theOffsetsEqualThoseOfAnImportInThatZone() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Australia/Lord_Howe"), at: 5)
     var zone = try LogbookZone(name: "Australia/Lord_Howe")
     var derived: [StoredReading] = []
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func theWayBackRestoresEverything() throws {
+  @Test func changingTheZoneBackRestoresEverything() throws {
     let before = try all()
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     #expect(try all() != before)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Imports that are undone, and undone again.
+/// Tests imports that are undone and redone.
 @Suite struct UndoTests {
   private let scratch: ScratchStore
 
@@ -26,14 +26,14 @@ import Testing
     try scratch.open(.editor).redo(ingest, at: 5000)
   }
 
-  /// Undoes an import, or redoes one that is undone.
+  /// Undoes an import, or redoes an undone one.
   private func toggle(_ ingest: Int64) throws -> UndoCounts {
     try scratch.open(.reader).undoneImports().contains(ingest) ? redo(ingest) : undo(ingest)
   }
 
   private func guid() -> String { Digest.uuid(of: ["\(UInt64.random(in: .min ... .max))"]) }
 
-  /// The shown readings as minutes after noon and values, and the shown records' texts.
+  /// The visible readings as minutes after noon and values, and the visible records' texts.
   private func shown() throws -> [String] {
     var texts: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -49,7 +49,7 @@ import Testing
 
   private func rows() throws -> Set<String> { Set(try scratch.rows("SELECT * FROM reading")) }
 
-  @Test func whatAnImportBroughtIsHiddenAndNothingElse() throws {
+  @Test func onlyTheItemsOfAnImportAreHidden() throws {
     try scratch.ingest(sensor([0, 2, 4]))
     try scratch.ingest(sensor([1, 2, 3], 100))
     let before = try (shown(), rows())
@@ -63,7 +63,7 @@ import Testing
     #expect(try rows() == before.1)
   }
 
-  @Test func anImportIsUndoneOnceAndRedoneOnce() throws {
+  @Test func anImportIsUndoneOnlyOnceAndRedoneOnlyOnce() throws {
     try scratch.ingest(sensor(0..<3))
     #expect(try redo(1).isDoneAlready && shown().count == 3)
     _ = try undo(1)
@@ -73,12 +73,12 @@ import Testing
     #expect(try scratch.rows("SELECT * FROM record") == records && shown() == [])
     #expect(try redo(1).readings == 3)
     #expect(try redo(1).isDoneAlready && shown().count == 3)
-    // The next undo is a withdrawal of its own.
+    // The next undo is a separate withdrawal.
     #expect(try undo(1).readings == 3 && shown() == [])
   }
 
-  /// What something else hides is not counted, and stays hidden when that ends.
-  @Test func countsAreOfWhatIsVisibleBeforeAndAfter() throws {
+  /// Readings that another withdrawal hides are not counted, and stay hidden when this one ends.
+  @Test func countsAreOfVisibleItemsBeforeAndAfter() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let first = try #require(try items().first)
@@ -90,8 +90,8 @@ import Testing
     #expect(try shown() == ["1:100", "2:100"])
   }
 
-  /// An import of the site's, which no store undoes.
-  @Test func whatAnotherProgramHasOnTheSiteStaysVisible() throws {
+  /// They count as an import of the site, which no store undoes.
+  @Test func readingsOfAnotherProgramOnTheSiteStayVisible() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let note = """
       INSERT INTO same_as SELECT series, position, value_bucket, occurrence, zeroblob(16), 0 FROM reading
@@ -102,7 +102,7 @@ import Testing
     #expect(try shown() == ["1:100"])
   }
 
-  @Test func hidingWhatIsHiddenIsKept() throws {
+  @Test func hidingAHiddenReadingIsStored() throws {
     try scratch.ingest(sensor([0, 1]))
     _ = try undo(1)
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
@@ -114,21 +114,21 @@ import Testing
     #expect(try shown() == ["1:100"])
   }
 
-  @Test func aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt() throws {
+  @Test func aReadingStaysVisibleWhileAnotherImportHasIt() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     try scratch.ingest(sensor([1, 2, 3]))
     #expect(try undo(1).readings == 1)
     #expect(try shown() == ["1:100", "2:100", "3:100"])
     #expect(try undo(2).readings == 3)
     #expect(try shown() == [])
-    // The first is not undone any more: what both brought is shown.
+    // The first import is no longer undone: the items of both are visible.
     _ = try redo(1)
     #expect(try shown() == ["0:100", "1:100", "2:100"])
     _ = try redo(2)
     #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
   }
 
-  @Test func thePreviewCountsTheSameAndChangesNothing() throws {
+  @Test func aPreviewCountsTheSameAndChangesNothing() throws {
     try scratch.ingest(sensor(0..<5))
     let content = try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn")
     let preview = try scratch.open(.reader).undoCounts(of: 1)
@@ -136,7 +136,7 @@ import Testing
     #expect(try preview == undo(1))
   }
 
-  @Test func theSameFileStaysWithdrawnUntilItIsWantedAgain() throws {
+  @Test func theSameFileStaysWithdrawnUntilAPersonRestoresIt() throws {
     try scratch.ingest(sensor(0..<5), digest: "file")
     _ = try undo(1)
     let known = try scratch.ingest(sensor(0..<5), digest: "file")
@@ -150,7 +150,7 @@ import Testing
 
   private static let madrid = Decision("zone", "Europe/Madrid", .given)
 
-  /// Who leaves the zone out says nothing else than before; who gives another one does.
+  /// An import without a zone states the same as before; one with another zone does not.
   @Test func theSameFileWithoutItsZoneStaysWithdrawn() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
@@ -170,7 +170,7 @@ import Testing
     #expect([other.withdrawnReadings, other.restoredReadings] == [0, 5])
   }
 
-  @Test func anotherOptionBesideALeftOutZoneShowsTheReadingsAgain() throws {
+  @Test func anotherOptionWithoutTheZoneShowsTheReadingsAgain() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
     _ = try undo(1)
@@ -178,14 +178,14 @@ import Testing
     #expect([order.withdrawnReadings, order.restoredReadings] == [0, 5])
   }
 
-  @Test func anImportThatBroughtNothingIsNotUndone() throws {
+  @Test func anImportWithoutItemsIsNotUndone() throws {
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(Make.batch([ImportedRecord]()), digest: "empty")
     let counts = try undo(2)
     #expect(counts.broughtNothing && counts.readings == 0 && !counts.isDoneAlready)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'withdrawal'") == 0)
     #expect(try scratch.open(.reader).undoneImports() == [])
-    // One that met what another brought did bring it.
+    // An import that found another's items counts as having brought them.
     try scratch.ingest(sensor(0..<3), digest: "copy")
     let met = try undo(3)
     #expect(!met.broughtNothing && met.readings == 0)
@@ -194,7 +194,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func aChangeThatIsTooLargeIsNamedAndLeft() throws {
+  @Test func aTooLargeChangeIsReportedAndKept() throws {
     func food(_ carbs: Double, _ bytes: Int) -> IngestBatch {
       Make.batch([
         Make.record(
@@ -208,7 +208,7 @@ import Testing
     #expect(preview.largeRecords == [guid] && preview.changedRecords == 0)
     #expect(try undo(2) == preview)
     #expect(try scratch.number("SELECT json_extract(fields, '$.carbs') FROM records") == 20)
-    // One that fits is changed back, and nothing is named.
+    // A change that is small enough is reverted, and nothing is reported.
     let other = try ScratchStore()
     try other.ingest(food(10, 1000), generatedAt: 10)
     try other.ingest(food(20, 1000), generatedAt: 20)
@@ -233,7 +233,7 @@ import Testing
     #expect([counts.newReadings, counts.changedReadings] == [3, 0])
     #expect(try shown() == ["0:90", "1:90", "2:90"])
     #expect(try scratch.number("SELECT max(occurrence) FROM reading") == 1)
-    // Known from then on; and another value at a place that shows one is a revision, as ever.
+    // Then they are known. Another value at a place with a visible one is a revision, as always.
     let known = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
     #expect([known.newReadings, known.knownReadings, known.withdrawnReadings] == [0, 3, 0])
     #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
@@ -254,7 +254,7 @@ import Testing
     #expect(try shown().count == 3)
   }
 
-  @Test func recordsAreHiddenAndThoseThatSomebodyEditedStay() throws {
+  @Test func recordsAreHiddenExceptEditedOnes() throws {
     func food(_ carbs: Double, _ id: String) -> ImportedRecord {
       Make.record(["carbs": .number(carbs)], sourceID: id)
     }
@@ -268,7 +268,7 @@ import Testing
     #expect(
       try shown().sorted() == [#"{"carbs":10}"#, #"{"carbs":20}"#, #"{"carbs":30,"text":"mine"}"#])
     #expect(try scratch.number("SELECT count(*) FROM records WHERE withdrawn") == 1)
-    // The same export does not change the record again; and a later one does.
+    // The same export does not change the record again, but a later one does.
     try scratch.ingest(
       Make.batch([food(10, "a"), food(25, "b"), food(40, "d")]), generatedAt: 20, digest: "late")
     _ = try undo(3)
@@ -294,7 +294,7 @@ import Testing
     #expect(try shown() == ["0:6"])
   }
 
-  @Test func whatARemoteSentAndWhatIsNotThereAreRefused() throws {
+  @Test func itemsOfARemoteAndMissingImportsAreRefused() throws {
     try scratch.ingest(sensor(0..<2))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET digest = NULL") == nil)
     for (number, category) in [(Int64(1), FailureCategory.usage), (2, .missingInput)] {
@@ -304,7 +304,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
-  @Test func theLastImportIsOneThatBroughtSomethingAndIsNotUndone() throws {
+  @Test func theLastImportHasItemsAndIsNotUndone() throws {
     func last() throws -> Int64? {
       guard case .ingest(let number)? = try scratch.open(.reader).nextStep(.undo) else { return nil }
       return number
@@ -313,7 +313,7 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
     #expect(try last() == 1)
-    // What it met is known, and stays visible because of it, too.
+    // Its known items stay visible because of it as well.
     try scratch.ingest(sensor(0..<3))
     #expect(try last() == 3)
     #expect(try undo(3).readings == 0)
@@ -328,7 +328,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  @Test func tooManyPiecesAreNotNotedAndTheUndoSaysSo() throws {
+  @Test func tooManyPiecesAreNotNotedAndTheUndoReportsIt() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))
     let store = try scratch.open(.importer)
@@ -360,7 +360,7 @@ import Testing
 
   // MARK: Devices and single readings
 
-  @Test func aRuleHidesADevicesReadingsAndThoseThatComeLater() throws {
+  @Test func aRuleHidesADevicesCurrentAndLaterReadings() throws {
     try scratch.ingest(sensor(0..<4))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let since = DeviceTime(seconds: Make.noon + 600)
@@ -374,7 +374,7 @@ import Testing
     #expect(try editor.restore(Make.device, since: nil, until: nil).rules == 0)
   }
 
-  @Test func aRecordIsHiddenWithWhatBelongsToItAndShownAgain() throws {
+  @Test func aRecordIsHiddenAndShownWithItsRecords() throws {
     let store = try scratch.open(.editor)
     let placement = Placement(utcOffset: 0, source: .stated)
     let (entry, child) = (guid(), guid())
@@ -396,7 +396,7 @@ import Testing
 
   // MARK: Any sequence
 
-  @Test func anyImportsUndosAndHidesKeepTheRules() throws {
+  @Test func randomImportsUndosAndHidesFollowTheRules() throws {
     for seed in Seeds.first(4) {
       let other = try UndoTests()
       try other.run(seed: seed)
@@ -444,7 +444,7 @@ import Testing
     return readings
   }
 
-  /// What the store keeps is what follows from all readings and all withdrawals.
+  /// Expects that the stored results follow from all readings and all withdrawals.
   private func expectResultFollows(_ place: String) throws {
     let readings = try items()
     let visibility = try Visibility(

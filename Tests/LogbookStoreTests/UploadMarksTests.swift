@@ -6,13 +6,13 @@ import Testing
 
 @testable import LogbookStore
 
-/// Which readings an acknowledgement marks, few and many at once.
+/// Tests which readings an acknowledgement marks, for few and many readings.
 @Suite struct UploadMarksTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Readings of two devices and two kinds that share their times, and some of one time.
+  /// Readings of two devices and two kinds with the same times, and some at one time.
   private static func readings(_ range: Range<Int>) -> [Reading] {
     range.map { place in
       Make.reading(
@@ -37,10 +37,10 @@ import Testing
   private static let many = 4 * UploadMarks.many
 
   @Test(arguments: [few, many])
-  func whatAnImportPutsBetweenTheReadingsThatAreSentStaysPending(count: Int) throws {
+  func readingsImportedBetweenSentOnesStayPending(count: Int) throws {
     try store(0..<count / 2)
     let sent = try pending()
-    // The same times, of other devices and kinds, and further ones.
+    // The same times for other devices and kinds, and further times.
     let between = Self.readings(0..<count).enumerated().map { place, reading in
       Make.reading(
         .ketone, Make.milligrams(5), at: reading.deviceTime.seconds + Int64(place % 2) * 60,
@@ -56,10 +56,10 @@ import Testing
   }
 
   @Test(arguments: [few, many], [2, 7])
-  func onlyTheVeryReadingsAreMarked(count: Int, gap: Int) throws {
+  func exactlyTheSentReadingsAreMarked(count: Int, gap: Int) throws {
     try store(0..<count)
     let all = try pending()
-    // In an order of their own, and one of them is refused.
+    // In another order, and one of them is refused.
     let sent = all.enumerated().filter { $0.offset % gap != 0 }.map(\.element).reversed()
     let refusal = RefusedItem(item: sent.count / 2, reason: "too old")
     let refused = Array(sent)[refusal.item]
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [few, many])
-  func readingsThatAreMarkedAlreadyAreCountedOnce(count: Int) throws {
+  func readingsThatAreAlreadyMarkedAreCountedOnce(count: Int) throws {
     try store(0..<count)
     let sent = try pending()
     let store = try scratch.open(.sync)
@@ -82,9 +82,9 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  /// The triggers that were dropped are there again, and nothing is in between when marking fails.
+  /// The dropped triggers exist again, and a failure leaves no intermediate state.
   @Test(arguments: [few, many], [true, false])
-  func theRulesOfRequeuesHoldBehindManyMarks(count: Int, fails: Bool) throws {
+  func theRulesOfRequeuesApplyAfterManyMarks(count: Int, fails: Bool) throws {
     struct Stopped: Error {}
     try store(0..<count)
     let sent = try pending()

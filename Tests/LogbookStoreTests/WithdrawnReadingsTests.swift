@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What the store keeps of many readings that are withdrawn, and of withdrawals that others wrote.
+/// Tests the stored results of many withdrawn readings, and of withdrawals that others wrote.
 @Suite struct WithdrawnReadingsTests {
   private let scratch: ScratchStore
 
@@ -42,8 +42,8 @@ import Testing
     #expect(try withdrawn() == 0)
   }
 
-  /// Both devices' readings of a kind are stored together.
-  @Test func theReadingsOfAnotherDeviceBetweenThemStay() throws {
+  /// The readings of both devices of one kind are stored together.
+  @Test func theReadingsOfAnotherDeviceBetweenThemStayVisible() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch(sensor(0..<500), devices: devices))
     try scratch.ingest(Make.batch(sensor(100..<400, device: 1), devices: devices))
@@ -56,7 +56,7 @@ import Testing
       try withdrawn() == 300 && withdrawn("series = (SELECT series FROM reading WHERE ingest = 1)") == 0)
   }
 
-  @Test func whatIsHiddenAlreadyIsNotWrittenAgainAndStaysHidden() throws {
+  @Test func hiddenReadingsAreNotWrittenAgainAndStayHidden() throws {
     try scratch.ingest(Make.batch(sensor(0..<1000)))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let (since, until) = (
@@ -66,15 +66,15 @@ import Testing
     #expect(try editor.hide(Make.device, since: since, until: until, reason: "", guid: guid) == 10)
     #expect(try undo(1).readings == 990)
     #expect(try withdrawn() == 1000)
-    // The rule holds when the undo does no longer.
+    // The rule is still valid after the undo has ended.
     _ = try redo(1)
     #expect(try withdrawn() == 10)
     #expect(try editor.restore(Make.device, since: nil, until: nil).readings == 10)
     #expect(try withdrawn() == 0)
   }
 
-  /// Finger sticks at any second with any value, read in the wrong unit.
-  @Test func irregularReadingsTakeAFewBytesEachInRecordsThatAreNotTooLarge() throws {
+  /// Finger sticks at random seconds with random values, read in the wrong unit.
+  @Test func irregularReadingsTakeFewBytesInRecordsOfLimitedSize() throws {
     var random = SeededGenerator(seed: 1)
     var time = Make.noon
     let readings = (0..<100_000).map { _ in
@@ -94,8 +94,8 @@ import Testing
     #expect(try withdrawn() == 0)
   }
 
-  /// What an import changed in records goes through JSON twice, which makes some of its characters two.
-  @Test func changesOfRecordsNeverMakeARecordThatIsTooLarge() throws {
+  /// The changes of an import are encoded as JSON twice, which doubles some characters.
+  @Test func changesOfRecordsNeverCreateATooLargeRecord() throws {
     func foods(_ carbs: Double) -> IngestBatch {
       Make.batch(
         (0..<2000).map { index in
@@ -118,8 +118,9 @@ import Testing
       try scratch.number("SELECT count(*) FROM records WHERE json_extract(fields, '$.carbs') = 20") == 2000)
   }
 
-  /// More of them than are packed together, in no order, and met again by an input that the store cannot note.
-  @Test func manyWithdrawnReadingsThatAnotherFileGivesAreShownAgain() throws {
+  /// More readings than are packed together, unsorted, and found again by an input that the store cannot
+  /// note.
+  @Test func manyWithdrawnReadingsOfAnotherFileAreShownAgain() throws {
     let all = sensor(0..<40_000)
     try scratch.ingest(Make.batch(all), digest: "wrong")
     #expect(try undo(1).readings == 40_000)
@@ -140,8 +141,8 @@ import Testing
     Make.record(fields, kind: .withdrawal, sourceID: "\(number)", at: Make.noon)
   }
 
-  /// Each record states as many readings as a few bytes may; the readings of the store are what bounds the work.
-  @Test func withdrawalsOfFarMoreReadingsThanThereAreHideThoseThatAreThere() throws {
+  /// A record of few bytes may state any number of readings; the readings of the store limit the work.
+  @Test func withdrawalsOfMoreReadingsThanStoredHideTheStoredOnes() throws {
     try scratch.ingest(Make.batch(sensor(0..<1000)))
     let series = SeriesName(
       device: ReadingIdentity.text(of: Make.device), kind: .cbg, positionKind: .time)
@@ -155,15 +156,15 @@ import Testing
     }
     try scratch.ingest(Make.batch(records))
     #expect(try withdrawn() == 1000)
-    // An import takes its readings out of each.
+    // An import restores its readings from each of them.
     #expect(try scratch.ingest(Make.batch(sensor(0..<10))).restoredReadings == 10)
     #expect(try withdrawn() == 990)
   }
 
-  @Test func aWithdrawalBeyondTheLimitsIsKeptAndHidesNothing() throws {
+  @Test func aWithdrawalBeyondTheLimitsIsStoredAndHidesNothing() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)))
     let line = "\(ReadingIdentity.text(of: Make.device))|cbg|time"
-    // A run of 2^40 readings, which begins at 0.
+    // A run of 2^40 readings that begins at 0.
     let run = "gICAgICAAQAB"
     let fields: [String: FieldValue] = [
       "hidden": .flag(true), "subtype": .text("import"), "group": .text(Digest.uuid(of: ["g"])),
@@ -173,7 +174,7 @@ import Testing
     #expect(try withdrawn() == 0)
     #expect(
       try scratch.rows("SELECT fields FROM record WHERE kind = 'withdrawal'") == [RecordFields(fields).json])
-    // The same with a run that a record may have.
+    // The same with a run that is valid in a record.
     var smaller = fields
     smaller["points"] = .text(
       "\(line) "
@@ -204,9 +205,9 @@ import Testing
       "SELECT device_time, value_mgdl FROM readings WHERE NOT withdrawn ORDER BY device_time")
   }
 
-  /// Another unit or column gives other values, another order of day and month other days.
+  /// With another unit or column the values differ, with another order of day and month the days.
   @Test(arguments: [(90.0, Int64(0)), (100, 30), (90, 30)])
-  func theRightImportIsStoredAfterTheUndoOnEachAxis(_ value: Double, _ days: Int64) throws {
+  func afterTheUndoTheRightImportIsStoredForEachAxis(_ value: Double, _ days: Int64) throws {
     for axis in Axis.allCases {
       let (other, reference) = (try WithdrawnReadingsTests(), try WithdrawnReadingsTests())
       try reference.scratch.ingest(readings(axis, value, days: days))
@@ -217,7 +218,7 @@ import Testing
       #expect(try other.shown() == reference.shown(), "\(axis)")
       let again = try other.scratch.ingest(readings(axis, value, days: days), digest: "right")
       #expect([again.newReadings, again.knownReadings] == [0, 3], "\(axis)")
-      // The wrong one again says what it is, and changes nothing.
+      // The wrong file is recognised when it is imported again, and changes nothing.
       let wrong = try other.scratch.ingest(readings(axis, 100), digest: "wrong")
       #expect([wrong.newReadings, wrong.knownReadings, wrong.withdrawnReadings] == [0, 3, 3], "\(axis)")
       #expect(try other.shown() == reference.shown(), "\(axis)")

@@ -7,7 +7,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Imports and changes of the zones in any order: what is stored is what the records say of each reading, and lists follow it.
+/// Tests imports and changes of the zones in random order: the stored offsets follow from the records, and
+/// lists use them.
 @Suite struct ZoneHistoryTests {
   private static let devices = (1...3).map {
     Device(vendor: "Test", model: "Meter", serial: "S\($0)", format: "test")
@@ -16,7 +17,7 @@ import Testing
     "Europe/Madrid", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
     "Pacific/Kiritimati",
   ]
-  /// 2025-10-20T00:00:00: Madrid goes back six days later, New York a week after that.
+  /// 2025-10-20T00:00:00: Madrid's clocks go back six days later, New York's a week after that.
   private static let start: Int64 = 1_760_918_400
 
   private let scratch: ScratchStore
@@ -61,7 +62,7 @@ import Testing
     return readings
   }
 
-  /// What the records say of imports, without what is withdrawn.
+  /// The statements of the records about imports, without withdrawn ones.
   private func statements() throws -> [ItemZone] {
     try scratch.open(.reader).queue.inDatabase { database in
       try String.fetchAll(database, sql: "SELECT guid FROM record WHERE kind = 'zone'")
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  /// An import with a zone, of places that others bring, too.
+  /// An import with a zone, at times that other imports use, too.
   private func importGiven(_ random: inout SeededGenerator, _ step: Int) throws {
     let zone = try LogbookZone(name: Self.zones.randomElement(using: &random) ?? "UTC")
     let source = IngestSource(
@@ -127,7 +128,7 @@ import Testing
     #expect(try readings(filter).map(\.address) == all.suffix(20).map(\.address), "\(place)")
   }
 
-  @Test(arguments: UInt64(1)...8) func whatIsStoredIsWhatTheRecordsSay(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...8) func theStoredOffsetsFollowFromTheRecords(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var periods: [ZonePeriod] = []
     try scratch.ingest(Self.batch(&random))
@@ -143,15 +144,15 @@ import Testing
         _ = try scratch.open(.editor).remove(periods.removeFirst(), at: 2000 + Int64(step))
       default:
         _ = try scratch.open(.editor).add(try Self.period(&random, step), at: 2000 + Int64(step))
-        // One that continues another made that one longer.
+        // A period that continues another one made that one longer.
         periods = try scratch.open(.reader).zones().periods
       }
       try expectZones("seed \(seed), step \(step)")
     }
   }
 
-  /// What a source states stays, whatever the zones become.
-  @Test func aStatedOffsetNeverMoves() throws {
+  /// An offset that a source states is kept, whatever the zones become.
+  @Test func aStatedOffsetNeverChanges() throws {
     var random = SeededGenerator(seed: 77)
     try scratch.ingest(Self.batch(&random))
     func stated() throws -> [String] {

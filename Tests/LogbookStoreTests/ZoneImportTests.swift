@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Zones that people give for imports, and zones that this system does not know.
+/// Tests zones that people give for imports, and zones that this system does not know.
 @Suite struct ZoneImportTests {
   private static let day: Int64 = 86_400
   private let scratch: ScratchStore
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// Readings of the one device at noon of these days.
+  /// Readings of one device at noon of these days.
   private func readings(_ days: [Int64]) -> IngestBatch {
     Make.batch(days.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * Self.day) })
   }
@@ -44,7 +44,7 @@ import Testing
 
   // MARK: Many imports
 
-  @Test func anImportForWhichNoStatementIsLeftIsRefusedBeforeAnythingIsStored() throws {
+  @Test func anImportBeyondTheLimitOfStatementsIsRefusedBeforeItStoresAnything() throws {
     try scratch.open(.editor).write { database in
       try database.execute(
         sql: """
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: Zones that change meanwhile
 
-  @Test func aRecordThatWaitsForTheEndIsPlacedByTheZoneOfTheEnd() throws {
+  @Test func aRecordKeptUntilTheEndGetsTheOffsetOfTheZoneAtTheEnd() throws {
     func batch(_ carbs: Double) -> IngestBatch {
       Make.batch([
         Make.record(["carbs": .number(carbs)], sourceID: "a"), Make.record(["carbs": .number(carbs + 1)]),
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aBaseThatThisSystemDoesNotKnowMovesNothing() throws {
+  @Test func anUnknownBaseChangesNoOffset() throws {
     try scratch.ingest(readings([0, 1]))
     try stateUnknownBase()
     #expect(try offsets() == ["7200", "7200"])
@@ -98,20 +98,20 @@ import Testing
     }
     #expect(failure?.message.contains("Mars/Olympus") == true && failure?.message.contains("tzdata") == true)
     #expect(try offsets().count == 2)
-    // A zone that a person gives is stated, and replaces no base that others know.
+    // A zone that a person gives is stated, and replaces no base that other systems know.
     try importing(readings([2]), in: "Europe/Madrid")
     #expect(try scratch.rows("SELECT zone FROM item_zone") == ["Europe/Madrid"])
     #expect(try scratch.open(.reader).zones().unknownBase == "Mars/Olympus")
-    // A person decides for the logbook.
+    // A person's decision for the logbook replaces it.
     #expect(try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 6).isChange)
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones.isEmpty)
     #expect(try scratch.rows("SELECT count(*) FROM setting WHERE name = 'unknown-zones'") == ["0"])
   }
 
-  @Test func whatFollowsFromAZoneIsDerivedOnceTheSystemKnowsIt() throws {
+  @Test func offsetsOfAZoneAreDerivedOnceTheSystemKnowsIt() throws {
     try scratch.ingest(readings([0]))
     try stateUnknownBase()
-    // As the next version of the system's zone data would have it: the name is that of a zone.
+    // As with the next version of the system's zone data, which knows the name.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """
@@ -139,7 +139,7 @@ import Testing
 
   private func hidden() throws -> String? { try scratch.rows("SELECT is_withdrawn FROM listed_record").first }
 
-  @Test func aDerivedOffsetIsNoEditOfWhatIsWithdrawnAndAStatedOneIs() throws {
+  @Test func aDerivedOffsetIsNoEditOfAWithdrawnRecordAndAStatedOneIs() throws {
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "a")]))
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
     let counts = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["group"]), at: 5000)

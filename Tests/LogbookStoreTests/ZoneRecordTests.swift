@@ -22,7 +22,7 @@ import Testing
       madeAt: madeAt)
   }
 
-  /// Two devices with a reading at noon of each of the first ten days of June, and a record beside each.
+  /// Two devices with a reading at noon of each of the first ten days of June, each with a record.
   private func fill() throws {
     var batch = Make.batch(
       (0..<10).flatMap { day in
@@ -46,7 +46,7 @@ import Testing
     try scratch.rows("SELECT utc_offset FROM record WHERE kind = 'food' ORDER BY device_time")
   }
 
-  @Test func aJourneyMovesReadingsAndRecordsOfItsDaysAloneAndBackAgain() throws {
+  @Test func aPeriodMovesOnlyItemsOfItsDaysAndItsRemovalMovesThemBack() throws {
     try fill()
     let (before, records) = (try offsets("S1"), try recordOffsets())
     let journey = try period("Asia/Tokyo", "2025-06-03", "2025-06-05")
@@ -68,7 +68,7 @@ import Testing
     #expect(change.readings == 10 && change.records == 0)
     #expect(try offsets("S1") == Array(repeating: "7200", count: 10))
     #expect(try offsets("S2") == Array(repeating: "32400", count: 10))
-    // What comes later is placed like what is there.
+    // Later readings get the same offsets as stored ones.
     try scratch.ingest(
       Make.batch(
         [Make.reading(.cbg, Make.milligrams(90), at: Make.noon + 20 * 86400)], devices: [Self.other]))
@@ -76,7 +76,7 @@ import Testing
     #expect(try scratch.open(.reader).coverage(of: scratch.open(.reader).zones()).base.readings == 10)
   }
 
-  @Test func aPeriodThatHoldsAlreadyIsNoEdit() throws {
+  @Test func aPeriodThatChangesNothingIsNoEdit() throws {
     try fill()
     _ = try scratch.open(.editor).add(period("Asia/Tokyo", "2025-06-03", "2025-06-09"), at: 5)
     let again = try scratch.open(.editor).add(
@@ -87,8 +87,8 @@ import Testing
     #expect(try scratch.rows("SELECT version FROM record WHERE kind = 'zone'") == ["2"])
   }
 
-  /// The importer places by the zone that was there when it began.
-  @Test func anImportThatBeganBeforeAChangeIsPlacedByTheChange() throws {
+  /// The importer uses the zone that was valid when it began.
+  @Test func anImportThatBeganBeforeAChangeGetsTheChangedOffsets() throws {
     let store = try scratch.open()
     var zone = try LogbookZone(name: "Europe/Madrid")
     let time = DeviceTime(seconds: Make.noon)
@@ -122,13 +122,13 @@ import Testing
     }
   }
 
-  @Test func aZoneGivenForAnImportIsStatedAndTheSecondOneCounts() throws {
+  @Test func aZoneGivenForAnImportIsStatedAndTheSecondOneIsUsed() throws {
     try fill()
     var batch = Make.batch(
       [2, 3].map { Make.reading(.smbg, Make.milligrams(80), at: Make.noon + $0 * 86400) })
     batch.records = [Make.record(["carbs": .number(9)], sourceID: "x")]
     let stated = "SELECT utc_offset, offset_source FROM record WHERE kind = 'food' AND fields LIKE '%:9}'"
-    // Only what the import brought: no other reading of its device and days.
+    // Only the items of the import: no other reading of its device and days.
     for (zone, offset) in [("Asia/Tokyo", "32400"), ("America/New_York", "-14400"), ("Asia/Tokyo", "32400")] {
       try importGiven(zone, batch)
       #expect(
@@ -137,12 +137,12 @@ import Testing
         "\(zone)")
       #expect(try scratch.rows(stated) == ["\(offset) 1"])
     }
-    // Another device of these days, and the records that were there, stay.
+    // Another device on these days, and the existing records, do not change.
     #expect(try Set(offsets("S2")) == ["7200"])
     let count = try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'")
     try importGiven("Asia/Tokyo", batch)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == count)
-    // Without a zone the same rows say nothing against it.
+    // An import of the same rows without a zone does not change it.
     try scratch.ingest(batch, modifiedAt: 20)
     #expect(try scratch.rows(stated) == ["32400 1"])
   }
@@ -160,7 +160,7 @@ import Testing
       }
     }
     #expect(try scratch.number("SELECT count(*) FROM reading") == 0)
-    // A time with its offset needs none, and the first zone that is given becomes the logbook's.
+    // A time with its offset needs no zone, and the first zone that is given becomes the logbook's.
     try store.ingest(source, isAtomic: false) { writer in
       try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)]))
     }
@@ -169,14 +169,14 @@ import Testing
   }
 
   /// The system's zone may be set only after a first import was refused.
-  @Test func aStoreThatWasMadeWithoutAZoneTakesTheFirstThatIsKnown() throws {
+  @Test func aStoreCreatedWithoutAZoneGetsTheFirstKnownOne() throws {
     let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
     let store = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: false)
     #expect(try !store.lacksZone(utc, isGiven: false) && store.lacksZone(utc, isGiven: true))
     #expect(try !store.completeZone(utc, isGiven: false) && store.zones().origin == .system)
     #expect(try store.lacksZone(madrid, isGiven: false) && store.completeZone(madrid, isGiven: false))
     #expect(try store.zones().base.name == "Europe/Madrid" && store.zones().origin == .system)
-    // From then on it stays, as one that a person gave does.
+    // From then on it is kept, like one that a person gave.
     let tokyo = try LogbookZone(name: "Asia/Tokyo")
     #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
   }
@@ -193,7 +193,7 @@ import Testing
 
   // MARK: The repeated hour
 
-  /// A sensor that counts seconds, every five minutes over the night in which Madrid shows an hour twice.
+  /// A sensor that counts seconds, every five minutes over the night in which Madrid repeats an hour.
   private static let night: [Reading] = {
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     return (-24..<48).map { step in
@@ -207,7 +207,7 @@ import Testing
     try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
   }
 
-  @Test func ticksSettleTheRepeatedHourWhateverTheOrderOfImports() throws {
+  @Test func ticksDecideTheRepeatedHourInAnyOrderOfImports() throws {
     let expected = (-24..<48).map { String(1_761_436_800 + $0 * 300) }
     for seed in UInt64(1)...12 {
       var generator = SeededGenerator(seed: seed)
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func aChangeOfTheZoneReplaysTheTicks() throws {
+  @Test func aChangeOfZoneEvaluatesTheTicksAgain() throws {
     try scratch.ingest(Make.batch(Self.night))
     let before = try instants()
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)

@@ -25,43 +25,43 @@ import Testing
     Rule(
       "An offset that the zones derive is no content: it makes no edit, no merge, no conflict and no difference.",
       ("SyncTests/ZoneSyncTests", "derivedOffsetsAreNotContent"),
-      ("LogbookStoreTests/ComparisonTests", "anotherTimeZoneOfTheLogbookChangesNothingOfWhatTheRemoteHolds")),
+      ("LogbookStoreTests/ComparisonTests", "anotherTimeZoneOfTheLogbookDoesNotChangeTheRemotesState")),
     Rule(
       "A store derives every offset in the transaction that changes a zone record, however it came.",
-      ("LogbookStoreTests/ZoneRecordTests", "aJourneyMovesReadingsAndRecordsOfItsDaysAloneAndBackAgain"),
+      ("LogbookStoreTests/ZoneRecordTests", "aPeriodMovesOnlyItemsOfItsDaysAndItsRemovalMovesThemBack"),
       ("SyncTests/ZoneSyncTests", "storesOfDifferentSystemZonesEndWithEqualInstants")),
     Rule(
       "The base zone of a system yields to that of the remote's logbook, before anything is sent.",
       ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
     Rule(
       "A zone that is given for an import holds for what it brought, readings and records, and for nothing else.",
-      ("LogbookStoreTests/ItemZoneTests", "anotherImportOfTheSameDeviceDoesNotMove"),
+      ("LogbookStoreTests/ItemZoneTests", "anotherImportOfTheSameDeviceKeepsItsOffsets"),
       ("LogbookStoreTests/ItemZoneTests", "aRowThatAPersonEditedIsInTheZoneOfItsImport"),
-      ("LogbookStoreTests/ItemZoneTests", "whatAnInterruptedImportStoredHasItsZone"),
-      ("LogbookStoreTests/ZoneHistoryTests", "whatIsStoredIsWhatTheRecordsSay")),
+      ("LogbookStoreTests/ItemZoneTests", "theItemsOfAnInterruptedImportHaveItsZone"),
+      ("LogbookStoreTests/ZoneHistoryTests", "theStoredOffsetsFollowFromTheRecords")),
     Rule(
       "The import that sets the base zone states nothing else, and is the first until it was whole.",
-      ("LogbookStoreTests/ItemZoneTests", "theImportThatSetsTheBaseStatesNothingElse"),
-      ("LogbookStoreTests/ItemZoneTests", "aBaseThatAPersonSetIsThatOfNoImport")),
+      ("LogbookStoreTests/ItemZoneTests", "theImportThatSetsTheBaseAddsNoStatement"),
+      ("LogbookStoreTests/ItemZoneTests", "aBaseThatAPersonSetBelongsToNoImport")),
     Rule(
       "A change of the base moves only what nothing states; a statement is kept where it says what holds already.",
-      ("LogbookStoreTests/ItemZoneTests", "aStatedZoneThatIsTheBaseStaysWhenTheBaseChanges"),
-      ("LogbookStoreTests/ItemZoneTests", "aJourneyThatSaysWhatHoldsStaysWhenTheBaseChanges"),
+      ("LogbookStoreTests/ItemZoneTests", "aStatedZoneIsKeptWhenTheBaseChangesFromThatZone"),
+      ("LogbookStoreTests/ItemZoneTests", "aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges"),
       ("LogbookTests/LogbookZonesTests", "aPeriodWithTheZoneOfTheBaseIsStillAdded")),
     Rule(
       "Of statements the later made wins, those that name the device or the import first, in all of their parts.",
       ("LogbookTests/LogbookZonesTests", "theLaterStatementAboutAnItemWinsWithAllItsParts"),
       ("LogbookTests/LogbookZonesTests", "aPeriodOfADeviceIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
-      ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodOfTheDeviceWinsAndAJourneyDoesNot"),
+      ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodOfTheDeviceHasPriorityAndOneForAllDevicesNot"),
       ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
     Rule(
       "The zone of an import goes with its undo and comes back with it, on every store.",
-      ("LogbookStoreTests/ItemZoneTests", "theSameInputInAnotherZoneStoresNothingAndItsZoneGoesWithIt"),
-      ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceAndUntilBothAreUndone"),
+      ("LogbookStoreTests/ItemZoneTests", "theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone"),
+      ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceUntilBothAreUndone"),
       ("SyncTests/ZoneSyncTests", "theZoneOfAnUndoneImportEndsOnEveryStore")),
     Rule(
       "A statement about an import places its items whenever they come, and on a site.",
-      ("LogbookStoreTests/ItemZoneTests", "aStatementPlacesWhatComesLater"),
+      ("LogbookStoreTests/ItemZoneTests", "aStatementAppliesToLaterReadings"),
       ("SyncTests/ZoneSyncTests", "aSiteHasTheInstantsOfTheZoneOfAnImport")),
     Rule(
       "Two base zones that people gave wait for a person, and nothing is sent.",
@@ -82,21 +82,21 @@ import Testing
       ("SyncTests/ZoneJoinTests", "aZoneSetByAPersonIsKeptIfTheLogbookHasASystemsZone")),
     Rule(
       "A zone that this system does not know moves nothing, until the system knows it.",
-      ("LogbookStoreTests/ZoneImportTests", "aBaseThatThisSystemDoesNotKnowMovesNothing"),
-      ("LogbookStoreTests/ZoneImportTests", "whatFollowsFromAZoneIsDerivedOnceTheSystemKnowsIt")),
+      ("LogbookStoreTests/ZoneImportTests", "anUnknownBaseChangesNoOffset"),
+      ("LogbookStoreTests/ZoneImportTests", "offsetsOfAZoneAreDerivedOnceTheSystemKnowsIt")),
     Rule(
       "What an import keeps for its end is placed by the zones of its end.",
-      ("LogbookStoreTests/ZoneImportTests", "aRecordThatWaitsForTheEndIsPlacedByTheZoneOfTheEnd")),
+      ("LogbookStoreTests/ZoneImportTests", "aRecordKeptUntilTheEndGetsTheOffsetOfTheZoneAtTheEnd")),
     Rule(
       "A stated offset is content of what is withdrawn, a derived one is not.",
-      ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNoEditOfWhatIsWithdrawnAndAStatedOneIs")),
+      ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNoEditOfAWithdrawnRecordAndAStatedOneIs")),
     Rule(
       "Stated offsets never move.",
-      ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsMoveAndIdentitiesStay"),
-      ("LogbookStoreTests/ReadingRulesTests", "onlyADerivedOffsetIsRecomputed")),
+      ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsChangeAndIdentitiesStay"),
+      ("LogbookStoreTests/ReadingRulesTests", "onlyADerivedOffsetCanBeRecalculated")),
     Rule(
       "Ticks settle a repeated hour whatever the order in which readings came.",
-      ("LogbookStoreTests/ZoneRecordTests", "ticksSettleTheRepeatedHourWhateverTheOrderOfImports")),
+      ("LogbookStoreTests/ZoneRecordTests", "ticksDecideTheRepeatedHourInAnyOrderOfImports")),
     Rule(
       "Only a change of zone moves documents on a site, and only those of uploaded items whose instant changed.",
       ("SyncTests/SiteMoveTests", "aChangeOfZoneMovesReadingsAndRecords"),
@@ -128,7 +128,7 @@ import Testing
       ("RemotesTests/NightscoutForeignEditTests", "theDocumentIsReadImmediatelyBeforeItIsPut")),
     Rule(
       "An edit raises the version by one, in its own transaction.",
-      ("LogbookStoreTests/RecordEditorTests", "eachEditRaisesTheVersionByExactlyOne")),
+      ("LogbookStoreTests/RecordEditorTests", "eachEditIncreasesTheVersionByExactlyOne")),
     Rule(
       "An edit that a command reported is stored and pending, even if the command is killed right then.",
       ("ProgramTests/RecordTests", "anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce")),
@@ -157,11 +157,11 @@ import Testing
     Rule(
       "Every pending reading is in a range of positions that a push searches, whichever program made it pending.",
       ("LogbookStoreTests/PendingRangesTests", "everyPendingReadingIsInARange"),
-      ("LogbookStoreTests/PendingRangesTests", "whatAnotherProgramMakesPendingIsFound"),
-      ("LogbookStoreTests/PendingRangesTests", "noProgramTakesTheRangeFromAPendingReading")),
+      ("LogbookStoreTests/PendingRangesTests", "readingsThatAnotherProgramMakesPendingAreFound"),
+      ("LogbookStoreTests/PendingRangesTests", "noProgramCanRemoveTheRangeOfAPendingReading")),
     Rule(
       "What was uploaded leaves the ranges, so that a push costs what is pending.",
-      ("LogbookStoreTests/PendingRangesTests", "whatIsUploadedLeavesTheRange")),
+      ("LogbookStoreTests/PendingRangesTests", "uploadedReadingsLeaveTheRange")),
     Rule(
       "Of a batch only the acknowledged items advance.",
       ("SyncTests/PartialTests", "onlyAcknowledgedItemsOfABatchAdvance")),
@@ -281,19 +281,20 @@ import Testing
   private static let states = [
     Rule(
       "The state of an item follows from its rows alone.",
-      ("LogbookStoreTests/SyncStateTests", "theStateFollowsFromTheRowsAlone"),
-      ("LogbookStoreTests/SyncStateTests", "whatWaitsIsUnderWayAndWasDoneHasItsTime")),
+      ("LogbookStoreTests/SyncStateTests", "theStateFollowsOnlyFromTheRows"),
+      ("LogbookStoreTests/SyncStateTests", "pendingAndSentItemsAndResultsHaveTheirTimes")),
     Rule(
       "The queue follows the versions, whoever writes.",
-      ("LogbookStoreTests/QueueRulesTests", "nobodyQueuesWhatDoesNotWaitOrTakesOutWhatDoes")),
+      ("LogbookStoreTests/QueueRulesTests", "noRoleQueuesSyncedItemsOrRemovesPendingOnes")),
     Rule(
-      "Nothing is in the queue twice.", ("LogbookStoreTests/QueueRulesTests", "whatWaitsCannotBeQueuedTwice")),
+      "Nothing is in the queue twice.",
+      ("LogbookStoreTests/QueueRulesTests", "aPendingItemCannotBeQueuedTwice")),
     Rule(
       "An entry is unsynced as long as one of its children is.",
-      ("LogbookStoreTests/SyncStateTests", "anEntryIsQueuedUntilItsLastChildIsSynced")),
+      ("LogbookStoreTests/SyncStateTests", "anEntryIsQueuedUntilItsLastRecordIsSynced")),
     Rule(
       "What a dead upload had under way is queued.",
-      ("LogbookStoreTests/SyncStateTests", "whatADeadUploadSentIsQueued")),
+      ("LogbookStoreTests/SyncStateTests", "itemsOfADeadUploadAreQueued")),
     Rule(
       "Each command is immediate or deferrable.",
       ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneClass")),
@@ -329,46 +330,46 @@ import Testing
       ("SyncTests/WithdrawalTests", "independentEditsOfAWithdrawalAreNotAConflict")),
     Rule(
       "Undoing an undo is the identity, and no reading is ever changed or deleted.",
-      ("LogbookStoreTests/UndoTests", "anyImportsUndosAndHidesKeepTheRules"),
+      ("LogbookStoreTests/UndoTests", "randomImportsUndosAndHidesFollowTheRules"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "A reading stays visible while an import that is not undone brought it.",
-      ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt"),
+      ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnotherImportHasIt"),
       ("SyncTests/WithdrawalTests", "readingsOfAnotherStoresImportStayVisible"),
       ("SyncTests/WithdrawalTests", "aRecordOfAnotherStoresImportStaysVisible")),
     Rule(
       "An import is undone once, on every copy of its store, and only a redo shows it again.",
-      ("LogbookStoreTests/UndoTests", "anImportIsUndoneOnceAndRedoneOnce"),
+      ("LogbookStoreTests/UndoTests", "anImportIsUndoneOnlyOnceAndRedoneOnlyOnce"),
       ("SyncTests/WithdrawalTests", "aRestoredStoreLearnsItsUndoAndCanRedoTheImport"),
       ("SyncTests/WithdrawalTests", "readingsUndoneByACopyStayVisibleForAnotherImport")),
     Rule(
       "Hiding what something else hides is kept.",
-      ("LogbookStoreTests/UndoTests", "hidingWhatIsHiddenIsKept"),
-      ("LogbookStoreTests/ActionTests", "anUndoneHidingLeavesWhatElseHides")),
+      ("LogbookStoreTests/UndoTests", "hidingAHiddenReadingIsStored"),
+      ("LogbookStoreTests/ActionTests", "anUndoneHidingDoesNotEndOtherWithdrawals")),
     Rule(
       "Only what a person deleted here within 30 days comes back by an undo, as it was.",
-      ("LogbookStoreTests/ActionTests", "aDeletedRecordComesBackWithTheContentThatItHadAndNoOther"),
+      ("LogbookStoreTests/ActionTests", "aDeletedRecordIsRestoredOnlyWithItsOwnContent"),
       ("LogbookStoreTests/ActionTests", "theContentOfADeletedRecordIsKeptForThirtyDays"),
       ("SyncTests/DeletionUndoTests", "anUndoneDeletionRestoresTheRecordOnEveryStore")),
     Rule(
       "A withdrawal of an import hides its readings and none between them, of its device or another.",
-      ("LogbookStoreTests/UndoTests", "whatAnImportBroughtIsHiddenAndNothingElse"),
+      ("LogbookStoreTests/UndoTests", "onlyTheItemsOfAnImportAreHidden"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "everySecondReadingOfManyIsHiddenAndShown"),
-      ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStay")),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStayVisible")),
     Rule(
       "What a reading's or a record's own withdrawal says goes before all others.",
       ("LogbookTests/VisibilityTests", "aReadingsOwnWithdrawalHasPrecedence"),
       ("LogbookTests/VisibilityTests", "aRecordIsHiddenWhileItHasTheContentOfTheImport")),
     Rule(
       "A rule of a device catches what comes later, an import's withdrawal does not.",
-      ("LogbookStoreTests/UndoTests", "aRuleHidesADevicesReadingsAndThoseThatComeLater"),
-      ("LogbookStoreTests/UndoTests", "whatAnImportBroughtIsHiddenAndNothingElse")),
+      ("LogbookStoreTests/UndoTests", "aRuleHidesADevicesCurrentAndLaterReadings"),
+      ("LogbookStoreTests/UndoTests", "onlyTheItemsOfAnImportAreHidden")),
     Rule(
       "A record that somebody edited since stays, and a changed one gets its earlier content back.",
-      ("LogbookStoreTests/UndoTests", "recordsAreHiddenAndThoseThatSomebodyEditedStay")),
+      ("LogbookStoreTests/UndoTests", "recordsAreHiddenExceptEditedOnes")),
     Rule(
       "A different value at a withdrawn place is stored as the next occurrence, on every axis.",
-      ("LogbookStoreTests/WithdrawnReadingsTests", "theRightImportIsStoredAfterTheUndoOnEachAxis"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "afterTheUndoTheRightImportIsStoredForEachAxis"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "withoutAnUndoTheRightImportIsARevision"),
       ("LogbookStoreTests/UndoTests", "aTickOfAWithdrawnReadingIsFreeForAnotherDay")),
     Rule(
@@ -376,7 +377,7 @@ import Testing
       ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOnePlaceAreShownOnce")),
     Rule(
       "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
-      ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilItIsWantedAgain"),
+      ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilAPersonRestoresIt"),
       ("LogbookStoreTests/UndoTests", "anotherFileWithTheSameReadingsShowsThemAgain")),
     Rule(
       "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
@@ -384,18 +385,18 @@ import Testing
       ("LogbookTests/PointRunsTests", "damagedBytesAreInvalidOrOrderedPoints"),
       ("LogbookTests/PointRunsTests", "aRunOfMorePointsThanAValueMayStateIsRefused"),
       ("LogbookTests/VisibilityTests", "aWithdrawalAboveTheLimitsOfARecordIsIgnored"),
-      ("LogbookStoreTests/WithdrawnReadingsTests", "aWithdrawalBeyondTheLimitsIsKeptAndHidesNothing"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "aWithdrawalBeyondTheLimitsIsStoredAndHidesNothing"),
       (
         "LogbookStoreTests/WithdrawnReadingsTests",
-        "withdrawalsOfFarMoreReadingsThanThereAreHideThoseThatAreThere"
+        "withdrawalsOfMoreReadingsThanStoredHideTheStoredOnes"
       )),
     Rule(
       "No withdrawal that a store writes is larger than a record may be.",
       (
         "LogbookStoreTests/WithdrawnReadingsTests",
-        "irregularReadingsTakeAFewBytesEachInRecordsThatAreNotTooLarge"
+        "irregularReadingsTakeFewBytesInRecordsOfLimitedSize"
       ),
-      ("LogbookStoreTests/WithdrawnReadingsTests", "changesOfRecordsNeverMakeARecordThatIsTooLarge")),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "changesOfRecordsNeverCreateATooLargeRecord")),
     Rule(
       "No comparison with a server revives what is withdrawn.",
       ("SyncTests/WithdrawalTests", "verifyNeverRestoresWithdrawnItems"),
@@ -431,16 +432,16 @@ import Testing
       ("SyncTests/SettlementTests", "equalResolutionsAgree")),
     Rule(
       "An import that brought nothing is not undone, and a change that no withdrawal can hold is named and stays.",
-      ("LogbookStoreTests/UndoTests", "anImportThatBroughtNothingIsNotUndone"),
-      ("LogbookStoreTests/UndoTests", "aChangeThatIsTooLargeIsNamedAndLeft")),
+      ("LogbookStoreTests/UndoTests", "anImportWithoutItemsIsNotUndone"),
+      ("LogbookStoreTests/UndoTests", "aTooLargeChangeIsReportedAndKept")),
     Rule(
       "A left out zone is no other option of the same input.",
       ("LogbookStoreTests/UndoTests", "theSameFileWithoutItsZoneStaysWithdrawn"),
       ("LogbookStoreTests/UndoTests", "theSameFileWithAnotherZoneShowsTheReadingsAgain")),
     Rule(
       "What is kept of withdrawals never outlives what it was read from.",
-      ("LogbookStoreTests/KnownWithdrawalsTests", "whatOthersWithdrawBetweenBatchesCountsForTheNext"),
-      ("LogbookStoreTests/KnownWithdrawalsTests", "whatARolledBackTransactionSaidIsForgotten")),
+      ("LogbookStoreTests/KnownWithdrawalsTests", "withdrawalsByOthersBetweenBatchesApplyToTheNext"),
+      ("LogbookStoreTests/KnownWithdrawalsTests", "withdrawalsOfARolledBackTransactionAreForgotten")),
   ]
 
   private static let limits = [
@@ -484,15 +485,15 @@ import Testing
       ("SyncTests/VerifyTests", "portionsFindTheSameDifferencesAsOneComparison"),
       (
         "LogbookStoreTests/ComparisonTests",
-        "bucketsThatAreKnownGiveTheSameReadingsAlsoOfAStoreThatHasChanged"
+        "knownBucketsGiveTheSameReadingsEvenAfterTheStoreChanged"
       )),
   ]
 
   private static let files = [
     Rule(
       "No SQLite program changes or removes what a store or a server has accepted.",
-      ("LogbookStoreTests/ForeignProgramTests", "aLastingRowIsNeitherDeletedNorReplaced"),
-      ("LogbookStoreTests/ForeignProgramTests", "whatIdentifiesALastingRowNeverChanges"),
+      ("LogbookStoreTests/ForeignProgramTests", "aProtectedRowIsNeitherDeletedNorReplaced"),
+      ("LogbookStoreTests/ForeignProgramTests", "theIdentityOfAProtectedRowNeverChanges"),
       ("ServerStoreTests/ForeignProgramTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
       ("ServerStoreTests/ForeignProgramTests", "theIdentityOfAPermanentRowNeverChanges"),
       ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
