@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commands
 
-/// The commands of the program that say their class, and those that do not.
+/// The commands of the program that declare their class, and those that do not.
 enum ClassifiedCommands {
   static let leaves = leaves(of: Glucoport.self, words: [])
 
@@ -13,8 +13,8 @@ enum ClassifiedCommands {
     leaves.compactMap { leaf in (leaf.type as? any ClassifiedCommand.Type).map { (leaf.words, $0) } }
   }
 
-  /// The commands that do something themselves, in the order of the help: those without commands of their own, and
-  /// those that say their class all the same.
+  /// The commands that do something themselves, in the order of the help. These are the commands without
+  /// subcommands, and groups that declare a class.
   private static func leaves(
     of type: any ParsableCommand.Type, words: [String]
   ) -> [(words: String, type: any ParsableCommand.Type)] {
@@ -33,7 +33,7 @@ enum ClassifiedCommands {
     #expect(ClassifiedCommands.all.contains { $0.words == "record add" })
   }
 
-  @Test func everythingAboutReadingsAndRecordsThatChangesThemIsDeferrable() {
+  @Test func everyCommandThatChangesReadingsOrRecordsIsDeferrable() {
     let deferrable = ClassifiedCommands.all.filter { $0.type.actionClass == .deferrable }.map(\.words)
     #expect(Set(deferrable).isSuperset(of: ["import", "record add", "record edit", "record delete"]))
   }

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Commands
 
-/// Rules of arguments and statuses, computed in a second way.
+/// Compares the rules for arguments and exit statuses with a second computation.
 @Suite struct ArgumentRuleTests {
   // MARK: - Exit statuses
 
-  /// The order of the manual: of several statuses the first one holds.
+  /// The order in the manual: of several statuses, the first one in this list is returned.
   private static let order: [Int32] = [70, 78, 77, 76, 74, 73, 69, 66, 65, 75, 3, 4, 0]
 
-  @Test func ofTwoStatusesTheGraverOneHolds() throws {
+  @Test func theMoreSevereOfTwoStatusesIsReturned() throws {
     for (index, graver) in Self.order.enumerated() {
       for lighter in Self.order[index...] {
         let pair = try [graver, lighter].map { try #require(ExitStatus(rawValue: $0)) }
@@ -24,12 +24,12 @@ import Testing
     }
   }
 
-  @Test func nothingThatHappenedIsSuccess() {
+  @Test func noEventsIsSuccess() {
     #expect(ExitStatus.of([]) == .done && ExitStatus.of([.done, .done]) == .done)
     #expect(ExitStatus.of([.done, .partial, .done]) == .partial)
   }
 
-  @Test func aSignalHasTheStatusOfAShell() {
+  @Test func aSignalHasTheSameStatusAsInAShell() {
     #expect(ExitStatus(signal: SIGINT).rawValue == 130 && ExitStatus(signal: SIGTERM).rawValue == 143)
   }
 
@@ -38,7 +38,7 @@ import Testing
     (.cannotCreate, 73), (.inputOutput, 74), (.temporary, 75), (.protocolViolation, 76), (.permission, 77),
     (.configuration, 78),
   ])
-  func everyFailureHasTheStatusOfTheManual(_ category: FailureCategory, _ status: Int32) {
+  func everyFailureHasTheStatusInTheManual(_ category: FailureCategory, _ status: Int32) {
     #expect(ExitStatus(category).rawValue == status)
   }
 
@@ -48,13 +48,14 @@ import Testing
     "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu",
   ]
 
-  /// A span of days begins with the day that has so many days up to the end's, at its midnight.
+  /// A span of N days starts at midnight. Its last day is the day of the end, and it counts as one of the N
+  /// days.
   @Test(arguments: zones, ["1d", "7d", "14d", "2w", "90d"])
   func aSpanOfDaysBeginsAtMidnight(_ name: String, _ text: String) throws {
     let zone = try LogbookZone(name: name)
     let span = try SpanArgument.parse(text)
     let days = try #require(text.hasSuffix("w") ? 14 : Int64(text.dropLast()))
-    // Around both changes of the clocks, on either side of the equator.
+    // Days around both clock changes, in both hemispheres.
     for date in ["2026-03-30", "2026-04-06", "2026-10-06", "2026-10-27", "2026-11-03"] {
       for hour in [0, 1, 12, 23] {
         let noon = try #require(DeviceTime(text: "\(date)T12:00")?.seconds)
@@ -70,7 +71,7 @@ import Testing
 
   private static func day(_ time: DeviceTime) -> Int64 { time.seconds / 86_400 }
 
-  @Test(arguments: zones) func aSpanOfHoursIsExactlyThatLong(_ name: String) throws {
+  @Test(arguments: zones) func aSpanOfHoursHasExactlyThatLength(_ name: String) throws {
     let zone = try LogbookZone(name: name)
     let instant = try #require(DeviceTime(text: "2026-10-25T06:00")?.seconds)
     for hours in [1, 24, 36] {
@@ -93,7 +94,7 @@ import Testing
       ("63-140", .milligramsPerDecilitre, 63, 140), ("3.5-7.8", .millimolesPerLitre, 63, 140),
       ("54-250", .milligramsPerDecilitre, 54, 250), ("3-13.9", nil, 54, 250),
     ] as [(String, GlucoseUnit?, Int, Int)])
-  func aRangeIsReadInItsUnit(_ text: String, _ unit: GlucoseUnit?, _ low: Int, _ high: Int) throws {
+  func aRangeIsReadInTheGivenUnit(_ text: String, _ unit: GlucoseUnit?, _ low: Int, _ high: Int) throws {
     let targets = try #require(try TargetsArgument(text)?.targets(in: unit))
     #expect(targets.low.milligrams == low && targets.high.milligrams == high && targets.goals == nil)
   }
@@ -103,7 +104,7 @@ import Testing
       ("53-180", nil), ("70-251", nil), ("180-70", nil), ("70-70", nil), ("2.9-10", nil), ("3.9-14", nil),
       ("70-180", .millimolesPerLitre), ("3.9-10", .milligramsPerDecilitre),
     ] as [(String, GlucoseUnit?)])
-  func aRangeOutsideOfTheLimitsIsWrongUsage(_ text: String, _ unit: GlucoseUnit?) throws {
+  func aRangeOutsideTheLimitsIsWrongUsage(_ text: String, _ unit: GlucoseUnit?) throws {
     let argument = try #require(TargetsArgument(text))
     let failure = #expect(throws: Failure.self) { try argument.targets(in: unit) }
     #expect(failure?.category == .usage && failure?.message.hasPrefix("--targets \(text): ") == true)
@@ -112,11 +113,11 @@ import Testing
   @Test(arguments: [
     "", "70", "70-", "-180", "70-180-250", "7e1-180", "70 - 180", "seventy-180", "0x46-180", "Standard",
   ])
-  func whatIsNoRangeIsNoTargets(_ text: String) { #expect(TargetsArgument(text) == nil) }
+  func anInvalidRangeIsNotAccepted(_ text: String) { #expect(TargetsArgument(text) == nil) }
 
   // MARK: - Numbers of bytes
 
-  @Test(arguments: UInt64(1)...20) func aNumberOfBytesIsWrittenAsItIsRead(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...20) func aFormattedNumberOfBytesIsReadAsTheSameNumber(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for shift in [0, 10, 20, 30] {
       let bytes = Int64.random(in: 1...999, using: &generator) << Int64(shift)
@@ -128,12 +129,12 @@ import Testing
 
   // MARK: - Words
 
-  @Test func alternativesAreOneSentence() {
+  @Test func alternativesAreJoinedInOneSentence() {
     #expect(alternatives([]) == "" && alternatives(["a"]) == "a" && alternatives(["a", "b"]) == "a or b")
     #expect(alternatives(["a", "b", "c"]) == "a, b or c")
   }
 
-  /// The distance by its definition, with all ways tried.
+  /// Computes the distance by its definition: tries all possibilities.
   private func distance(_ first: Substring, _ second: Substring) -> Int {
     guard let a = first.first, let b = second.first else { return max(first.count, second.count) }
     let (tail, other) = (first.dropFirst(), second.dropFirst())
@@ -145,7 +146,7 @@ import Testing
     return best
   }
 
-  @Test(arguments: UInt64(1)...40) func theDistanceOfWordsIsTheFewestChanges(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func theDistanceOfWordsIsTheLowestNumberOfChanges(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     func word() -> String {
       String(
@@ -160,7 +161,7 @@ import Testing
   }
 }
 
-/// The files that a folder means, on a real disk.
+/// Tests which files an argument for a folder means, with a real disk.
 @Suite struct ImportPathTests {
   private func withFolder(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
@@ -183,7 +184,7 @@ import Testing
     try ImportPaths(paths, depth: depth).places.map { String($0.path.dropFirst(folder.count + 1)) }
   }
 
-  @Test func theFilesOfAFolderAreInTheOrderOfTheirNames() throws {
+  @Test func theFilesOfAFolderAreSortedByName() throws {
     try withFolder { folder in
       try write("b.csv", "a/2.csv", "a/1.csv", "c.csv", "a.csv", "a/sub/9.csv", in: folder)
       #expect(
@@ -193,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func theDepthSaysHowManyLevelsAreLookedInto() throws {
+  @Test func theDepthLimitsTheLevelsOfFolders() throws {
     try withFolder { folder in
       try write("1.csv", "a/2.csv", "a/b/3.csv", "a/b/c/4.csv", in: folder)
       for depth in 1...4 { #expect(try names([folder], depth: depth, in: folder).count == depth, "\(depth)") }
@@ -201,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func hiddenFilesAndLinksToFoldersAreLeftOut() throws {
+  @Test func hiddenFilesAndLinksToFoldersAreSkipped() throws {
     try withFolder { folder in
       try write("1.csv", ".hidden.csv", ".git/2.csv", "a/3.csv", in: folder)
       try FileManager.default.createSymbolicLink(atPath: folder + "/again", withDestinationPath: folder)
@@ -210,12 +211,12 @@ import Testing
       try FileManager.default.createSymbolicLink(
         atPath: folder + "/gone.csv", withDestinationPath: folder + "/none")
       #expect(try names([folder], in: folder) == ["1.csv", "a/3.csv", "copy.csv"])
-      // What a person names is taken, whatever its name is.
+      // A file that a person names is imported, even if its name is hidden.
       #expect(try names([folder + "/.hidden.csv"], in: folder) == [".hidden.csv"])
     }
   }
 
-  @Test func whatIsNamedKeepsItsPlaceBetweenFolders() throws {
+  @Test func namedFilesKeepTheirPositionBetweenFolders() throws {
     try withFolder { folder in
       try write("z.csv", "a/1.csv", "b/2.csv", in: folder)
       let paths = try ImportPaths(

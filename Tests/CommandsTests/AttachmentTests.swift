@@ -6,7 +6,7 @@ import Testing
 
 @testable import Commands
 
-/// `record attach`, `record attachments` and `show --save`, as people and scripts type them.
+/// Tests `record attach`, `record attachments` and `show --save` as people and scripts call them.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentTests {
   private let program: Program
   private let id: String
@@ -31,7 +31,7 @@ import Testing
     ("large", (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, "application/octet-stream"),
   ]
 
-  @Test func textAndBinarySurviveBitForBit() async throws {
+  @Test func textAndBinaryContentsAreSavedUnchanged() async throws {
     for content in Self.contents {
       let path = try program.write(content.bytes, to: content.name)
       #expect(try await program.run("record", "attach", id, path, "--quiet").status == 0)
@@ -68,7 +68,7 @@ import Testing
     #expect(saved.output == expected.output)
   }
 
-  @Test func whatCannotBeAttachedIsToldAndNothingIsKept() async throws {
+  @Test func aFileThatCannotBeAttachedIsReportedAndNothingIsStored() async throws {
     let good = try program.write("good", to: "good")
     let large = try program.write([UInt8](repeating: 7, count: 1001), to: "large")
     try FileManager.default.createDirectory(
@@ -90,13 +90,13 @@ import Testing
     #expect(try await program.run("record", "attach", id, good, good, "--name", "x").status == 64)
   }
 
-  @Test func aFileThatMayNotBeReadIsAMatterOfPermission() async throws {
+  @Test func anUnreadableFileIsReportedAsAPermissionError() async throws {
     let path = try program.write("secret", to: "secret")
     try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
     #expect(try await program.runUnprivileged("record", "attach", id, path).status == 77)
   }
 
-  @Test func anAttachmentOfAnAttachmentIsRefusedAndADeletedEntryTakesNone() async throws {
+  @Test func attachmentsAndDeletedEntriesCannotHaveAttachments() async throws {
     let path = try program.write("text", to: "file")
     _ = try await program.run("record", "attach", id, path)
     let guid = try #require(try await attachments().first?["guid"] as? String)
@@ -106,7 +106,7 @@ import Testing
     #expect(try await program.run("record", "attach", id, path).status == 66)
   }
 
-  @Test func savingReplacesAFileOnlyWhenTold() async throws {
+  @Test func savingReplacesAFileOnlyWithForce() async throws {
     let path = try program.write("content", to: "file")
     _ = try await program.run("record", "attach", id, path)
     let guid = try #require(try await attachments().first?["guid"] as? String)
@@ -122,7 +122,7 @@ import Testing
     #expect(try await program.run("show", guid, "--force").status == 64)
   }
 
-  @Test func aContentThatIsNotHereIsQueuedForThePersonWhoWaits() async throws {
+  @Test func aRequestedContentThatIsMissingIsQueuedForDownload() async throws {
     _ = try await program.run("record", "attach", id, try program.write("content", to: "file"))
     let exported = try await program.run("export", "--format", "ndjson")
     let other = ["--store", program.path("other.db")]
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: ["", "MiB", "-1", "1.5MiB", "1 MiB", "1MB", "1mib", "9999999999", "1KiBKiB", "１MiB"])
-  func anythingElseIsNone(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
+  func anyOtherTextIsNoNumberOfBytes(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
 
   @Test func aNumberIsWrittenInItsLargestUnit() {
     #expect(ByteCountArgument.text(25 << 20) == "25MiB" && ByteCountArgument.text(1537 << 10) == "1537KiB")

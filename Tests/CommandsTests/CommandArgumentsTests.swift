@@ -7,7 +7,7 @@ import Testing
 
 @testable import Commands
 
-/// Command lines that the parser would misunderstand.
+/// Tests command lines that the parser would misunderstand.
 @Suite struct CommandArgumentsTests {
   @Test(arguments: [
     ("lst", "Unknown command 'lst'; did you mean 'list'?"),
@@ -23,14 +23,14 @@ import Testing
     ("remote frobnicate", "Unknown command 'remote frobnicate'; 'glucoport help remote' lists the commands."),
     ("x", "Unknown command 'x'; 'glucoport help' lists the commands."),
   ])
-  func anUnknownCommandIsAnErrorWithTheNearest(_ line: String, _ message: String) async throws {
+  func anUnknownCommandIsAnErrorThatSuggestsTheNearest(_ line: String, _ message: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
     #expect(outcome.errors.hasPrefix("Error: \(message)\n"), "\(outcome.errors)")
   }
 
   @Test(arguments: ["help", "help import", "help meter list", "help help", "--help", "meter --help", "meter"])
-  func helpIsShownForWhatThereIs(_ line: String) async throws {
+  func helpIsShownForExistingCommands(_ line: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
     #expect(
       outcome.status == 0 && outcome.errors == "" && outcome.output.contains("USAGE: glucoport"), "\(outcome)"
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["import -dash.csv", "import -h.csv", "list -hx", "-help"])
-  func aNameThatBeginsWithADashIsNoWishForHelp(_ line: String) async throws {
+  func aFileNameThatBeginsWithADashDoesNotShowHelp(_ line: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
     let word = try #require(line.split(separator: " ").last)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
@@ -55,7 +55,7 @@ import Testing
     #expect(outcome.status == 0 && outcome.output.contains("known 3"), "\(outcome)")
   }
 
-  @Test func theNearestWordIsNearOrNone() {
+  @Test func onlyASimilarWordIsSuggested() {
     #expect(NearestWord.of("stauts", among: ["list", "status"]) == "status")
     #expect(NearestWord.of("con", among: ["config", "conflict"]) == "config")
     #expect(NearestWord.of("upolad", among: ["upload"]) == "upload")
@@ -66,7 +66,7 @@ import Testing
     #expect(NearestWord.distance("abcd", "abdc") == 1 && NearestWord.distance("same", "same") == 0)
   }
 
-  /// A command as `--experimental-dump-help` has it.
+  /// A command in the output of `--experimental-dump-help`.
   private struct Declaration: Decodable {
     struct Name: Decodable, Hashable { let kind, name: String }
 
@@ -87,7 +87,8 @@ import Testing
 
   private struct Help: Decodable { let command: Declaration }
 
-  /// The parser examines this itself, in debug builds alone, which those of a check are not.
+  /// The parser checks its declarations only in debug builds. A check uses the release configuration, see
+  /// `Tests/compiler.sh`.
   @Test func noDeclarationContradictsItself() async throws {
     let help = try await Program().run("--experimental-dump-help")
     let commands = try JSONDecoder().decode(Help.self, from: Data(help.output.utf8)).command.all
@@ -106,9 +107,9 @@ import Testing
   }
 }
 
-/// Names of files in bytes that are no UTF-8, as old disks and archives have them.
+/// Tests file names whose bytes are not valid UTF-8, as on old disks and in old archives.
 @Suite struct ByteNameTests {
-  /// Märkte and Möhre in Latin-1, which differ in one such byte.
+  /// The names Märkte and Möhre in Latin-1. They differ in one byte, and this byte is not valid UTF-8.
   private static let setup = """
     a=$(printf 'M\\344r.csv'); b=$(printf 'M\\366h.csv')
     printf 'time,glucose (mg/dL)\\n2026-01-01T10:00,100\\n' >"$a"
@@ -127,12 +128,12 @@ import Testing
     #expect(log.output.contains(#""source":"M\\xE4r.csv""#), "\(log.output)")
   }
 
-  @Test func aMissingFileIsNamedAsItIs() async throws {
+  @Test func aMissingFileIsNamedInTheMessage() async throws {
     let outcome = try await Program().shell(#"glucoport import "$(printf 'M\344r.csv')""#)
     #expect(outcome.status == 66 && outcome.errors.contains("M\\xE4r.csv: cannot open: "), "\(outcome)")
   }
 
-  @Test func theRejectedRowsGoToTheFileOfThisName() async throws {
+  @Test func rejectedRowsAreWrittenToAFileWithSuchAName() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.setup
@@ -142,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: [#"--store "$s""#, #"--store "$(printf 'ordn\344r')/$s""#])
-  func aStoreOfThisNameIsCreatedAndFoundAgain(_ store: String) async throws {
+  func aStoreWithSuchANameIsCreatedAndFoundAgain(_ store: String) async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.setup + """
@@ -153,12 +154,12 @@ import Testing
         glucoport status --json \(store) | head -c 20
         """)
     #expect(outcome.output.contains("known 1") && outcome.errors == "", "\(outcome)")
-    // Its log and the log's index were beside it, and were removed at the end.
+    // The write-ahead log and its index were next to the store, and were removed at the end.
     #expect(outcome.output.contains("\n1\n1\n0\n{\"store\":"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aFileIsAttachedAndSavedUnderThisName() async throws {
+  @Test func aFileIsAttachedAndSavedWithSuchAName() async throws {
     let outcome = try await Program().shell(
       #"""
       f=$(printf 'n\344me.txt'); echo content >"$f"
@@ -170,7 +171,7 @@ import Testing
     #expect(outcome.output.hasSuffix("same\n"), "\(outcome)")
   }
 
-  /// Text is stored, sent and shown: it would be altered.
+  /// Text is stored, sent and displayed, so invalid bytes would be changed.
   @Test(arguments: [
     #"record add note "$(printf 'caf\351')""#, #"import "$a" --device "$(printf 'caf\351')""#,
     #"remote set https://example.org --token-file "$(printf 'caf\351')""#,
@@ -182,7 +183,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func charactersOfAnyPlaneAreText() async throws {
+  @Test func allUnicodeCharactersAreAccepted() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "note", "a 😀 \u{10FE00} \u{F8FF}")
     #expect(added.status == 0, "\(added)")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ConfigTests {
   @Test(arguments: ["5", "12", "5d", "h", "-5m", "5 h", "1.5h", "", "5H", "٥h"])
-  func anIntervalWithoutAUnitIsRefusedWithThoseItTakes(_ value: String) async throws {
+  func anIntervalWithoutAUnitIsRefusedAndTheUnitsAreListed(_ value: String) async throws {
     let outcome = try await Program().run("config", "pull-interval", "--", value)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
     #expect(

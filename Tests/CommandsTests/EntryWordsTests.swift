@@ -6,9 +6,9 @@ import Testing
 
 @testable import Commands
 
-/// What the words of `add` mean, and which mean nothing or two things.
+/// Tests what the words of `add` mean, and which words are unknown or ambiguous.
 @Suite struct EntryWordsTests {
-  /// `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
+  /// For example `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
   private func meaning(_ line: String, _ unit: GlucoseUnit?) throws -> String {
     let options = try EntryLine.parse(EntryLines.words(line)).options
     let words = try EntryWords(options, unit: unit)
@@ -51,7 +51,7 @@ import Testing
     ("--note '2 rolls' 30g", "food {\"carbs\":30}; text 2 rolls"),
     ("felt bad --subtype health", "text felt bad"),
   ])
-  func aLineMeans(_ line: String, _ expected: String) throws {
+  func aLineHasThisMeaning(_ line: String, _ expected: String) throws {
     #expect(try meaning(line, nil) == expected)
   }
 
@@ -60,7 +60,7 @@ import Testing
     ("110", .milligramsPerDecilitre, "smbg 110 mg/dL"),
     ("110mg/dL", .millimolesPerLitre, "smbg 110 mg/dL"),
   ])
-  func theUnitOfTheSettingIsThatOfANumber(_ line: String, _ unit: GlucoseUnit, _ expected: String) throws {
+  func aNumberHasTheUnitOfTheSetting(_ line: String, _ unit: GlucoseUnit, _ expected: String) throws {
     #expect(try meaning(line, unit) == expected)
   }
 
@@ -90,18 +90,18 @@ import Testing
     (".5.U", "no number"),
     ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
   ])
-  func whatMeansNothingOrTwoThingsIsRefused(_ line: String, _ part: String) throws {
+  func unknownAndAmbiguousWordsAreRefused(_ line: String, _ part: String) throws {
     let refusal = try refusal(line, nil)
     #expect(refusal.contains(part), "\(refusal)")
   }
 
-  /// The number that lacks its point is not taken for the other unit.
+  /// A number without its decimal point is not interpreted in the other unit.
   @Test(arguments: [("61", GlucoseUnit.millimolesPerLitre), ("6.1", .milligramsPerDecilitre)])
   func aNumberThatDoesNotFitTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
     #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))
   }
 
-  @Test func whatIsUnusualCanBeMeant() throws {
+  @Test func unusualAmountsAreAcceptedWithForce() throws {
     #expect(try meaning("501U --force", nil).contains("501"))
     #expect(try refusal("20000mg/dL --force", nil).contains("outside"))
   }

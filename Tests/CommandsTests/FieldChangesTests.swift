@@ -24,7 +24,7 @@ import Testing
     (.food, ["45 g", "300", "kcal"], #"{"carbs":45,"energy":300}"#),
     (.note, ["3", "apples", "g"], #"{"text":"3 apples g"}"#), (.food, [], "{}"), (.annotation, [], "{}"),
   ])
-  func wordsAreAmountsWithTheirUnits(_ kind: RecordKind, _ words: [String], _ expected: String) throws {
+  func amountsAreReadWithTheirUnits(_ kind: RecordKind, _ words: [String], _ expected: String) throws {
     var changes = FieldChanges(kind)
     try changes.set(words: words)
     #expect(changes.applied(to: RecordFields()).json == expected)
@@ -36,11 +36,11 @@ import Testing
     "g 4", "4 x", "g",
     String(repeating: "9", count: 400),
   ])
-  func whatIsNoPlainNumberIsRefused(_ word: String) {
+  func invalidNumbersAreRefused(_ word: String) {
     #expect(throws: Failure.self) { try fields(.food, word) }
   }
 
-  @Test func aUnitIsOneOfItsKind() {
+  @Test func aUnitMustMatchTheQuantity() {
     #expect(throws: Failure.self) { try fields(.insulin, "4", "g") }
     #expect(throws: Failure.self) { try fields(.food, "4", "5") }
     #expect(throws: Failure.self) { try fields(.annotation, "4") }
@@ -59,13 +59,13 @@ import Testing
       #"'it's' is not a unit of food, which has g, servings or kcal; for a text write --note 'it'\''s'"#
     ),
   ])
-  func aWordThatIsNoUnitIsShownItsPlace(_ kind: RecordKind, _ words: [String], _ message: String) {
+  func anUnknownUnitIsShownWithItsPosition(_ kind: RecordKind, _ words: [String], _ message: String) {
     var changes = FieldChanges(kind)
     let failure = #expect(throws: Failure.self) { try changes.set(words: words) }
     #expect(failure?.message == message && failure?.category == .usage)
   }
 
-  @Test func eachFieldIsSetByNameAndTakenAwayByNothing() throws {
+  @Test func eachFieldIsSetByNameAndRemovedByAnEmptyValue() throws {
     var changes = FieldChanges(.note)
     try changes.set("tags=b,a,b")
     try changes.set("text=1=2")
@@ -75,20 +75,20 @@ import Testing
   }
 
   @Test(arguments: ["units", "steps=4", "=4", "units=x", "subtype=fast", "units=5", "excluded=true"])
-  func anAssignmentThatMeansNothingIsRefused(_ assignment: String) throws {
+  func anInvalidAssignmentIsRefused(_ assignment: String) throws {
     var changes = FieldChanges(.insulin)
     try changes.set(words: ["4"])
     #expect(throws: Failure.self) { try changes.set(assignment) }
   }
 
-  @Test func textsHaveABoundAndNoZeroByte() throws {
+  @Test func textsHaveAMaximumLengthAndNoZeroByte() throws {
     let longest = String(repeating: "é", count: 32 * 1024)
     #expect(try fields(.note, longest).utf8.count > 64 * 1024)
     #expect(throws: Failure.self) { try fields(.note, longest + "x") }
     #expect(throws: Failure.self) { try fields(.note, "a\0b") }
   }
 
-  @Test func everyDocumentedFieldOfEveryKindTakesAValue() throws {
+  @Test func everyDocumentedFieldOfEveryKindCanBeSet() throws {
     for kind in RecordKind.known {
       for field in kind.fields {
         let text = if case .choice(let words) = field.content { words[0] } else { "7" }

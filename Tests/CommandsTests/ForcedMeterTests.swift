@@ -9,7 +9,7 @@ import Testing
 
 @testable import Commands
 
-/// The built binary and meters under USB ids that are in no table.
+/// Tests the built program with meters that have USB ids in no table.
 @Suite struct ForcedMeterTests {
   private let program: Program
   private let bus: SimulatedBus
@@ -29,7 +29,7 @@ import Testing
     return memory
   }
 
-  /// A meter behind a cable whose chip came later than the tables.
+  /// Connects a meter through a cable with a chip that is newer than the tables.
   private func plugCable(serial: String = "SIM123456") throws {
     try bus.plug(SimulatedUltraEasy(memory(serial: serial)), vendorID: 0x0403, productID: 0x6015)
   }
@@ -45,7 +45,7 @@ import Testing
 
   private func stored() throws -> Int? { try StoreFile(program.store).count("reading") }
 
-  @Test func aCableWithANewChipIsReadByTheDriverThatIsNamed() async throws {
+  @Test func aCableWithANewChipIsReadByTheGivenDriver() async throws {
     try plugCable()
     let unforced = try await run("import --meter --driver onetouch-ultraeasy")
     #expect(unforced.status == 69 && unforced.errors.contains("--usb"), "\(unforced)")
@@ -56,7 +56,7 @@ import Testing
     #expect(try stored() == 3)
   }
 
-  @Test func aNewModelIsReadAskedSetAndRecorded() async throws {
+  @Test func allMeterCommandsWorkForANewModel() async throws {
     let meter = SimulatedContour(try memory(serial: "1234567"), variant: .nextLink)
     try plug(meter, 0x1A79, 0x7FFF)
     let chosen = "--driver contour --usb 1a79:7fff"
@@ -76,13 +76,13 @@ import Testing
     #expect(try read.objects().first?["known"] as? Int == 3, "\(read.errors)")
   }
 
-  @Test func idsThatTheDriverKnowsKeepWhatItKnowsOfThem() async throws {
+  @Test func idsThatTheDriverKnowsKeepTheirProperties() async throws {
     try bus.plug(SimulatedDevice(SimulatedContour(memory(serial: "1234567"), variant: .nextLink)))
     let outcome = try await run("meter info --driver contour --usb 1A79:6200@1-1")
     #expect(outcome.status == 0 && outcome.output.contains("Contour Next Link at 1-1"), "\(outcome)")
   }
 
-  @Test func ofTwoAlikeThePortChooses() async throws {
+  @Test func thePortSelectsOneOfTwoEqualDevices() async throws {
     try plugCable(serial: "SIM111111")
     try plugCable(serial: "SIM222222")
     let chosen = "meter info --driver onetouch-ultraeasy --usb 0403:6015"
@@ -94,7 +94,7 @@ import Testing
     #expect(try await run("\(chosen)@1-3").status == 69)
   }
 
-  @Test func aDeviceThatIsNotThereIsUnavailable() async throws {
+  @Test func aMissingDeviceIsReportedAsUnavailable() async throws {
     try plugCable()
     for command in ["import --meter", "meter info", "meter set-clock", "meter record session"] {
       let outcome = try await run("\(command) --driver onetouch-ultraeasy --usb 067b:23a3")
@@ -112,17 +112,17 @@ import Testing
     "--driver contour --usb 0403:6015@ttyUSB0", "--driver contour --usb 0403:6015@1-1@1-2",
     "--driver contour --usb 0403:6015:1", "--driver contour --usb :6015", "--driver contour --usb 04g3:6015",
   ])
-  func anotherFormIsWrongUsage(_ options: String) async throws {
+  func otherFormsOfTheOptionAreWrongUsage(_ options: String) async throws {
     #expect(try await run("meter info \(options)").status == 64)
   }
 
-  @Test func anImportOfFilesTakesNoDevice() async throws {
+  @Test func anImportOfFilesAcceptsNoDevice() async throws {
     try program.write(GeneratedExport.csv(rows: 1), to: "a.csv")
     let outcome = try await run("import --driver contour --usb 0403:6015 \(program.path("a.csv"))")
     #expect(outcome.status == 64 && outcome.errors.contains("--usb"), "\(outcome)")
   }
 
-  @Test func aDriverWhoseLinkDoesNotFitSaysWhichItReads() async throws {
+  @Test func aDriverForAnotherLinkNamesTheLinkThatItReads() async throws {
     try plugCable()
     for (driver, links) in [("freestyle-libre", "HID devices"), ("onetouch-verio", "disks")] {
       let outcome = try await run("meter info --driver \(driver) --usb 0403:6015")
@@ -136,8 +136,8 @@ import Testing
     #expect(outcome.status == 64 && outcome.errors.contains("reads serial lines"), "\(outcome)")
   }
 
-  /// A disk of another maker is somebody's data: a request to it would be written over them.
-  @Test func aDiskOfAnotherMakerIsNotWrittenTo() async throws {
+  /// A disk of another manufacturer holds a person's data: a request to a meter would overwrite them.
+  @Test func aDiskOfAnotherManufacturerIsNotWrittenTo() async throws {
     try plug(SimulatedOneTouchDisk(memory()), 0x0781, 0x5567)
     let outcome = try await run("import --meter --driver onetouch-verio --usb 0781:5567")
     #expect(outcome.status == 76 && outcome.errors.contains("nothing was written to it"), "\(outcome)")

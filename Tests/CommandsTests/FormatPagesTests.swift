@@ -9,9 +9,9 @@ import Testing
 
 @testable import Commands
 
-/// `glucoport formats NAME`, and the pages of the manual about formats.
+/// Tests `glucoport formats NAME` and the manual pages about formats.
 @Suite(.timeLimit(.minutes(5))) struct FormatPagesTests {
-  @Test func aFormatIsDescribedByItsParts() async throws {
+  @Test func aFormatIsDescribedInSections() async throws {
     let program = try Program()
     let outcome = try await program.run("formats", "xdrip")
     #expect(outcome.status == 0 && outcome.errors == "")
@@ -24,7 +24,7 @@ import Testing
     #expect(lines.contains("  blood tests (BloodTest)"))
   }
 
-  @Test(arguments: ["none", "Clarity", ""]) func anUnknownFormatIsAWrongCall(_ name: String) async throws {
+  @Test(arguments: ["none", "Clarity", ""]) func anUnknownFormatIsWrongUsage(_ name: String) async throws {
     let outcome = try await Program().run("formats", name)
     #expect(outcome.status == 64 && outcome.output == "")
     let advice = name == "Clarity" ? "did you mean clarity? " : ""
@@ -36,7 +36,7 @@ import Testing
     let format = try #require(ExportRegister.all.first { $0.id == id })
     let lines = FormatText.lines(format)
     #expect(lines.allSatisfy { $0.count < 80 })
-    // Nothing is lost where a text goes on in the next line.
+    // No words are lost at line breaks.
     let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
     let page = format.page
     let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// `GLUCOPORT_REWRITE_GOLDEN=1` writes the list, to be read and committed by hand.
+  /// `GLUCOPORT_REWRITE_GOLDEN=1` rewrites the list. Review and commit the change.
   @Test func thePageListsEveryFormatWithItsLanguages() throws {
     let page = try ManualPage("glucoport-formats.1")
     let section = page.section("Ss Formats")
@@ -66,7 +66,7 @@ import Testing
     #expect(try ManualPage("glucoport-formats.1").section("Ss Formats") == list)
   }
 
-  /// The names of each pair with the text behind them.
+  /// The names of each pair, and the text after them.
   private func pairs() throws -> [(names: [String], text: [String])] {
     let lines = try ManualPage("glucoport-formats.7").section("Ss Pairs of sources")
     return lines.indices.filter { lines[$0].hasPrefix(".It ") }.map { place in
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func eachPairOfSourcesIsOfTwoThatExistAndSaysWhichItIs() throws {
+  @Test func eachPairOfSourcesNamesExistingFormatsAndItsResult() throws {
     let known = Set(ExportRegister.all.map(\.id) + DriverRegister.all.map { $0.id })
     let pairs = try pairs()
     #expect(pairs.count > 10)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func everyFormatIsInAPair() throws {
+  @Test func everyFormatIsInAPairOfSources() throws {
     let named = Set(try pairs().flatMap(\.names))
     #expect(Set(ExportRegister.all.map(\.id)).subtracting(named) == [])
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import Commands
 
 @Suite struct HelpTests {
-  @Test func theHelpOfEveryCommandEndsWithTwoExamplesThatTheProgramAccepts() throws {
+  @Test func theHelpOfEveryCommandEndsWithTwoValidExamples() throws {
     let commands = HelpedCommand.below(Glucoport.self)
     #expect(commands.count > 40)
     for command in commands {
@@ -27,12 +27,12 @@ import Testing
   }
 }
 
-/// A command with the words that call it.
+/// A command and the words that call it.
 private struct HelpedCommand {
   let words: [String]
   let type: any ParsableCommand.Type
 
-  /// Every command below one, groups too.
+  /// All commands below a command, including groups.
   static func below(_ type: any ParsableCommand.Type, _ words: [String] = []) -> [HelpedCommand] {
     type.configuration.subcommands.flatMap { next -> [HelpedCommand] in
       let own = words + [next.configuration.commandName ?? ""]
@@ -40,7 +40,7 @@ private struct HelpedCommand {
     }
   }
 
-  /// The arguments of the call of glucoport in a line for a shell: behind its name, up to a pipe or a redirection.
+  /// The arguments of `glucoport` in a shell command line, up to a pipe or a redirection.
   static func arguments(of line: String) throws -> [String] {
     var words: [String] = []
     for (index, part) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {

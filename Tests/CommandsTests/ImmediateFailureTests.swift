@@ -6,11 +6,12 @@ import Testing
 
 @testable import Commands
 
-/// What an immediate action says when it fails: that nothing changed here, as is the case.
+/// Tests that a failed immediate action says that nothing changed here, and that this is true.
 @Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {
   private static let end = "; nothing was changed here\n"
 
-  /// Arguments for each command that needs the remote now, but for `upload`, whose steps stay.
+  /// Arguments for each command that needs the remote immediately. `upload` is left out, because its
+  /// completed steps are kept.
   private static let arguments = [
     "verify": [[], ["--fix"]],
     "remote set": [["URL", "--token-file", "a.token"], ["URL", "--token-file", "a.token", "--new-remote"]],
@@ -20,7 +21,7 @@ import Testing
     "store erase": [["--confirm", "a.db"]],
   ]
 
-  /// A store that was synced with a server that is gone; gives the server's address.
+  /// Makes a store that was synced with a server, and stops this server. Returns the address of the server.
   private func makeStore(_ program: Program) async throws -> String {
     let outcome = try await program.shell(
       ServerScript.clients + """
@@ -30,7 +31,7 @@ import Testing
     return try #require(outcome.output.split(separator: "\n").last.map(String.init), "\(outcome)")
   }
 
-  @Test func everyOneThatFailsSaysThatNothingChanged() async throws {
+  @Test func everyFailedImmediateCommandSaysThatNothingChanged() async throws {
     let immediate = ClassifiedCommands.all.filter { $0.type.actionClass == .immediate }.map(\.words)
     #expect(Set(immediate) == Set(Self.arguments.keys).union(["upload"]))
     let program = try Program()
@@ -51,7 +52,7 @@ import Testing
     #expect(upload.status == 69 && !upload.errors.contains("nothing was changed"), "\(upload)")
   }
 
-  @Test func whatFailsBehindTheChangeDoesNotSayIt() async throws {
+  @Test func aFailureAfterTheChangeDoesNotSayIt() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
         serve; connect a; login b write second; upload a --quiet >/dev/null; row a 07:10 123

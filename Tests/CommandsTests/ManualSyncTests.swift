@@ -3,10 +3,11 @@
 import TestProgram
 import Testing
 
-/// What the commands about a remote print as JSON, beside glucoport-json(5).
+/// Compares the JSON output of the commands about a remote with glucoport-json(5).
 @Suite(.timeLimit(.minutes(10)))
 struct ManualSyncTests {
-  /// Two stores and a server, with a conflict and a reading that the server lost. Each line of JSON follows its section.
+  /// Two stores and a server, with a conflict and a reading that the server lost. Each line of JSON starts
+  /// with the name of its section.
   private static let script =
     ServerScript.clients + #"""
       print() { local section=$1; shift; "$@" 2>>errors | sed "s/^/$section: /"; }
@@ -31,7 +32,7 @@ struct ManualSyncTests {
       stop >/dev/null; cat errors >&2
       """#
 
-  @Test func theirObjectsHaveTheMembersOfTheManual() async throws {
+  @Test func theJSONOfRemoteCommandsHasTheMembersInTheManual() async throws {
     let outcome = try await Program().shell(Self.script)
     let page = try ManualPage("glucoport-json.5")
     var printed: [String: Set<String>] = [:]
@@ -42,11 +43,11 @@ struct ManualSyncTests {
     #expect(printed.keys.sorted() == ["conflict", "queue list", "upload", "verify"], "\(outcome)")
     for (command, names) in printed {
       let title = "Ss \(command) --json"
-      // Members that a sentence names before the list are those of a preview.
+      // Members that a sentence before the list names are members of a preview.
       let described = Set(page.variables(under: title) + page.named(under: title))
       #expect(names.subtracting(described) == [], "\(title)")
     }
-    // Each shape was printed: a preview, the sides of a conflict, a difference.
+    // Each form was printed: a preview, the sides of a conflict, and a difference.
     #expect(printed["upload"]?.isSuperset(of: ["dry_run", "conflicts"]) == true, "\(outcome)")
     #expect(printed["conflict"]?.isSuperset(of: ["mine", "edited_at", "differs"]) == true, "\(outcome)")
     #expect(printed["verify"]?.contains("difference") == true, "\(outcome)")

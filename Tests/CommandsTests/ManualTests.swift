@@ -12,7 +12,7 @@ import Testing
 
 @testable import Commands
 
-/// Holds the manual pages against the program: neither knows an option, column or status that the other does not.
+/// Compares the manual pages with the program: both name the same options, columns and statuses.
 @Suite struct ManualTests {
   @Test func everyCommandHasItsPage() throws {
     for command in try ProgramHelp.commands() {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func everyPageIsOfACommandOrAFileFormat() throws {
+  @Test func everyPageDescribesACommandOrAFileFormat() throws {
     let commands = try ProgramHelp.commands().map { "glucoport-\($0.commandName).1" }
     #expect(
       try Set(ManualPage.names())
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  @Test func aPageDescribesExactlyTheOptionsOfItsCommand() throws {
+  @Test func eachPageDescribesExactlyTheOptionsOfItsCommand() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
       #expect(Set(page.items("Fl")) == command.flags, "\(page.name)")
     }
   }
 
-  @Test func aSynopsisNamesEveryOptionAndArgumentAsHelpDoes() throws {
+  @Test func eachSynopsisNamesEveryOptionAndArgumentLikeTheHelp() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
       for leaf in command.leaves {
@@ -77,13 +77,13 @@ import Testing
   }
 
   @Test(arguments: [ActionClass.deferrable, .immediate, .local])
-  func theCommandsOfAClassAreThoseOfThePage(_ actionClass: ActionClass) throws {
+  func theCommandsOfEachClassAreTheSameOnThePage(_ actionClass: ActionClass) throws {
     let described = try ManualPage("glucoport.1").literals(under: "Ss Network", item: actionClass.rawValue)
     let classified = ClassifiedCommands.all.filter { $0.type.actionClass == actionClass }.map(\.words)
     #expect(described == classified)
   }
 
-  @Test func theExitStatusesOfTheProgramAndOfThePageAreTheSame() throws {
+  @Test func theExitStatusesOnThePageAreThoseOfTheProgram() throws {
     let page = try ManualPage("glucoport.1")
     let described = page.section("Sh EXIT STATUS").compactMap { line in
       line.hasPrefix(".It ") ? Int32(line.dropFirst(4)) : nil
@@ -91,39 +91,39 @@ import Testing
     #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
   }
 
-  @Test func thePageHasTheOrderInWhichStatusesHold() throws {
+  @Test func thePageListsExitStatusesByPrecedence() throws {
     let section = try ManualPage("glucoport.1").section("Sh EXIT STATUS")
     let sentence = try #require(section.first { $0.hasPrefix("If several apply") })
     let described = sentence.matches(of: /\d+/).compactMap { Int32($0.output) }
     #expect(described == ExitStatus.precedence.map(\.rawValue))
   }
 
-  @Test func theWordsOfACheckAreDescribedInTheirOrder() throws {
+  @Test func theWordsOfACheckAreDescribedInOrder() throws {
     let described = try ManualPage("glucoport-status.1").items("Cm")
     #expect(described == StatusFinding.Word.allCases.map(\.rawValue))
   }
 
-  @Test func theAreasAndStatesOfACheckupAreDescribedInTheirOrder() throws {
+  @Test func theAreasAndStatesOfACheckupAreDescribedInOrder() throws {
     let described = try ManualPage("glucoport-doctor.1").items("Cm")
     #expect(described == Finding.State.allCases.map(\.rawValue) + Finding.Area.allCases.map(\.rawValue))
   }
 
-  @Test func thePageOfTheStoreNamesTheOldestLibraryOfSQLite() throws {
+  @Test func thePageOfTheStoreNamesTheOldestSupportedSQLite() throws {
     let oldest = SQLiteVersion.oldest.description.split(separator: ".").prefix(2).joined(separator: ".")
     let lines = try ManualPage("glucoport-store.5").section("Sh DESCRIPTION")
     #expect(lines.contains { $0.hasPrefix("It needs version \(oldest) or newer of the SQLite library") })
   }
 
-  @Test func theColumnsOfItemsAreDescribedInTheirOrder() throws {
+  @Test func theColumnsOfItemsAreDescribedInOrder() throws {
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss Items") == GlucoportColumns.names)
   }
 
-  @Test func theColumnsOfFiguresAreDescribedInTheirOrder() throws {
+  @Test func theColumnsOfStatisticsAreDescribedInOrder() throws {
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss stats --format csv") == StatsTable.names)
   }
 
   @Test(arguments: ["readings", "records"])
-  func theColumnsOfAViewAreDescribedInTheirOrder(_ view: String) throws {
+  func theColumnsOfAViewAreDescribedInOrder(_ view: String) throws {
     try ScratchFolder.with { folder in
       let path = folder.appending(path: "logbook.db").path
       _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "UTC"))
@@ -134,13 +134,13 @@ import Testing
     }
   }
 
-  @Test func theMarksOfReadingsAreDescribedInTheirOrder() throws {
+  @Test func theMarksOfReadingsAreDescribedInOrder() throws {
     let section = try ManualPage("glucoport-store.5").section("Ss Marks")
     let described = section.filter { $0.hasPrefix(".It Cm ") }.map { String($0.dropFirst(7)) }
     #expect(described == ReadingMarks.named.map(\.name))
   }
 
-  @Test func everyMemberOfJSONIsDescribed() throws {
+  @Test func everyJSONMemberIsDescribed() throws {
     try ScratchFolder.with { folder in
       let arguments = ["--store", folder.appending(path: "logbook.db").path]
       let samples = try [
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func theReadmeHasARowForEveryFormatAndDriverAndNoOther() throws {
+  @Test func theReadmeListsExactlyTheFormatsAndDrivers() throws {
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
     let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
     let known = ExportRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
@@ -178,7 +178,7 @@ import Testing
     #expect(rows.sorted() == known.sorted())
   }
 
-  @Test func everyReferenceNamesAPage() throws {
+  @Test func everyReferenceNamesAnExistingPage() throws {
     let pages = try ManualPage.names()
     for name in pages {
       for line in try ManualPage(name).lines where line.hasPrefix(".Xr glucoport") {
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func mandocFindsNothingToSay() throws {
+  @Test func mandocReportsNothing() throws {
     let pages = try ManualPage.names().map { ManualPage.folder.appending(path: $0).path }
     let lint = ["mandoc", "-T", "lint", "-W", "warning"]
     let answer = try Answer(of: URL(filePath: "/usr/bin/env"), lint + pages)
@@ -201,7 +201,7 @@ import Testing
     try Store(path: path, role: .sync).setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
   }
 
-  /// A reading's and a record's id.
+  /// The id of a reading, and that of a record.
   private func ids(_ arguments: [String]) throws -> [String] {
     let table = try Answer(of: ProgramHelp.binary, ["list", "--long"] + arguments).text
     let words = table.split { $0 == " " || $0.isNewline }
@@ -210,11 +210,12 @@ import Testing
     return [String(reading), String(record)]
   }
 
-  /// Holds the names in what the program prints against a section of glucoport-json(5).
+  /// Checks that a section of glucoport-json(5) describes all names in the output of the program.
   private func check(_ arguments: [String], _ title: String) throws {
     let page = try ManualPage("glucoport-json.5")
     var described = Set(page.variables(under: title))
-    // `show` has the members of items, and `status` and `log` hold what `import` reports.
+    // The output of `show` has the members of items. That of `status` and `log` contains the report of
+    // `import`.
     if title.contains("show") {
       described.formUnion(page.variables(under: "Ss Items") + page.named(under: "Ss Items"))
     }
@@ -231,9 +232,9 @@ import Testing
   }
 }
 
-/// The names of the members of JSON, at any depth.
+/// The names of all JSON members, at any depth.
 enum JSONNames {
-  /// Objects whose names are data.
+  /// Objects whose member names are data.
   private static let free: Set<String> = ["skipped", "not_taken", "new_by_kind", "fields"]
 
   static func all(in text: String) throws -> Set<String> {
@@ -246,7 +247,7 @@ enum JSONNames {
     return object.reduce(into: []) { found, member in
       found.insert(member.key)
       if free.contains(member.key) { return }
-      // The names among the decisions of an import are subjects, which are data, too.
+      // In the decisions of an import, the member names are subjects. These are also data.
       let isBySubject = member.key == "decisions" && member.value is [String: Any]
       let values = isBySubject ? Array((member.value as? [String: Any] ?? [:]).values) : [member.value]
       for value in values { found.formUnion(names(value)) }
@@ -254,7 +255,6 @@ enum JSONNames {
   }
 }
 
-/// One page of the manual.
 struct ManualPage {
   static let folder = Repository.root.appending(path: "man")
 
@@ -271,20 +271,20 @@ struct ManualPage {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
   }
 
-  /// The lines under `Sh NAME` or `Ss Name`, up to the next title of either sort.
+  /// The lines below `Sh NAME` or `Ss Name`, up to the next title of either type.
   func section(_ title: String) -> [String] {
     guard let start = lines.firstIndex(of: "." + title) else { return [] }
     return Array(lines[(start + 1)...].prefix { !$0.hasPrefix(".Sh ") && !$0.hasPrefix(".Ss ") })
   }
 
-  /// The lines of the synopsis from this command's name to the next.
+  /// The lines of the synopsis from the name of this command to the next command.
   func synopsis(of words: String) -> String {
     let lines = section("Sh SYNOPSIS")
     guard let start = lines.firstIndex(of: ".Nm glucoport \(words)") else { return "" }
     return lines[(start + 1)...].prefix { !$0.hasPrefix(".Nm ") }.map { $0 + "\n" }.joined()
   }
 
-  /// The literals behind one item of a section's list.
+  /// The literals after one item of a list in a section.
   func literals(under title: String, item: String) -> [String] {
     let lines = section(title)
     guard let start = lines.firstIndex(of: ".It Cm \(item)") else { return [] }
@@ -295,26 +295,26 @@ struct ManualPage {
       .map(String.init)
   }
 
-  /// What the items of the page's lists name with this macro.
+  /// The names that list items of the page give with this macro.
   func items(_ macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".It \(macro) ") }.flatMap { Self.arguments(of: macro, in: $0) }
   }
 
-  /// The variables that sentences of a section name.
+  /// The variables that the sentences of a section name.
   func named(under title: String) -> [String] {
     section(title).filter { $0.hasPrefix(".Va ") }.flatMap { line in
       line.split(separator: " ").dropFirst().filter { $0 != "," && $0 != "." }.map(String.init)
     }
   }
 
-  /// The variables that the items of a section's list name, in order.
+  /// The variables in the list items of a section, in order.
   func variables(under title: String) -> [String] {
     section(title).filter { $0.hasPrefix(".It Va ") }.flatMap { line in
       line.split(separator: " ").dropFirst(2).filter { $0 != "," && $0 != "Va" }.map(String.init)
     }
   }
 
-  /// The word behind each use of a macro on the page.
+  /// The word after each use of a macro on the page.
   func arguments(of macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".") && !$0.hasPrefix(".\\\"") }.flatMap { Self.arguments(of: macro, in: $0) }
   }
@@ -325,7 +325,7 @@ struct ManualPage {
   }
 }
 
-/// The program's own description of itself.
+/// The description that the program prints of itself.
 private enum ProgramHelp {
   struct Dump: Decodable { let command: Command }
 
@@ -334,10 +334,11 @@ private enum ProgramHelp {
     let arguments: [Argument]?
     let subcommands: [Command]?
 
-    /// The options as `Fl` takes them, without the first sign: its own, or those of a group's commands.
+    /// The options without the first dash, as in `Fl`: those of the command, or of the commands in a group.
     var flags: Set<String> { Set(leaves.flatMap { ($0.command.arguments ?? []).flatMap(\.flags) }) }
 
-    /// The command, and those below it, each with the words that call it. A mere group calls nothing by itself.
+    /// The command and all commands below it, each with the words that call it. A group without an action is
+    /// left out.
     var leaves: [(words: String, command: Command)] {
       let below = (subcommands ?? []).filter { $0.commandName != "help" }
       let own =
@@ -361,7 +362,7 @@ private enum ProgramHelp {
     var flags: [String] { (names ?? []).map { $0.kind == "long" ? "-" + $0.name : $0.name } }
     var isOfEveryCommand: Bool { flags.contains("-help") || flags.contains("-version") }
 
-    /// How the synopsis writes it.
+    /// The notation of this argument in the synopsis.
     var synopsis: String {
       let value = "Ar " + (valueName ?? "").replacing("…", with: "...")
       switch kind {
@@ -372,11 +373,11 @@ private enum ProgramHelp {
     }
   }
 
-  /// The binary beside the test bundle, which the same build made.
+  /// The program next to the test bundle, from the same build.
   static let binary = URL(filePath: CommandLine.arguments[0])
     .deletingLastPathComponent().appending(path: "glucoport")
 
-  /// Every command but `help`, which the parser adds.
+  /// All commands except `help`, which the parser adds.
   static func commands() throws -> [Command] {
     let answer = try Answer(of: binary, ["--experimental-dump-help"])
     let dump = try JSONDecoder().decode(Dump.self, from: Data(answer.text.utf8))
@@ -384,7 +385,7 @@ private enum ProgramHelp {
   }
 }
 
-/// What a program printed on standard output, and its status.
+/// The standard output and the exit status of a program.
 private struct Answer {
   let text: String
   let status: Int32
@@ -403,14 +404,14 @@ private struct Answer {
   }
 }
 
-/// Where the tests find the files of the repository.
+/// The location of the repository's files.
 private enum Repository {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let samples = root.appending(path: "Samples")
 }
 
-/// A folder that is there for as long as a body runs.
+/// A folder that exists while a closure runs.
 private enum ScratchFolder {
   static func with(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Commands
 
-/// Commands that need no server, watched by strace.
+/// Tests with strace that commands which need no server open no socket.
 @Suite(.timeLimit(.minutes(10))) struct OfflineTests {
-  /// What each command of the classes `deferrable` and `local` is asked to do: its words, then the rest of the line. In
-  /// an order in which each finds what it needs.
+  /// The calls of each command of the classes `deferrable` and `local`: the command's words, then the rest of
+  /// the line. The calls are in an order in which each one finds the data that it needs.
   private static let scripts: [(words: String, rest: String)] = [
     ("import", "rows.csv --quiet"), ("import", "--transcript session --dry-run"),
     ("add", "6.1mmol 45g --quiet"), ("record add", "note x --quiet"),
@@ -44,7 +44,7 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
-  /// Those that open a socket, and why.
+  /// The commands that open a socket, and the reason.
   private static let exceptions = [
     "serve": "it listens", "meter list": "libusb hears of plugged meters by a socket of the kernel",
     "doctor": "it lists meters as 'meter list' does",
@@ -53,15 +53,16 @@ import Testing
     "meter record": "it exchanges bytes with a meter, found as by 'meter list'",
   ]
 
-  @Test func everyCommandThatNeedsNoServerIsWatchedOrExcepted() {
+  @Test func everyCommandThatNeedsNoServerIsTestedOrExcepted() {
     let commands = ClassifiedCommands.all.filter { $0.type.actionClass != .immediate }.map(\.words)
     let watched = Set(Self.scripts.map(\.words))
     #expect(watched.isDisjoint(with: Self.exceptions.keys))
     #expect(Set(commands) == watched.union(Self.exceptions.keys))
   }
 
-  /// A store with a reading, an entry, an attachment, a conflict, and an attachment whose content is elsewhere. The first
-  /// line of the output says that the watch sees what an immediate command does.
+  /// A store with a reading, an entry, an attachment, a conflict, and an attachment whose content is on
+  /// another computer. The first line of the output shows that strace sees the socket of an immediate
+  /// command.
   private static let setting = """
     serve; connect a; row a 07:10 123; export GLUCOPORT_STORE=a.db
     printf 'time,glucose (mg/dL)\\n2026-05-06T07:10:00,100\\n' >rows.csv
@@ -87,8 +88,8 @@ import Testing
 
     """
 
-  /// The C library's own question to a daemon of this computer, who a user is, is no network.
-  @Test func whatNeedsNoServerOpensNoSocket() async throws {
+  /// The C library asks a daemon of this computer who a user is. This is no network access.
+  @Test func commandsThatNeedNoServerOpenNoSocket() async throws {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")
     let outcome = try await program.shell(

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Commands
 
-/// The blocks of glucoport-operation(7), which people copy.
+/// Tests the blocks of glucoport-operation(7), because people copy them.
 @Suite(.timeLimit(.minutes(10))) struct OperationPageTests {
   private func page() throws -> ManualPage { try ManualPage("glucoport-operation.7") }
 
-  /// The lines of the page's blocks.
+  /// The lines in the blocks of the page.
   private func lines() throws -> [String] {
     var found: [String] = []
     var isBlock = false
@@ -23,7 +23,7 @@ import Testing
     return found
   }
 
-  /// The arguments of each call of the program in a line for a shell.
+  /// The arguments of each call of the program in a shell command line.
   static func calls(in line: String) -> [[String]] {
     line.split(whereSeparator: { ";&|".contains($0) }).compactMap { part in
       let words = part.split(separator: " ").map { String($0).replacing("\"", with: "") }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func everyCallOfTheProgramIsOneThatItAccepts() throws {
+  @Test func everyCallOfTheProgramIsAccepted() throws {
     let calls = try lines().flatMap(Self.calls)
     #expect(calls.count > 15)
     for words in calls {
@@ -47,11 +47,11 @@ import Testing
     ("0 8 * * * glucoport status; glucoport upload --quiet", [["status"], ["upload", "--quiet"]]),
     ("$ sudo apt purge glucoport", []), ("$ restic backup ~/.local/state/glucoport/backup", []),
   ])
-  func aCallIsFoundAndNothingElse(_ line: String, _ calls: [[String]]) {
+  func onlyCallsOfTheProgramAreFound(_ line: String, _ calls: [[String]]) {
     #expect(Self.calls(in: line) == calls)
   }
 
-  @Test func everyUnitOfThePageIsOneOfThePackages() throws {
+  @Test func everyUnitOnThePageIsInThePackages() throws {
     let names = Set((PackagedUserUnits.files + PackagedSystemUnits.files).map(\.name))
     let text = try page().lines.joined(separator: "\n")
     let named = Set(

@@ -8,7 +8,7 @@ import USBTransport
 
 @testable import Commands
 
-/// Which of the devices at the plug is the meter that is meant.
+/// Tests which of the connected devices is the meter to read.
 @Suite struct PluggedMeterTests {
   private static let drivers: [any MeterDriver.Type] = [
     OwnDriver.self, CableDriver.self, OtherCableDriver.self,
@@ -33,12 +33,12 @@ import USBTransport
     }
   }
 
-  @Test func aMeterWithIdsOfItsOwnIsFoundAmongOtherDevices() throws {
+  @Test func aMeterWithItsOwnIdsIsFoundAmongOtherDevices() throws {
     let devices = [device(0x1D6B, 2, port: "usb1"), device(0x1209, 1, port: "1-1.4"), device(0x046D, 1)]
     #expect(try chosen(devices) == "own Own One at 1-1.4")
   }
 
-  @Test func withoutAMeterNoneIsPluggedIn() {
+  @Test func withoutAMeterNoneIsFound() {
     for devices in [[], [device(0x046D, 1)]] {
       #expect(failure(devices)?.category == .unavailable)
       #expect(failure(devices)?.message.hasPrefix("no meter is plugged in;") == true)
@@ -46,7 +46,7 @@ import USBTransport
     }
   }
 
-  @Test func aSharedCableIsAskedOnlyWhenADriverIsNamed() throws {
+  @Test func aSharedCableIsQueriedOnlyWithAGivenDriver() throws {
     let devices = [device(0x10C4, 0xEA60)]
     #expect(failure(devices)?.category == .unavailable)
     #expect(
@@ -56,7 +56,7 @@ import USBTransport
     #expect(failure(devices, driver: "own")?.category == .unavailable)
   }
 
-  @Test func ofSeveralMetersAPersonHasToChoose() throws {
+  @Test func ofSeveralMetersAPersonMustChoose() throws {
     let devices = [device(0x1209, 1, port: "1-1"), device(0x1209, 3, port: "1-2")]
     #expect(failure(devices)?.category == .usage)
     #expect(
@@ -65,11 +65,11 @@ import USBTransport
     #expect(failure(devices + devices, driver: "cable")?.category == .usage)
   }
 
-  @Test func aCableBesideAMeterDoesNotDisturb() throws {
+  @Test func aCableNextToAMeterIsIgnored() throws {
     #expect(try chosen([device(0x10C4, 0xEA60), device(0x1209, 1)]) == "own Own One at 1-1")
   }
 
-  @Test func theFileOfALinkIsTheOneThatCounts() throws {
+  @Test func thePermissionIsThatOfTheDeviceFileOfTheLink() throws {
     var cable = device(0x10C4, 0xEA60)
     cable.terminal = "/dev/ttyUSB0"
     (cable.mayOpenNode, cable.mayOpenTerminal) = (true, false)
@@ -81,7 +81,7 @@ import USBTransport
     #expect(other.node == "/dev/bus/usb/001/002" && other.mayOpen)
   }
 
-  @Test func theListTellsThePermission() throws {
+  @Test func theListShowsThePermission() throws {
     var own = device(0x1209, 1)
     let line = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
     #expect(
@@ -92,13 +92,13 @@ import USBTransport
     #expect(MeterListing.line(open).hasSuffix("driver own, permission to open it"))
   }
 
-  @Test func theStatusOfASignalIsThatOfAShell() {
+  @Test func theStatusOfASignalIsTheSameAsInAShell() {
     #expect(ExitStatus(signal: 2) == .interrupted && ExitStatus(signal: 2).rawValue == 130)
     #expect(ExitStatus(signal: 15) == .terminated && ExitStatus(signal: 15).rawValue == 143)
   }
 }
 
-/// The rules for udev.
+/// Tests the rules for udev.
 @Suite struct UdevRulesTests {
   private let drivers: [any MeterDriver.Type] = [OwnDriver.self, CableDriver.self]
 
@@ -106,14 +106,14 @@ import USBTransport
     UdevRules.lines(drivers, group: "plugdev", shared: shared).filter { $0.hasPrefix("SUBSYSTEM") }
   }
 
-  @Test func aRuleMatchesTheMetersOwnIdsAndNothingElse() {
+  @Test func aRuleMatchesOnlyTheIdsOfTheMeter() {
     #expect(
       rules()[0]
         == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0001", MODE="0660", GROUP="plugdev", TAG+="uaccess", TAG+="systemd", ENV{SYSTEMD_USER_WANTS}+="glucoport-meter.service""#
     )
   }
 
-  @Test func aMeterThatIsKnownStartsItsImportAndACableDoesNot() {
+  @Test func aKnownMeterStartsItsImportAndACableDoesNot() {
     let wants = #"TAG+="systemd", ENV{SYSTEMD_USER_WANTS}+="glucoport-meter.service""#
     let starting = rules(shared: true).filter { $0.contains(wants) }
     #expect(starting.count == 3, "by the device, by the disk's device, by the terminal")
@@ -129,19 +129,19 @@ import USBTransport
     }
   }
 
-  @Test func aDiskIsHiddenFromDesktopsToo() {
+  @Test func aDiskIsAlsoHiddenFromDesktops() {
     #expect(
       rules()[2]
         == #"SUBSYSTEM=="block", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0002", ENV{UDISKS_IGNORE}="1""#)
   }
 
-  @Test func aTerminalIsOpenedByItsOwnFile() {
+  @Test func theRuleOfASerialCableSetsTheTerminalFile() {
     #expect(
       rules()[4].hasPrefix(
         #"SUBSYSTEM=="tty", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0003", MODE="0660""#))
   }
 
-  @Test func nobodyAsksASerialLineWhetherItIsAModem() throws {
+  @Test func serialLinesAreNotProbedForModems() throws {
     #expect(
       rules()[3]
         == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0003", ENV{ID_MM_DEVICE_IGNORE}="1""#
@@ -159,14 +159,14 @@ import USBTransport
     }
   }
 
-  @Test func idsThatOthersUseAreLeftOutUnlessAsked() {
+  @Test func sharedIdsAreLeftOutUnlessRequested() {
     #expect(rules().count == 5)
     #expect(rules(shared: true).count == 7)
     #expect(!rules().contains { $0.contains("10c4") })
     #expect(rules(shared: true).contains { $0.contains("10c4") })
   }
 
-  @Test func aDeviceThatNoDriverKnowsHasItsRulesWhenAsked() throws {
+  @Test func anUnknownDeviceHasRulesWhenRequested() throws {
     let other = try #require(USBArgument(argument: "0403:6015"))
     let lines = UdevRules.lines(drivers, group: "plugdev", shared: false, others: [other, other])
     let rules = lines.filter { $0.contains("6015") && $0.hasPrefix("SUBSYSTEM") }
@@ -177,7 +177,7 @@ import USBTransport
       ])
   }
 
-  @Test func oneGuardHoldsForAllRules() {
+  @Test func oneGuardAppliesToAllRules() {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     #expect(lines.filter { $0.contains("ACTION") } == [#"ACTION=="remove", GOTO="glucoport_end""#])
     let first = lines.firstIndex { $0.contains("ACTION") } ?? .max
@@ -185,8 +185,8 @@ import USBTransport
     #expect(lines.last == #"LABEL="glucoport_end""#)
   }
 
-  /// What `udevadm verify` of systemd 254 and later checks, as far as these rules can break it.
-  @Test func everyRuleIsOneThatUdevReads() throws {
+  /// The checks of `udevadm verify` in systemd 254 and later, as far as they concern these rules.
+  @Test func udevAcceptsEveryRule() throws {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     let matches: Set<String> = [
       "SUBSYSTEM", "ACTION", "ENV{DEVTYPE}", "ATTR{idVendor}", "ATTR{idProduct}", "ATTRS{idVendor}",
@@ -212,7 +212,8 @@ import USBTransport
     }
   }
 
-  /// The person at the seat gets in by a rule of systemd's file 73-seat-late.rules, ModemManager asks from 77 on.
+  /// systemd gives access to the person at the seat in its file 73-seat-late.rules. The files of ModemManager
+  /// start at number 77.
   @Test func theFileSortsBeforeThoseThatReadItsTags() throws {
     let command = USBBus.permissionCommand(isShared: false)
     let file = try #require(command.split(separator: " ").first { $0.hasSuffix(".rules") })
@@ -220,7 +221,7 @@ import USBTransport
     #expect(try #require(file.split(separator: "/").last) < "73-seat-late.rules")
   }
 
-  @Test func noRuleOpensAMeterToEverybody() {
+  @Test func noRuleMakesAMeterReadableToAllUsers() {
     for line in UdevRules.lines(drivers, group: "meters", shared: true) where line.contains("MODE") {
       #expect(line.contains(#"MODE="0660", GROUP="meters", TAG+="uaccess""#))
     }
@@ -230,7 +231,7 @@ import USBTransport
     ("plugdev", true), ("meter-readers", true), ("_g1", true), ("", false), ("a b", false), ("1a", false),
     ("-a", false), ("a\"", false), ("Ä", false),
   ])
-  func aGroupIsAName(_ name: String, _ isOne: Bool) {
+  func aGroupMustBeAName(_ name: String, _ isOne: Bool) {
     #expect(UdevRules.isGroup(name) == isOne)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Commands
 
-/// What the arguments of `serve`, and the addresses of its pages, mean.
+/// Tests the arguments of `serve` and the addresses of its pages.
 @Suite struct ServeArgumentTests {
   private static let day: Int64 = 86400
 
@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     "", "6", "66", "999", "668", "1777", "00660", "-66", "+66", "rw-", "0x6", "6 0", " 66", "u=r", "６６０",
   ])
-  func otherModesAreNone(_ text: String) {
+  func otherModesAreInvalid(_ text: String) {
     #expect(FileModeArgument(argument: text) == nil)
   }
 
@@ -32,23 +32,23 @@ import Testing
   @Test(arguments: [
     "", "s", "-1", "-1h", "1d", "1H", "1.5h", "h1", "1 h", "1000001", "99999999999999999999", "soon", "٣",
   ])
-  func otherTimesAreNone(_ text: String) {
+  func otherTimesAreInvalid(_ text: String) {
     #expect(DurationArgument(argument: text) == nil)
   }
 
   // MARK: - Pages
 
   @Test(arguments: [1, 2, 7, 14, 15, 30, 90])
-  func aPageHasItsDaysAndNoMore(_ days: Int) throws {
+  func aPageShowsExactlyTheRequestedDays(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)"]))
     let last = 20_000 * Self.day
     let range = query.range(last: last)
     #expect(range.upperBound == last + Self.day && range.count == days * Int(Self.day))
   }
 
-  /// Each leads to a page that exists, and leafing back and forth leads to where it began.
+  /// Each link leads to an existing page. Going back and forward again leads to the same page.
   @Test(arguments: [1, 7, 14, 30, 90])
-  func theLinksOfAPageAreQueries(_ days: Int) throws {
+  func theLinksOfAPageAreValidQueries(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)", "language": "de"]))
     let last = 20_000 * Self.day
     func parsed(_ target: String) throws -> PageQuery {
@@ -73,7 +73,7 @@ import Testing
     #expect(links.filter(\.isCurrent).count == 1)
   }
 
-  @Test func nothingIsBeforeTheFirstDayOfAll() throws {
+  @Test func theFirstPossibleDayHasNoPreviousPage() throws {
     let query = try #require(PageQuery(["days": "1", "last": "1970-01-01"]))
     #expect(query.last == 0)
     let links = query.links(query.range(last: 0), today: Self.day)
@@ -86,7 +86,7 @@ import Testing
     ("days", ""), ("days", "99999999999999999999"), ("language", "EN"), ("language", ""), ("language", "en "),
     ("Last", "2026-02-28"), ("", ""), ("device", "x"),
   ])
-  func otherSpellingsAreNoParameters(_ name: String, _ value: String) {
+  func otherSpellingsAreInvalidParameters(_ name: String, _ value: String) {
     #expect(PageQuery([name: value]) == nil)
   }
 }

@@ -8,9 +8,10 @@ import Testing
 
 @testable import Commands
 
-/// `serve --pages` and `remote page` with real processes and sockets.
+/// Tests `serve --pages` and `remote page` with real processes and sockets.
 @Suite(.timeLimit(.minutes(10))) struct ServePagesTests {
-  /// `link NAME …` asks for a link, `page LINK [QUERY]` fetches it to `body` and prints the status.
+  /// `link NAME …` requests a link. `page LINK [QUERY]` fetches it into the file `body` and prints the
+  /// status.
   private static let prelude =
     ServerScript.clients + """
       link() { local name=$1; shift; of "$name" remote page "$@" 2>>told; }
@@ -24,7 +25,7 @@ import Testing
       Self.prelude + "serve \(pages ? "--pages" : "")\n" + text + "\nstop >/dev/null; cat errors told 1>&2")
   }
 
-  @Test func theLinkOfAReaderShowsTheDayThatWasUploaded() async throws {
+  @Test func aReadersLinkShowsTheUploadedDay() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; of a record add note 'a <walk>' --at 2026-03-01T09:00 --quiet
@@ -36,7 +37,7 @@ import Testing
     #expect(outcome.errors.hasPrefix("glucoport: anyone with this link can read the logbook until 2"))
   }
 
-  @Test func namesAndNotesOfOthersAreOnlyTextOnAPage() async throws {
+  @Test func namesAndNotesAreEscapedOnAPage() async throws {
     var rows = ReadingRows()
     rows.add(.smbg, "123", at: "2026-03-01T07:10", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
     let outcome = try await script(
@@ -53,7 +54,7 @@ import Testing
     #expect(outcome.output == "a 0\n200\n1\n1\n0\n0\n0\n", "\(outcome)")
   }
 
-  @Test func aPageIsTheReportOfTheSameDays() async throws {
+  @Test func aPageEqualsTheReportOfTheSameDays() async throws {
     let outcome = try await script(
       """
       export GLUCOPORT_TIMEZONE=Europe/Madrid; connect a; row a 07:10 123; row a 07:20 61; row a 22:00 250; row a 23:00 400; of a undo --yes --quiet
@@ -65,9 +66,10 @@ import Testing
     #expect(outcome.output == "a 0\n200\nsame\n0\nbody:1\nreport:0\n", "\(outcome)")
   }
 
-  /// Six values of a sensor on the day of the page, and six of them five days before, that a phone passes on as finger
-  /// sticks: more than ten only together. And a dose at the end of the day that two apps state.
-  @Test func aPageCountsAsTheReportDoes() async throws {
+  /// Six sensor values on the day of the page. Six more values five days before, which a phone passed on as
+  /// finger sticks. Only together there are more than ten. Also a dose at the end of the day that two apps
+  /// state.
+  @Test func aPageHasTheSameStatisticsAsTheReport() async throws {
     var (sensor, phone) = (ReadingRows(), ReadingRows())
     for date in ["2026-02-24", "2026-03-01"] {
       for hour in 0..<6 as Range<Int64> {
@@ -80,7 +82,7 @@ import Testing
     func treatment(_ time: String, _ name: String, _ notes: String = "") -> String {
       #"{"_id":"66a00000000000000000000\#(name)","eventType":"Correction Bolus","created_at":"\#(time)Z","insulin":3,"enteredBy":"\#(name)","notes":"\#(notes)"}"#
     }
-    // The second says more, and so it is the one that counts.
+    // The second dose has more fields, so it is the one that is counted.
     let doses = [treatment("2026-03-01T23:59:50", "1"), treatment("2026-03-02T00:00:20", "2", "late")]
     let outcome = try await script(
       """
@@ -106,7 +108,7 @@ import Testing
     #expect(outcome.output == "a 0\nb 0\n200\n1\n0\n200\n0\n1\n", "\(outcome)")
   }
 
-  @Test func daysAreLeafedThroughByLinks() async throws {
+  @Test func linksLeadToOtherDays() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; link=$(link a)
@@ -135,7 +137,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aLinkEndsInTimeAndWithItsToken() async throws {
+  @Test func aLinkExpiresAndEndsWithItsToken() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; upload a --quiet
@@ -155,7 +157,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func withoutPagesThereAreNone() async throws {
+  @Test func withoutTheOptionThereAreNoPages() async throws {
     let outcome = try await script(
       """
       connect a; link a; echo $?; page "$url/pages/gp_x"
@@ -168,7 +170,7 @@ import Testing
   @Test(arguments: [
     ["--expires", "0"], ["--expires", "x"], ["--language", "xx"], ["--language", ""],
   ])
-  func wrongOptionsAreUsage(_ arguments: [String]) async throws {
+  func wrongOptionsAreWrongUsage(_ arguments: [String]) async throws {
     let outcome = try await Program().run(arguments: ["remote", "page"] + arguments)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
   }
@@ -182,12 +184,12 @@ import Testing
   }
 }
 
-/// What the address of a page asks for.
+/// Tests what the address of a page requests.
 @Suite struct PageQueryTests {
   private static let day: Int64 = 86400
   private static let last: Int64 = 20_512 * day
 
-  @Test func withoutParametersAPageHasAFortnight() throws {
+  @Test func withoutParametersAPageHasTwoWeeks() throws {
     let query = try #require(PageQuery([:]))
     #expect(query == PageQuery() && query.days == 14 && query.last == nil && query.texts.code == "en")
     #expect(query.range(last: Self.last) == Self.last - 13 * Self.day..<Self.last + Self.day)
@@ -203,11 +205,11 @@ import Testing
     ("last", "1969-12-31"),
     ("days", "0"), ("days", "91"), ("days", "-1"), ("days", "x"), ("language", "xx"), ("else", "1"),
   ])
-  func otherParametersAreNone(_ name: String, _ value: String) {
+  func otherParametersAreInvalid(_ name: String, _ value: String) {
     #expect(PageQuery([name: value]) == nil)
   }
 
-  @Test func linksLeadToTheDaysAroundButNotBeyondToday() throws {
+  @Test func linksLeadToEarlierAndLaterDaysUpToToday() throws {
     let query = try #require(PageQuery(["days": "7"]))
     let links = query.links(query.range(last: Self.last), today: Self.last + 2 * Self.day)
     #expect(

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Commands
 
-/// The units that `setup` installs and the packages take from it; `Tests/packaging.sh` compares the two.
+/// Tests the units that `setup` and the packages install. `Tests/packaging.sh` compares the two.
 @Suite struct PackagedTextTests {
-  @Test func aUnitNamesTheProgramWhereThePackagePutsItAndNoOtherPlace() {
+  @Test func eachUnitNamesOnlyThePackagedProgram() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       let starts = unit.text.split(separator: "\n").filter { $0.hasPrefix("Exec") }
       let programs = starts.compactMap { $0.split(separator: "=")[1].split(separator: " ").first }
@@ -21,8 +21,8 @@ import Testing
     }
   }
 
-  /// An upload that fails is tried again, and the daily check finds one that always does.
-  @Test func aPersonHearsOfAFailedImportAndOfAFailedCheckOnly() {
+  /// A failed upload is tried again, and the daily check reports an upload that always fails.
+  @Test func onlyAFailedImportAndAFailedCheckNotifyThePerson() {
     let notifying = PackagedUserUnits.files.filter {
       $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
     }
@@ -30,7 +30,7 @@ import Testing
       notifying.map(\.name) == [
         "glucoport-backup.service", "glucoport-check.service", "glucoport-meter.service",
       ])
-    // A meter that is there and cannot be read (69) is a failure.
+    // Status 69 is a failure: a connected meter could not be read.
     let meter = PackagedUserUnits.files.first { $0.name == "glucoport-meter.service" }
     #expect(meter?.text.contains("\nSuccessExitStatus=75\n") == true)
     #expect(PackagedSystemUnits.files.allSatisfy { !$0.text.contains("SuccessExitStatus=69") })
@@ -38,7 +38,7 @@ import Testing
     #expect(check?.text.contains(" status --check --max-age 36h --max-reading-age 7d --quiet\n") == true)
   }
 
-  @Test func everyCommandOfAUnitIsOneThatTheProgramAccepts() {
+  @Test func theProgramAcceptsEveryCommandOfAUnit() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       for line in unit.text.split(separator: "\n")
       where line.contains("/usr/bin/glucoport ") && line.hasPrefix("Exec") {
@@ -49,9 +49,9 @@ import Testing
   }
 }
 
-/// The manifest of an installation.
+/// Tests the manifest of an installation.
 @Suite struct SetupManifestTests {
-  @Test func aManifestIsReadAsItWasWritten() {
+  @Test func aWrittenManifestIsReadUnchanged() {
     var manifest = SetupManifest()
     manifest.digests = ["/a b": String(repeating: "a", count: 64), "/c": String(repeating: "0", count: 64)]
     manifest.folders = ["/d", "/d/e f"]
@@ -60,11 +60,11 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "aa  /b", "# comment\n", "\(String(repeating: "a", count: 64))  relative"])
-  func aLineOfAnotherFormIsNoFile(_ text: String) {
+  func anInvalidLineNamesNoFile(_ text: String) {
     #expect(SetupManifest(text) == SetupManifest())
   }
 
-  @Test func aFileThatAPlanNoLongerHoldsIsRemoved() throws {
+  @Test func aFileThatIsNoLongerInThePlanIsRemoved() throws {
     let program = try Program()
     let work = SetupWork(manifest: program.path("state/manifest"))
     func plan(_ files: [String: String]) -> SetupPlan {
@@ -90,7 +90,7 @@ import Testing
   }
 }
 
-/// `glucoport setup` with the built program, below folders of the test.
+/// Tests `glucoport setup` with the built program, in folders of the test.
 @Suite(.timeLimit(.minutes(10))) struct SetupTests {
   private static let user = [
     "data/bash-completion/completions/glucoport", "data/zsh/site-functions/_glucoport",
@@ -114,7 +114,7 @@ import Testing
     #expect(try await program.run("setup").status == 64)
   }
 
-  @Test func aUserHasUnitsAndCompletionsAndLosesThemAgain() async throws {
+  @Test func theUnitsAndCompletionsOfAUserAreInstalledAndRemoved() async throws {
     let program = try Program()
     let before = try FolderListing(program.folder)
     let outcome = try await program.run("setup", "user")
@@ -132,7 +132,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aFileOfSomebodyElseStopsTheInstallationBeforeItBegins() async throws {
+  @Test func aForeignFileStopsTheInstallationBeforeItBegins() async throws {
     let program = try Program()
     let made = try await program.shell("mkdir -p .config/fish/completions && echo mine >\(Self.user[2])")
     #expect(made.status == 0)
@@ -142,7 +142,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aFileThatWasChangedSinceIsKept() async throws {
+  @Test func aFileThatWasChangedAfterTheInstallationIsKept() async throws {
     let program = try Program()
     _ = try await program.run("setup", "user")
     try program.write("mine", to: Self.user[3])
@@ -153,7 +153,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.path(Self.user[4])))
   }
 
-  @Test func aSystemHasTheProgramWithItAndTheStoreStays() async throws {
+  @Test func aSystemInstallationHasTheProgramAndKeepsTheStore() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -168,7 +168,7 @@ import Testing
       outcome.output == "755\n644\nrules\n1\n0\nglucoport\n0\ndata\nremoved\nwritten\n1\n", "\(outcome)")
   }
 
-  @Test func manualPagesComeFromTheArchive() async throws {
+  @Test func manualPagesAreTakenFromTheArchive() async throws {
     let outcome = try await Program().shell(
       """
       mkdir -p here/bin here/share/man/man1; cp $(command -v glucoport) here/bin/; echo page >here/share/man/man1/glucoport.1.gz

@@ -6,14 +6,15 @@ import Testing
 
 @testable import Commands
 
-/// Names, arguments and reasons of others never reach a terminal as something that it obeys.
+/// Tests that names, arguments and reasons from other people or programs never reach a terminal as control
+/// characters.
 @Suite struct TerminalTextTests {
-  /// A control character of one byte and of two, DEL, and marks that turn text round.
+  /// Control characters of one byte and of two, DEL, and characters that change the direction of text.
   private static let obeyed: [Unicode.Scalar] = [
     "\u{1B}", "\u{9B}", "\u{7F}", "\u{202E}", "\u{2066}", "\u{61C}",
   ]
 
-  @Test(arguments: obeyed) func whatATerminalObeysIsShownByItsNumber(_ scalar: Unicode.Scalar) throws {
+  @Test(arguments: obeyed) func controlCharactersAreShownAsNumbers(_ scalar: Unicode.Scalar) throws {
     let (text, number) = ("a\(scalar)b", String(scalar.value, radix: 16))
     #expect(TerminalText.line(text) == "a\\u{\(number)}b")
     #expect(TerminalText.lines(text) == "a\\u{\(number)}b")
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: obeyed.filter { $0.value >= 0x20 })
-  func whatATerminalObeysIsFoundAtEveryPlace(_ scalar: Unicode.Scalar) {
+  func controlCharactersAreFoundAtEveryPosition(_ scalar: Unicode.Scalar) {
     for length in 0..<20 {
       let text =
         "\"" + String(repeating: "x", count: length) + "\(scalar)" + String(repeating: "y", count: 9) + "\""
@@ -35,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func otherTextStaysAsItIs() {
+  @Test func otherTextIsUnchanged() {
     for text in ["plain", "Ängström 血糖 😀", "\u{A0}\u{2028}", "א"] {
       #expect(TerminalText.line(text) == text)
       #expect(TerminalText.json(text) == text)
@@ -72,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func jsonIsHarmlessAndMeansTheSame() async throws {
+  @Test func jsonIsHarmlessAndKeepsItsMeaning() async throws {
     let program = try Program()
     let name = "x\(Self.hostile).csv"
     let rows = try #require(String(bytes: GeneratedExport.csv(rows: 3), encoding: .utf8))

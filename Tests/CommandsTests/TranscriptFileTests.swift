@@ -7,7 +7,7 @@ import Testing
 
 @testable import Commands
 
-/// The file of a transcript.
+/// Tests the file of a transcript.
 @Suite struct TranscriptFileTests {
   private let program: Program
 
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func linesAreThereAsSoonAsTheyAreWritten() throws {
+  @Test func eachLineIsInTheFileAtOnce() throws {
     let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     try file.write("one\n")
@@ -39,20 +39,20 @@ import Testing
     #expect(try TranscriptFile.read(path) == Array("mine".utf8))
   }
 
-  @Test func aFileThatIsTakenAwayIsGone() throws {
+  @Test func aDiscardedFileIsRemoved() throws {
     let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     file.remove()
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func aFullDiskIsToldAtTheLineThatDidNotFit() throws {
+  @Test func aFullDiskIsReportedAtTheLineThatDidNotFit() throws {
     let file = try TranscriptFile(creating: program.path("session"))
     try file.close()
     #expect(category { () throws(Failure) in try file.write("one\n") } == .inputOutput)
   }
 
-  @Test func aFolderIsNoTranscript() {
+  @Test func aFolderIsRefusedAsATranscript() {
     let folder = program.folder.path
     #expect(category { () throws(Failure) in _ = try TranscriptFile.read(folder) } == .badInput)
   }

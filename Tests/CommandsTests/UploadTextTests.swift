@@ -9,7 +9,7 @@ import Testing
 @testable import Commands
 
 @Suite struct UploadTextTests {
-  @Test func whatWasNotSentIsToldApartFromWhatCouldNotBeFetched() {
+  @Test func failedUploadsAndDownloadsAreReportedSeparately() {
     var summary = UploadSummary()
     #expect(UploadText.advice(summary).isEmpty)
     (summary.refused, summary.refusedDownloads) = (3, 3)
@@ -23,8 +23,8 @@ import Testing
     #expect(sent.count == 1 && sent[0].hasPrefix("5 items are refused by the remote"), "\(sent)")
   }
 
-  /// Each run of a job would mail it.
-  @Test func attachmentsThatStayHereAreNothingWrong() {
+  /// A scheduled job would send mail about it after each run.
+  @Test func attachmentsThatAreNotSentCauseNoAdvice() {
     var summary = UploadSummary()
     summary.keptAttachments = 1
     #expect(UploadText.advice(summary).isEmpty)
@@ -33,7 +33,7 @@ import Testing
         == ["1 attachment is kept locally; this remote stores no files"])
   }
 
-  @Test func anUploadThatFailedHasNoResultAndSaysWhatItDidBefore() {
+  @Test func aFailedUploadHasNoResultAndReportsItsCompletedSteps() {
     var summary = UploadSummary()
     let failed = UploadEnding.failed(.readOnly)
     #expect(UploadText.result(failed, summary) == nil && UploadText.remarks(failed, summary).isEmpty)
@@ -46,16 +46,16 @@ import Testing
   }
 }
 
-/// The line that a terminal rewrites.
+/// Tests the progress line that is rewritten in a terminal.
 @Suite struct ProgressLineTests {
   @Test(arguments: [
     ("", 5, ""), ("abcd", 5, "abcd"), ("abcde", 5, "abc…"), ("a · b", 5, "a ·…"), ("a…cd", 5, "a…cd"),
     ("漢字", 5, "漢字"), ("漢字x", 5, "漢…"), ("e\u{301}bcd", 5, "e\u{301}bcd"), ("👨‍👩‍👧ab", 5, "👨‍👩‍👧ab"), ("ab", 1, "…"),
-  ]) func staysBelowTheWidth(_ text: String, _ columns: Int, _ shown: String) {
+  ]) func theLineIsShorterThanTheWidth(_ text: String, _ columns: Int, _ shown: String) {
     #expect(fitting(text, columns: columns) == shown)
   }
 
-  @Test(arguments: [40, 100]) func anUploadWritesNoLineThatATerminalWouldWrap(_ columns: Int) async throws {
+  @Test(arguments: [40, 100]) func anUploadWritesNoLineThatATerminalWraps(_ columns: Int) async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 2345), to: "all.csv")
     let outcome = try await program.shell(

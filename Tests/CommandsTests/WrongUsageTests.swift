@@ -5,9 +5,10 @@ import Testing
 
 @testable import Commands
 
-/// Wrong command lines: each is refused as wrong usage before anything is opened, with words that say which part is wrong.
+/// Tests that wrong command lines are refused as wrong usage before anything is opened. The message names the
+/// wrong part.
 @Suite struct WrongUsageTests {
-  /// The words of a line as a shell passes them; a part in quotation marks is one word.
+  /// The words of a line, as a shell passes them. A part in quotation marks is one word.
   private static func words(_ line: String) -> [String] {
     line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
       index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
@@ -52,7 +53,7 @@ import Testing
     ("list --plot --format csv", "--plot"), ("list --ascii", "--ascii needs --plot."),
     ("list --days --format csv", "--days"), ("list --unit mg/l", "--unit"), ("show", "id"),
   ])
-  func whatLooksAtDataNamesTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatReadNameTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -83,7 +84,7 @@ import Testing
     ("meter info --driver x", "Unknown driver 'x'"),
     ("meter info --usb 1a79:6300", "--usb"),
   ])
-  func whatMovesDataNamesTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatImportAndExportNameTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -110,7 +111,7 @@ import Testing
     ("config timezone --from soon Europe/Madrid", "--from"), ("config pull-interval 5", "pull-interval"),
     ("setup --prefix relative system", "--prefix"), ("doctor extra", "extra"),
   ])
-  func whatChangesDataNamesTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatChangeNameTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -137,11 +138,11 @@ import Testing
     ("status --check --ignore weather", "--ignore"), ("status --json --quiet --check", "--quiet"),
     ("status --watch --json", "--watch"), ("verify --fix --json x", "x"),
   ])
-  func whatSyncsNamesTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatSyncNameTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
-  /// Beside each of them lines that are right, so that not everything is refused.
+  /// Correct lines for the same commands, which show that not everything is refused.
   @Test(arguments: [
     "stats --since yesterday --until now", "stats --last 4w --by weekday --json",
     "stats --last 36h --unit mmol/L --targets 3.9-10", "stats --plot --plain",
@@ -165,7 +166,7 @@ import Testing
     "status --watch", "setup system --prefix /usr/local", "meter udev-rules --group plugdev",
     "doctor --deep --online --json",
   ])
-  func whatIsRightIsParsed(_ line: String) throws {
+  func rightCommandLinesAreParsed(_ line: String) throws {
     #expect(throws: Never.self, "\(line)") { try CommandArguments(words: Self.words(line)).parse() }
   }
 }

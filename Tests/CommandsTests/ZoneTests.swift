@@ -8,7 +8,7 @@ import Testing
 
 @testable import Commands
 
-/// The zones of a logbook as people state them.
+/// Tests the zones of a logbook as people state them.
 @Suite struct ZoneTests {
   private static let rows = """
     time,glucose (mg/dL),device
@@ -29,7 +29,7 @@ import Testing
     return program
   }
 
-  @Test func aJourneyIsStatedListedAndTakenBack() async throws {
+  @Test func aJourneyIsStatedListedAndRemoved() async throws {
     let program = try await filled()
     let set = try await program.run(
       "config", "timezone", "Asia/Tokyo", "--from", "2026-05-03", "--until", "2026-05-06")
@@ -53,8 +53,8 @@ import Testing
     #expect(try await program.run("config", "timezone").output == "timezone Europe/Madrid\n")
   }
 
-  /// A computer whose zone is set only after a first try, such as that of a kiosk.
-  @Test func aZoneThatIsKnownOnlyBehindARefusedImportIsTaken() async throws {
+  /// The zone of a computer may be set only after a first try, for example on a kiosk.
+  @Test func aZoneThatIsSetAfterARefusedImportIsUsed() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(
       atPath: program.path("data/glucoport"), withIntermediateDirectories: true,
@@ -73,13 +73,13 @@ import Testing
       try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-04T06:00:00Z", "2026-05-08T06:00:00Z"])
   }
 
-  @Test func whatHoldsAlreadyIsSaid() async throws {
+  @Test func aZoneThatIsAlreadySetIsReported() async throws {
     let program = try await filled()
     let again = try await program.run("config", "timezone", "Europe/Madrid")
     #expect(again.output == "timezone Europe/Madrid: this holds already; nothing changed\n", "\(again)")
   }
 
-  @Test func theZoneGivenLastForAnInputCounts() async throws {
+  @Test func theLastZoneOfAnInputIsUsed() async throws {
     let program = try await filled()
     for (zone, first) in [("Asia/Tokyo", "2026-04-30T23:00:00Z"), ("UTC", "2026-05-01T08:00:00Z")] {
       let outcome = try await program.run("import", "-", "--timezone", zone, input: Self.rows)
@@ -88,8 +88,8 @@ import Testing
     }
   }
 
-  /// The two commands of the README: glucose, doses and meals of one file move together, or stay together.
-  @Test(arguments: [false, true]) func oneFileIsNeverSplit(_ isStated: Bool) async throws {
+  /// The two commands of the README: glucose, doses and meals of one file move together or stay together.
+  @Test(arguments: [false, true]) func allItemsOfAFileMoveOrNone(_ isStated: Bool) async throws {
     let program = try Program()
     let file = Samples.path("mysugr/mysugr-mgdl-de.csv")
     if isStated { _ = try await program.run("config", "timezone", "Europe/Madrid") }
@@ -113,12 +113,12 @@ import Testing
     }
     let list = try await program.run("config", "timezone").output
     #expect(list.contains("  given for imports: Europe/Madrid: ") == isStated, "\(list)")
-    // The import takes its zone with it.
+    // Undoing the import also removes its zone.
     #expect(try await program.run("undo", "--yes").status == 0)
     #expect(try await program.run("config", "timezone").output == "timezone America/New_York\n")
   }
 
-  @Test func anInstantThatAPersonKnewStays() async throws {
+  @Test func anInstantThatAPersonStatedIsKept() async throws {
     let program = try await filled()
     _ = try await program.run("record", "add", "note", "walk", "--at", "2h")
     _ = try await program.run("record", "add", "note", "run", "--at", "2026-05-04T18:30:00+02:00")
@@ -130,7 +130,7 @@ import Testing
     #expect(before.count == 2 && before.allSatisfy(after.contains))
   }
 
-  @Test func optionsThatSayNothingAreRefused() async throws {
+  @Test func invalidOptionsAreRefused() async throws {
     let program = try await filled()
     let wrong = [
       ["config", "unit", "mg/dL", "--from", "2026-05-01"], ["config", "timezone", "--from", "2026-05-01"],
@@ -145,7 +145,7 @@ import Testing
     #expect(try await program.run("config", "timezone", "Mars/Olympus").status == 78)
   }
 
-  @Test func theZoneOfANewLogbookIsGivenOrTheSystems() async throws {
+  @Test func aNewLogbookHasTheGivenZoneOrThatOfTheSystem() async throws {
     let program = try Program()
     _ = try await program.run("record", "add", "note", "a", environment: ["GLUCOPORT_TIMEZONE": "Asia/Tokyo"])
     #expect(try await program.run("config", "timezone").output == "timezone Asia/Tokyo\n")
@@ -155,7 +155,7 @@ import Testing
     #expect(try await other.run("config", "timezone").output == "timezone Asia/Kolkata\n")
   }
 
-  @Test func aZoneThatThisSystemDoesNotKnowIsReported() async throws {
+  @Test func anUnknownZoneIsReported() async throws {
     let program = try await filled()
     #expect(try await !program.run("status").output.contains("tzdata"))
     let state =
@@ -174,7 +174,7 @@ import Testing
     #expect(try await times(program).first == "2026-05-01T06:00:00Z")
   }
 
-  @Test func recordsOfZonesAreNoEntriesToPeople() async throws {
+  @Test func recordsOfZonesAreNotShownAsEntries() async throws {
     let program = try await filled()
     _ = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-05-03")
     #expect(try await program.run("record", "list").output == "")

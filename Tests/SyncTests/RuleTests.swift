@@ -300,7 +300,7 @@ import Testing
       ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneClass")),
     Rule(
       "An immediate command that fails changes nothing here.",
-      ("CommandsTests/ImmediateFailureTests", "everyOneThatFailsSaysThatNothingChanged")),
+      ("CommandsTests/ImmediateFailureTests", "everyFailedImmediateCommandSaysThatNothingChanged")),
   ]
 
   private static let withdrawals = [
