@@ -8,11 +8,11 @@ import Testing
 
 @testable import Formats
 
-/// Inputs whose batches end between two readings of one place, and a process that ends there, too.
+/// Tests inputs whose batches end between two readings with the same time, and a process that ends there.
 @Suite struct BatchBorderTests {
   private struct Kill: Error {}
 
-  /// Rows before the ones around the border, the first of them with a value that is none.
+  /// Rows before the rows around the border. The first one has an invalid value.
   private func export(_ places: [(time: String, value: String)], before count: Int) -> [UInt8] {
     var text = "time,kind,glucose (mg/dL)\n2025-01-01T00:00:00,cbg,abc\n"
     for row in 0..<count {
@@ -23,12 +23,12 @@ import Testing
     return Array(text.utf8)
   }
 
-  /// The hour that Madrid repeats, as a sensor's history goes through it twice.
+  /// The hour that Madrid repeats, with the readings of a sensor in both passes.
   private var repeatedHour: [(time: String, value: String)] {
     (0..<24).map { ("2025-10-26T02:\(String(format: "%02d", $0 % 12 * 5)):00,cbg", "\(100 + $0)") }
   }
 
-  /// 103 and 103.4 mg/dL are one tenth of mmol/L, and the larger one comes first.
+  /// 103 and 103.4 mg/dL are the same tenth of mmol/L. The larger value comes first.
   private let oneTenth = [("2025-11-01T10:00:00,smbg", "103.4"), ("2025-11-01T10:00:00,smbg", "103")]
 
   private func stored(_ bench: ImportBench) throws -> [String] {
@@ -38,7 +38,7 @@ import Testing
   }
 
   private func expectRerunIsWhole(_ places: [(time: String, value: String)], cut: Int) throws {
-    // The rejection is one of the items of the batch.
+    // The rejected row is one of the items of the batch.
     let before = IngestBatch.size - 1 - cut
     let bytes = export(places, before: before)
     let whole = try ImportBench()
@@ -63,7 +63,7 @@ import Testing
     try expectRerunIsWhole(oneTenth, cut: 1)
   }
 
-  @Test func valuesOfOneTenthAreNumberedBySizeAcrossTheBorder() throws {
+  @Test func valuesOfOneTenthAreNumberedBySizeAcrossBatches() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("a.csv", export(oneTenth, before: IngestBatch.size - 2)))
     #expect(

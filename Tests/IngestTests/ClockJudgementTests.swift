@@ -4,9 +4,9 @@ import Ingest
 import Logbook
 import Testing
 
-/// A meter's clock held against the local time.
+/// Tests the comparison of a meter's clock with the local time.
 @Suite struct ClockJudgementTests {
-  /// 2026-07-01T10:00:00Z, when Madrid shows 12:00.
+  /// 2026-07-01T10:00:00Z, when the local time in Madrid is 12:00.
   private static let host: Int64 = 1_782_900_000
 
   private static let twoUnits: [(Int64, String)] = [
@@ -19,26 +19,26 @@ import Testing
     return ClockJudgement(ClockComparison(meter: meter, host: Self.host), in: try LogbookZone(name: zone))
   }
 
-  @Test(arguments: [0, 120, -120, 59] as [Int64]) func aSmallDifferenceSaysNothing(_ lead: Int64) throws {
+  @Test(arguments: [0, 120, -120, 59] as [Int64]) func aSmallDifferenceCausesNoWarning(_ lead: Int64) throws {
     #expect(try judgement(lead).difference == lead)
     #expect(try judgement(lead).warning == nil)
   }
 
   @Test(arguments: twoUnits)
-  func aDifferenceIsToldInTwoUnits(_ lead: Int64, _ words: String) throws {
+  func aDifferenceIsReportedInTwoUnits(_ lead: Int64, _ words: String) throws {
     let warning = try #require(try judgement(lead).warning)
     #expect(warning.contains(", \(words) the local time in Europe/Madrid; times are kept"), "\(warning)")
   }
 
   @Test(arguments: [3600, -3600, 3720, 3480, 7200, -18000, 86400] as [Int64])
-  func aDifferenceOfWholeHoursIsNamedAsOneOfTheZone(_ lead: Int64) throws {
+  func aDifferenceOfWholeHoursIsReportedAsAnotherZone(_ lead: Int64) throws {
     #expect(try judgement(lead).isOffByHours)
     #expect(
       try judgement(lead).warning?.contains("probably because of daylight-saving time or another zone")
         == true)
   }
 
-  @Test func theLocalTimeOfTheZoneIsTheYardstick() throws {
+  @Test func theClockIsComparedWithTheLocalTimeOfTheZone() throws {
     #expect(try judgement(0, zone: "UTC").difference == 7200)
     #expect(try judgement(0, zone: "Asia/Kolkata").difference == 7200 - 19800)
   }

@@ -6,8 +6,8 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// An export of a phone whose clock was set back on a journey: four times of a sensor occur twice, one of them with
-/// the same value.
+/// Tests an export of a phone whose clock was set back on a journey. Four times of a sensor occur twice, one
+/// of them with the same value.
 @Suite struct ClockSetBackTests {
   private static let sample = "libreview/libreview-clock-set-back.csv"
 
@@ -20,7 +20,7 @@ import Testing
     try bench.rows("SELECT kind, device_time, value FROM readings ORDER BY 1, 2, 3")
   }
 
-  @Test func bothPassesOfTheClockAreStoredAndNamed() throws {
+  @Test func bothPassesOfTheClockAreStoredAndReported() throws {
     let bench = try ImportBench()
     let report = try bench.importSample(Self.sample)
     #expect(report.counts.newReadings == 13 && report.counts.repeatedReadings == 1)
@@ -35,8 +35,8 @@ import Testing
     #expect(!again.warnings.contains { $0.hasPrefix("2025-09-20") })
   }
 
-  /// Minutes without seconds have two values now and then, and no clock was set back.
-  @Test func twoValuesOfOneMinuteAreTwoReadings() throws {
+  /// Times without seconds can have two values in one minute, although no clock was set back.
+  @Test func twoValuesInOneMinuteAreTwoReadings() throws {
     let bench = try ImportBench()
     let rows = ["19:20;115;", "19:20;116;", "19:20;115;", "19:25;116;", "19:40;;120", "19:40;;122"]
     let text = "DAY;TIME;UDT_CGMS;BG_LEVEL\n" + rows.map { "14.05.2026;\($0)\n" }.joined()
@@ -48,8 +48,8 @@ import Testing
     #expect(try bench.rows("SELECT count(*) FROM readings WHERE marks LIKE '%clock-set-back%'") == ["0"])
   }
 
-  /// Every pair of exports that end and begin somewhere in it, in both orders.
-  @Test func overlappingExportsOfItEndEqualInAnyOrder() throws {
+  /// Imports pairs of overlapping exports, with different ends, in both orders.
+  @Test func overlappingExportsGiveTheSameStoreInAnyOrder() throws {
     let lines = try Self.lines()
     let whole = try ImportBench()
     try whole.importSample(Self.sample)

@@ -40,11 +40,11 @@ final class ImportBench {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A folder that is left behind among the temporary ones harms no test.
+      // A remaining temporary folder affects no test.
     }
   }
 
-  /// Writes an input into the folder and gives its path.
+  /// Writes an input into the folder and returns its path.
   func file(_ name: String, _ bytes: some Sequence<UInt8>) throws -> String {
     let path = folder.appending(path: name).path
     try Data(bytes).write(to: URL(filePath: path))
@@ -63,7 +63,7 @@ final class ImportBench {
     maxRejections: Int? = nil,
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
   ) throws -> ImportReport {
-    // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
+    // 2026-11-21T00:00:00Z: a fixed time, so that the same times are always in the future.
     let now: Int64 = 1_795_219_200
     var options = try ExportOptions(zone: store.timezone(), now: now)
     try Rendering.apply(words, to: &options)
@@ -75,7 +75,7 @@ final class ImportBench {
     return try ImportSession(policy: policy, clock: { now }, onRejection: onRejection).run(reader) { store }
   }
 
-  /// The options that a `.options` file beside an input names.
+  /// The options in the file `.options` next to an input.
   private static func words(besides path: String) throws -> [String] {
     guard FileManager.default.fileExists(atPath: path + ".options") else { return [] }
     return try String(contentsOfFile: path + ".options", encoding: .utf8).split(
@@ -90,7 +90,7 @@ final class ImportBench {
   static let identity = "s.kind, s.position_kind, r.position, r.value_bucket"
   static let value = "r.value, r.unit, r.range_flag"
 
-  /// The columns of every reading, in an order that depends on nothing else.
+  /// The given columns of every reading, always in the same order.
   func readings(_ columns: String...) throws -> [String] {
     try rows(
       """
@@ -100,14 +100,14 @@ final class ImportBench {
     ).sorted()
   }
 
-  /// Everything that an import may not change when it brings nothing.
+  /// Everything that an import without new data must not change.
   func content() throws -> [String] {
     try rows("SELECT * FROM reading", "SELECT * FROM record", "SELECT * FROM series", "SELECT * FROM device")
   }
 
   func number(_ sql: String) throws -> Int { Int(try rows(sql).first ?? "") ?? -1 }
 
-  /// The rows of queries, those of the first one first.
+  /// The rows of all queries, in the order of the queries.
   func rows(_ queries: String...) throws -> [String] {
     let queue = try DatabaseQueue(path: storePath)
     return try queue.read { database in
@@ -118,7 +118,8 @@ final class ImportBench {
     }
   }
 
-  /// The rows by SQLite alone: some tests compare a hundred thousand readings, for which GRDB's own take seconds.
+  /// Reads the rows with SQLite directly. Some tests compare a hundred thousand readings, which takes seconds
+  /// with GRDB.
   private static func rows(_ statement: OpaquePointer, _ database: Database) throws -> [String] {
     var rows: [String] = []
     while true {
@@ -135,7 +136,7 @@ final class ImportBench {
   private static func text(_ statement: OpaquePointer, _ column: Int32) -> String {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_NULL: "NULL"
-    // SQLite's own text of it has fewer digits.
+    // The text that SQLite makes of the number has fewer digits.
     case SQLITE_FLOAT: "\(sqlite3_column_double(statement, column))"
     default:
       String(

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func whatEndsAnImportNamesTheFirstRejectedRows() throws {
+  @Test func theErrorOfAnImportNamesTheFirstRejectedRows() throws {
     let path = try file(bad: 25)
     let stopped = try #require(throws: RejectedInput.self) {
       try bench.run(path, words: Self.words, isStrict: true)
@@ -48,13 +48,13 @@ import Testing
     #expect(stopped.source == path && stopped.rejections.allSatisfy { !$0.reason.contains("no-number") })
   }
 
-  @Test func aStrictImportOfGoodRowsStoresThemAll() throws {
+  @Test func aStrictImportOfValidRowsStoresAllOfThem() throws {
     let report = try bench.run(try file(bad: 0), words: Self.words, isStrict: true)
     #expect(report.counts.newReadings == 30)
     #expect(try bench.number("SELECT count(*) FROM ingest WHERE outcome = 'whole'") == 1)
   }
 
-  @Test func aStrictImportOfACutInputStoresNothing() throws {
+  @Test func aStrictImportOfATruncatedInputStoresNothing() throws {
     let path = try bench.file(
       "cut.json", #"[{"type":"sgv","sgv":100,"date":1748779200000},{"type":"sgv","sg"#.utf8)
     let failure = try failure { _ = try bench.run(path, isStrict: true) }
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [(3, 3, true), (3, 2, false), (1, 0, false), (0, 0, true)])
-  func anImportGivesUpAboveTheMostRejections(_ bad: Int, _ max: Int, _ goesThrough: Bool) throws {
+  func anImportStopsAboveTheMaximumOfRejections(_ bad: Int, _ max: Int, _ goesThrough: Bool) throws {
     let path = try file(bad: bad)
     let failure = try failure { _ = try bench.run(path, words: Self.words, maxRejections: max) }
     #expect((failure == nil) == goesThrough)
@@ -90,7 +90,7 @@ import Testing
     #expect(try bench.rows("SELECT outcome FROM ingest") == [goesThrough ? "whole" : "failed"])
   }
 
-  @Test func anErrorOfTheRejectsFileEndsTheImport() throws {
+  @Test func anErrorWhileWritingRejectedRowsEndsTheImport() throws {
     let path = try file(bad: 1)
     let failure = try failure {
       _ = try bench.run(path, words: Self.words) { _, _ in throw Failure(.inputOutput, "the disk is full") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ingest
 
-/// Imports that a signal ends between two batches.
+/// Tests imports that a signal ends between two batches.
 @Suite struct InterruptionTests {
   private static let rows = 45_000
 
@@ -18,7 +18,7 @@ import Testing
     return try bench.file("input.csv", ("time,glucose (mg/dL)\n" + lines.joined()).utf8)
   }
 
-  /// Imports until the program was asked this many times whether it is to end.
+  /// Imports until the session has asked for an interruption this many times.
   private func run(
     _ bench: ImportBench, _ path: String, asking limit: Int, isStrict: Bool = false
   ) throws -> ImportInterruption? {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func whateverTheMomentTheReportIsWhatIsStored() throws {
+  @Test func theReportMatchesTheStoreAtEachMoment() throws {
     for limit in 0..<3 {
       let bench = try ImportBench()
       let path = try path(bench, isScattered: false)
@@ -55,20 +55,20 @@ import Testing
     }
   }
 
-  @Test func anImportThatIsNotInterruptedIsWhole() throws {
+  @Test func anUninterruptedImportIsComplete() throws {
     let bench = try ImportBench()
     #expect(try run(bench, path(bench, isScattered: false), asking: .max) == nil)
     #expect(try bench.number("SELECT count(*) FROM reading") == Self.rows)
   }
 
-  @Test func readingsThatWaitForTheirOrderAreLeftOut() throws {
+  @Test func readingsThatAreNotSortedYetAreNotReported() throws {
     let bench = try ImportBench()
     let interruption = try #require(try run(bench, path(bench, isScattered: true), asking: 1))
     #expect(try bench.number("SELECT count(*) FROM reading") == interruption.stored.newReadings)
     #expect(interruption.stored.newReadings == 0)
   }
 
-  @Test func ofAStrictImportNothingIsStored() throws {
+  @Test func anInterruptedStrictImportStoresNothing() throws {
     let bench = try ImportBench()
     let interruption = try #require(
       try run(bench, path(bench, isScattered: false), asking: 1, isStrict: true))
@@ -77,7 +77,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM ingest") == 0)
   }
 
-  @Test func aReaderEndsAtTheNextBytes() throws {
+  @Test func aReaderStopsAtTheNextBytes() throws {
     let bench = try ImportBench()
     var options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
     options.isInterrupted = { true }

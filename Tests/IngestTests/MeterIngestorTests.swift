@@ -6,9 +6,10 @@ import LogbookStore
 import Meters
 import Testing
 
-/// From a meter's memory into a store.
+/// Tests the import of a meter's contents into a store.
 @Suite struct MeterIngestorTests {
-  /// 2026-11-21T00:00:00Z, so that what counts as the future does not move. Madrid shows 01:00.
+  /// 2026-11-21T00:00:00Z, when the local time in Madrid is 01:00. A fixed time, so that the same times are
+  /// always in the future.
   private static let now: Int64 = 1_795_219_200
   private static let meter = "meter S1 1.23 2026-11-21T01:00:30"
   private static let ingest = """
@@ -42,7 +43,7 @@ import Testing
     )
   }
 
-  @Test func implausibleAmountsOfAMeterAreRejectedWithTheirReason() throws {
+  @Test func implausibleAmountsOfAMeterAreRejectedWithAReason() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-11-20T08:00:00 0", "reading smbg 2026-11-20T08:01:00 1000000",
       "reading smbg 2026-11-20T08:02:00 9.9", "reading smbg 2026-11-20T08:03:00 10",
@@ -70,7 +71,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM reading") == 0)
   }
 
-  @Test func aControlTestAndAnOwnReadingOfOneMinuteAreTwo() throws {
+  @Test func aControlTestAndAReadingInOneMinuteAreTwoReadings() throws {
     let packets = [
       Self.meter, "reading smbg 2026-11-20T08:00:00 110 control", "reading smbg 2026-11-20T08:00:00 110",
       "end",
@@ -81,7 +82,7 @@ import Testing
       try bench.rows("SELECT marks FROM readings ORDER BY marks") == ["", "control-solution"])
   }
 
-  @Test func whatAMeterHoldsIsStoredWithItsClockAndFirmware() throws {
+  @Test func theContentsOfAMeterAreStoredWithItsClockAndFirmware() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "reading cbg 2026-11-20T08:05:00 115 tick=7",
       "note 3 2026-11-20T08:10:00 breakfast", "end",
@@ -103,7 +104,7 @@ import Testing
       entry.clock?.comparison == ClockComparison(meter: DeviceTime(seconds: Self.now + 3630), host: Self.now))
   }
 
-  @Test func aSecondReadStoresNothingNewAndTheNewerFirmware() throws {
+  @Test func aSecondReadStoresOnlyTheNewerFirmware() throws {
     let items = ["reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 breakfast", "end"]
     try run([Self.meter] + items)
     let again = try run(["meter S1 2.0 2026-11-21T01:00:30"] + items)
@@ -119,7 +120,7 @@ import Testing
     #expect(other.counts.newRecords == 1)
   }
 
-  @Test func timesAreKeptAsShownAndPlacedByTheZoneUnlessTheMeterTells() throws {
+  @Test func timesAreKeptAsShownWithTheZoneOfTheMeterOrLogbook() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-03-29T02:30:00 100", "reading smbg 2026-10-25T02:30:00 101",
       "reading smbg 2026-10-25T02:30:00 102 offset=3600", "end",
@@ -133,7 +134,7 @@ import Testing
       ])
   }
 
-  @Test func aTimeThatCannotBeIsMarkedAndKept() throws {
+  @Test func anImpossibleTimeIsMarkedAndKept() throws {
     let items = [
       "reading smbg 2031-01-01T00:00:00 100", "reading smbg 1980-01-01T00:00:00 101",
       "reading smbg 2026-11-21T12:00:00 102", "end",
@@ -142,7 +143,7 @@ import Testing
     #expect(try readings().map { $0.hasSuffix("doubtful-time") } == [true, false, true])
   }
 
-  @Test func aHostClockThatIsNotTrustedJudgesNeitherTimesNorTheMeter() throws {
+  @Test func withAnUntrustedHostClockNoTimesAreChecked() throws {
     let packets = ["meter S1 1 2026-11-21T05:00:00", "reading smbg 2031-01-01T00:00:00 100", "end"]
     let report = try run(packets, isTrusted: false)
     #expect(report.counts.doubtfulTimes == 0)
@@ -150,7 +151,7 @@ import Testing
     #expect(report.meter?.clock?.difference == 14400, "what was seen is kept all the same")
   }
 
-  @Test func aClockThatIsOffIsReportedAndNothingIsShifted() throws {
+  @Test func aWrongClockIsReportedAndNoTimesAreChanged() throws {
     let report = try run(["meter S1 1 2026-11-21T02:00:00", "reading smbg 2026-11-20T08:00:00 110", "end"])
     #expect(report.warnings.count == 1)
     #expect(report.warnings[0].contains("1 h 0 min ahead of the local time in Europe/Madrid, probably"))
@@ -158,12 +159,12 @@ import Testing
     #expect(try bench.number("SELECT clock_difference FROM ingest") == 3600)
   }
 
-  @Test func aTranscriptOfAFutureClockSaysNothingOfTheMeter() throws {
+  @Test func aTranscriptWithAFutureHostClockCausesNoWarning() throws {
     let report = try run(["meter S1 1 2026-11-21T01:00:00", "end"], startedAt: Self.now + 86400)
     #expect(report.warnings == [])
   }
 
-  @Test(arguments: 0..<4) func aSessionThatBreaksOffStoresNothing(_ steps: Int) throws {
+  @Test(arguments: 0..<4) func anIncompleteSessionStoresNothing(_ steps: Int) throws {
     let packets = [
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 x", "broken",
     ]
@@ -174,7 +175,7 @@ import Testing
   }
 
   /// A meter that was reset counts from the start again.
-  @Test(arguments: [true, false]) func whatTheStoreRejectsCountsForTheLimitsToo(_ isStrict: Bool) throws {
+  @Test(arguments: [true, false]) func rejectionsByTheStoreAlsoCountForTheLimits(_ isStrict: Bool) throws {
     try run([Self.meter, "reading cbg 2026-08-20T08:05:00 115 tick=7", "end"])
     let items = [
       Self.meter, "reading cbg 2026-11-21T00:05:00 120 tick=7", "reading cbg 2026-11-21T00:10:00 121 tick=8",
@@ -194,7 +195,7 @@ import Testing
     #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
   }
 
-  @Test func theStoreIsAskedForWhenEverythingIsRead() throws {
+  @Test func theStoreIsRequestedAfterEverythingIsRead() throws {
     let replayed = ReplayedTransport(wordSession([Self.meter]))
     var wasAsked = false
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) { Self.now }
@@ -209,7 +210,7 @@ import Testing
     #expect(!wasAsked)
   }
 
-  @Test func anEmptyMeterLeavesAnIngestWithItsClock() throws {
+  @Test func anEmptyMeterIsStoredAsAnIngestWithItsClock() throws {
     let report = try run([Self.meter, "end"])
     #expect(report.counts.readings == 0)
     #expect(try bench.rows(Self.ingest).count == 1)
@@ -222,7 +223,7 @@ import Testing
     #expect(try bench.store.ingest(1)?.clock == nil)
   }
 
-  @Test func anItemThatIsNotUnderstoodIsRejectedByItsNumber() throws {
+  @Test func anInvalidItemIsRejectedWithItsNumber() throws {
     let packets = [Self.meter, "reading smbg 2026-11-20T08:00:00 110", "broken", "end"]
     let report = try run(packets)
     #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
@@ -242,7 +243,7 @@ import Testing
     #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)
   }
 
-  @Test func theRejectionsOfAReadThatStoresNothingAreReportedOnce() throws {
+  @Test func rejectionsAreReportedOnceEvenIfNothingIsStored() throws {
     for limit in [0, 1] {
       var policy = ImportPolicy()
       policy.maxRejections = limit
@@ -258,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func aTranscriptIsKeptByItsNameAndDigest() throws {
+  @Test func theNameAndDigestOfATranscriptAreStored() throws {
     try run([Self.meter, "end"], source: MeterSource(name: "session.transcript", digest: "d"))
     #expect(try bench.rows("SELECT source, digest FROM ingest") == ["session.transcript|d"])
   }

@@ -6,14 +6,14 @@ import LogbookStore
 import SeededRandom
 import Testing
 
-/// Readings that are in overlapping exports, imported in any order, give one store.
+/// Tests that overlapping exports give the same store in any order.
 @Suite struct OverlapTests {
   private struct Row {
     let time: DeviceTime
     let milligrams: Int
   }
 
-  /// A day around the hour that Madrid repeats, and a finger stick now and then in the same minute.
+  /// A day around the hour that Madrid repeats. Some minutes also have a finger stick.
   private func rows(_ generator: inout SeededGenerator) throws -> [Row] {
     let start = try #require(DeviceTime(text: "2025-10-25T18:00:00")).seconds
     var rows: [Row] = []
@@ -37,7 +37,9 @@ import Testing
     return "time,kind,\(inMillimoles ? "glucose (mmol/L)" : "glucose (mg/dL)")\n" + lines.joined()
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>) func overlappingExportsGiveOneStore(_ seed: UInt64) throws {
+  @Test(arguments: 1...12 as ClosedRange<UInt64>) func overlappingExportsGiveTheSameStore(_ seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let rows = try rows(&generator)
     let whole = try ImportBench()

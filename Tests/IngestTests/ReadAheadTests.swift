@@ -12,7 +12,7 @@ struct ReadAheadTests {
   private let bench: ImportBench
   init() throws { bench = try ImportBench() }
 
-  /// More rows than a batch holds, of two devices that take turns behind the first batch.
+  /// More rows than fit in a batch. After the first batch, two devices alternate.
   private static func rows(_ count: Int) -> String {
     "time,glucose (mg/dL),device\n"
       + (0..<count).map { row in
@@ -26,7 +26,7 @@ struct ReadAheadTests {
       path: path, options: ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200))
   }
 
-  @Test func batchesComeInTheOrderOfTheInputAndCountOnTheirDevices() throws {
+  @Test func batchesAreInTheOrderOfTheInputAndContinueTheDevices() throws {
     let ahead = ReadAhead(try reader(Self.rows(120_000)))
     var (seconds, devices, done): ([Int64], [String], [Int64]) = ([], [], [])
     var batch = IngestBatch()
@@ -44,7 +44,7 @@ struct ReadAheadTests {
     #expect(ahead.ingestor.end == .whole && ahead.ingestor.inputDigest?.count == 64)
   }
 
-  @Test func nothingIsReadThatWasNotBegun() throws {
+  @Test func nothingIsReadBeforeItIsRequested() throws {
     let ahead = ReadAhead(try reader(Self.rows(10)))
     var batch = IngestBatch()
     #expect(try ahead.next(for: &batch) == nil)
@@ -53,8 +53,8 @@ struct ReadAheadTests {
     #expect(try ahead.next(for: &batch) == nil && batch.readings.count == 10)
   }
 
-  /// The compressed bytes say only where they end that they are truncated, further in than the first batch.
-  @Test func whatIsCutOffIsToldBehindTheBatchesBefore() throws {
+  /// The truncation of the compressed bytes is detected only at their end, after the first batch.
+  @Test func aTruncatedInputIsReportedAfterTheCompleteBatches() throws {
     let bytes = try packed(Self.rows(120_000))
     let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))
     let report = try bench.run(path)
@@ -62,7 +62,7 @@ struct ReadAheadTests {
     #expect(report.counts.newReadings > 50_000 && report.counts.newReadings < 120_000)
   }
 
-  @Test func whatCannotBeReadEndsTheImportBehindTheBatchesBefore() throws {
+  @Test func unreadableBytesEndTheImportAfterTheCompleteBatches() throws {
     var bytes = try packed(Self.rows(120_000))
     for place in bytes.count * 4 / 5..<bytes.count * 4 / 5 + 64 { bytes[place] ^= 0x5A }
     let path = try bench.file("input.csv.gz", bytes)
@@ -89,7 +89,7 @@ struct ReadAheadTests {
 }
 
 extension Process {
-  /// The end of a pipe into which a program writes.
+  /// The reading end of a pipe that a program writes to.
   fileprivate static func pipe(_ program: String, _ argument: String) throws -> FileHandle {
     let (process, pipe) = (Process(), Pipe())
     process.executableURL = URL(filePath: program)

@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Generated twins, in full size, of pairs of exports that real people made.
+/// Tests generated copies, in full size, of pairs of exports that people made.
 @Suite struct ReexportTests {
   private func time(_ text: String) throws -> Int64 { try #require(DeviceTime(text: text)).seconds }
 
@@ -26,7 +26,7 @@ import Testing
     var milligrams: Int
   }
 
-  /// Clarity sorts by the shown time, so the two passes of a repeated hour come interleaved.
+  /// Clarity sorts by the displayed time, so the two passes of a repeated hour alternate.
   private func clarity(_ rows: some Sequence<Estimate>, hasTicks: Bool = true) -> String {
     let header =
       "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
@@ -128,7 +128,7 @@ import Testing
     return ([String(header)] + lines).joined(separator: "\n") + "\n"
   }
 
-  @Test func aMySugrReexportUpdatesItsChangedEntriesAndHidesCorrectedValues() throws {
+  @Test func aMySugrReexportUpdatesEntriesAndHidesCorrectedValues() throws {
     let start = try time("2026-03-14T08:15:00")
     let all = (0..<500).map { index in
       Entry(time: DeviceTime(seconds: start + Int64(index) * 7200), tenths: 45 + index * 7 % 90)

@@ -7,13 +7,13 @@ import LogbookStore
 import Testing
 
 @Suite struct SampleImportTests {
-  /// New, known and changed readings.
+  /// The numbers of new, known and changed readings.
   private func outcome(_ counts: IngestCounts) -> [Int] {
     [counts.newReadings, counts.knownReadings, counts.changedReadings]
   }
 
   @Test(arguments: ImportBench.sampleExports)
-  func importingAgainInAnyZoneIsImportingOnce(_ sample: String) throws {
+  func importingAgainInAnyZoneChangesNothing(_ sample: String) throws {
     let bench = try ImportBench()
     let first = try bench.importSample(sample).counts
     try expectCounted(first, bench)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Of a first import, the counts are what is stored.
+  /// Checks that the counts of a first import match the store.
   private func expectCounted(_ counts: IngestCounts, _ bench: ImportBench) throws {
     #expect(try bench.number("SELECT count(*) FROM reading") == counts.newReadings)
     #expect(try bench.number("SELECT count(*) FROM record") == counts.newRecords)
@@ -52,7 +52,7 @@ import Testing
     ["nightscout/nightscout-entries-v1.json", "nightscout/nightscout-entries-v1.csv"],
     ["tidepool/tidepool.json", "tidepool/tidepool.csv", "tidepool/tidepool-pandas.ndjson"],
   ])
-  func anyOrderGivesOneSetOfReadings(_ samples: [String]) throws {
+  func anyOrderGivesTheSameReadings(_ samples: [String]) throws {
     func identities(_ order: [String]) throws -> [String] {
       let bench = try ImportBench()
       for sample in order { try bench.importSample(sample) }
@@ -74,12 +74,12 @@ import Testing
     #expect(second.knownRecords == 2)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30)
     #expect(try bench.number("SELECT count(*) FROM revision") == 11)
-    // Its shown time moved by an hour between the exports.
+    // Its displayed time moved by an hour between the exports.
     let moved = "SELECT device_time FROM readings WHERE position = 12073"
     #expect(try bench.rows(moved) == ["2026-04-10T13:15:11"])
   }
 
-  @Test func theRepeatedHourKeepsAllItsReadings() throws {
+  @Test func allReadingsOfARepeatedHourAreKept() throws {
     let bench = try ImportBench()
     let counts = try bench.importSample("clarity/clarity-dst-fallback.csv").counts
     #expect(outcome(counts) == [32, 0, 0])
@@ -87,7 +87,7 @@ import Testing
     #expect(try bench.number("SELECT count(DISTINCT time) FROM readings") == 32)
   }
 
-  @Test func aMySugrReexportUpdatesWhatChangedAndKnowsReorderedTags() throws {
+  @Test func aMySugrReexportUpdatesChangesAndIgnoresTheOrderOfTags() throws {
     let bench = try ImportBench()
     let first = try bench.importSample("mysugr/reexport-a.csv").counts
     #expect(first.newReadings == 13)
@@ -98,7 +98,7 @@ import Testing
     #expect(second.knownRecords >= 12)
   }
 
-  @Test func rowsOfACutInputStayWhole() throws {
+  @Test func rowsOfATruncatedInputAreComplete() throws {
     let bench = try ImportBench()
     let bytes = [UInt8](try Data(contentsOf: ImportBench.samples.appending(path: "clarity/reexport-a.csv")))
     let whole = try ImportBench()
@@ -109,7 +109,7 @@ import Testing
       let report = try bench.run(path)
       let stored = try bench.readings(ImportBench.identity, ImportBench.value, "r.device_time")
       #expect(Set(stored).isSubset(of: all), "cut at \(length)")
-      // A row that ends where the input ends is whole.
+      // A row is complete if the input ends directly after it.
       let isBetweenRows = bytes[length - 1] == 0x0A || [0x0A, 0x0D].contains(bytes[length])
       #expect(report.end != .whole || isBetweenRows, "cut at \(length)")
     }

@@ -8,13 +8,13 @@ import LogbookStore
 import SeededRandom
 import Testing
 
-/// Files whose rows come in no order.
+/// Tests files whose rows are not sorted.
 @Suite struct ScatteredImportTests {
   private struct Stop: Error {}
   private static let header = "time,kind,glucose (mg/dL),device"
 
-  /// Readings of two kinds and two devices, some of them twice, two of one tenth of mmol/L, an hour that the zone
-  /// repeats, and a value that is none.
+  /// Readings of two kinds and two devices. Some occur twice, two are the same tenth of mmol/L, one is in a
+  /// repeated hour, and one value is invalid.
   private static let rows: [String] = {
     var rows = (0..<45_000).map { row in
       let time = DeviceTime(seconds: 1_735_689_600 + Int64(row) * 600).text
@@ -39,7 +39,7 @@ import Testing
       "r.marks", "d.model")
   }
 
-  @Test(arguments: [1, 2] as [UInt64]) func aShuffledFileGivesTheStoreOfAnOrderedOne(seed: UInt64) throws {
+  @Test(arguments: [1, 2] as [UInt64]) func aShuffledFileGivesTheSameStoreAsASortedFile(seed: UInt64) throws {
     let ordered = try ImportBench()
     let text = ([Self.header] + Self.rows).joined(separator: "\n") + "\n"
     let expected = try ordered.run(ordered.file("a.csv", text.utf8)).counts
@@ -56,7 +56,7 @@ import Testing
     #expect(try shuffled.content() == content)
   }
 
-  @Test func aFileWithTheNewestFirstGivesTheStoreOfAnOrderedOne() throws {
+  @Test func aReversedFileGivesTheSameStoreAsASortedFile() throws {
     let (ordered, reversed) = (try ImportBench(), try ImportBench())
     let text = ([Self.header] + Self.rows).joined(separator: "\n") + "\n"
     let expected = try ordered.run(ordered.file("a.csv", text.utf8)).counts
@@ -76,7 +76,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM reading") == 0)
   }
 
-  @Test func whatWasReadBeforeTooManyRejectionsIsStored() throws {
+  @Test func rowsBeforeTooManyRejectionsAreStored() throws {
     let bench = try ImportBench()
     var rows = String(decoding: export(seed: 4), as: UTF8.self)
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)
@@ -87,7 +87,7 @@ import Testing
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])
   }
 
-  /// A table whose columns say what they are, so that no row is looked at twice.
+  /// A table whose columns are certain, so that no row is read twice.
   private static func diary(seed: UInt64) -> Data {
     var random = SeededGenerator(seed: seed)
     let rows = (0..<45_000).map { row in
@@ -99,7 +99,7 @@ import Testing
     return Data(([header] + rows.shuffled(using: &random)).joined(separator: "\n").utf8 + [10])
   }
 
-  @Test func aPipeDoesNotWait() throws {
+  @Test func aPipeIsStoredBatchByBatch() throws {
     let bench = try ImportBench()
     let path = try bench.file("a.csv", Self.diary(seed: 5))
     let pipe = Pipe()
@@ -108,7 +108,7 @@ import Testing
         try pipe.fileHandleForWriting.write(contentsOf: Data(contentsOf: URL(filePath: path)))
         try pipe.fileHandleForWriting.close()
       } catch {
-        // The reader then misses rows, and the test fails.
+        // Then the reader misses rows, and the test fails.
       }
     }
     writer.start()

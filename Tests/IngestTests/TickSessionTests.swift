@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Devices that were replaced or reset count from the start again.
+/// Tests devices that were replaced or reset, so that they count from the start again.
 @Suite struct TickSessionTests {
   private func desktop(_ rows: [(id: Int, time: String, millimoles: String)]) -> String {
     let header =
@@ -29,12 +29,12 @@ import Testing
     return ([header] + lines).joined(separator: "\n") + "\n"
   }
 
-  @Test func aReplacedReaderIsRefusedUntilItHasANameOfItsOwn() throws {
+  @Test func aReplacedReaderIsRefusedUntilItHasItsOwnName() throws {
     let bench = try ImportBench()
     let first = desktop([(1, "2016/11/15 00:04", "6.4"), (2, "2016/11/15 00:19", "6.2")])
     try bench.run(bench.file("a.txt", first.utf8))
     let content = try bench.content()
-    // One value agrees, so that nothing but the time distinguishes the readings.
+    // One value is equal, so that only the times distinguish the readings.
     let second = desktop([(1, "2018/03/01 08:00", "6.4"), (3, "2018/03/01 08:30", "7.0")])
     let path = try bench.file("b.txt", second.utf8)
     let failure = try #require(throws: Failure.self) { try bench.run(path) }
@@ -46,7 +46,7 @@ import Testing
     #expect(try bench.run(path, words: ["--device", "Second reader"]).counts.knownReadings == 2)
   }
 
-  @Test func aResetTransmitterIsRejectedWhereItsNumbersAreTaken() throws {
+  @Test func rowsOfAResetTransmitterAreRejectedIfTheirNumbersAreUsed() throws {
     let bench = try ImportBench()
     let first = clarity([(600, "2026-01-10T08:00:00", 110), (900, "2026-01-10T08:05:00", 111)])
     try bench.run(bench.file("a.csv", first.utf8))
@@ -62,7 +62,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM rejection WHERE line = 2") == 1)
   }
 
-  @Test func aShownTimeThatMovedByAZoneIsKnown() throws {
+  @Test func aReadingWhoseShownTimeMovedToAnotherZoneIsKnown() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("a.csv", clarity([(600, "2026-01-10T08:00:00", 110)]).utf8))
     let moved = try bench.run(bench.file("b.csv", clarity([(600, "2026-01-11T09:00:00", 110)]).utf8))

@@ -3,11 +3,14 @@
 import Logbook
 import Meters
 
-/// A driver of a meter that speaks in words, one item a packet, up to a packet `end`: what a session does with a
-/// meter's contents is the same for every family.
+/// A driver for a meter whose packets are text: one item per packet, up to the packet `end`. The import
+/// handles the contents of all families of meters in the same way. The packets are:
 ///
-/// `meter SERIAL FIRMWARE CLOCK`, `reading KIND TIME VALUE [tick=N] [offset=SECONDS] [again] [control]`, `amount KIND FIELD NUMBER TIME`, `note ID TIME TEXT`,
-/// `broken`.
+/// - `meter SERIAL FIRMWARE CLOCK`
+/// - `reading KIND TIME VALUE [tick=N] [offset=SECONDS] [again] [control]`
+/// - `amount KIND FIELD NUMBER TIME`
+/// - `note ID TIME TEXT`
+/// - `broken`
 struct WordDriver: MeterDriver {
   static let id = "word"
   static let name = "Word"
@@ -71,7 +74,7 @@ struct WordDriver: MeterDriver {
   }
 }
 
-/// A session in words.
+/// A session with these packets.
 func wordSession(_ packets: [String], startedAt: Int64 = 1_795_219_200) -> Transcript {
   var transcript = Transcript(driver: "word", vendorID: 0x1209, productID: 1, startedAt: startedAt)
   transcript.steps = packets.enumerated().map { index, packet in
