@@ -6,9 +6,10 @@ import Foundation
 import Logbook
 import Testing
 
-/// Which columns of a table are taken for glucose, and which are not: shapes of real tables with invented values.
+/// Tests which columns of a table are read as glucose, and which are not. The tables have the form of real
+/// tables with invented values.
 @Suite struct GenericColumnTests {
-  // MARK: What must not be taken
+  // MARK: Columns that must not be read
 
   @Test(arguments: [
     "value", "Wert", "level", "reading", "sugar", "Messwert", "valeur", "valor", "valore", "waarde", "værdi",
@@ -16,7 +17,7 @@ import Testing
     "verdi", "wartość", "result", "Zucker", "azúcar", "sucre", "zucchero", "suiker", "sukker", "socker",
     "cukier",
   ])
-  func aLoneColumnOfValuesWithoutAWordForGlucoseIsRefused(_ name: String) throws {
+  func aSingleColumnOfValuesWithoutAWordForGlucoseIsRefused(_ name: String) throws {
     for values in [["5.4", "6.1"], ["101", "140"]] {
       let text = "time,\(name)\n2026-05-01 07:00,\(values[0])\n2026-05-01 12:10,\(values[1])\n"
       let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
@@ -38,7 +39,7 @@ import Testing
     "datetime,heart_rate\n2026-05-01 07:00:00,72\n2026-05-01 07:00:05,73\n",
     "startDate,value\n2026-05-01 07:00,100\n2026-05-01 07:05,75\n",
     "date,time,weight value\n2026-05-01,07:00,75.5\n",
-    // Blood pressure, of one word and the other.
+    // Blood pressure.
     "Time,Systolic,Diastolic,mgLisinopril\n2026-09-11 13:45,140,88,0\n",
     // Laboratory values, which have the units of glucose.
     "time,HbA1c (mmol/mol)\n2026-05-01 07:00,48\n", "time,LDL (mg/dL)\n2026-05-01 07:00,130\n",
@@ -49,7 +50,7 @@ import Testing
     "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
     "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",
     "time,daily_glucose_intake_g\n2026-05-01 07:00,50\n",
-    // A column of any name reports what the values are of.
+    // A column with any name states what was measured.
     "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
     "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
@@ -67,8 +68,8 @@ import Testing
     #expect(try ScratchFile(text).refusal() != nil, "\(text)")
   }
 
-  /// A column whose cells are all words for a kind is one of kinds, whatever its name.
-  @Test func aColumnOfKindWordsTellsTheKinds() throws {
+  /// If all cells of a column are words for a kind, it is a column of kinds, with any name.
+  @Test func aColumnOfKindWordsDeterminesTheKinds() throws {
     let sensor = "Time,Glucose,Source\n2026-03-21 12:53,115,CGM\n2026-03-22 13:58,120,CGM\n"
     #expect(try Rendering.items(ofText: sensor).allSatisfy { $0.contains(#""kind":"cbg""#) })
     let mixed =
@@ -77,7 +78,7 @@ import Testing
     #expect(kinds == [true, false])
   }
 
-  /// Beside these, not even its own unit column makes a column of values one of glucose.
+  /// Next to these columns, a column of values is not glucose, even with its own column of units.
   @Test(arguments: [
     "insulin", "Insulin Type", "bolus", "basal rate", "dose", "Dosis", "dosage", "dawka", "insuline",
     "insulina",
@@ -92,28 +93,28 @@ import Testing
     "węglowodany",
     "duration", "pump", "workout",
   ])
-  func aValueBesideAColumnOfSomethingElseIsRefused(_ other: String) throws {
+  func aValueNextToAColumnOfSomethingElseIsRefused(_ other: String) throws {
     let rows = "2026-05-01 07:00,101,mg/dL,\n2026-05-01 12:00,140,mg/dL,\n"
     let refusal = try ScratchFile("time,value,unit,\(other)\n\(rows)").refusal()
     #expect(refusal?.contains("is of something else") == true, "\(other): \(refusal ?? "taken")")
-    // The same table with a word for glucose is one.
+    // The same table is accepted with a word for glucose.
     #expect(try ScratchFile("time,glucose,unit,\(other)\n\(rows)").readings().readings.count == 2, "\(other)")
   }
 
-  @Test func sugarOfFoodIsNeverOffered() throws {
+  @Test func theSugarInFoodIsNeverSuggested() throws {
     let text = "time,calories,sugar\n2026-05-01 07:00,160,90\n2026-05-01 12:00,300,120\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  @Test func rowsWithoutAUnitAreNotTakenWhereOnlyTheUnitSaysGlucose() throws {
+  @Test func rowsWithoutAUnitAreRejectedIfOnlyTheUnitSaysGlucose() throws {
     let text =
       "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 07:10,72,\n2026-05-01 12:00,104,mg/dL\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func rowsWithoutAKindAreNotTakenWhereOnlyTheKindSaysGlucose() throws {
+  @Test func rowsWithoutAKindAreSkippedIfOnlyTheKindSaysGlucose() throws {
     let text =
       "time,type,value\n2026-05-01 07:00,blood glucose,101\n2026-05-01 07:10,,72\n2026-05-01 07:20,heart rate,73\n"
     let export = try TextExport(text) { $0.unit = .milligramsPerDecilitre }
@@ -121,7 +122,7 @@ import Testing
     #expect(export.skipped == ["row without a kind": 1, "heart rate": 1])
   }
 
-  @Test func rowsOfOtherKindsDoNotSettleTheUnit() throws {
+  @Test func rowsOfOtherKindsDoNotDetermineTheUnit() throws {
     let text =
       "time,type,value\n2026-05-01 07:00,blood glucose,5.4\n2026-05-01 07:10,heart rate,72\n"
       + "2026-05-01 12:00,blood glucose,6.1\n"
@@ -129,10 +130,10 @@ import Testing
     #expect(export.readings.map(\.measurement.unit) == [.millimolesPerLitre, .millimolesPerLitre])
   }
 
-  // MARK: What must still be taken
+  // MARK: Columns that must be read
 
   @Test(arguments: [
-    // A word for glucose beside columns of everything else.
+    // A word for glucose next to columns of other things.
     "time;glucose;calories;heart_rate;steps;basal_rate;bolus_volume_delivered;carb_input\n"
       + "2026-05-01T07:00:00;101;6.1;82;0;0.09;0;0\n",
     "timestamp,glucose_level,finger_stick,basal,temp_basal,bolus,meal,sleep,basis_heart_rate\n"
@@ -142,11 +143,11 @@ import Testing
     "timestamp,blood sugar,insulin\n2026-05-01 07:00,101,4\n", "time,bloodSugar\n2026-05-01 07:00,101\n",
     "Data;Godzina;Cukier we krwi (mg/dl)\n01.05.2026;07:00;101\n", "Data,Ora,Glicose\n2026-05-01,07:00,101\n",
     "Fecha,Hora,Azúcar en sangre\n2026-05-01,07:00,101\n", "id,time,gl\n1,2026-05-01 07:00,101\n",
-    // A unit in the header, or beside each value.
+    // A unit in the header, or next to each value.
     "Timestamp,Value (mg/dL)\n2026-05-01 07:00,101\n", "Date,Time,Reading [mg/dl]\n2026-05-01,07:00,101\n",
     "Date;Time;Value;Unit;Notes\n20.09.2026;07:30;101;mg/dL;ok\n",
     "time,Pomiar (mg/dl)\n2026-05-01 07:00,101\n",
-    // A meter's own flags beside its values.
+    // The flags of a meter next to its values.
     "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Vor Mahlzeit;Nüchtern;Schlafenszeit\n"
       + "01.05.2026;07:00;101;mg/dL;;;X;;\n",
     "Date,Time,Result,Unit,Temperature warning,Out of target range,Before meal,Fasting,Bedtime\n"
@@ -154,7 +155,7 @@ import Testing
     // A title that names glucose.
     "Blood glucose log\ntime,value,note\n2026-05-01 07:00,101,a\n",
     "Glukosetagebuch;;\nZeitpunkt;Wert;Notiz\n2026-05-01 07:00;101;\n",
-    // Each row's own word for its kind.
+    // A word for the kind in each row.
     "time,type,value\n2026-05-01 07:00,Blood glucose,101\n",
   ])
   func aTableThatSaysGlucoseIsRead(_ text: String) throws {
@@ -162,14 +163,14 @@ import Testing
   }
 
   @Test(arguments: ["Glucose and insulin log", "Insulin", "Bericht"])
-  func aTitleThatNamesOtherThingsProvesNothing(_ title: String) throws {
+  func aTitleThatNamesOtherThingsIsNoEvidence(_ title: String) throws {
     let text = "\(title)\ntime,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n"
     #expect(try ScratchFile(text).refusal() != nil)
   }
 
   // MARK: Two series
 
-  @Test func capillaryValuesBesideThoseOfASensorAreFingerSticks() throws {
+  @Test func capillaryValuesNextToSensorValuesAreFingerSticks() throws {
     let text =
       "Date,CGM (mg / dl),CBG (mg / dl)\n2026-05-01 07:00,101,\n2026-05-01 07:15,104,98\n2026-05-01 07:30,,97\n"
     let file = try ScratchFile(text)
@@ -178,12 +179,12 @@ import Testing
     #expect(readings.compactMap { $0.measurement.quantity?.number } == [101, 104, 98, 97])
     let export = try TextExport(text)
     #expect(export.skipped.isEmpty && export.rejections.isEmpty && export.warnings.isEmpty)
-    // Named alone it is capillary, too.
+    // As the only named column, it is also capillary.
     let alone = try file.readings { $0.columns = ["time": "Date", "value": "CBG (mg / dl)"] }.readings
     #expect(alone.map(\.kind) == [.smbg, .smbg])
   }
 
-  @Test func fingerSticksBesideASensorCanBeNamed() throws {
+  @Test func fingerSticksNextToASensorCanBeNamed() throws {
     let file = try ScratchFile(
       "time,glucose_level,finger_stick\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,98\n2026-05-01 07:10,102,97\n"
         + "2026-05-01 07:15,103,\n")
@@ -199,7 +200,7 @@ import Testing
 
   // MARK: Diary rows
 
-  @Test func rowsOfADiaryThatHoldNoGlucoseAreCountedByNameAndNotRejected() throws {
+  @Test func rowsWithoutGlucoseInADiaryAreCountedByNameAndNotRejected() throws {
     let text = """
       "Tag";"Datum";"Uhrzeit";"Ereignis";"Wert";"Einheit";"Notiz"
       "Fr.";"01.05.26";"08:05";"Blutzucker";"7,4";"mmol/L";" "
@@ -226,7 +227,7 @@ import Testing
     #expect(export.skipped == ["value in u": 1, "value in bpm": 1])
   }
 
-  /// `mg` is the unit of a medicine, and of glucose only where the column says so.
+  /// `mg` is the unit of a medicine. It is a unit of glucose only if the column says so.
   @Test func aUnitOfMedicinesDoesNotSayGlucose() throws {
     let rows = "2026-05-01 07:00,101,mg\n2026-05-01 12:00,140,mg\n"
     let file = try ScratchFile("time,value,unit\n\(rows)")
@@ -236,15 +237,15 @@ import Testing
     #expect(try ScratchFile("time,glucose,unit\n\(rows)").readings().readings.count == 2)
   }
 
-  @Test func aUnitOfGlucoseWithBlanksIsRejectedAndNotLeftOut() throws {
+  @Test func aUnitOfGlucoseWithBlanksIsRejectedAndNotSkipped() throws {
     let text = "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 12:00,104,mg / dL\n"
     let export = try TextExport(text)
     #expect(export.readings.count == 1 && export.rejections.map(\.line) == [3] && export.skipped.isEmpty)
   }
 
-  // MARK: Zero for none
+  // MARK: Zero for no value
 
-  /// Every ten hours from 2026-05-01 on.
+  /// Every ten hours since 2026-05-01.
   private func time(_ row: Int) -> String { DeviceTime(seconds: 1_777_593_600 + Int64(row) * 36_000).text }
 
   private func ketones(zeros: Int, others: [String]) -> String {
@@ -255,10 +256,11 @@ import Testing
 
   @Test(arguments: [
     (60, [String](), 0), (57, ["0.4", "1.2", "0.6"], 3),
-    // Too few rows, too many others, or an implausible one: each 0 is a value.
+    // Here each 0 is a value, because of too few rows, too many other values, or an implausible value.
     (49, [], 49), (56, ["0.4", "1.2", "0.6", "0.8"], 60), (59, ["45"], 59), (1, ["0.4"], 2),
   ])
-  func aColumnThatIsNearlyAlwaysZeroSaysNoneByIt(_ zeros: Int, _ others: [String], _ count: Int) throws {
+  func zeroMeansNoValueInAColumnThatIsNearlyAlwaysZero(_ zeros: Int, _ others: [String], _ count: Int) throws
+  {
     let export = try TextExport(ketones(zeros: zeros, others: others))
     #expect(export.readings.count { $0.kind == .ketone } == count)
     #expect(export.readings.count { $0.kind != .ketone } == zeros + others.count)

@@ -32,7 +32,7 @@ import Testing
     #expect(try values(text) == [101, 104])
   }
 
-  @Test func rowsAboveAHeaderAreNotLostToALaterHeader() throws {
+  @Test func anEarlierTableIsNotSkippedForALaterHeader() throws {
     let text = """
       time,glucose,glucose target
       2026-05-01,101,100
@@ -55,7 +55,7 @@ import Testing
     ("time,insulin value,glucose change\n2026-05-01 07:00,4,2\n", "no column is named for glucose"),
     ("time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 07:05,Measured,99\n", "kinds of rows"),
   ])
-  func whatIsNotCertainIsRefusedWithAdvice(_ text: String, _ advice: String) throws {
+  func uncertainInputIsRefusedWithAdvice(_ text: String, _ advice: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains(advice), "\(refusal)")
   }
@@ -63,12 +63,12 @@ import Testing
   @Test(arguments: [
     #"{"message":"Unauthorized"}"#, #"{"status":401}"#, #"{"error":{"code":"x"},"status":"500"}"#,
   ])
-  func theErrorAnswerOfAServerIsNamed(_ text: String) throws {
+  func anErrorResponseOfAServerIsReported(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("this is an error message of a server, not an export"))
   }
 
-  @Test func aRefusalShowsTheColumnsButNoPersonsName() throws {
+  @Test func aRefusalShowsTheColumnsButNoNameOfAPerson() throws {
     let text = "Sample Person,Someone Else\ntime,glucose,bg\n2026-05-01 07:00,101,102\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("columns: 'time', 'glucose', 'bg'"))
@@ -94,24 +94,24 @@ import Testing
     "eAG mg/dL", "Predicted glucose (mg/dL)", "Urine glucose (mg/dL)", "Calibration glucose (mg/dL)",
     "Raw glucose (mg/dL)", "Glucose high (mg/dL)", "blood pressure value", "Glucose/Ketone value",
   ])
-  func aNameOfLimitsMeansOrOtherThingsIsNoGlucose(_ name: String) throws {
+  func namesOfLimitsAveragesAndOtherThingsAreNoGlucose(_ name: String) throws {
     let text = "Time,\(name)\n2026-05-01 07:00,140\n2026-05-01 08:00,90\n"
     #expect(try ScratchFile(text).refusal()?.contains("unknown format") == true)
   }
 
-  @Test func valuesWithTheUnitOfAnotherThingAreRefused() throws {
+  @Test func valuesWithTheUnitOfSomethingElseAreRefused() throws {
     let text = "time,value,unit\n2026-05-01 07:00,140,bpm\n2026-05-01 08:00,90,bpm\n"
     #expect(try ScratchFile(text).refusal()?.contains("names things other than glucose") == true)
   }
 
-  @Test func namelessValuesOfAnUnknownKindAreRefusedAndThoseOfGlucoseAreNot() throws {
+  @Test func onlyValuesNamedGlucoseAreReadWithAnUnknownKind() throws {
     let rows = "2026-05-01 07:00,heart_rate,140\n2026-05-01 08:00,heart_rate,90\n"
     let refusal = try ScratchFile("time,type,value\n\(rows)").refusal()
     #expect(refusal?.contains("names things other than glucose") == true)
     #expect(try ScratchFile("time,type,glucose\n\(rows)").readings().readings.count == 2)
   }
 
-  @Test func anEmptyListIsAnExportOfNothing() throws {
+  @Test func anEmptyListIsAnEmptyExport() throws {
     for text in ["[]", "{\"status\":200,\"result\":[]}\n"] {
       #expect(try ScratchFile(text).readings().readings.isEmpty)
     }
@@ -119,7 +119,7 @@ import Testing
 
   // MARK: --map
 
-  @Test func namedColumnsAreReadAndNoOthers() throws {
+  @Test func onlyNamedColumnsAreRead() throws {
     let text = "a,b,c\n2026-05-01 07:00,5,101\n"
     #expect(
       try values(text) {
@@ -134,7 +134,7 @@ import Testing
     (["value": "b"], "--map must name the column time"),
     (["date": "a", "value": "b"], "--map must name the column time"),
   ])
-  func aMapThatDoesNotFitIsRefused(_ map: [String: String], _ reason: String) throws {
+  func aMapThatDoesNotMatchTheTableIsRefused(_ map: [String: String], _ reason: String) throws {
     let refusal = try #require(try ScratchFile("a,b\n2026-05-01 07:00,101\n").refusal { $0.columns = map })
     #expect(refusal.contains(reason), "\(refusal)")
   }
@@ -169,12 +169,12 @@ import Testing
   }
 
   @Test(arguments: ["1774746000", "1774746000.0", "1774746000000", "1774746000000000"])
-  func epochsInSecondsMillisecondsAndMicrosecondsAreReportedApartBySize(_ time: String) throws {
+  func epochsInSecondsMillisecondsAndMicrosecondsAreDetected(_ time: String) throws {
     let readings = try ScratchFile("time,glucose\n\(time),101\n").readings().readings
     #expect(readings.map(\.position) == [1_774_746_000_000])
   }
 
-  @Test func digitsThatAreNoEpochAreNotReadAsOne() throws {
+  @Test func numbersThatAreNoEpochAreRejected() throws {
     let text =
       "time,glucose\n2026-05-01 07:00,101\n2026-05-01 07:05,101\n2026-05-01 07:10,101\n"
       + "2026-05-01 07:15,101\n20260506123000,102\n202605061230,103\n44927,104\n0,105\n"
@@ -182,20 +182,20 @@ import Testing
     #expect(result.readings.count == 4 && result.rejections.count == 4)
   }
 
-  @Test func anEpochOnTheDayOfAChangeIsShownWithItsOwnOffset() throws {
+  @Test func anEpochOnTheDayOfAClockChangeHasItsOwnOffset() throws {
     let text = "time,glucose\n1774745999,101\n1774746000,102\n"
     let shown = try ScratchFile(text).readings().readings.map(\.deviceTime.text)
     #expect(shown == ["2026-03-29T01:59:59", "2026-03-29T03:00:00"])
   }
 
-  @Test func aTimeWithAnOffsetIsPlacedAsShown() throws {
+  @Test func aTimeWithAnOffsetIsKeptAsStated() throws {
     let reading = try #require(
       try ScratchFile("time,glucose\n2026-05-06T12:00:00+0100,101\n").readings().readings.first)
     #expect(reading.positionKind == .time && reading.deviceTime.text == "2026-05-06T12:00:00")
     #expect(reading.placement == Placement(utcOffset: 3600, source: .stated))
   }
 
-  @Test func openDatesThatNothingSettlesAreRefusedUntilAPersonDoes() throws {
+  @Test func ambiguousDatesAreRefusedUntilAPersonStatesTheOrder() throws {
     let file = try ScratchFile("time,glucose\n03-04-2026 07:00,101\n03-04-2026 12:00,104\n")
     #expect(try file.refusal()?.contains("--date-order") == true)
     let readings = try file.readings { $0.dateOrder = "mdy" }.readings
@@ -207,13 +207,13 @@ import Testing
     #expect(try ScratchFile(text).refusal()?.contains("contradict each other") == true)
   }
 
-  @Test func aNumberOver12BehindTheHeadSettlesTheOrder() throws {
+  @Test func aNumberAbove12AfterTheFirstRowsDeterminesTheOrder() throws {
     let early = (0..<60).map { "03-04-2026 07:\($0 < 10 ? "0" : "")\($0),101\n" }.joined()
     let file = try ScratchFile("time,glucose\n" + early + "14-04-2026 07:00,104\n")
     #expect(try file.readings().readings.last?.deviceTime.text == "2026-04-14T07:00:00")
   }
 
-  @Test func timesThatNoCalendarHasAreRejectedOneByOne() throws {
+  @Test func impossibleTimesAreRejectedRowByRow() throws {
     let times = [
       "2026-02-29 07:00", "2026-04-31 07:00", "2026-04-30 24:00", "2026-04-30 12:60", "2025-07-067T05:11:23Z",
     ]
@@ -234,59 +234,59 @@ import Testing
   }
 
   @Test(arguments: [["5", "12"], ["5.4", "40"], ["35", "36"]])
-  func aUnitThatNothingTellsIsAskedFor(_ values: [String]) throws {
+  func anUndeterminedUnitIsRequested(_ values: [String]) throws {
     let file = try ScratchFile("time,glucose\n" + values.map { "2026-05-01 07:00,\($0)\n" }.joined())
     #expect(try file.refusal()?.contains("--unit") == true)
     #expect(try file.readings { $0.unit = .millimolesPerLitre }.readings.count == 2)
   }
 
-  @Test func oneValueBehindTheHeadCanUndoAnInference() throws {
+  @Test func aValueAfterTheFirstRowsCanContradictAnInference() throws {
     let early = (0..<60).map { _ in "2026-05-01 07:00,5.4\n" }.joined()
     #expect(
       try ScratchFile("time,glucose\n" + early + "2026-05-01 07:00,101\n").refusal()?.contains("--unit")
         == true)
   }
 
-  @Test func aHeaderUnitThatNearlyAllValuesContradictStopsTheImport() throws {
+  @Test func aHeaderUnitIsRefusedIfNearlyAllValuesContradictIt() throws {
     let rows = ["5.4", "6.1", "7.3", "8.8"].map { "2026-05-01 07:00,\($0)\n" }.joined()
     let file = try ScratchFile("time,glucose (mg/dL)\n" + rows)
     #expect(try file.refusal()?.contains("--unit mmol/L") == true)
     #expect(try file.readings { $0.unit = .millimolesPerLitre }.readings.count == 4)
   }
 
-  @Test func aHeaderUnitIsStrongerThanTheOption() throws {
+  @Test func aHeaderUnitTakesPrecedenceOverTheOption() throws {
     let file = try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n")
     let readings = try file.readings { $0.unit = .millimolesPerLitre }.readings
     #expect(readings.map(\.measurement.unit) == [.milligramsPerDecilitre])
   }
 
-  @Test func aRowsOwnUnitIsStrongerThanTheHeader() throws {
+  @Test func theUnitInARowTakesPrecedenceOverTheHeader() throws {
     let text = "time,glucose mg/dL,unit\n2026-05-01 07:00,6.1,mmol/L\n2026-05-01 07:05,101,\n"
     let units = try ScratchFile(text).readings().readings.map(\.measurement.unit)
     #expect(units == [.millimolesPerLitre, .milligramsPerDecilitre])
   }
 
   @Test(arguments: ["\"1,234\"", "1.2E+02", "\"101,5\"", "1 234", "５.４", "-101", "99999999999999999999"])
-  func numbersThatCouldMeanAnotherAreRejected(_ cell: String) throws {
+  func ambiguousNumbersAreRejected(_ cell: String) throws {
     let text = "time,glucose mg/dL\n2026-05-01 07:00,101.5\n2026-05-01 07:05,\(cell)\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 1 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func aDecimalCommaWithoutQuotesIsNoNumber() throws {
+  @Test func aDecimalCommaWithoutQuotesIsRejected() throws {
     let text = "time,glucose\n2026-05-01 07:00,5.4\n2026-05-01 07:05,5,6\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 1 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func aDecimalCommaInAPaddedRowIsNoNumber() throws {
+  @Test func aDecimalCommaInAPaddedRowIsRejected() throws {
     let text =
       "time,glucose mmol/l,count\n2026-05-01 07:00,5.4,1,,\n2026-05-01 07:05,5,6,,\n2026-05-01 07:10,6.1,,,\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func aRejectionHoldsNoneOfTheValues() throws {
+  @Test func theReasonOfARejectionContainsNoValues() throws {
     let result = try ScratchFile("time,glucose mg/dL\n2026-05-01 07:00,101\n2026-13-77 07:05,4321\n")
       .readings()
     #expect(result.rejections.allSatisfy { !$0.reason.contains("2026") && !$0.reason.contains("4321") })
@@ -300,7 +300,7 @@ import Testing
     ("scan glucose mg/dl", .scan),
     ("blood glucose", .smbg), ("bg", .smbg),
   ])
-  func theHeaderTellsTheKind(_ header: String, _ kind: ReadingKind) throws {
+  func theHeaderDeterminesTheKind(_ header: String, _ kind: ReadingKind) throws {
     let readings = try ScratchFile("time,\(header)\n2026-05-01 07:00,101\n").readings().readings
     #expect(readings.map(\.kind) == [kind])
   }
@@ -324,25 +324,25 @@ import Testing
   @Test(arguments: [
     ("Sample type", "Control solution", "Blood"), ("IsControl", "1", "0"), ("Kontrolllösung", "Ja", "Nej"),
   ])
-  func aTestOfControlSolutionIsMarkedHoweverItIsTold(_ name: String, _ yes: String, _ no: String) throws {
+  func allFormsOfAControlTestAreMarked(_ name: String, _ yes: String, _ no: String) throws {
     let text = "time,glucose mg/dL,\(name)\n2026-05-01 07:00,115,\(yes)\n2026-05-01 08:00,98,\(no)\n"
     let readings = try ScratchFile(text).readings().readings
     #expect(readings.map { $0.marks.contains(.controlSolution) } == [true, false])
   }
 
-  @Test func aDateThatIsTheSameInBothOrdersNeedsNone() throws {
+  @Test func aDateThatIsEqualInBothOrdersNeedsNoOrder() throws {
     let readings = try ScratchFile("time,glucose\n04-04-2026 07:00,101\n").readings().readings
     #expect(readings.map(\.deviceTime.text) == ["2026-04-04T07:00:00"])
   }
 
-  @Test func theDeviceOptionNamesWhatTheInputDoesNot() throws {
+  @Test func theDeviceOptionNamesAnUnnamedDevice() throws {
     let lines = try ScratchFile("time,glucose\n2026-05-01 07:00,101\n").lines { $0.device = "Meter X" }
     #expect(lines.last?.contains(#""device":"Generic|Meter X|""#) == true)
   }
 
-  // MARK: Headers again, and cut ends
+  // MARK: Repeated headers and truncated ends
 
-  @Test func aHeaderAgainWithItsColumnsMovedIsFollowed() throws {
+  @Test func aRepeatedHeaderWithMovedColumnsIsUsed() throws {
     let text = "time,glucose,note\n2026-05-01 07:00,101,\nnote,glucose,time\n7,104,2026-05-01 07:05\n"
     #expect(try values(text) == [101, 104])
   }
@@ -351,7 +351,7 @@ import Testing
     "time,glucose,note", "TIME,Glucose,Note", " time ,glucose,note", #""Time","glucose","note""#,
     "\u{FEFF}time,glucose,note", #"glucose,note,"  TIME""#, "glucose,note,\u{FEFF}time",
   ])
-  func aHeaderAgainIsFoundHoweverItIsWritten(_ header: String) throws {
+  func aRepeatedHeaderIsFoundInAnySpelling(_ header: String) throws {
     let isMoved = header.hasPrefix("glucose")
     let row = isMoved ? "104,,2026-05-01 07:05" : "2026-05-01 07:05,104,"
     let result = try ScratchFile("time,glucose,note\n2026-05-01 07:00,101,\n\(header)\n\(row)\n").readings()
@@ -365,7 +365,7 @@ import Testing
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func rowsBehindAHeaderWithOtherColumnsAreRejected() throws {
+  @Test func rowsAfterAHeaderWithOtherColumnsAreRejected() throws {
     let text = "time,glucose,dose\n2026-05-01 07:00,101,4\ntimestamp,dose,bg\n2026-05-01 07:05,40,99\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 1 && Set(result.rejections.map(\.line)) == [3, 4])
@@ -378,7 +378,7 @@ import Testing
     "time,glucose,device\n2024-01-01T00:00:00Z,120,Meter A\n2024-01-01T00:05:00Z,99,Meter B",
     "time,glucose,unit\n2024-01-01T00:00:00Z,120,mg/dL\n2024-01-01T00:05:00Z,99,mg/dL",
   ])
-  func aCompleteLastLineWithoutLineEndIsRead(_ text: String) throws {
+  func aCompleteLastLineWithoutALineEndIsRead(_ text: String) throws {
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == text.split(separator: "\n").count - 1)
     #expect(result.end == .whole)
@@ -396,7 +396,7 @@ import Testing
     "time,glucose,unit\n2024-01-01T00:00:00Z,120,mg/dL\n2024-01-01T00:05:00Z,99,mg/d",
     "time,glucose,note\n2024-01-01T00:00:00Z,120,\"a\"\n2024-01-01T00:05:00Z,99,\"b",
   ])
-  func aLastLineThatMayBeCutYieldsNothing(_ text: String) throws {
+  func aLastLineThatMayBeTruncatedIsNotRead(_ text: String) throws {
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 1 && result.rejections.isEmpty)
     switch result.end {

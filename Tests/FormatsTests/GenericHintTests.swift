@@ -6,9 +6,9 @@ import Foundation
 import Logbook
 import Testing
 
-/// What a refusal suggests is a complete command, and works when it is pasted.
+/// Tests that the suggestions in a refusal are complete commands that can be pasted.
 @Suite struct GenericHintTests {
-  /// The commands in a message, as a shell splits their words.
+  /// The commands in a message, split into words as by a shell.
   private func commands(in message: String) throws -> [[String]] {
     try message.split(separator: "\n").filter { $0.hasPrefix("  glucoport import ") }.map { line in
       let shell = Process()
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Reads what a command imports, by its own path and options.
+  /// Reads the input that a command imports, with the path and the options of the command.
   private func run(_ words: [String]) throws -> [Reading] {
     try #require(Array(words.prefix(2)) == ["glucoport", "import"])
     var options = try Rendering.options()
@@ -64,7 +64,7 @@ import Testing
     ("time,value\n03/04/2026 07:00,32\n03/04/2026 12:00,12\n", 4),
     ("time,glucose_kitchen\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
     ("time,CBG\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 2),
-    // A row to pick and a column to name are one command.
+    // Selecting rows and naming a column are in one command.
     (
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n"
         + "GlucoseMeasurement,104,2026-05-01 12:00\n", 1
@@ -76,7 +76,7 @@ import Testing
     ("Datum;Uhrzeit;Wert\n01.05.2026;07:00;5,4\n", 1),
     ("time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 07:05,Measured,99\n", 2),
     ("when it was,what\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
-    // Names that a shell or a list of columns would take apart.
+    // Names that need quotes in a shell or in a list of columns.
     ("time,\"it's the value, really\",value=2\n2026-05-01 07:00,101,102\n", 2),
     ("time;value $(1) \\ \"a\"\n2026-05-01 07:00;101\n", 1),
     (#"[{"at":"2026-05-01T07:00:00Z","reading":{"value":101}}]"#, 1),
@@ -94,7 +94,7 @@ import Testing
     for command in commands { #expect(try !run(command).isEmpty, "\(command)") }
   }
 
-  @Test func aCommandKeepsWhatAPersonSaidAlready() throws {
+  @Test func aSuggestedCommandKeepsTheGivenOptions() throws {
     let file = try ScratchFile(
       "who,time,value\nA1,2026-05-01 07:00,5\nA1,2026-05-01 12:00,12\nB2,2026-05-01 12:00,9\n")
     let refusal = try file.refusal {
@@ -126,35 +126,35 @@ import Testing
     // Names that no map can distinguish.
     "time,value,value\n2026-05-01 07:00,101,102\n",
   ])
-  func whereNamingColumnsWouldNotHelpItIsNotSuggested(_ text: String) throws {
+  func noMapIsSuggestedIfItWouldNotHelp(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  /// Pasted one after the other, the commands of two columns lose nothing: each names a device of its own.
-  @Test func eachOfSeveralColumnsIsASeriesOfItsOwn() throws {
+  /// Pasted one after the other, the commands of two columns import everything: each names a separate device.
+  @Test func eachOfSeveralColumnsIsASeparateSeries() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n2026-05-01 07:05,99,98\n")
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("--device 'Libre GL'") && refusal.contains("--device 'Dexcom GL'"), "\(refusal)")
   }
 
-  /// Pasted one after the other, the commands of several series import what is beside them once.
-  @Test func ketonesBesideSeveralSeriesAreInOneCommand() throws {
+  /// Pasted one after the other, the commands of several series import the column next to them once.
+  @Test func ketonesNextToSeveralSeriesAreInOneCommand() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL,Ketone (mmol/L)\n2026-05-01 07:00,101,102,0.4\n2026-05-01 07:05,99,98,\n")
     let readings = try commands(in: try #require(try file.refusal())).flatMap(run)
     #expect(readings.count { $0.kind == .ketone } == 1 && readings.count == 5)
   }
 
-  @Test func twoTimesOfOneValueAreAChoice() throws {
+  @Test func twoTimesOfOneValueRequireAChoice() throws {
     let file = try ScratchFile("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n")
     #expect(try file.refusal()?.contains("Import it with one of these, not with several") == true)
     let series = try ScratchFile("Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n")
     #expect(try series.refusal()?.contains("not with several") == false)
   }
 
-  @Test func aHintNeverRepeatsWhatWasSaid() throws {
+  @Test func aHintNeverRepeatsAGivenOption() throws {
     let file = try ScratchFile(
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n")
     let refusal = try file.refusal {
@@ -164,7 +164,7 @@ import Testing
     #expect(count == 2, "\(refusal ?? "read")")
   }
 
-  @Test func aMapOfColumnsThatAreNotThereShowsAnExample() throws {
+  @Test func aMapOfMissingColumnsIsRefusedWithAnExample() throws {
     let file = try ScratchFile("Date;Clock;Sugar level\n2026-05-01;07:00;101\n2026-05-01;12:00;140\n")
     let refusal = try #require(try file.refusal { $0.columns = ["time": "when", "value": "level"] })
     #expect(refusal.contains("columns: 'Date', 'Clock', 'Sugar level'. For example:\n"), "\(refusal)")
@@ -173,13 +173,13 @@ import Testing
     for command in commands { #expect(try run(command).count == 2) }
   }
 
-  @Test func aTableWithoutAHeaderIsToldToHaveOne() throws {
+  @Test func aTableWithoutAHeaderIsRefusedWithThisReason() throws {
     let refusal = try ScratchFile("2026-05-01 07:00,101\n2026-05-01 12:00,140\n").refusal()
     #expect(refusal?.contains("no header line") == true)
     #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
   }
 
-  @Test func aNameThatWouldMoveATerminalsCursorStandsInNoCommand() throws {
+  @Test func aNameWithControlCharactersIsInNoCommand() throws {
     let refusal = try #require(try ScratchFile("time,value\u{1B}[2J\n2026-05-01 07:00,101\n").refusal())
     #expect(!refusal.unicodeScalars.contains("\u{1B}"))
   }

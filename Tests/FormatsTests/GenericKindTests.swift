@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// The kind of readings whose rows name none.
+/// Tests the kind of readings in rows that name no kind.
 @Suite struct GenericKindTests {
   /// A table of readings at these minutes since 2026-05-01.
   private func table(_ minutes: some Sequence<Double>, header: String = "time,glucose (mg/dL)") -> String {
@@ -23,44 +23,44 @@ import Testing
     return decision
   }
 
-  /// Finger sticks of a month, with two of them a few minutes apart now and then.
+  /// Finger sticks of a month. On some days two of them are a few minutes apart.
   private static let sticks: [Double] = (0..<30).flatMap { day -> [Double] in
     let ofDay: [Int] = [425, 723, day % 3 == 0 ? 728 : 901, 1110, 1331]
     return ofDay.map { minute in Double(day * 1440 + minute + day * 7 % 11) }
   }
 
   @Test(arguments: [1.0, 3, 5, 10, 15])
-  func aRegularGridIsThatOfASensor(_ minutes: Double) throws {
+  func regularTimesMeanASensor(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
   }
 
   @Test(arguments: [30.0, 45, 100])
-  func aGridThatIsTooWideIsNone(_ minutes: Double) throws {
+  func longRegularIntervalsDoNotMeanASensor(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "smbg (inferred)")
   }
 
-  @Test func fingerSticksAreFingerSticks() throws {
+  @Test func fingerSticksAreDetected() throws {
     #expect(try kind(table(Self.sticks)) == "smbg (inferred)")
     #expect(try kind(table(Self.sticks.reversed())) == "smbg (inferred)")
-    // Each one tested twice.
+    // Each test was done twice.
     #expect(try kind(table(Self.sticks.flatMap { [$0, $0 + 2] })) == "smbg (inferred)")
   }
 
-  @Test func clocksThatDriftAndRoundingChangeNothing() throws {
+  @Test func clockDriftAndRoundingChangeNothing() throws {
     let drift: [Double] = [0, 0.4, -0.5, 0.2, 1]
     let rough = (0..<300).map { (row: Int) -> Double in Double(row) * 5 + drift[row % 5] }
     #expect(try kind(table(rough)) == "cbg (inferred)")
   }
 
   @Test func gapsAndTheOrderOfRowsChangeNothing() throws {
-    // Two weeks of a sensor, a third of them lost.
+    // Two weeks of a sensor, with a third of the values missing.
     let times = (0..<4000).filter { $0 % 97 < 65 }.map { Double($0) * 5 }
     let shuffled = (0..<times.count).map { times[$0 * 1777 % times.count] }
     #expect(Set(shuffled) == Set(times))
     for order in [times, times.reversed(), shuffled] { #expect(try kind(table(order)) == "cbg (inferred)") }
   }
 
-  @Test func aPartOfAnExportIsOfTheKindOfTheWhole() throws {
+  @Test func aPartOfAnExportHasTheSameKind() throws {
     let late: [Double] = [0.5, 0, 0, 0, 0, 0, 0]
     let sensor = (0..<2000).map { (row: Int) -> Double in Double(row * 5) + late[row % 7] }
     for part in [0..<4, 0..<20, 1700..<2000, 700..<1500] {
@@ -69,7 +69,7 @@ import Testing
     for count in 1...40 { #expect(try kind(table(Self.sticks.prefix(count))) == "smbg (inferred)") }
   }
 
-  @Test func severalDevicesInOneTableAreReportedApart() throws {
+  @Test func theKindIsDetectedWithSeveralDevicesInOneTable() throws {
     let three = (0..<300).map { (row: Int) -> Double in Double(row / 3 * 5 + row % 3) }
     let lines = table(three).split(separator: "\n")
     let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
@@ -79,7 +79,7 @@ import Testing
     #expect(try kind(table(mixed)) == "cbg (inferred)")
   }
 
-  @Test func manyTimesAreSeenInBoundedMemory() throws {
+  @Test func theKindIsDetectedInALongShuffledTable() throws {
     let count = 150_000
     let shuffled = (0..<count).lazy.map { (row: Int) -> Double in Double(row * 7919 % count) * 5 }
     #expect(try kind(table(shuffled)) == "cbg (inferred)")
@@ -90,12 +90,12 @@ import Testing
     ("Kapillarglukose (mg/dl)", "smbg (read)"), ("sensor glucose (mg/dL)", "cbg (read)"),
     ("Historic Glucose mg/dL", "cbg (read)"), ("Scan Glucose mg/dL", "scan (read)"),
   ])
-  func aWordInTheHeaderIsStrongerThanTheCadence(_ name: String, _ decision: String) throws {
+  func aWordInTheHeaderTakesPrecedenceOverTheIntervals(_ name: String, _ decision: String) throws {
     #expect(try kind(table((0..<50).map { Double($0) * 5 }, header: "time,\(name)")) == decision)
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
   }
 
-  @Test func columnsThatOnlySensorsHaveSayTheKind() throws {
+  @Test func columnsOfSensorsDetermineTheKind() throws {
     for name in ["trend", "Transmitter ID", "Sensor ID"] {
       let text = "time,glucose (mg/dL),\(name)\n2026-05-01 07:00,101,x\n2026-05-01 12:00,104,x\n"
       #expect(try kind(text) == "cbg (read)", "\(name)")
@@ -103,27 +103,27 @@ import Testing
   }
 
   @Test(arguments: [ReadingKind.smbg, .cbg, .scan])
-  func whatAPersonSaysIsStrongerThanTheHeader(_ given: ReadingKind) throws {
+  func aGivenKindTakesPrecedenceOverTheHeader(_ given: ReadingKind) throws {
     #expect(
       try kind("time,sensor glucose\n2026-05-01 07:00,101\n") { $0.kind = given } == "\(given.name) (given)")
   }
 
-  @Test func aRowsOwnWordIsStrongerThanWhatAPersonSays() throws {
+  @Test func theKindInARowTakesPrecedenceOverTheGivenKind() throws {
     let text = "time,type,glucose\n2026-05-01 07:00,smbg,101\n2026-05-01 07:05,,104\n"
     let export = try TextExport(text) { $0.kind = .scan }
     #expect(export.readings.map(\.kind) == [.smbg, .scan])
     #expect(export.decision("kind") == "stated by the rows, else scan (given)")
   }
 
-  @Test func theKindIsSettledWithDaysAndMonthsByTheSameRows() throws {
+  @Test func theKindIsDetectedWithTheGivenDateOrder() throws {
     let rows = (10..<40).map { "03/04/2026 08:\($0),1\($0)\n" }.joined()
     let export = try TextExport("time,glucose\n" + rows) { $0.dateOrder = "mdy" }
     #expect(export.decision("kind") == "cbg (inferred)")
     #expect(export.readings.first?.deviceTime.text == "2026-03-04T08:10:00")
   }
 
-  /// The head of a live pipe is all that there is.
-  @Test func aLivePipeIsOfTheKindThatItsFirstRowsShowOrThatIsGiven() throws {
+  /// Only the first rows of a live pipe are available.
+  @Test func aLivePipeHasTheKindOfItsFirstRowsOrTheGivenKind() throws {
     let cases: [(minutes: Double, given: ReadingKind?, expected: ReadingKind?)] = [
       (5, nil, .cbg), (300, .smbg, .smbg), (300, nil, nil),
     ]
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func aKindOfGlucoseDoesNotFitATableOfKetones() throws {
+  @Test func aKindOfGlucoseIsRefusedForATableOfKetones() throws {
     let rows = "2026-06-17 06:00:11,0.4\n2026-06-17 06:05:11,0.7\n"
     let file = try ScratchFile("Time,Ketone (mmol/L)\n\(rows)")
     #expect(
@@ -160,7 +160,7 @@ import Testing
     let sensor = try ScratchFile(
       "No.,Time,Sensor reading(mmol/L)\n1,\(rows.replacing("\n2026", with: "\n2,2026"))")
     #expect(try sensor.refusal { $0.kind = .cbg } != nil)
-    // Glucose beside ketones is of the kind that a person says.
+    // Next to ketones, glucose has the given kind.
     let both = try ScratchFile("Time,Glucose (mg/dL),Ketone (mmol/L)\n2026-06-17 06:00,104,0.4\n")
     #expect(try both.readings { $0.kind = .scan }.readings.map(\.kind).contains(.scan))
   }

@@ -6,7 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Names of columns that are glucose, and names with a word for glucose, or with numbers like it, that are not.
+/// Tests names of columns with glucose. Also tests names with a word for glucose, or with similar numbers,
+/// that are not glucose.
 @Suite struct GenericNameTests {
   /// A table of sixty values of a sensor, whose column has this name.
   private func table(_ name: String, minutes: Int = 5) -> String {
@@ -39,24 +40,24 @@ import Testing
     "glucose_pred", "bg_pred", "glucose_forecast", "yhat", "future_glucose", "glucose_next", "next_glucose",
     "target_t+30", "bg+0:30", "bg+1:00", "bg-0:05", "glucose_t-30", "glucose_lag_1", "prev_glucose",
     "Glucose (Lag = -4)", "cgm30",
-    // Made numbers.
+    // Calculated numbers.
     "glucose_normalized", "bg_norm", "glucose_scaled", "bg_scaled", "zscore", "eventualBGscaled",
     "minBGscaled", "maxBGscaled", "simulated_glucose", "glucose_interpolated", "imputed",
   ])
-  func aNameOfSumsChangesAndPredictionsIsNoGlucose(_ name: String) throws {
+  func namesOfAggregatesChangesAndPredictionsAreNoGlucose(_ name: String) throws {
     let refusal = try #require(try ScratchFile(table(name)).refusal(), "\(name) was read")
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
   @Test(arguments: [
-    // What devices say of themselves.
+    // Data of devices about themselves.
     "rssi", "cgm rssi", "signal_strength", "battery", "bgm battery", "uploaderBattery", "transmitterBattery",
     "cgm_coverage", "glucose_coverage", "wear %", "cgm gap minutes", "max_glucose_gap_minutes", "noise",
     "quality", "glucose sensor age (min)", "glucose sensor temperature", "sensor id", "ISIG",
     "glucose ISIG (nA)", "raw_data", "rawbg", "filtered", "unfiltered", "glucose_raw", "cgm_raw", "slope",
     "intercept", "scale", "glucose calibration factor", "MARD", "cgm_mard", "bg_error", "rmse", "residual",
     "Linked BG Meter ID",
-    // Targets, alarms, what calculators work with.
+    // Targets, alarms, and inputs of calculators.
     "target_bg", "TargetBG", "bg_target", "target_glucose", "target_low", "target_high", "low_threshold",
     "high_threshold", "glucose alarm threshold", "low glucose limit", "urgent low", "goal", "Schwelle",
     "umbral", "seuil", "renal glucose threshold", "bgInput", "bg_input", "BWZ BG Input",
@@ -73,9 +74,9 @@ import Testing
     "lactate mmol/L", "uric acid", "cholesterol", "LDL", "HDL", "triglycerides", "creatinine", "urea",
     "filtered_calculated_value",
   ])
-  func aNameOfDevicesTargetsFoodAndOtherFluidsIsNoGlucose(_ name: String) throws {
+  func namesOfDevicesTargetsFoodAndOtherFluidsAreNoGlucose(_ name: String) throws {
     let file = try ScratchFile(table(name))
-    // Ketones are read as what they are: none of these numbers is one.
+    // Ketones are read as ketones, and none of these numbers is one.
     guard name != "ketone" else {
       let result = try file.readings()
       #expect(result.readings.isEmpty && result.rejections.count == 60)
@@ -85,11 +86,11 @@ import Testing
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  /// What may be one is asked.
+  /// The person must confirm a possible column.
   @Test(arguments: [
     "glucose_kitchen", "smoothed glucose", "glucose 2", "bg (old)", "serum glucose",
   ])
-  func anUnknownWordBesideGlucoseIsAskedFor(_ name: String) throws {
+  func anUnknownWordNextToGlucoseRequiresAMap(_ name: String) throws {
     let file = try ScratchFile(table(name))
     let refusal = try #require(try file.refusal(), "\(name) was read")
     #expect(refusal.contains("'\(name)'") && refusal.contains("time=time,value="), "\(refusal)")
@@ -97,7 +98,7 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.count == 60)
   }
 
-  @Test func aMeasuredCBGAloneIsAskedForByItsKind() throws {
+  @Test func aColumnNamedCBGRequiresAKind() throws {
     for name in ["CBG", "Measured CBG", "cbg (mg/dL)"] {
       let file = try ScratchFile(table(name))
       let refusal = try #require(try file.refusal(), "\(name) was read")
@@ -120,17 +121,17 @@ import Testing
     "Cukier we krwi", "Leitura de sensor(mg/dL)", "CGM Glucose (mg / dl)", "Taux de glycémie",
     "Measured interstitial glucose", "Nightscout SGV",
   ])
-  func aNameOfGlucoseAndHarmlessWordsIsRead(_ name: String) throws {
+  func aNameWithOnlyKnownWordsIsRead(_ name: String) throws {
     #expect(try ScratchFile(table(name)).readings().readings.count == 60)
   }
 
   @Test(arguments: ["fasting_glucose", "postprandial_glucose", "Glukose nüchtern"])
-  func aMealInTheNameIsThatOfADiaryAndNotOfASensor(_ name: String) throws {
+  func aMealInTheNameMeansADiaryAndNotASensor(_ name: String) throws {
     #expect(try ScratchFile(table(name)).refusal()?.contains("named for values at meals") == true)
     #expect(try ScratchFile(table(name, minutes: 700)).readings().readings.count == 60)
   }
 
-  @Test func beforeAPredictionTheMeasuredColumnIsRead() throws {
+  @Test func theMeasuredColumnIsPreferredToAPrediction() throws {
     let text =
       "time,Actual Glucose,eventualBG,glucose_next\n2026-05-01 07:00,101,140,99\n2026-05-01 09:10,104,150,98\n"
     let export = try TextExport(text)
@@ -138,8 +139,8 @@ import Testing
     #expect(export.warnings == ["not read: 'eventualBG', 'glucose_next'"])
   }
 
-  /// Whatever is added to a word for glucose makes a question of it, and never a reading.
-  @Test func noLetterOrNumberBesideAWordForGlucoseIsHarmlessByItself() throws {
+  /// Any addition to a word for glucose leads to a question, and never to a reading.
+  @Test func aLetterOrDigitNextToAWordForGlucoseIsNeverIgnored() throws {
     for word in ["glucose", "bg", "cgm", "Blutzucker"] {
       for other in "abcefghjkmnopqrstuvxyz0123456789" {
         for name in ["\(word)_\(other)", "\(other) \(word)"] {

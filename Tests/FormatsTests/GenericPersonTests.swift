@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tables that hold several persons' rows, and rows that a person picks.
+/// Tests tables with the rows of several persons, and rows that a person selects.
 @Suite struct GenericPersonTests {
   private static let rows = "A1,2026-05-01 07:00,101\nA1,2026-05-01 12:00,104\nB2,2026-05-01 07:00,201\n"
 
@@ -20,7 +20,7 @@ import Testing
     "email", "MRN", "Medical Record Number", "NHS number", "sid", "uid", "USUBJID", "subjid", "pet", "dog",
     "animal_id", "rfid", "badge", "PtNum", "case_id",
   ])
-  func aTableOfSeveralPersonsIsRefusedUntilOneIsPicked(_ name: String) throws {
+  func aTableOfSeveralPersonsIsRefusedUntilOneIsSelected(_ name: String) throws {
     let file = try ScratchFile("\(name),time,glucose\n\(Self.rows)")
     let refusal = try #require(try file.refusal(), "\(name)")
     #expect(refusal.contains("'\(name)'") && refusal.contains("--where"), "\(refusal)")
@@ -29,7 +29,7 @@ import Testing
     #expect(one.rejections.isEmpty)
   }
 
-  @Test func theOtherPersonsRowsAreCounted() throws {
+  @Test func theRowsOfOtherPersonsAreCounted() throws {
     let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
       $0.rows = [RowFilter(column: "userid", value: "B2")]
     }
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func aSecondPersonFarBehindTheHeadRefusesTheWholeInput() throws {
+  @Test func aSecondPersonFarAfterTheFirstRowsRefusesTheInput() throws {
     let many = (0..<900).map { row in
       "A1,\(DeviceTime(seconds: 1_777_600_000 + Int64(row) * 9000).text),101\n"
     }.joined()
@@ -53,14 +53,14 @@ import Testing
     #expect(try file.refusal()?.contains("distinguishes persons") == true)
   }
 
-  @Test func aBareIDIsThatOfPersonsWhereItComesAgainAndAgain() throws {
+  @Test func aColumnNamedIDDistinguishesPersonsIfItsValuesRepeat() throws {
     let rows = (0..<9).map { "\($0 < 5 ? 1 : 2),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("distinguishes persons") == true)
     let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:0\($0),101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
   }
 
-  @Test func namesOfPersonsAreNamesAlsoInOneRowEach() throws {
+  @Test func namesOfPersonsAreDetectedEvenInOneRowEach() throws {
     let rows = ["Anna", "Ben", "Carla"].enumerated().map { "\($1),2026-05-0\($0 + 1) 07:00,10\($0)\n" }
       .joined()
     let file = try ScratchFile("Name,time,glucose (mg/dL)\n\(rows)")
@@ -68,7 +68,7 @@ import Testing
     #expect(refusal.contains("distinguishes persons") && !refusal.contains("Anna"), "\(refusal)")
     #expect(
       try file.readings { $0.rows = [RowFilter(column: "Name", value: "2 of 3")] }.readings.count == 1)
-    // A number names a row; and one name alone is that of the person.
+    // A value with a number names a row. A single repeated name is that of the person.
     for name in ["Reading", ""] {
       let numbered = (0..<3).map { "\(name) \($0),2026-05-0\($0 + 1) 07:00,10\($0)\n" }.joined()
       #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(numbered)").readings().readings.count == 3)
@@ -99,7 +99,7 @@ import Testing
     return ([diary + [column]] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }
 
-  @Test func aColumnOfPersonsThatWasAddedToAKnownTableIsAskedFor() throws {
+  @Test func anAddedColumnOfPersonsInAKnownFormatRequiresASelection() throws {
     let file = try ScratchFile(Self.diary("Person", ["Anna", "Ben", "Anna", ""]))
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("data of 2 people") && refusal.contains("--where Person=2"), "\(refusal)")
@@ -116,7 +116,7 @@ import Testing
     #expect(try ScratchFile(Self.diary("Mood", ["good", "bad", "good"])).readings().readings.count == 3)
   }
 
-  @Test func bodiesOfTwoAccountsAreAskedFor() throws {
+  @Test func objectsOfTwoAccountsRequireASelection() throws {
     func body(_ users: [String]) -> String {
       "["
         + users.enumerated().map { index, user in
@@ -133,7 +133,7 @@ import Testing
     #expect(try ScratchFile(body(["a1", "a1"])).readings().readings.count == 2)
   }
 
-  @Test func aMemberThatNamesPersonsIsAskedForInEveryFormatOfObjects() throws {
+  @Test func aMemberThatNamesPersonsRequiresASelection() throws {
     func entries(_ member: String, _ people: [String]) -> String {
       "["
         + people.enumerated().map { index, person in
@@ -150,7 +150,7 @@ import Testing
     #expect(try ScratchFile(entries("app", ["x", "y"])).readings().readings.count == 2)
   }
 
-  @Test func bodiesOfSeveralPeopleAreRefused() throws {
+  @Test func sourcesOfSeveralPeopleAreRefused() throws {
     func dexcom(_ users: [String]) -> String {
       users.enumerated().map { index, user in
         #"{"recordType":"egv","userId":"\#(user)","records":[{"recordId":"\#(index)","systemTime":"2026-05-0\#(index + 1)T07:00:00Z","displayTime":"2026-05-0\#(index + 1)T07:00:00Z","value":\#(110 + index),"unit":"mg/dL"}]}"#
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func anIdThatIsANumberIsNoPlaceInTheOrder() throws {
+  @Test func aNumericIdIsNotAPositionInTheOrder() throws {
     func body(_ patient: String, _ day: Int) -> String {
       let measurement =
         #"{"FactoryTimestamp":"5/\#(day)/2026 7:00:00 AM","Timestamp":"5/\#(day)/2026 9:00:00 AM","ValueInMgPerDl":\#(100 + day)}"#
@@ -183,11 +183,11 @@ import Testing
       try file.readings { $0.rows = [RowFilter(column: "patientId", value: value)] }.readings
         .compactMap(\.measurement.quantity?.number)
     }
-    // The id 1 is the second person's; the number 2 is no id.
+    // The id 1 is that of the second person. The number 2 is not an id.
     #expect(try values("1") == [102] && values("7") == [101] && values("2") == [102])
   }
 
-  @Test func namedColumnsOfATableOfSeveralPersonsNeedAPersonToo() throws {
+  @Test func namedColumnsOfSeveralPersonsAlsoRequireASelection() throws {
     let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
     let map = ["time": "at", "value": "n"]
     #expect(try file.refusal { $0.columns = map }?.contains("distinguishes persons") == true)
@@ -196,12 +196,12 @@ import Testing
       $0.rows = [RowFilter(column: "userID", value: "B2")]
     }
     #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
-    // Of one person the column may distinguish devices.
+    // In the rows of one person, this column may distinguish devices.
     let devices = try file.readings { $0.columns = map.merging(["device": "userID"]) { $1 } }
     #expect(devices.readings.count == 2)
   }
 
-  @Test func personsOfObjectsAreReportedApartToo() throws {
+  @Test func personsAreAlsoDistinguishedInObjects() throws {
     let text = """
       [{"user":{"id":1},"time":"2026-05-01T07:00:00Z","glucose":101,"unit":"mg/dL"},
        {"user":{"id":2},"time":"2026-05-01T07:00:00Z","glucose":201,"unit":"mg/dL"}]
@@ -216,7 +216,7 @@ import Testing
     #expect(byTime.readings.count == 1)
   }
 
-  @Test func anyColumnPicksRows() throws {
+  @Test func rowsCanBeSelectedByAnyColumn() throws {
     let text =
       "time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 08:05,Measured,99\n2026-05-01 12:00,Measured,98\n"
     let picked = try ScratchFile(text).readings {
@@ -225,14 +225,14 @@ import Testing
     #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [99, 98])
   }
 
-  @Test func aHeaderAgainIsNoOtherPersonsRow() throws {
+  @Test func aRepeatedHeaderIsNoRowOfAnotherPerson() throws {
     let text = "userID,time,glucose\nA1,2026-05-01 07:00,101\nuserID,time,glucose\nA1,2026-05-01 12:00,104\n"
     let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
     #expect(picked.readings.count == 2 && picked.skipped.isEmpty && picked.rejections.isEmpty)
     #expect(try TextExport(text).readings.count == 2)
   }
 
-  @Test func behindAHeaderWithOtherColumnsNothingIsPicked() throws {
+  @Test func nothingIsSelectedAfterAHeaderWithOtherColumns() throws {
     let text = """
       time,id,glucose (mg/dL)
       2026-05-01 07:00,1,101
@@ -247,38 +247,38 @@ import Testing
     #expect(picked.skipped == ["row with another 'id'": 1])
   }
 
-  @Test func aRowWhosePersonMayBeCutIsNotRead() throws {
+  @Test func aRowWhosePersonMayBeTruncatedIsNotRead() throws {
     let text =
       "time,glucose,userID\n2026-05-01 07:00,101,A1\n2026-05-01 08:00,99,A12\n2026-05-01 12:00,104,A1"
     let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
     #expect(picked.readings.count == 1 && picked.isTruncated)
   }
 
-  @Test func aValueThatNoRowHasRefusesTheInput() throws {
+  @Test func aSelectedValueThatNoRowHasIsRefused() throws {
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
-    // Nothing to pick from is no mistake.
+    // An empty table is no error.
     let empty = try ScratchFile("userID,time,glucose (mg/dL)\n")
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
 
-  @Test func aColumnThatIsNotThereIsNamedAsMissing() throws {
+  @Test func aMissingColumnIsReported() throws {
     let refusal = try ScratchFile("userID,time,glucose\n\(Self.rows)").refusal {
       $0.rows = [RowFilter(column: "patient", value: "A1")]
     }
     #expect(refusal?.contains("no column has the name in --where") == true)
   }
 
-  @Test func linesWithoutColumnsHaveNoRowsToPick() throws {
+  @Test func linesWithoutAHeaderHaveNoRowsToSelect() throws {
     let text = "\"2016-05-14 07:31:00\",\"112.00\",\"Before Meal\",\"blood sample\",\"x\"\n"
     let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "Index", value: "1")] }
     #expect(refusal?.contains("--where picks rows of a table with a header") == true, "\(refusal ?? "read")")
   }
 
-  // MARK: Persons by what their rows do
+  // MARK: Columns that divide readings into series
 
-  /// Rows of two series five minutes apart, each with a word in one more column.
+  /// Rows of two series in intervals of five minutes, with a word in an additional column.
   private func table(_ word: (Int) -> String, rows: Int = 200, minutes: (Int) -> Int) -> String {
     (0..<rows).reduce(into: "time,glucose (mg/dL),column\n") { text, row in
       let time = DeviceTime(seconds: 1_777_600_000 + Int64(minutes(row)) * 60).text
@@ -286,12 +286,12 @@ import Testing
     }
   }
 
-  @Test func aColumnThatDividesReadingsIntoSeriesAtTheSameTimesIsAskedFor() throws {
+  @Test func aColumnThatDividesReadingsIntoSimultaneousSeriesIsRefused() throws {
     let names = ["Rex", "Bella"]
     for text in [
       table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
       table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 }),
-      // One after the other.
+      // The rows of one series after those of the other.
       table({ names[$0 / 100] }, minutes: { $0 % 100 * 5 + $0 / 100 }),
     ] {
       let file = try ScratchFile(text)
@@ -304,7 +304,7 @@ import Testing
     }
   }
 
-  @Test func aColumnThatSaysSomethingOfOneSeriesIsNoPersons() throws {
+  @Test func aColumnThatDescribesOneSeriesIsNoColumnOfPersons() throws {
     let words = ["good", "poor", "fair"]
     for text in [
       table({ words[$0 * 7 % 5 % 3] }, minutes: { $0 * 5 }),
@@ -312,14 +312,14 @@ import Testing
       table({ _ in "good" }, minutes: { $0 * 5 }), table({ "\($0) ok" }, minutes: { $0 * 5 }),
       // Finger sticks at meals.
       table({ words[$0 % 3] }, minutes: { $0 * 290 + $0 % 7 }),
-      // Not in each row.
+      // Not in every row.
       table({ $0 == 120 ? "" : words[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
     ] {
       #expect(try ScratchFile(text).readings().readings.count == 200)
     }
   }
 
-  @Test func aPersonsNameIsNotShown() throws {
+  @Test func theNameOfAPersonIsNotShown() throws {
     let text = "Patient,time,glucose\nJane Doe,2026-05-01 07:00,101\nJohn Doe,2026-05-01 07:00,201\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("--where 'Patient=1 of 2'") && !refusal.contains("Doe"), "\(refusal)")
@@ -333,7 +333,7 @@ import Testing
     }.readings.compactMap(\.measurement.quantity?.number)
   }
 
-  @Test func aPersonIsPickedByTheNumberOfTheValueInTheOrderOfTheRows() throws {
+  @Test func aPersonIsSelectedByTheNumberOfTheirFirstRow() throws {
     let rows = [("b", 101), ("a", 201), ("b", 103), ("", 301), ("c", 401), ("a", 205)]
     let text = rows.enumerated().reduce("MRN,time,glucose (mg/dL)\n") { text, row in
       text + "\(row.element.0),2026-05-01 0\(row.offset):30,\(row.element.1)\n"
@@ -343,14 +343,15 @@ import Testing
     #expect(try numbers(text, where: ("MRN", "3 of 3")) == [401])
     let missing = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: "4 of 4")] }
     #expect(missing?.contains("no row has the value of --where in 'MRN'") == true)
-    // What is no number of a value is the value itself.
+    // An invalid number of a value is read as the value itself.
     for value in ["0 of 3", "4 of 3", "1 of", "one of 3", "1  of 3"] {
       #expect(try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: value)] } != nil)
     }
   }
 
-  /// The message counts the rows with a time that the other columns leave; so does the import.
-  @Test func theNumberIsThatOfTheMessage() throws {
+  /// The message numbers only the persons in rows with a time that the other selections leave. The import
+  /// does the same.
+  @Test func theNumberIsTheOneInTheMessage() throws {
     let text =
       "kind,MRN,time,glucose (mg/dL)\nx,q,2026-05-01 07:00,99\ny,z,no time,98\ny,b,2026-05-01 07:30,101\n"
       + "y,a,2026-05-01 08:00,201\ny,b,2026-05-01 08:30,103\n"
@@ -361,7 +362,7 @@ import Testing
     #expect(try numbers(text, where: ("MRN", "2 of 2"), ("kind", "y")) == [201])
   }
 
-  @Test func valuesThatAreNumbersThemselvesArePickedWithoutDoubt() throws {
+  @Test func numericValuesAreSelectedUnambiguously() throws {
     let text = (0..<8).reduce("sid,time,glucose (mg/dL)\n") { text, row in
       text + "\(1 - row % 2),2026-05-01 0\(row):00,\(100 + row % 2 * 100 + row)\n"
     }

@@ -6,11 +6,11 @@ import Foundation
 import Logbook
 import Testing
 
-/// Inputs whose values or times as a whole can be no readings of glucose: nothing of them is read.
+/// Tests inputs whose values or times as a whole cannot be glucose. Nothing is read from them.
 @Suite struct GenericPlausibilityTests {
   private static let start = DeviceTime(text: "2026-03-01T07:02:00")?.seconds ?? 0
 
-  /// A table of values so many minutes apart.
+  /// A table of values with an interval of this many minutes.
   private func table(
     _ values: [String], minutes: Int = 5, header: String = "time,glucose", from start: Int64 = Self.start
   ) -> String {
@@ -27,7 +27,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func moreThanHalfOfTheValuesImplausibleRefusesTheInput() throws {
+  @Test func anInputWithMostlyImplausibleValuesIsRefused() throws {
     let mostlySmall = varied(40) + (0..<60).map { String(11 + $0 % 8) }
     let text = table(mostlySmall, header: "time,glucose (mg/dL)")
     let message = try #require(try refusal(text))
@@ -37,14 +37,14 @@ import Testing
     #expect(try ScratchFile(table(half, header: "time,glucose (mg/dL)")).readings().readings.count == 100)
   }
 
-  @Test func implausibleMillimolesRefuseTheInput() throws {
+  @Test func anInputWithImplausibleMillimolesIsRefused() throws {
     let made = (0..<60).map { "0.\(100 + $0 * 7)" }
     let message = try refusal(table(made, header: "time,glucose (mmol/L)"))
     #expect(message?.contains("mmol/L") == true, "\(message ?? "read")")
     #expect(try refusal(table(made)) != nil)
   }
 
-  @Test func rowsInUnitsOfTheirOwnAreJudgedByThem() throws {
+  @Test func rowsWithTheirOwnUnitsAreCheckedInTheseUnits() throws {
     let rows = (0..<20).map { "\($0 % 2 == 0 ? "5.\($0 % 10),mmol/L" : "1\($0 % 9 + 1)0,mg/dL")" }
     let text = table(rows, header: "time,glucose,unit")
     #expect(try ScratchFile(text).readings().readings.count == 20)
@@ -56,7 +56,7 @@ import Testing
     #expect(result.readings.count == 5 && result.rejections.count == 20)
   }
 
-  @Test func oneValueAgainAndAgainRefusesTheInput() throws {
+  @Test func anInputWithOneRepeatedValueIsRefused() throws {
     let message = try refusal(table(Array(repeating: "180", count: 24), header: "time,glucose (mg/dL)"))
     #expect(message?.contains("the same value 24 times") == true, "\(message ?? "read")")
     let few = table(Array(repeating: "180", count: 23), header: "time,glucose (mg/dL)")
@@ -68,7 +68,7 @@ import Testing
   // MARK: Times
 
   @Test(arguments: [(60, 12, "hour"), (1440, 7, "day"), (7 * 1440, 7, "week")])
-  func oneValueForEachHourOrDayRefusesTheInput(_ minutes: Int, _ count: Int, _ name: String) throws {
+  func anInputWithOneValueForEachHourOrDayIsRefused(_ minutes: Int, _ count: Int, _ name: String) throws {
     let header = "time,glucose (mg/dL)"
     let message = try refusal(table(varied(count), minutes: minutes, header: header))
     #expect(message?.contains("one value for each \(name)") == true, "\(message ?? "read")")
@@ -78,7 +78,7 @@ import Testing
     #expect(try refusal(newestFirst) != nil)
   }
 
-  @Test func fullHoursOfADiaryAreNoGrid() throws {
+  @Test func fullHoursInADiaryAreAccepted() throws {
     let hours = [7, 12, 18, 22]
     let rows = (0..<40).map { row in
       let seconds = Self.start + Int64(row / 4 * 86_400 + (hours[row % 4] - 7) * 3600 - 120)
@@ -88,7 +88,7 @@ import Testing
       try ScratchFile("time,glucose (mg/dL)\n" + rows.joined()).readings().readings.count == 40)
   }
 
-  @Test func aValueOffTheGridMakesAllOfThemReadings() throws {
+  @Test func oneIrregularTimeMakesAllValuesReadings() throws {
     let off = table(["101"], header: "", from: Self.start + 90).dropFirst()
     let text = table(varied(30), minutes: 60, header: "time,glucose (mg/dL)") + off
     #expect(try ScratchFile(text).readings().readings.count == 31)
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: --force
 
-  @Test func whatIsRefusedCanBeForced() throws {
+  @Test func refusedInputsCanBeForced() throws {
     let equal = try ScratchFile(
       table(Array(repeating: "180", count: 30), minutes: 60, header: "time,glucose (mg/dL)"))
     #expect(try equal.readings { $0.force = true }.readings.count == 30)
@@ -107,7 +107,7 @@ import Testing
     (["12.1"], .milligramsPerDecilitre, .millimolesPerLitre),
     (["40", "51", "48", "37"], .millimolesPerLitre, .milligramsPerDecilitre),
   ])
-  func aUnitThatTheValuesExcludeIsRefusedThoughItIsGiven(
+  func aGivenUnitThatTheValuesExcludeIsRefused(
     _ values: [String], _ given: GlucoseUnit, _ other: GlucoseUnit
   ) throws {
     let file = try ScratchFile(table(values, minutes: 300))
@@ -132,16 +132,16 @@ import Testing
     #expect(message.contains("--map 'time=time,ketone=Sensor glucose (mmol/L)'"), "\(message)")
     let map = ["time": "time", "ketone": "Sensor glucose (mmol/L)"]
     #expect(try file.readings { $0.columns = map }.readings.allSatisfy { $0.kind == .ketone })
-    // The cadence shows a sensor, too.
+    // The intervals also show a sensor.
     #expect(try refusal(table(Self.low)) != nil)
     let normal = (0..<30).map { "\($0 < 14 ? 2 : 5).\($0 % 9)" }
     #expect(try ScratchFile(table(normal)).readings().readings.count == 30)
-    // Finger sticks of an hour of need may all be low.
+    // All finger sticks during hypoglycaemia may be low.
     #expect(try ScratchFile(table(["1.9", "2.2", "2.4"], minutes: 600)).readings().readings.count == 3)
   }
 
   @Test(arguments: ["strip mmol/L", "mmol/L", "value mmol/L", "Meter mmol/L"])
-  func lowValuesUnderANameWithoutGlucoseAreAskedFor(_ name: String) throws {
+  func lowValuesWithoutTheWordGlucoseRequireAMap(_ name: String) throws {
     let low = ["0.6", "1.2", "0.9", "1.4", "2.2", "0.8"]
     let file = try ScratchFile(table(low, minutes: 1441, header: "time,\(name)"))
     let message = try #require(try file.refusal())
@@ -153,14 +153,14 @@ import Testing
     #expect(try normal.readings().readings.count == 6)
   }
 
-  @Test func aKetoneSensorThatSaysSoIsReadAsKetones() throws {
+  @Test func aColumnNamedForAKetoneSensorIsReadAsKetones() throws {
     let rows = Self.low.enumerated().map { row, value in
       "\(row + 1),2026-03-01 10:\(row < 10 ? "0" : "")\(row):00,\(value)\n"
     }
     let header = "No.,Time,Sensor reading(mmol/L)\n"
     let readings = try ScratchFile(header + rows.joined()).readings().readings
     #expect(readings.count == 30 && readings.allSatisfy { $0.kind == .ketone })
-    // The name alone is one sign only.
+    // The name is only one sign.
     let high = rows.map { $0.replacing(",1.", with: ",6.") }.joined()
     let message = try #require(try refusal(header + high))
     #expect(message.contains("ketone=") && message.contains("value="), "\(message)")

@@ -6,41 +6,41 @@ import Foundation
 import Logbook
 import Testing
 
-/// Which columns are times of measurement, and columns of times that mix two things.
+/// Tests which columns are times of measurement, and columns of times that mix two forms.
 @Suite struct GenericTimeColumnTests {
   private func times(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> [String] {
     try ScratchFile(text).readings(change).readings.map(\.deviceTime.text)
   }
 
-  // MARK: Stamps of databases
+  // MARK: Times of databases
 
   @Test(arguments: ["createdAt", "created_at", "updatedAt", "inserted", "synced_at", "Modified"])
-  func theTimeAtWhichARowWasMadeIsNotThatOfItsReading(_ name: String) throws {
+  func theTimeOfARowsCreationIsNotTheTimeOfItsReading(_ name: String) throws {
     let rows = "2026-05-04T22:10:00,2026-05-01T07:00:00,101\n"
     #expect(try times("\(name),time,glucose\n\(rows)") == ["2026-05-01T07:00:00"])
     let parts = "date,clock,\(name),glucose\n2026-05-01,07:00,2026-05-04T22:10:00,101\n"
     #expect(try times(parts) == ["2026-05-01T07:00:00"])
-    // A day is no time, and the stamp is none of the reading.
+    // A day is not a time, and the time of the database is not the time of the reading.
     let days = "date,\(name),glucose\n2026-05-01,2026-05-04T22:10:00,101\n2026-05-02,2026-05-04T22:11:00,99\n"
     let refusal = try #require(try ScratchFile(days).refusal())
     #expect(!refusal.contains("time=\(name)"), "\(refusal)")
   }
 
-  @Test func aHintNeverOffersAStampBeforeATimeOfMeasurement() throws {
+  @Test func aHintPrefersTheTimeOfMeasurementToADatabaseTime() throws {
     let text =
       "createdAt,start time,end time,glucose\n2026-05-04 22:10,2026-05-01 07:00,2026-05-01 07:05,101\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("'time=start time,") && !refusal.contains("time=createdAt"), "\(refusal)")
   }
 
-  @Test func aStampAloneIsTheTime() throws {
+  @Test func aSingleDatabaseTimeIsTheTime() throws {
     #expect(try times("created_at,glucose\n2026-05-01T07:00:00,101\n") == ["2026-05-01T07:00:00"])
   }
 
   // MARK: Offsets
 
   @Test(arguments: ["tzOffset", "timezone", "UTC offset", "timezoneOffset"])
-  func aColumnOfOffsetsPlacesTheTimes(_ name: String) throws {
+  func aColumnOfOffsetsDeterminesTheOffsets(_ name: String) throws {
     let text = "time,glucose,\(name)\n2026-05-01T07:00:00,101,+09:00\n2026-05-01T19:00:00,99,-05:00\n"
     let readings = try ScratchFile(text).readings().readings
     #expect(readings.map(\.placement.utcOffset) == [32_400, -18_000])
@@ -48,24 +48,24 @@ import Testing
     #expect(readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-05-01T19:00:00"])
   }
 
-  @Test func anInstantIsShownByItsOffset() throws {
+  @Test func anInstantIsShownWithItsOffset() throws {
     let text = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,+02:00\n2026-05-01T19:00:00Z,99,Z\n"
     #expect(try times(text) == ["2026-05-01T09:00:00", "2026-05-01T19:00:00"])
     #expect(try times("time,glucose,tzOffset\n1774746000,101,+02:00\n") == ["2026-03-29T03:00:00"])
   }
 
-  @Test func numbersOfOffsetsAreAskedFor() throws {
+  @Test func numericOffsetsRequireAMap() throws {
     let file = try ScratchFile(
       "time,glucose,tzOffset\n2026-05-01T07:00:00,101,120\n2026-05-01T19:00:00,99,120\n")
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'tzOffset'") && refusal.contains("offset=tzOffset"), "\(refusal)")
     let east = ["time": "time", "value": "glucose", "offset": "tzOffset"]
     #expect(try file.readings { $0.columns = east }.readings.map(\.placement.utcOffset) == [7200, 7200])
-    // Who names the columns without it has decided.
+    // A person who names the columns without the offset has decided.
     let without = ["time": "time", "value": "glucose"]
     #expect(
       try file.readings { $0.columns = without }.readings.allSatisfy { $0.placement.source == .zone })
-    // What states its instant needs none.
+    // An instant needs no offset.
     let absolute = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,120\n2026-05-01T19:00:00Z,99,120\n"
     #expect(try ScratchFile(absolute).readings().readings.count == 2)
   }
@@ -78,12 +78,12 @@ import Testing
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  // MARK: Two things in one column
+  // MARK: Two forms in one column
 
   @Test(arguments: [
     "time (UTC)", "Timestamp UTC", "UTC time", "DateTimeUTC", "time_gmt", "utcTime", "datetime_utc",
   ])
-  func aColumnNamedForUTCHoldsTimesOfUTC(_ name: String) throws {
+  func aColumnNamedUTCContainsTimesInUTC(_ name: String) throws {
     let rows = "2026-05-01T07:00:00,101\n2026-05-01 19:00,99\n"
     let found = try ScratchFile("\(name),glucose mg/dL\n\(rows)").readings {
       $0.zone = try LogbookZone(name: "Asia/Tokyo")
@@ -97,21 +97,21 @@ import Testing
   }
 
   @Test(arguments: ["time", "local time, not UTC"])
-  func anyOtherNameLeavesTheTimesToTheZone(_ name: String) throws {
+  func timesUnderAnyOtherNameAreInTheZone(_ name: String) throws {
     let text = "\"\(name)\",glucose mg/dL\n2026-05-01T07:00:00,101\n2026-05-01T19:00:00,99\n"
     let found = try ScratchFile(text).readings { $0.zone = try LogbookZone(name: "Asia/Tokyo") }
     #expect(found.readings.map(\.placement.utcOffset) == [32_400, 32_400])
   }
 
   @Test(arguments: ["offset", "gmt", "tz", "zone", "minutes from utc"])
-  func numbersUnderOtherNamesOfOffsetsAreAskedFor(_ name: String) throws {
+  func numbersUnderOtherNamesForOffsetsRequireAZone(_ name: String) throws {
     for number in ["-5", "-300"] {
       let text =
         "time,glucose mg/dL,\(name)\n2026-05-01T07:00:00,101,\(number)\n2026-05-01T19:00:00,99,\(number)\n"
       let refusal = try #require(try ScratchFile(text).refusal(), "\(name) \(number)")
       #expect(refusal.contains("'\(name)'") && refusal.contains("--timezone"), "\(refusal)")
     }
-    // The offset of a calibration is no offset of a time.
+    // The offset of a calibration is not the offset of a time.
     let calibration = "time,glucose mg/dL,offset\n2026-05-01T07:00:00,101,0\n2026-05-01T19:00:00,99,17.3\n"
     #expect(try times(calibration).count == 2)
   }
@@ -138,7 +138,7 @@ import Testing
     #expect(try file.refusal { $0.columns = ["time": "time", "value": "glucose"] } != nil)
   }
 
-  /// Of a long table not all rows are looked at before the first one is read.
+  /// In a long table, not all rows are checked before the first one is read.
   @Test func aTimeWithAnOffsetAfterManyWithoutIsRejected() throws {
     let rows = (0..<20_400).map { row in
       let time = DeviceTime(seconds: 1_777_600_000 + Int64(row) * 300).text
@@ -152,9 +152,9 @@ import Testing
     days.map { day in "\(form(day)),10\(day % 10)\n" }.joined()
   }
 
-  @Test func formsOfDatesThatPartAt12AreRefused() throws {
+  @Test func dateFormsThatSeparateAt12AreRefused() throws {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
-    // A spreadsheet that puts the month first takes 05/03 of 2026 for 3 May, and leaves 13/03.
+    // A spreadsheet that expects the month first reads 05/03/2026 as 3 May, and does not convert 13/03/2026.
     let exchanged =
       Self.days({ "2026-\(two($0))-03 07:00" }, 1...12) + Self.days({ "\($0)/03/2026 07:00" }, 13...31)
     let refusal = try #require(try ScratchFile("time,glucose (mg/dL)\n" + exchanged).refusal())
@@ -163,49 +163,50 @@ import Testing
       Self.days({ "2026-\(two($0))-03,07:0\($0 % 9)" }, 1...12)
       + Self.days({ "\($0)/03/2026,07:0\($0 % 9)" }, 13...31)
     #expect(try ScratchFile("date,time,glucose (mg/dL)\n" + parts).refusal() != nil)
-    // Two forms, each with days of a whole month.
+    // Two forms, each with the days of a whole month.
     let whole =
       Self.days({ "2026-02-\(two($0)) 07:0\($0 % 9)" }, 1...28)
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 1...31)
     #expect(try ScratchFile("time,glucose (mg/dL)\n" + whole).readings().readings.count == 59)
   }
 
-  // MARK: Years of two digits
+  // MARK: Years with two digits
 
   private static func table(_ dates: String...) -> String {
     "time,glucose (mg/dL)\n" + dates.enumerated().map { "\($1) 0\($0 + 7):00,10\($0)\n" }.joined()
   }
 
-  /// Now is November 2026.
-  @Test func datesThatMayBeginWithTheYearAreAskedFor() throws {
+  /// The current date is in November 2026.
+  @Test func datesThatMayBeginWithTheYearRequireAnOrder() throws {
     let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
-    // Of any age: no one day of several years, which may be in the future.
+    // Dates of any age. It is unlikely that all values are from one day of several years, and such days may
+    // be in the future.
     for (first, days) in [("20/05", 21...24), ("26/05", 14...25), ("26-05", 29...31)] {
       let dates = days.map { "\(first)\(first.contains("/") ? "/" : "-")\($0) 07:00,101\n" }.joined()
       let file = try ScratchFile("time,glucose (mg/dL)\n" + dates)
       #expect(try file.refusal()?.contains("four digits") == true, "\(dates)")
     }
-    // The turn of a year has two.
+    // Dates around the turn of a year have two different first numbers.
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }
 
   @Test(arguments: [
-    // Of this year with the day first, whatever the number in front.
+    // Dates of the current year with the day first.
     table("25/10/26", "26/10/26"), table("26/10/25"),
-    // No date of the first year is there with the year in front: the 31st would be in 2031.
+    // With the year first, the second date would be in 2031, which is in the future.
     table("26/10/01", "31/10/01"),
-    // Three numbers in front are days, and four digits are a year.
+    // Three different first numbers are days. Four digits are a year.
     table("24/10/05", "25/10/05", "26/10/05"), table("26/10/2001", "26/11/2001"),
-    // A birthday, and a month of days.
+    // One day in two years, such as a birthday, and the days of a month.
     table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
-  func otherDatesHaveTheYearLast(_ text: String) throws {
+  func otherDatesEndWithTheYear(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 
-  // MARK: Zones beside the times
+  // MARK: Zones next to the times
 
   @Test(arguments: [
     "time (EST),glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
@@ -217,7 +218,7 @@ import Testing
     "time,utcoffset_seconds,glucose (mg/dL)\n2026-05-01T08:00:00,7200,101\n",
     "time,UTC offset (h),glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
   ])
-  func aZoneThatIsNotReadIsAskedFor(_ text: String) throws {
+  func anUnreadZoneRequiresTheOption(_ text: String) throws {
     let file = try ScratchFile(text)
     #expect(try file.refusal()?.contains("--timezone") == true, "\(text)")
     #expect(
@@ -239,7 +240,7 @@ import Testing
     "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,0,101\n",
     "Date-Time (local),glucose (mg/dL)\n2026-05-01T08:00:00,101\n",
   ])
-  func whatOnlyLooksLikeAZoneIsNone(_ text: String) throws {
+  func textThatLooksLikeAZoneIsIgnored(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 }
