@@ -20,7 +20,7 @@ struct AmountTests {
     return statistics.finish { _ in 0 }
   }
 
-  @Test func meansAreOverDaysThatHaveAny() {
+  @Test func meansAreTakenOverDaysWithAmounts() {
     let total = amounts([
       (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
       (.insulin, ["units": .number(20), "subtype": .text("long")], "2026-03-02T22:00"),
@@ -37,8 +37,8 @@ struct AmountTests {
     #expect(total.servings.total == 5)
   }
 
-  /// Rates without an end say nothing of the amount: the pauses between them must not make it 0.
-  @Test func aDayWithNothingBut0HasNone() {
+  /// The amount of rates without an end is unknown, so the pauses between them must not make it 0.
+  @Test func aDayWithOnlyZeroAmountsHasNoAmount() {
     let total = amounts([
       (.insulin, ["units": .number(4)], "2026-03-02T08:00"),
       (.insulin, ["rate": .number(0.8), "subtype": .text("basal")], "2026-03-02T09:00"),
@@ -53,7 +53,7 @@ struct AmountTests {
     #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
   }
 
-  @Test func theExtendedPartOfABolusCounts() {
+  @Test func theExtendedPartOfABolusIsIncluded() {
     let fields: [String: FieldValue] = [
       "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),
     ]
@@ -77,7 +77,7 @@ struct AmountTests {
   }
 
   @Test(arguments: [-1e300, -1, 1_000_001, 1e19, 1e300, .infinity, .nan])
-  func aNumberThatNoAmountIsCountsForNothing(_ number: Double) {
+  func anImpossibleAmountIsIgnored(_ number: Double) {
     let total = amounts([
       (.insulin, ["units": .number(number)], "2026-03-02T08:00"),
       (.insulin, ["extended": .number(number), "units": .number(3)], "2026-03-02T09:00"),
@@ -97,7 +97,7 @@ struct AmountTests {
       total.carbohydrates.total == 20 && total.carbohydrates.records == 1 && total.servings.records == 0)
   }
 
-  @Test func theLargestAmountCounts() {
+  @Test func theLargestPossibleAmountIsIncluded() {
     let total = amounts([
       (.insulin, ["units": .number(1_000_000)], "2026-03-02T08:00"),
       (.insulin, ["rate": .number(1_000_000), "minutes": .number(1_000_000)], "2026-03-02T09:00"),
@@ -106,7 +106,7 @@ struct AmountTests {
     #expect(GlucoseText(.milligramsPerDecilitre).plain(total.insulin.total) == "1667666666.67")
   }
 
-  @Test func amountsHaveTheirGroups() {
+  @Test func amountsAreInTheirGroups() {
     let result = amounts(
       [
         (.insulin, ["units": .number(4)], "2026-03-02T08:00"),

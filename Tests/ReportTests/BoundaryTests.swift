@@ -6,10 +6,10 @@ import Testing
 
 @testable import Report
 
-/// Limits, at every value that a device can show, and the texts that name them.
+/// Tests limits with every value that a device can show, and the texts for these limits.
 struct BoundaryTests {
-  /// The limits of a set as the consensus prints them: the first value that is not very low, the first of the target, the
-  /// first above it, and the first that is very high, in mg/dL and in tenths of mmol/L.
+  /// The limits of a set of targets, as printed in the consensus. In mg/dL and in tenths of mmol/L: the first
+  /// value that is not very low, the first in the target, the first above it, and the first very high.
   struct Limits: CustomTestStringConvertible, Sendable {
     let name: String
     let milligrams: [Int]
@@ -30,7 +30,7 @@ struct BoundaryTests {
 
   // MARK: - Ranges
 
-  @Test(arguments: limits) func everyValueOfADeviceIsInTheRangeOfTheConsensus(_ limits: Limits) throws {
+  @Test(arguments: limits) func everyPossibleValueIsInItsRangeOfTheConsensus(_ limits: Limits) throws {
     let targets = try #require(Targets.named.first { $0.name == limits.name })
     for value in 1...600 {
       let level = try #require(Reading.level(Double(value)))
@@ -42,7 +42,7 @@ struct BoundaryTests {
     }
   }
 
-  @Test func theTightRangeHasBothItsLimits() throws {
+  @Test func theTightRangeIncludesBothLimits() throws {
     for value in 1...600 {
       let level = try #require(Reading.level(Double(value)))
       #expect(Targets.isTight(level) == (70...140).contains(value), "\(value)")
@@ -54,7 +54,7 @@ struct BoundaryTests {
   }
 
   /// A device that shows LO below 70 has not measured 70.
-  @Test(arguments: [20.0, 40, 54, 70, 100]) func whatIsBeyondADeviceIsInAnOuterRangeOfEverySet(
+  @Test(arguments: [20.0, 40, 54, 70, 100]) func lowAndHighAreInTheOuterRangesOfAllTargets(
     _ limit: Double
   ) throws {
     for unit in [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre] {
@@ -68,14 +68,14 @@ struct BoundaryTests {
     }
   }
 
-  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func whatNoStatisticsCanUseIsNoLevel(
+  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func anImpossibleNumberIsNoLevel(
     _ number: Double
   ) {
     #expect(Reading.level(number) == nil && Reading.level(number, .millimolesPerLitre) == nil)
     #expect(Reading.level(10_000) != nil)
   }
 
-  @Test func withoutAThresholdThoseOfCommonDevicesCount() throws {
+  @Test func withoutAThresholdThatOfCommonDevicesIsUsed() throws {
     func level(_ measurement: Measurement, _ kind: ReadingKind) throws -> Double {
       try #require(GlucoseLevel(measurement, of: kind)).milligrams
     }
@@ -83,14 +83,14 @@ struct BoundaryTests {
     #expect(try level(.high(above: nil, .milligramsPerDecilitre), .cbg) == 400)
     #expect(try level(.low(below: nil, .milligramsPerDecilitre), .smbg) == 20)
     #expect(try level(.high(above: nil, .milligramsPerDecilitre), .smbg) == 600)
-    // In the other unit they are the same glucose, as a device with tenths would show it.
+    // In the other unit they mean the same glucose, as shown by a device with tenths.
     #expect(try abs(level(.low(below: nil, .millimolesPerLitre), .cbg) - 40) < 1)
     #expect(try abs(level(.high(above: nil, .millimolesPerLitre), .smbg) - 600) < 1)
   }
 
   // MARK: - Goals
 
-  /// The goals of 25 days of a sensor with samples so often in each range, lowest first.
+  /// The goals for 25 days of a sensor with this number of samples in each range, lowest range first.
   private func goals(_ counts: [Int], _ targets: Targets = .standard) -> [StatsGoal] {
     let values = zip([50, 60, 100, 200, 300], counts).flatMap { Array(repeating: $0, count: $1) }
     let readings = values.enumerated().map {
@@ -99,18 +99,18 @@ struct BoundaryTests {
     return StatsGoal.all(of: figures(readings, targets: targets).total.sensor, targets)
   }
 
-  @Test func aGoalIsNotMetByItsLimit() {
+  @Test func aGoalIsNotReachedAtItsLimit() {
     // 1, 3, 70, 21 and 5 percent of 2400 samples.
     let goals = goals([24, 72, 1680, 504, 120])
     #expect(goals.map(\.range) == ["target", "low", "very_low", "high", "very_high"])
     #expect(goals.map(\.percent) == [70, 4, 1, 26, 5] && goals.allSatisfy { !$0.isMet })
   }
 
-  @Test func aGoalIsMetByOneSampleMoreOrLess() {
+  @Test func aGoalIsReachedOneSampleFromItsLimit() {
     let goals = goals([23, 72, 1681, 505, 119])
     #expect(goals.map(\.isMet) == [true, true, true, false, true])
     #expect(self.goals([23, 72, 1706, 480, 119]).map(\.isMet) == [true, true, true, true, true])
-    // 600 samples are 25 percent, which the sum of 481/2400 and 119/2400 misses in binary.
+    // 600 samples are 25 percent. The sum of 481/2400 and 119/2400 in binary is slightly different.
     #expect(self.goals([23, 72, 1705, 481, 119]).map(\.isMet) == [true, true, true, false, true])
   }
 
@@ -121,7 +121,7 @@ struct BoundaryTests {
     #expect(self.goals([0, 24, 1200, 936, 240], .older).allSatisfy { !$0.isMet || $0.range == "high" })
   }
 
-  @Test func ownTargetsHaveNoGoalsAndFewDataNone() throws {
+  @Test func thereAreNoGoalsForOwnTargetsOrLittleData() throws {
     let own = try #require(Targets(from: 70, to: 180, .milligramsPerDecilitre))
     #expect(goals([24, 72, 1680, 504, 120], own).isEmpty)
     #expect(goals([0, 0, 13 * 96, 0, 0]).isEmpty && !goals([0, 0, 14 * 96, 0, 0]).isEmpty)
@@ -129,7 +129,7 @@ struct BoundaryTests {
 
   // MARK: - Texts
 
-  @Test func theRangesAreThoseThatTheConsensusPrints() {
+  @Test func theRangesHaveTheTextOfTheConsensus() {
     let (milligrams, millimoles) = (GlucoseText(.milligramsPerDecilitre), GlucoseText(.millimolesPerLitre))
     #expect(milligrams.ranges(.standard) == ["<54", "54–69", "70–180", "181–250", ">250"])
     #expect(millimoles.ranges(.standard) == ["<3.0", "3.0–3.8", "3.9–10.0", "10.1–13.9", ">13.9"])
@@ -141,7 +141,7 @@ struct BoundaryTests {
 
   private func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  @Test(arguments: UInt64(1)...5) func aNumberHasItsDecimals(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aNumberIsShownWithItsDecimals(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let glucose = GlucoseText(.milligramsPerDecilitre)
     for _ in 0..<200 {
@@ -168,7 +168,7 @@ struct BoundaryTests {
     #expect(glucose.decimal(number, 1) == tenths)
   }
 
-  /// What is shown of a value in its own unit is what the device showed.
+  /// A value in its own unit is shown as the device showed it.
   @Test func aValueIsShownAsItsDeviceShowedIt() throws {
     for tenth in 6...333 {
       let level = try #require(Reading.level(Double(tenth) / 10, .millimolesPerLitre))
@@ -182,7 +182,7 @@ struct BoundaryTests {
 
   // MARK: - Languages
 
-  @Test func everyReasonHasItsOwnWordsInEveryLanguage() {
+  @Test func everyReasonHasADifferentTextInEveryLanguage() {
     let shortages: [Shortage] = [
       .noReadings, .fewReadings(3, of: 30), .shortTime(minutes: 754), .fewDays(9, of: 14, percent: 61.9),
       .littleTime(percent: 69.99), .longPeriod(days: 120), .meanOutsideFit, .notSeparate,
@@ -192,7 +192,7 @@ struct BoundaryTests {
       #expect(Set(sentences).count == shortages.count && !sentences.contains { $0.contains("{") })
       #expect(sentences[1].contains("3") && sentences[1].contains("30"))
       #expect(sentences[2].contains("12") && sentences[2].contains("34"))
-      // What falls short of 62 or of 70 percent never reads as if it had reached it.
+      // A number below 62 or 70 percent is never rounded up to this limit.
       #expect(sentences[3].contains("61") && !sentences[3].contains("62"))
       #expect(sentences[4].contains("69") && sentences[4].contains("70"))
       #expect(sentences[5].contains("120") && sentences[5].contains("90"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// The pictures of a page.
+/// Tests the pictures on a page.
 struct ChartTests {
   private let glucose = GlucoseText(.milligramsPerDecilitre)
   private let scale = GlucoseScale(highest: 300, .milligramsPerDecilitre)
@@ -17,12 +17,12 @@ struct ChartTests {
     ).description
   }
 
-  /// The outlines of a class.
+  /// The outlines with this class.
   private func outlines(_ name: String, _ svg: String) -> [String] {
     svg.matches(of: /<path class="([a-z]+)" d="([^"]+)"/).filter { $0.1 == name }.map { String($0.2) }
   }
 
-  @Test func aValueHasItsPlace() {
+  @Test func aValueIsDrawnAtItsPosition() {
     let area = ChartArea(height: 260, scale: scale)
     #expect(area.y(300) == 8 && area.y(40) == 268 && area.y(170) == 138)
     #expect(area.y(500) == 8 && area.y(10) == 268)
@@ -36,7 +36,7 @@ struct ChartTests {
     #expect(SVG.outline([]) == "" && SVG.path("curve", "") == "")
   }
 
-  @Test func pointsAtOnePlaceAreThinnedToWhatIsSeen() {
+  @Test func pointsWithOneXAreReducedToTheVisibleOnes() {
     let points = [(x: 1, y: 5), (1, 9), (1, 1), (1, 4), (1, 6), (2, 3), (2, 4)]
     let kept = SVG.thinned(points)
     #expect(kept.map { [$0.x, $0.y] } == [[1, 5], [1, 1], [1, 9], [1, 6], [2, 3], [2, 4]])
@@ -49,7 +49,7 @@ struct ChartTests {
     #expect(outlines("curve", try picture(.empty)).isEmpty)
   }
 
-  @Test func whatIsBeyondTheTargetHasItsArea() throws {
+  @Test func valuesOutsideTheTargetAreFilledAreas() throws {
     let svg = try picture(.eventful)
     #expect(outlines("above", svg).count == 3 && outlines("below", svg).count == 4)
     #expect(outlines("above", svg).allSatisfy { $0.hasSuffix("Z") })
@@ -65,17 +65,17 @@ struct ChartTests {
     #expect(
       svg.ranges(of: "<circle class=\"stick\"").count == 2
         && svg.ranges(of: "<circle class=\"scan\"").count == 1)
-    // The second dose is too near to the first for its number.
+    // The number of the second dose is left out, because the first dose is too near.
     #expect(svg.contains(">4.5</text>") && !svg.contains(">20</text>") && svg.contains(">45</text>"))
     #expect(try !picture(.oneReading).contains("class=\"insulin\""))
   }
 
-  @Test func everyNumberIsAWholeOne() throws {
+  @Test func allCoordinatesAreWholeNumbers() throws {
     let outline = try #require(outlines("curve", try picture(.eventful)).first)
     #expect(outline.firstMatch(of: /[^0-9MLh ]/) == nil)
   }
 
-  @Test func thePercentilesOfTheProfileAreItsCurves() throws {
+  @Test func theCurvesShowThePercentilesOfTheProfile() throws {
     let profile = try #require(figures(ArithmeticSeries.readings(), hasProfile: true).profile)
     let svg = ProfileChart(profile: profile, targets: .standard, glucose: glucose).picture(
       "a", title: "T", description: "D"
@@ -86,7 +86,7 @@ struct ChartTests {
     let values = try profile.points.map { try #require($0.percentiles) }
     #expect(outlines("tails", svg).count == 1 && outlines("half", svg).count == 1)
     #expect(Array(places.prefix(2)) == [44, area.y(values[0][2])])
-    // It closes over midnight.
+    // The curve is closed over midnight.
     #expect(Array(places.suffix(2)) == [710, area.y(values[0][2])] && places.count == 2 * 97)
     #expect(places[48 * 2 + 1] == area.y(values[48][2]))
     let tails = try #require(outlines("tails", svg).first)
@@ -94,7 +94,7 @@ struct ChartTests {
       tails.hasPrefix("M44 \(area.y(values[0][4]))L") && tails.hasSuffix(" 44 \(area.y(values[0][0]))Z"))
   }
 
-  @Test func aGapOfTheProfileIsAGapOfItsCurves() throws {
+  @Test func aGapInTheProfileIsAGapInItsCurves() throws {
     let readings = ArithmeticSeries.readings { !(96..<144).contains($0 % 288) }
     let profile = try #require(figures(readings, hasProfile: true).profile)
     let svg = ProfileChart(profile: profile, targets: .standard, glucose: glucose).picture(
@@ -111,7 +111,7 @@ struct ChartTests {
     #expect(RangeChart.apart(middles) == places)
   }
 
-  @Test func eachRangeHasItsPartOfTheBar() {
+  @Test func eachRangeHasItsShareOfTheBar() {
     let parts: [(name: String, percent: Double, text: String)?] = [
       ("a", 0, "0"), ("b", 25, "25"), ("c", 50, "50"), ("d", 25, "25"), nil,
     ]
@@ -121,7 +121,7 @@ struct ChartTests {
     #expect(svg.contains(">0 % a</text>") && !svg.contains("b4"))
   }
 
-  @Test func threeHoursNeedReadingsForTheirMedianAndQuartiles() throws {
+  @Test func aBlockOfThreeHoursNeedsReadingsForMedianAndQuartiles() throws {
     let midnight = SampleDay.midnight
     var day = SampleDay.empty
     day.readings =

@@ -5,13 +5,14 @@ import Testing
 
 @testable import Report
 
-/// Days on which the clocks change, in zones that do so in different ways, against clocks that are watched every five minutes.
+/// Tests days with clock changes in different zones. The expected result comes from reading the clock every
+/// five minutes.
 struct ClockChangeTests {
-  /// A day on which the clocks change.
+  /// A day with a clock change.
   struct Change: CustomTestStringConvertible, Sendable {
     let zone: String
     let date: String
-    /// How long the day is.
+    /// The length of the day.
     let minutes: Int
 
     var testDescription: String { "\(zone) \(date)" }
@@ -22,19 +23,19 @@ struct ClockChangeTests {
     Change(zone: "Europe/Berlin", date: "2026-10-25", minutes: 25 * 60),
     Change(zone: "America/New_York", date: "2026-03-08", minutes: 23 * 60),
     Change(zone: "America/New_York", date: "2026-11-01", minutes: 25 * 60),
-    // By half an hour.
+    // A change of half an hour.
     Change(zone: "Australia/Lord_Howe", date: "2025-10-05", minutes: 23 * 60 + 30),
     Change(zone: "Australia/Lord_Howe", date: "2026-04-05", minutes: 24 * 60 + 30),
-    // At midnight, so that a day begins at one o'clock, and a day has two hours before its midnight.
+    // A change at midnight: one day begins at one o'clock, and one day has two hours before its midnight.
     Change(zone: "America/Sao_Paulo", date: "2018-11-04", minutes: 23 * 60),
     Change(zone: "America/Sao_Paulo", date: "2018-02-17", minutes: 25 * 60),
-    // Hours that begin at a quarter.
+    // Hours that begin at a quarter of an hour in UTC.
     Change(zone: "Asia/Kathmandu", date: "2026-03-29", minutes: 24 * 60),
   ]
 
   private static let step: Int64 = 300
 
-  /// The instants of three days around a change, and what a clock of the zone shows then.
+  /// The instants of three days around a change, and the time that a clock shows at each of them.
   private static func watch(
     _ change: Change
   ) throws -> (period: Period, shown: [(instant: Int64, time: DeviceTime)]) {
@@ -51,7 +52,7 @@ struct ClockChangeTests {
   }
 
   @Test(arguments: changes, [Grouping.day, .hour, .weekday])
-  func everyGroupHasTheTimeThatAClockShows(_ change: Change, _ grouping: Grouping) throws {
+  func everyGroupHasTheDurationThatAClockShows(_ change: Change, _ grouping: Grouping) throws {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     let possible = PossibleTime(period, by: grouping) { zone.place($0).utcOffset }
@@ -68,7 +69,7 @@ struct ClockChangeTests {
     }
   }
 
-  @Test(arguments: changes) func theDaysOfACurveBeginAndEndWhereAClockShowsIt(_ change: Change) throws {
+  @Test(arguments: changes) func theDaysOfACurveBeginAndEndWithTheClock(_ change: Change) throws {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     let days = DayTally(period) { zone.place($0).utcOffset }.finish()
@@ -77,7 +78,7 @@ struct ClockChangeTests {
       let own = shown.filter { Grouping.day(of: $0.time) == day.day }.map(\.instant)
       let (first, last) = (try #require(own.first), try #require(own.last))
       #expect(day.period == Period(start: first, end: last + Self.step))
-      // Each hour that the clock shows once, and midnight behind them.
+      // Each hour that the clock shows once, and the midnight at the end.
       let hours = Set(
         shown.filter { Grouping.day(of: $0.time) == day.day }.compactMap { Grouping.hour.key(of: $0.time) })
       #expect(day.hours.map(\.hour) == hours.sorted() + [24])
@@ -87,8 +88,8 @@ struct ClockChangeTests {
     #expect(days[1].date == change.date && days[1].period.minutes == change.minutes)
   }
 
-  /// A sensor that never pauses measures all of such a day, and nothing of it twice.
-  @Test(arguments: changes) func aSensorThatNeverPausesMeasuresAllOfTheDay(_ change: Change) throws {
+  /// A sensor without pauses covers the whole day, and no time is counted twice.
+  @Test(arguments: changes) func aSensorWithoutPausesMeasuresTheWholeDay(_ change: Change) throws {
     let (period, _) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     var options = Statistics.Options()
@@ -105,7 +106,8 @@ struct ClockChangeTests {
     #expect(result.total.sensor.active.number == 100 && result.total.leftOut[.repeated] == 0)
   }
 
-  /// What is shown twice and cannot be told apart counts twice, and what is shown once counts once.
+  /// An hour that the clock shows twice has twice the samples, because the two passes cannot be
+  /// distinguished.
   @Test func theRepeatedHourHasTwiceTheSamplesInTheProfileOfHours() throws {
     let change = Self.changes[1]
     let (period, _) = try Self.watch(change)
@@ -122,7 +124,7 @@ struct ClockChangeTests {
     #expect(hours.map(\.sensor.possibleMinutes) == (0..<24).map { $0 == 2 ? 240 : 180 })
   }
 
-  @Test func aDayThatIsAnHourShorterStillIsAWholeDay() throws {
+  @Test func aDayOf23HoursIsAWholeDay() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     var options = Statistics.Options()
     options.grouping = .day
@@ -147,7 +149,7 @@ struct ClockChangeTests {
     ("2021-01-04", "2021-W01"), ("2024-12-30", "2025-W01"), ("2026-01-01", "2026-W01"),
     ("2026-12-31", "2026-W53"), ("2027-01-03", "2026-W53"), ("2000-01-01", "1999-W52"),
   ])
-  func aWeekIsThatOfTheCalendar(_ date: String, _ week: String) throws {
+  func weeksAreThoseOfTheCalendar(_ date: String, _ week: String) throws {
     let time = try #require(DeviceTime(text: "\(date)T12:00"))
     #expect(Grouping.week.key(of: time).map(Grouping.week.name) == week)
   }
@@ -171,7 +173,7 @@ struct ClockChangeTests {
     (Grouping.day, "2026-05-06"), (.week, "2026-W19"), (.month, "2026-05"), (.hour, "23"),
     (.weekday, "Wednesday"),
   ])
-  func theLastSecondOfAnHourIsInIt(_ grouping: Grouping, _ name: String) throws {
+  func theLastSecondOfAGroupIsInIt(_ grouping: Grouping, _ name: String) throws {
     let time = try #require(DeviceTime(text: "2026-05-06T23:59:59"))
     #expect(grouping.key(of: time).map(grouping.name) == name)
     let next = DeviceTime(seconds: time.seconds + 1)

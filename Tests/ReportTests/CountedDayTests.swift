@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// What a day shows of items that count once, and of those that do not count.
+/// Tests how a day shows counted items and items that are left out.
 struct CountedDayTests {
   private static let midnight = Time.at("2026-03-02")
   private static let diary = CountingSource(format: "mysugr")
@@ -21,7 +21,7 @@ struct CountedDayTests {
     return (fields, item)
   }
 
-  /// The picture of a day with what these add to it.
+  /// The picture of a day with added items.
   private static func picture(_ add: (inout DayTally) -> Void) -> DayPicture? {
     let period = Period(start: midnight, end: midnight + 86400)
     var days = DayTally(period, sourceName: { $0.format == "mysugr" ? "mySugr" : "the phone" }) { _ in 0 }
@@ -39,7 +39,7 @@ struct CountedDayTests {
     days.add(.insulin, fields, deviceTime: time, placement: placement, verdict)
   }
 
-  @Test func whatIsLeftOutIsGreyedAndSaysSo() throws {
+  @Test func leftOutItemsAreGreyWithAReason() throws {
     let picture = try #require(
       Self.picture { days in
         Self.add(&days, Self.dose("", Self.diary).0, .counts(alsoIn: []))
@@ -56,14 +56,14 @@ struct CountedDayTests {
     let lines = picture.lines(PlotSigns(isASCII: true), columns: 120).suffix(3)
     #expect(lines.map(\.text) == expected)
     #expect(lines.allSatisfy { $0.pieces.map(\.role) == [.leftOut] })
-    // What does not count is in no figure and not in the picture.
+    // Items that are left out are in no sum and not in the curve.
     let amounts = picture.lines(PlotSigns(isASCII: true), columns: 120).map(\.text)
     #expect(amounts.count { $0.hasPrefix("   U |") } == 1)
     #expect(amounts.first { $0.hasPrefix("   U |") }?.count { $0 == "4" } == 1)
     #expect(!amounts.contains { $0.hasPrefix("Finger sticks") || $0.contains("o finger stick") })
   }
 
-  @Test func aDayOfNothingElseShowsWhatIsLeftOut() throws {
+  @Test func aDayWithOnlyLeftOutItemsShowsThem() throws {
     let picture = try #require(
       Self.picture { Self.add(&$0, Self.dose("", Self.phone).0, .notChosen) })
     let line = "08:00 insulin 4 U rapid (another source was chosen, not counted)"
@@ -100,7 +100,7 @@ struct CountedDayTests {
     #expect(picture.lines(PlotSigns(isASCII: true), columns: 120).map(\.text).contains(line))
   }
 
-  @Test func theOwnValuesOfASensorAreOneLine() throws {
+  @Test func copiesOfSensorValuesAreOneLine() throws {
     let picture = try #require(
       Self.picture { days in
         for hour in 0..<20 as Range<Int64> {

@@ -5,20 +5,20 @@ import Testing
 
 @testable import Report
 
-/// Figures of what two sources state.
+/// Tests statistics of the same items from two sources.
 struct CountingFiguresTests {
   static let start = Time.at("2026-03-02")
   static let diary = CountingSource(format: "mysugr")
   static let phone = CountingSource(format: "apple-health", part: "iPhone")
 
-  /// A dose or a meal of a source.
+  /// A dose or a meal from a source.
   struct Entry {
     let kind: RecordKind
     let amount: Double
     let seconds: Int64
     let source: CountingSource
     var subtype = "rapid"
-    /// Hours of a basal rate of this many units an hour.
+    /// For a basal rate, in units per hour: the number of hours.
     var rateHours: Double?
     var isAutomatic = false
 
@@ -46,7 +46,7 @@ struct CountingFiguresTests {
     }
   }
 
-  /// - Parameter period: the days of the figures; what lies outside of them is context.
+  /// - Parameter period: the days of the statistics. Items outside them are only used for comparison.
   static func result(
     _ entries: [Entry], by grouping: Grouping? = nil, rules: CountingRules = CountingRules(),
     of period: Range<Int64>? = nil
@@ -67,7 +67,7 @@ struct CountingFiguresTests {
     return statistics.finish { _ in 0 }
   }
 
-  /// A dose in the morning and one in the evening of so many days, later by so much.
+  /// Four doses on each of these days. `later` shifts them by this number of seconds.
   static func doses(_ source: CountingSource, days: Int64 = 5, later: Int64 = 0, factor: Double = 1)
     -> [Entry]
   {
@@ -80,7 +80,7 @@ struct CountingFiguresTests {
     }
   }
 
-  @Test func whatTwoSourcesStateIsInTheTotalsOnce() {
+  @Test func itemsOfTwoSourcesAreInTheTotalsOnce() {
     let own = Self.doses(Self.diary)
     let alone = Self.result(own)
     let both = Self.result(own + Self.doses(Self.phone, later: 20))
@@ -95,13 +95,13 @@ struct CountingFiguresTests {
         == alone.total.amounts.insulin.sum.map { $0 * 2 })
   }
 
-  @Test func groupsLeaveOutWhatTheWholeLeavesOut() {
+  @Test func groupsLeaveOutTheSameItemsAsTheTotal() {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone), by: .day)
     #expect(result.groups.map { $0.leftOut[.doubled] } == [4, 4, 4, 4, 4])
     #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, 35, 39])
   }
 
-  @Test func sticksOfTwoSourcesNeverReachTheThirtyOfOne() {
+  @Test func copiesOfFingerSticksDoNotCountForTheMinimumOf30() {
     func stick(_ index: Int64, _ device: Device, later: Int64) -> (GlucoseReading, CountableItem?) {
       let reading = Reading.finger(100 + Int(index), at: Self.start + index * 3600 + later)
       let item = CountableItem(
@@ -127,7 +127,8 @@ struct CountingFiguresTests {
 
   // MARK: - Finger sticks
 
-  /// Six finger sticks a day as a device shows them, later by so much, with minutes that are cut.
+  /// Six finger sticks a day, shifted by `later` seconds. With `cuts` the seconds are removed, as on a device
+  /// that shows only minutes.
   private static func sticks(
     _ device: Device, days: Int64 = 5, later: Int64 = 0, cuts: Bool = false, higher: Int = 0
   ) -> [(reading: GlucoseReading, item: CountableItem?)] {
@@ -160,11 +161,11 @@ struct CountingFiguresTests {
   private static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 
   @Test(arguments: [433, -433, 3600, -7260, 86_400] as [Int64])
-  func theSameSticksAtAConstantTimeApartHaveNoNumber(shift: Int64) throws {
+  func equalFingerSticksWithAConstantDelayHaveNoStatistics(shift: Int64) throws {
     let result = Self.result(Self.sticks(Self.meter) + Self.sticks(Self.app, later: shift, cuts: true))
     let doubt = try #require(result.doubts.first)
     #expect(doubt.kind == .smbg && doubt.days >= 4)
-    // Cut minutes are up to a minute away.
+    // Times without seconds differ by up to a minute.
     let found = try #require(doubt.shiftSeconds)
     #expect(abs(abs(found) - abs(shift)) <= 60, "\(found)")
     let sticks = result.total.fingerSticks
@@ -178,20 +179,21 @@ struct CountingFiguresTests {
     #expect(result.sources.sticks.map(\.total) == [30, 30])
   }
 
-  @Test func otherSticksAreNoSign() {
+  @Test func differentFingerSticksCauseNoDoubt() {
     let own = Self.sticks(Self.meter)
-    // Within a minute they count once; with other values they are others; two days may be those of trying an app.
+    // Finger sticks within a minute are counted once. Finger sticks with other values are different ones. On
+    // only two days a person may have tried an app.
     #expect(Self.result(own + Self.sticks(Self.app, later: 20)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, later: 433, higher: 7)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, days: 2, later: 433)).doubts.isEmpty)
-    // Where the times between equal values differ, there is no clock that is off.
+    // If the times between equal values vary, no clock is wrong.
     let scattered = Self.sticks(Self.app).enumerated().flatMap { index, stick in
       Self.sticks(Self.app, later: 300 + Int64(index) * 190)[index...index]
     }
     #expect(Self.result(own + scattered).doubts.isEmpty)
   }
 
-  @Test func anAnswerAboutSticksEndsTheDoubt() {
+  @Test func aDecisionAboutFingerSticksEndsTheDoubt() {
     let all = Self.sticks(Self.meter) + Self.sticks(Self.app, later: 433)
     let both = CountingRules([CountDecision(.sources("contour", "mysugr"), .both)])
     #expect(Self.result(all, both).total.fingerSticks.perDay.number == 12)
@@ -202,7 +204,7 @@ struct CountingFiguresTests {
     #expect(Self.result(all, .all).total.fingerSticks.perDay.number == 12)
   }
 
-  @Test func aSensorsOwnValuesHaveTheirReason() throws {
+  @Test func copiesOfSensorValuesAreLeftOutWithTheirReason() throws {
     let relay = Device(vendor: "Apple Health", model: "iPhone", format: "apple-health")
     let sensor = CountingSource(format: "clarity")
     var statistics = Statistics(Statistics.Options())
@@ -219,25 +221,25 @@ struct CountingFiguresTests {
   // MARK: - The second sign
 
   @Test(arguments: [6 * 3600, -3600, 900] as [Int64])
-  func theSameAmountsAtAConstantTimeApartHaveNoSum(shift: Int64) throws {
+  func equalAmountsWithAConstantDelayHaveNoSum(shift: Int64) throws {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: shift), by: .day)
     let doubt = try #require(result.doubts.first)
     #expect(doubt.kind == .insulin && doubt.days >= 4)
     #expect(doubt.shiftSeconds.map(abs) == abs(shift))
     #expect(result.total.amounts.insulin.sum == nil && result.total.amounts.bolus.sum == nil)
     #expect(result.total.amounts.insulin.perDay == .absent(.severalSources))
-    // Days with only one source have the sum of that one.
+    // Days with only one source have the sum of this source.
     #expect(result.groups.count { $0.amounts.insulin.sum == nil } == doubt.days)
     #expect(result.sources.bolus.map(\.total) == [155, 155])
   }
 
-  @Test func roundedAmountsHaveNoSumAndNoConstantTime() throws {
+  @Test func roundedAmountsHaveNoSumAndNoConstantDelay() throws {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 200, factor: 1.1))
     let doubt = try #require(result.doubts.first)
     #expect(doubt.shiftSeconds == nil && doubt.days == 5)
   }
 
-  @Test func carbohydratesHaveASignOfTheirOwn() {
+  @Test func carbohydratesAreCheckedSeparately() {
     func meals(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<4).map { Entry(kind: .food, amount: 40, seconds: $0 * 86400 + later, source: source) }
     }
@@ -247,7 +249,7 @@ struct CountingFiguresTests {
     #expect(result.total.amounts.carbohydrates.sum == nil && result.total.amounts.insulin.sum != nil)
   }
 
-  @Test func otherTotalsFewDaysMatchedItemsAndBasalInsulinAreNoSign() {
+  @Test func otherTotalsFewDaysAndMatchedItemsCauseNoDoubt() {
     let own = Self.doses(Self.diary)
     #expect(Self.result(own + Self.doses(Self.phone, later: 400, factor: 0.5)).doubts.isEmpty)
     #expect(Self.result(own + Self.doses(Self.phone, days: 2, later: 400)).doubts.isEmpty)
@@ -262,21 +264,21 @@ struct CountingFiguresTests {
     }
   }
 
-  @Test func basalInsulinHasASignOfItsOwn() throws {
+  @Test func basalInsulinIsCheckedSeparately() throws {
     let result = Self.result(
       Self.basal(Self.diary, later: 0) + Self.basal(Self.phone, later: 600) + Self.doses(Self.diary))
     #expect(result.doubts.map(\.isBasal) == [true])
     let amounts = result.total.amounts
     #expect(amounts.basal.sum == nil && amounts.insulin.sum == nil && amounts.bolus.sum == 155)
     #expect(result.sources.basal.map(\.total) == [180, 180])
-    // Other totals, and what counts once, are no sign.
+    // Other totals cause no doubt, and neither do items that are counted once.
     let own = Self.basal(Self.diary, later: 0)
     #expect(Self.result(own + Self.basal(Self.phone, later: 600, units: 12)).doubts.isEmpty)
     #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)
   }
 
-  @Test func ratesAndDosesOfBasalInsulinAreASignButRatesOfTwoSourcesAreNot() {
-    // At each instant one source has the rate, so two sources with the same rates do not add up.
+  @Test func basalRatesAndDosesCauseADoubtButTwoSourcesOfRatesDoNot() {
+    // At each instant only one source provides the rate, so the same rates from two sources do not add up.
     func rates(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<20).map {
         Entry(
@@ -284,7 +286,7 @@ struct CountingFiguresTests {
           rateHours: 6)
       }
     }
-    // Each rate would go on for six hours, and ends after half an hour.
+    // Each rate would last six hours, but ends after half an hour.
     func shortRates(_ source: CountingSource) -> [Entry] {
       (0..<240).map {
         Entry(
@@ -299,8 +301,8 @@ struct CountingFiguresTests {
       Self.result(rates(Self.diary, later: 0) + Self.basal(Self.phone, later: 0, units: 9)).doubts.isEmpty)
   }
 
-  @Test func aDayAndAMonthThatHoldsItAgree() {
-    // Days 20 to 31 have both sources; the days before only one.
+  @Test func aDayAndItsMonthAgree() {
+    // Days 20 to 31 have both sources, and the days before have only one.
     let own = Self.doses(Self.diary, days: 40)
     let copies = Self.doses(Self.phone, days: 40, later: 400).filter {
       (20..<32).contains($0.seconds / 86400)
@@ -315,22 +317,22 @@ struct CountingFiguresTests {
       #expect(alone.doubts.map(\.days) == ((20..<32).contains(day) ? [1] : []))
       #expect(alone.sources.bolus.count == ((20..<32).contains(day) ? 2 : 1))
     }
-    // A day with both decides only about the four weeks around it.
+    // A day with both sources only affects the four weeks around it.
     let rare = Self.doses(Self.phone, days: 40, later: 400).filter { $0.seconds / 86400 % 15 == 0 }
     #expect(Self.result(own + rare).doubts.isEmpty)
   }
 
-  @Test func daysBeforeAClockWentWrongDoNotHideThoseAfter() {
+  @Test func daysBeforeAClockWasWrongDoNotHideTheLaterDays() {
     let own = Self.doses(Self.diary, days: 21)
     let copies = Self.doses(Self.phone, days: 15) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
     let result = Self.result(own + copies, by: .day)
     #expect(result.doubts.map(\.days) == [6] && result.total.amounts.bolus.sum == nil)
     #expect(result.groups.map { $0.amounts.bolus.sum == nil } == (0..<21).map { $0 >= 15 })
-    // The other way round: one dose a day, and then all of them.
+    // The reverse: one dose a day, and later all of them.
     let few = Self.doses(Self.phone, days: 15, later: 300).enumerated().filter { $0.offset % 4 == 0 }
     let late = few.map(\.element) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
     #expect(Self.result(own + late).doubts.map(\.days) == [6])
-    // A dose here and there that the other lacks is no sign, nor is a small part of all.
+    // Some missing doses cause no doubt, and neither does a small part of all doses.
     let some = Self.doses(Self.phone, days: 21).filter { $0.seconds / 86400 % 9 != 0 }
     #expect(Self.result(own + some).doubts.isEmpty)
     func small(_ source: CountingSource, at seconds: Int64) -> [Entry] {
@@ -342,8 +344,8 @@ struct CountingFiguresTests {
     #expect(Self.result(both + small(Self.phone, at: 31_000)).doubts.isEmpty)
   }
 
-  @Test func theConstantTimeIsThatOfWhatDoesNotMatch() throws {
-    // Equal meals each day; on the last six days one source is an hour later.
+  @Test func theConstantDelayIsThatOfTheUnmatchedItems() throws {
+    // Equal meals each day. On the last six days one source is an hour later.
     func meals(_ source: CountingSource, _ days: Range<Int64>, later: Int64 = 0) -> [Entry] {
       days.flatMap { day in
         [(8, 40.0), (13, 60.0), (19, 70.0)].map { hour, grams in
@@ -356,8 +358,8 @@ struct CountingFiguresTests {
     #expect(doubt.days == 6 && doubt.shiftSeconds == 3600)
   }
 
-  @Test func dosesThatAreNeverComparedAreASignBesideThoseThatMatch() {
-    // An algorithm's doses by two routes: they never count once.
+  @Test func uncomparedDosesCauseADoubtNextToMatchedDoses() {
+    // The doses of an algorithm from two sources: they are never counted once.
     func automatic(_ source: CountingSource) -> [Entry] {
       (0..<25).map { (index: Int64) -> Entry in
         let (day, place) = (index / 5, index % 5)
@@ -374,7 +376,7 @@ struct CountingFiguresTests {
     #expect(Self.result(typed + automatic(Self.diary)).total.amounts.insulin.sum == 180)
   }
 
-  @Test func anAnswerForSomeDaysLeavesTheOthersWithoutASum() {
+  @Test func aDecisionForSomeDaysLeavesTheOthersWithoutASum() {
     let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
     let until = DeviceTime(seconds: Self.start + 3 * 86400)
     let rules = CountingRules([
@@ -386,15 +388,16 @@ struct CountingFiguresTests {
     #expect(result.sources.bolus.map(\.total) == [155, 155])
   }
 
-  @Test func premixedInsulinHasNoSumEither() {
+  @Test func premixedInsulinOfTwoSourcesHasNoSum() {
     let own = Self.doses(Self.diary).map { $0.with(subtype: "mix") }
     let result = Self.result(own + Self.doses(Self.phone, later: 400).map { $0.with(subtype: "mix") })
     #expect(result.total.amounts.mixed.sum == nil && result.total.amounts.insulin.sum == nil)
     #expect(Self.result(own).total.amounts.mixed.sum == 155)
   }
 
-  @Test func equalAmountsEachDayAreNoDayApart() throws {
-    // The same doses each day: yesterday's are a day earlier to the second, and today's are minutes apart.
+  @Test func equalAmountsEachDayHaveNoDelayOfADay() throws {
+    // The same doses each day. Those of the day before are exactly a day earlier, and those of the same day
+    // are minutes apart.
     func daily(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<9).flatMap { day in
         [(8, 4.0), (13, 6.0), (19, 8.0)].map { hour, units in
@@ -408,7 +411,7 @@ struct CountingFiguresTests {
     #expect(try #require(shifted.doubts.first).shiftSeconds == 3600)
   }
 
-  @Test func aPersonsAnswerEndsTheDoubt() {
+  @Test func aDecisionOfAPersonEndsTheDoubt() {
     let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
     #expect(Self.result(entries, rules: .all).total.amounts.insulin.sum == 310)
     let both = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])

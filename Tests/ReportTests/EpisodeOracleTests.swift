@@ -5,15 +5,15 @@ import Testing
 
 @testable import Report
 
-/// Episodes of random series against a second implementation, which sees the whole series at once.
+/// Compares the episodes of random series with a second implementation, which has the whole series at once.
 struct EpisodeOracleTests {
-  /// An episode as places in the series: from its first sample to the one behind its last.
+  /// An episode as positions in the series: from its first sample to the position after its last.
   private struct Stretch {
     let start: Int
     let end: Int
   }
 
-  /// The rule of the consensus over runs of samples that are beyond the limit, and runs of others.
+  /// The rule of the consensus for sequences of samples beyond the limit, and sequences of other samples.
   private static func stretches(
     _ isBeyond: [Bool], begins: (Int) -> Bool, returns: (Int) -> Bool
   ) -> [Stretch] {
@@ -55,13 +55,13 @@ struct EpisodeOracleTests {
       returns: isQuarter)
   }
 
-  /// Values around all limits, each of which holds for a while.
+  /// Values around all limits. Each value lasts for some samples.
   private static func series(_ seed: UInt64, _ count: Int, longest: Int) -> [Int] {
     var walk = RandomWalk(seed: seed)
     var values: [Int] = []
     let levels = [45, 53, 54, 60, 69, 70, 90, 140, 180, 181, 220, 250, 251, 300]
     while values.count < count {
-      // Low ones are more frequent than they are in life, so that each rule has its cases.
+      // Low values are more frequent than in reality, so that all rules are tested.
       let level = levels[walk.happens(onceIn: 2) ? walk.number(0...5) : walk.number(0...13)]
       values += Array(repeating: level, count: walk.number(1...longest))
     }
@@ -101,21 +101,22 @@ struct EpisodeOracleTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...6) func samplesOfFiveMinutesHaveTheEpisodesOfTheRule(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func samplesOfFiveMinutesHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
     Self.expect(Self.series(seed, 500, longest: 9), every: 5, "seed \(seed)")
     Self.expect(Self.series(seed + 100, 300, longest: 60), every: 5, "seed \(seed), long")
   }
 
-  @Test(arguments: UInt64(1)...4) func samplesOfOneMinuteHaveTheEpisodesOfTheRule(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func samplesOfOneMinuteHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
     Self.expect(Self.series(seed, 700, longest: 40), every: 1, "seed \(seed)")
   }
 
-  @Test(arguments: UInt64(1)...4) func samplesOfFifteenMinutesHaveTheEpisodesOfTheRule(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func samplesOfFifteenMinutesHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
     Self.expect(Self.series(seed, 300, longest: 4), every: 15, "seed \(seed)")
   }
 
-  @Test func theSecondImplementationFindsWhatTheSheetSays() {
-    // So that both are not wrong together: 15 minutes below, a short recovery, and a long one.
+  @Test func theSecondImplementationFindsTheWrittenExamples() {
+    // Written examples, so that both implementations are not wrong in the same way: 15 minutes below, a short
+    // recovery, and a long one.
     let values = [100, 60, 60, 60, 90, 90, 60, 60, 90, 90, 90, 60, 60, 100, 50, 50, 50]
     let low = Self.stretches(values, .low, every: 5)
     #expect(low.map(\.start) == [1, 14] && low.map(\.end) == [8, 17])
@@ -124,7 +125,7 @@ struct EpisodeOracleTests {
     #expect(Self.stretches([], .low, every: 5).isEmpty)
   }
 
-  /// No episode depends on when the series was recorded, or on which clock.
+  /// No episode depends on the time zone of the series.
   @Test func episodesAreTheSameInEveryZone() {
     let values = Self.series(21, 400, longest: 9)
     func episodes(_ offset: Int32) -> [Int] {
@@ -138,7 +139,7 @@ struct EpisodeOracleTests {
     #expect(episodes(0).contains { $0 > 0 })
   }
 
-  /// Where every third sample is missing, the rest lies on the same line as before.
+  /// If some samples are missing, the others are on the same line as before.
   @Test func missingSamplesOnALineChangeNoEpisode() {
     let values = (0..<240).map { 100 + ($0 % 80 < 40 ? -($0 % 40) * 2 : -(80 - 2 * ($0 % 40))) }
     func lines(_ isKept: (Int) -> Bool) -> [EpisodeCounts.Line] {
@@ -154,13 +155,13 @@ struct EpisodeOracleTests {
     #expect(whole[0].count == 3)
   }
 
-  @Test func theNumberOfEpisodesADayIsOfTheRecordedTime() {
+  @Test func theNumberOfEpisodesPerDayRefersToTheRecordedTime() {
     let day = [Int](repeating: 60, count: 6) + [Int](repeating: 100, count: 282)
     let readings = (0..<3).flatMap { number in
       let start = StatisticsTests.start + Int64(number) * 5 * 86_400
       return day.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 300) }
     }
-    // Three recorded days of eleven.
+    // Three recorded days out of eleven.
     let sensor = figures(readings).total.sensor
     #expect(sensor.episodes[.low].count == 3 && sensor.episodesPerDay(.low).number == 1)
     #expect(sensor.episodesPerDay(.veryLow).number == 0)

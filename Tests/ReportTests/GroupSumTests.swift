@@ -5,11 +5,12 @@ import Testing
 
 @testable import Report
 
-/// What can be added up is, over the groups of a period, what the whole period has.
+/// Tests that additive statistics of all groups add up to those of the whole period.
 struct GroupSumTests {
   private static let start = Time.at("2026-02-25")
 
-  /// Nine days over the end of a month: two sensors with pauses, finger sticks, ketones, and what counts for nothing.
+  /// Nine days around the end of a month. They contain two sensors with pauses, finger sticks, ketones, and
+  /// readings that are left out.
   private static func readings(_ seed: UInt64) -> [GlucoseReading] {
     var walk = RandomWalk(seed: seed)
     var readings: [GlucoseReading] = []
@@ -40,7 +41,7 @@ struct GroupSumTests {
   private static let timeGroupings: [Grouping] = [.day, .week, .month, .hour, .weekday]
 
   @Test(arguments: timeGroupings + [.kind], [UInt64(1), 2])
-  func countsAndTimesOfTheGroupsMakeTheWhole(_ grouping: Grouping, _ seed: UInt64) throws {
+  func countsAndTimesOfTheGroupsAddUp(_ grouping: Grouping, _ seed: UInt64) throws {
     let result = figures(Self.readings(seed), by: grouping)
     let (total, groups) = (result.total, result.groups)
     try #require(groups.count > 1 && total.sensor.readings > 500)
@@ -64,7 +65,7 @@ struct GroupSumTests {
     #expect(total.leftOut[.overlapping] > 0 && total.leftOut[.scan] > 0)
   }
 
-  @Test(arguments: timeGroupings) func theTimeOfTheGroupsIsThatOfTheWhole(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func thePossibleTimeOfTheGroupsAddsUp(_ grouping: Grouping) {
     let result = figures(
       Self.readings(3), by: grouping, since: "2026-02-25T00:00", until: "2026-03-06T12:00")
     #expect(result.total.sensor.possibleMinutes == 9 * 1440 + 720)
@@ -73,14 +74,14 @@ struct GroupSumTests {
     #expect(result.total.days == 10)
     if grouping == .day { #expect(result.groups.map(\.days) == Array(repeating: 1, count: 10)) }
     if grouping == .month { #expect(result.groups.map(\.days) == [4, 6]) }
-    // From Wednesday to the Friday of the week after.
+    // From Wednesday to the Friday of the next week.
     if grouping == .weekday { #expect(result.groups.map(\.days) == [1, 1, 2, 2, 2, 1, 1]) }
     if grouping == .hour {
       #expect(result.groups.map(\.days) == (0..<24).map { $0 < 12 ? 10 : 9 })
     }
   }
 
-  @Test(arguments: timeGroupings) func theMeanOfTheWholeIsThatOfItsGroupsByTheirTime(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func theMeanIsTheWeightedMeanOfTheGroups(_ grouping: Grouping) {
     let result = figures(Self.readings(4), by: grouping)
     let sums = result.groups.compactMap { group in
       group.sensor.mean.number.map { $0 * Double(group.sensor.minutes) }
@@ -94,7 +95,7 @@ struct GroupSumTests {
     #expect(agree(result.total.fingerSticks.mean.number, sticks.reduce(0, +) / count))
   }
 
-  @Test(arguments: timeGroupings) func extremesOfTheWholeAreThoseOfAGroup(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func theExtremesAreThoseOfAGroup(_ grouping: Grouping) {
     let result = figures(Self.readings(5), by: grouping)
     let (groups, total) = (result.groups.map(\.fingerSticks), result.total.fingerSticks)
     #expect(groups.compactMap(\.lowest.number).min() == total.lowest.number)
@@ -103,7 +104,7 @@ struct GroupSumTests {
     #expect(ketones == result.total.ketones.highest.number)
   }
 
-  @Test func aDayByItselfIsWhatItIsAmongOthers() throws {
+  @Test func aSingleDayHasTheSameStatisticsAsTheDayAmongOthers() throws {
     let readings = Self.readings(6)
     let days = figures(readings, by: .day).groups
     try #require(days.count == 9)
@@ -118,7 +119,7 @@ struct GroupSumTests {
     }
   }
 
-  @Test func periodsApartAddUp() {
+  @Test func separatePeriodsAddUp() {
     var walk = RandomWalk(seed: 8)
     func week(_ start: Int64) -> [GlucoseReading] {
       walk.values(7 * 96, step: 60).enumerated().map { Reading.sensor($1, at: start + Int64($0) * 900) }
@@ -140,7 +141,7 @@ struct GroupSumTests {
 
   // MARK: - Insulin and food
 
-  @Test(arguments: timeGroupings) func amountsOfTheGroupsMakeTheWhole(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func amountsOfTheGroupsAddUp(_ grouping: Grouping) {
     var walk = RandomWalk(seed: 9)
     var options = Statistics.Options()
     options.grouping = grouping

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// Text of others on a page: in elements, attributes, tables, and the titles of pictures.
+/// Tests text from other programs on a page: in elements, attributes, tables, and the titles of pictures.
 struct HostileTextTests {
   private static let texts = [
     "<script>alert(1)</script>", "</td></table></section><script src=x></script>",
@@ -19,7 +19,7 @@ struct HostileTextTests {
     "javascript:alert(1)", "url(http://x)",
   ]
 
-  /// A report with this text wherever a text of others is shown.
+  /// A report with this text in all places that show text from other programs.
   private func contents(_ text: String) -> ReportContents {
     var report = SampleReport.usual
     (report.readings, report.days) = (Array(report.readings.prefix(100)), 2)
@@ -40,7 +40,7 @@ struct HostileTextTests {
     return try ReportPage(contents, texts).html()
   }
 
-  /// The tags of a page, each with the names of its attributes: what a browser acts by.
+  /// The tags of a page, each with the names of its attributes. A browser acts on them.
   private func tags(_ html: String) -> [String] {
     html.matches(of: /<[^>]*>/).map { tag in
       let name = tag.output.prefix { !$0.isWhitespace && $0 != ">" }
@@ -50,7 +50,7 @@ struct HostileTextTests {
   }
 
   @Test(arguments: texts, [PageTexts.english.code, PageTexts.german.code])
-  func aTextOfOthersIsOnlyText(_ text: String, _ code: String) throws {
+  func foreignTextIsNeverMarkup(_ text: String, _ code: String) throws {
     let words = try #require(PageTexts.all.first { $0.code == code })
     let clean = try html("clean", words)
     let page = try html(text, words)
@@ -66,18 +66,18 @@ struct HostileTextTests {
     #expect(replaced(page) == replaced(ForeignText.shown(page)))
   }
 
-  /// The check finds what is not escaped: in text, in an attribute, and in the title of a picture.
+  /// This check finds unescaped text in an element, in an attribute, and in the title of a picture.
   @Test(arguments: [
     ("<p>clean</p>", "<p>a<script>b</p>"), ("<a href=\"clean\">", "<a href=\"\" onfocus=\"x\">"),
     ("<title>clean</title>", "<title></title><style></title>"),
   ])
-  func markupThatIsNotEscapedIsFound(_ clean: String, _ hostile: String) {
+  func unescapedMarkupIsFound(_ clean: String, _ hostile: String) {
     #expect(tags(clean) != tags(hostile))
     #expect(tags(clean) == tags(clean.replacing("clean", with: Markup("\"<b> onfocus='x'").description)))
   }
 
   @Test(arguments: texts)
-  func aPictureTakesItsTitleAndDescriptionAsText(_ text: String) {
+  func titleAndDescriptionOfAPictureAreEscaped(_ text: String) {
     func picture(_ text: String) -> String {
       SVG.picture("a", width: 10, height: 10, title: text, description: text, SVG.text("", 0, 0, text))
         .description

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Report
 
-/// Periods that are far longer than what was measured in them.
+/// Tests periods that are much longer than the time with data.
 struct LongPeriodTests {
   private static let day: Int64 = 86400
   private static let start = Time.at("2026-03-02")
   private static let samples = StatisticsTests.samples(288)
 
-  // MARK: - A beginning without anything
+  // MARK: - A beginning without data
 
   @Test(arguments: ["0001-01-01", "1900-01-01", "2025-02-28"])
-  func aPeriodThatBeginsLongBeforeAnythingBeginsWithTheFirstDay(_ since: String) {
+  func aPeriodLongBeforeAllDataBeginsWithTheFirstDay(_ since: String) {
     let late = StatisticsTests.samples(288 - 96, from: Self.start + 8 * 3600)
     let result = figures(late, by: .day, since: since, until: "2026-03-04")
     #expect(result.period == Period(start: Self.start, end: Self.start + 2 * Self.day))
@@ -22,20 +22,20 @@ struct LongPeriodTests {
     #expect(agree(result.total.sensor.active.number, 100 * 16 / 48))
   }
 
-  @Test func aYearWithoutAnythingCounts() {
+  @Test func aYearWithoutDataIsPartOfThePeriod() {
     let result = figures(Self.samples, by: .day, since: "2025-03-01", until: "2026-03-03")
     #expect(result.period?.start == Time.at("2025-03-01"))
     #expect(result.total.days == 367 && result.groups.count == 367)
     #expect(agree(result.total.sensor.active.number, 100.0 / 367))
   }
 
-  @Test func theEndThatWasAskedForStays() {
+  @Test func theRequestedEndIsKept() {
     let result = figures(Self.samples, by: .month, since: "2026-03-01", until: "2029-03-01")
     #expect(result.period == Period(start: Time.at("2026-03-01"), end: Time.at("2029-03-01")))
     #expect(result.groups.count == 36)
   }
 
-  @Test func theFirstDayIsThatOfTheLogbooksClock() {
+  @Test func theFirstDayIsThatInTheLogbooksZone() {
     var options = Statistics.Options()
     (options.since, options.until) = (Time.at("0001-01-01"), Self.start + Self.day)
     var statistics = Statistics(options)
@@ -46,7 +46,7 @@ struct LongPeriodTests {
     #expect(statistics.finish { _ in 7 * 3600 }.period?.start == Self.start - Self.day - 7 * 3600)
   }
 
-  @Test func aLongPeriodOfNothingHasItsDaysAndNoGroups() {
+  @Test func aLongPeriodWithoutDataHasNoGroups() {
     let nothing = figures([], by: .day, since: "0001-01-01", until: "2026-01-01")
     #expect(nothing.total.days == 739_616 && nothing.groups.isEmpty)
     #expect(nothing.period?.start == Time.at("0001-01-01"))
@@ -56,7 +56,7 @@ struct LongPeriodTests {
   // MARK: - The last groups
 
   @Test(arguments: [Grouping.day, .hour])
-  func onlyTheLastGroupsHaveTheirFigures(_ grouping: Grouping) {
+  func onlyTheLastGroupsAreReturned(_ grouping: Grouping) {
     func result(_ maxGroups: Int?) -> StatisticsResult {
       var options = Statistics.Options()
       (options.grouping, options.maxGroups) = (grouping, maxGroups)
@@ -74,13 +74,13 @@ struct LongPeriodTests {
 
   // MARK: - Possible time
 
-  /// A traveller sets the clock forward by six hours, at 10 o'clock, on the third day.
+  /// A traveller sets the clock forward by six hours at 10 o'clock on the third day.
   private static func journey(_ time: DeviceTime) -> Int32 {
     time.seconds < start + 2 * day + 16 * 3600 ? 0 : 6 * 3600
   }
 
   @Test(arguments: Grouping.allCases.map(Optional.some) + [nil])
-  func hoursThatAreSkippedAreNoPossibleTime(_ grouping: Grouping?) {
+  func skippedHoursAreNoPossibleTime(_ grouping: Grouping?) {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let time = PossibleTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)
@@ -96,7 +96,7 @@ struct LongPeriodTests {
     }
   }
 
-  @Test func aCurveHasNoHourThatIsSkipped() throws {
+  @Test func aCurveHasNoSkippedHours() throws {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let days = DayTally(period, offset: Self.journey).finish()
     #expect(days.map(\.hourCount) == [24, 24, 18, 24, 24])
@@ -106,7 +106,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: [Int64(-400), 0, 20_514])
-  func theTimeOfAllGroupsIsThatOfThePeriod(_ day: Int64) {
+  func thePossibleTimeOfAllGroupsIsThatOfThePeriod(_ day: Int64) {
     let period = Period(start: day * Self.day + 5 * 3600 + 7, end: (day + 40) * Self.day + 61)
     for grouping in [Grouping.hour, .day, .week, .month, .weekday] {
       let time = PossibleTime(period, by: grouping) { _ in 3600 }

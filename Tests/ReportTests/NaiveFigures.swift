@@ -5,9 +5,9 @@ import SeededRandom
 
 @testable import Report
 
-/// The figures of equally long samples by their definitions, with all values kept: slow and plain.
+/// Statistics of samples of equal duration, computed directly from the definitions with all values in memory.
 struct NaiveFigures {
-  /// mg/dL.
+  /// In mg/dL.
   let values: [Double]
 
   private var count: Double { Double(values.count) }
@@ -22,7 +22,8 @@ struct NaiveFigures {
 
   var variation: Double { deviation / mean * 100 }
 
-  /// Type 7 of Hyndman and Fan: at h = (n − 1)p, linear between the neighbours in order.
+  /// Type 7 of Hyndman and Fan: at h = (n − 1)p, with linear interpolation between the two nearest sorted
+  /// values.
   func percentile(_ part: Double) -> Double {
     let sorted = values.sorted()
     let place = (count - 1) * part
@@ -31,7 +32,8 @@ struct NaiveFigures {
     return lower + (upper - lower) * (place - place.rounded(.down))
   }
 
-  /// How many values lie below the first limit, from there to the second one, and so on; limits belong to what is above them.
+  /// The number of values below the first limit, from there to the second limit, and so on. A value at a
+  /// limit is in the range above it.
   func counts(_ limits: [Double]) -> [Int] {
     var counts = [Int](repeating: 0, count: limits.count + 1)
     for value in values { counts[limits.filter { value >= $0 }.count] += 1 }
@@ -41,10 +43,10 @@ struct NaiveFigures {
   /// The five ranges of the consensus for whole mg/dL.
   var ranges: [Int] { counts([54, 70, 181, 251]) }
 
-  /// LBGI: the mean of 10 · f² where f is below zero.
+  /// LBGI: the mean of 10 · f² for values with f below zero.
   var lowRisk: Double { risks { $0 < 0 } }
 
-  /// HBGI: the mean of 10 · f² where f is above zero.
+  /// HBGI: the mean of 10 · f² for values with f above zero.
   var highRisk: Double { risks { $0 > 0 } }
 
   private func risks(_ counts: (Double) -> Bool) -> Double {
@@ -60,7 +62,7 @@ struct NaiveFigures {
   }
 }
 
-/// Values of a sensor from a seed: each near the one before it, over the whole range that sensors show.
+/// Random sensor values from a seed. Each value is near the one before, in the whole range of sensors.
 struct RandomWalk {
   private var generator: SeededGenerator
   private var value: Int
@@ -70,7 +72,7 @@ struct RandomWalk {
     value = Int.random(in: 80...220, using: &generator)
   }
 
-  /// The next value, with steps of at most so many mg/dL.
+  /// The next value, with steps of at most about this number of mg/dL.
   mutating func next(step: Int = 30) -> Int {
     value = min(400, max(40, value + Int.random(in: -step...step, using: &generator) + (140 - value) / 20))
     return value
@@ -78,7 +80,7 @@ struct RandomWalk {
 
   mutating func values(_ count: Int, step: Int = 30) -> [Int] { (0..<count).map { _ in next(step: step) } }
 
-  /// Whether something happens that does so once in so many times.
+  /// Whether an event happens that has a probability of 1/count.
   mutating func happens(onceIn count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }

@@ -4,7 +4,7 @@ import Logbook
 
 @testable import Report
 
-/// What a report shows, of readings and records from 2026-03-02 on.
+/// The contents of a report with readings and records from 2026-03-02 on.
 struct SampleReport {
   static let start = Time.at("2026-03-02")
 
@@ -27,7 +27,7 @@ struct SampleReport {
       (.note, RecordFields(["text": .text("a walk")]), "2026-03-02T10:00"),
     ])
 
-  /// A sensor's values for so many days.
+  /// Sensor values for this number of days.
   static func long(_ days: Int64) -> SampleReport {
     let values = ArithmeticSeries.values
     let readings = (0..<days * 288).map {

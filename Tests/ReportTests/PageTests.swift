@@ -5,9 +5,9 @@ import Testing
 
 @testable import Report
 
-/// The page of a report.
+/// Tests the page of a report.
 struct PageTests {
-  /// The names of all elements of a page that begin.
+  /// The names of all start tags on a page.
   private func elements(_ html: String) -> [String] {
     html.matches(of: /<([a-zA-Z!][a-zA-Z0-9]*)/).map { String($0.1) }
   }
@@ -28,7 +28,7 @@ struct PageTests {
     #expect(html.contains("<html lang=\"\(code)\">"))
   }
 
-  @Test func theDigestIsThatOfTheStyle() throws {
+  @Test func thePolicyHasTheDigestOfTheStyle() throws {
     let html = try SampleReport().html()
     let style = try #require(html.firstMatch(of: /<style>([^<]*)<\/style>/)).1
     let digest = try #require(html.firstMatch(of: /'sha256-([^']*)'/)).1
@@ -38,7 +38,7 @@ struct PageTests {
     #expect(Base64.bytes(String(digest)) == own.bytes())
   }
 
-  @Test func hostileTextIsOnlyText() throws {
+  @Test func hostileTextIsEscaped() throws {
     var report = SampleReport.usual
     report.device = "SN-1"
     let clean = try report.html()
@@ -63,25 +63,26 @@ struct PageTests {
     ("\u{2066}a\u{2069}\u{200F}\u{7F}\u{9B}", "\u{FFFD}a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
     ("é 猫 👩‍🍳", "é 猫 👩‍🍳"),
   ])
-  func textBecomesMarkup(_ text: String, _ markup: String) {
+  func textIsConvertedToMarkup(_ text: String, _ markup: String) {
     #expect(Array(Markup(text).description.unicodeScalars) == Array(markup.unicodeScalars))
   }
 
   // MARK: - Contents
 
-  @Test func thePageSaysWhatItIsNotBeforeAnythingElse() throws {
+  @Test func theNoticeIsBeforeAllOtherContents() throws {
     let html = try SampleReport.usual.html()
     let notice = try #require(html.firstRange(of: "<p class=\"notice\">Not a medical device"))
     let section = try #require(html.firstRange(of: "<section"))
     #expect(notice.lowerBound < section.lowerBound && !html.contains("AGP"))
   }
 
-  @Test func allSectionsAreThereInTheirOrder() throws {
+  @Test func allSectionsAreInOrder() throws {
     let html = try SampleReport.usual.html()
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(
       anchors == ["ranges", "sensor", "profile", "days", "sticks", "amounts", "devices", "left-out", "about"])
-    // A picture for the ranges, the profile, each day and the standard day, each with its title and its description.
+    // A picture for the ranges, the profile, each day and the standard day, each with a title and a
+    // description.
     #expect(count("<svg role=\"img\"", in: html) + count("<svg class=\"small\" role=\"img\"", in: html) == 17)
     #expect(count("<title id=", in: html) == 17 && count("<desc id=", in: html) == 17)
     let ids = html.matches(of: /\ id="([^"]+)"/).map { String($0.1) }
@@ -93,7 +94,7 @@ struct PageTests {
       html.contains("4.5 U rapid-acting") && html.contains("Note a walk") && html.contains("glucoport 1.2.3"))
   }
 
-  @Test func everyTableHasACaptionAndHeads() throws {
+  @Test func everyTableHasACaptionAndHeaders() throws {
     let html = try SampleReport.usual.html()
     let tables = html.components(between: "<table", and: "</table>")
     #expect(tables.count > 8)
@@ -118,7 +119,7 @@ struct PageTests {
     #expect(html.contains("<p>— (No readings)</p>") && html.contains("No readings were left out."))
   }
 
-  @Test func onlyFingerSticksHaveNoFiguresOfTime() throws {
+  @Test func onlyFingerSticksGiveNoTimeStatistics() throws {
     let sticks = (0..<Int64(40)).map { Reading.finger(Int(60 + $0 * 5), at: SampleReport.start + $0 * 21600) }
     let html = try SampleReport(readings: sticks).html()
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
@@ -127,7 +128,7 @@ struct PageTests {
     #expect(count("<circle class=\"stick\"", in: html) == 80)
   }
 
-  @Test func basalRatesAreNoLinesOfTheirDay() throws {
+  @Test func basalRatesAreNotListedInTheDay() throws {
     var report = SampleReport.usual
     let rate = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
     report.records.append((.insulin, rate, "2026-03-03T08:00"))
@@ -137,7 +138,7 @@ struct PageTests {
     #expect(try report.html().contains("1 U/h 60 min basal by hand"))
   }
 
-  @Test func linksToOtherDaysAreThereOnlyWhereTheyAreGiven() throws {
+  @Test func linksToOtherDaysAreOnlyShownIfGiven() throws {
     var contents = SampleReport.usual.contents
     #expect(try !ReportPage(contents, .english).html().contains("<nav"))
     contents.links = [
@@ -156,7 +157,7 @@ struct PageTests {
       ])
   }
 
-  @Test func recordsOfOneMinuteAreOneRow() throws {
+  @Test func recordsInOneMinuteAreOneRow() throws {
     var report = SampleReport.usual
     #expect(
       try report.html().contains(
@@ -167,7 +168,7 @@ struct PageTests {
     #expect(apart.contains("<th scope=\"row\">08:01</th><td>Food 45 g</td>"))
   }
 
-  @Test func aPictureThatMayScrollHasANameAndIsReachedByKeys() throws {
+  @Test func aScrollablePictureHasANameAndKeyboardFocus() throws {
     let html = try SampleReport.usual.html()
     let regions = html.matches(of: /<div class="picture"([^>]*)><svg([^>]*)>/)
     #expect(regions.count > 14)
@@ -177,7 +178,7 @@ struct PageTests {
     }
   }
 
-  @Test func whatWasLeftOutIsCounted() throws {
+  @Test func leftOutReadingsAreCounted() throws {
     var report = SampleReport.usual
     report.readings += [
       Reading.finger(400, at: SampleReport.start + 14 * 86400 - 1, marks: .controlSolution),
@@ -189,7 +190,7 @@ struct PageTests {
     #expect(!html.contains("calibration of a sensor"))
   }
 
-  @Test func tooLittleDataHasItsReasonInsteadOfANumber() throws {
+  @Test func tooLittleDataHasAReasonInsteadOfANumber() throws {
     var report = SampleReport.usual
     report.readings = Array(report.readings.prefix(288))
     let html = try report.html()
@@ -207,7 +208,7 @@ struct PageTests {
       html.contains("3,9–10,0 mmol/L") && html.contains("<td>8,2 mmol/L</td>") && !html.contains("mg/dL"))
   }
 
-  @Test func anonymisedItHasNoSerialNumbersNamesAndNotes() throws {
+  @Test func anAnonymisedPageHasNoSerialNumbersNamesAndNotes() throws {
     var report = SampleReport.usual
     report.device = "SN-1"
     report.devices += [ReportDevice(name: "Vendor Meter", serialNumber: "SN-2")]
@@ -221,21 +222,21 @@ struct PageTests {
         && html.contains("Serial numbers, names and notes are left out."))
   }
 
-  // MARK: - Size and sameness
+  // MARK: - Size and repeatability
 
   @Test func ninetyDaysAreUnderTwoMegabytes() throws {
     let html = try SampleReport.long(90).html()
     #expect(html.utf8.count < 2_000_000 && count("class=\"curve\"", in: html) == 90)
   }
 
-  @Test func ofALongerPeriodTheLastDaysHaveTheirCurve() throws {
+  @Test func onlyTheLast90DaysHaveACurve() throws {
     let html = try SampleReport.long(100).html()
     #expect(count("class=\"curve\"", in: html) == 90)
     #expect(html.contains("show the last 90 days of the period."))
     #expect(!html.contains("day-2026-03-02") && html.contains("day-2026-06-09"))
   }
 
-  @Test func theSameContentsAreTheSameBytes() throws {
+  @Test func equalContentsGiveEqualBytes() throws {
     let first = try SampleReport.usual.html()
     for _ in 0..<5 { #expect(try SampleReport.usual.html() == first) }
     #expect(try SampleReport.usual.html(.french) != first)
@@ -243,7 +244,7 @@ struct PageTests {
 
   // MARK: - Languages
 
-  /// The texts of a language by their names.
+  /// The texts of a language by name.
   private func table(_ texts: PageTexts) -> [String: String] {
     var table: [String: String] = [:]
     for (name, value) in Mirror(reflecting: texts).children {
@@ -264,7 +265,7 @@ struct PageTests {
         let holes = { (text: String) in Set(text.matches(of: /\{\d\}/).map { String($0.output) }) }
         #expect(holes(text) == holes(english[name] ?? ""), "\(texts.code): \(name)")
       }
-      // Few words are the same in two of the languages.
+      // Only a few words are equal in two languages.
       let same = own.filter { $0.value == english[$0.key] }.count
       #expect(texts.code == "en" ? same == english.count : same < 15, "\(texts.code): \(same)")
     }
@@ -272,7 +273,7 @@ struct PageTests {
 }
 
 extension String {
-  /// What is between two texts, each time.
+  /// The parts between two texts, for each occurrence.
   fileprivate func components(between start: String, and end: String) -> [String] {
     ranges(of: start).compactMap { range in
       self[range.upperBound...].firstRange(of: end).map { String(self[range.upperBound..<$0.lowerBound]) }
@@ -280,7 +281,7 @@ extension String {
   }
 }
 
-/// The bytes of a text in base64.
+/// Decodes base64.
 private enum Base64 {
   static func bytes(_ text: String) -> [UInt8] {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

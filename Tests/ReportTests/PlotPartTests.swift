@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// Profiles, bars, and what pictures are made of.
+/// Tests profiles, bars, and the parts of pictures.
 struct PlotPartTests {
   // MARK: - Profiles and bars
 
@@ -14,7 +14,7 @@ struct PlotPartTests {
     return try #require(figures(readings, hasProfile: true).profile)
   }
 
-  @Test func aProfileHasItsMedianAndTwoFillings() throws {
+  @Test func aProfileHasAMedianAndTwoFilledAreas() throws {
     let picture = ProfilePlot(
       try profile(), .standard, GlucoseText(.milligramsPerDecilitre), PlotSigns(isASCII: false), columns: 60,
       rows: 8)
@@ -34,7 +34,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func inASCIIAProfileHasNoOtherSigns() throws {
+  @Test func anASCIIProfileHasOnlyASCIICharacters() throws {
     let picture = ProfilePlot(
       try profile(), .standard, GlucoseText(.millimolesPerLitre), PlotSigns(isASCII: true), columns: 40,
       rows: 8)
@@ -55,7 +55,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func aProfileInWordsHasEveryThirdHour() throws {
+  @Test func aProfileInWordsHasASentenceForEveryThirdHour() throws {
     #expect(
       try profile().words(GlucoseText(.milligramsPerDecilitre)).joined(separator: "\n") == """
         24-hour profile in mg/dL:
@@ -70,7 +70,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func withoutAProfileItsReasonIsShown() throws {
+  @Test func withoutAProfileTheReasonIsShown() throws {
     let glucose = GlucoseText(.milligramsPerDecilitre)
     let picture = ProfilePlot(
       try profile(1), .standard, glucose, PlotSigns(isASCII: false), columns: 40)
@@ -84,7 +84,7 @@ struct PlotPartTests {
     ([20, 20, 20, 20, 20], 10, [2, 2, 2, 2, 2]), ([1, 1, 1, 1, 96], 40, [1, 1, 1, 1, 36]),
     ([33.3, 0, 33.3, 0, 33.4], 10, [3, 0, 3, 0, 4]), ([0, 0, 0, 0, 0], 10, [0, 0, 0, 0, 0]),
   ])
-  func aPartThatIsThereHasACell(_ percents: [Double], _ count: Int, _ cells: [Int]) {
+  func everyNonzeroShareHasACell(_ percents: [Double], _ count: Int, _ cells: [Int]) {
     #expect(RangeBar.cells(percents, of: count) == cells)
   }
 
@@ -93,7 +93,7 @@ struct PlotPartTests {
     (190, "██████▍    ↑", "======     ^"), (300, "██████████ ↑", "========== ^"),
     (500, "██████████ ↑", "========== ^"),
   ])
-  func aReadingIsABarWithAnArrow(_ value: Int, _ text: String, _ ascii: String) throws {
+  func aReadingIsShownAsABarWithAnArrow(_ value: Int, _ text: String, _ ascii: String) throws {
     let level = try #require(Reading.level(Double(value)))
     for (isASCII, expected) in [(false, text), (true, ascii)] {
       let line = ReadingBar.line(level, .standard, PlotSigns(isASCII: isASCII))
@@ -132,12 +132,12 @@ struct PlotPartTests {
   @Test(arguments: [
     (40.0, 0, 11), (300.0, 0, 0), (20.0, 0, 11), (170.0, 0, 6), (301.0, 301, 3), (400.0, 400, 0),
   ])
-  func aValueHasItsPlaceAndNoneIsOutside(_ value: Double, _ highest: Int, _ place: Int) {
+  func aValueIsDrawnAtItsPositionAndNeverOutside(_ value: Double, _ highest: Int, _ place: Int) {
     let scale = GlucoseScale(highest: Double(highest), .milligramsPerDecilitre)
     #expect(scale.place(value, of: 12) == place)
   }
 
-  @Test func textsThatMeetMoveAsideAndTheRestIsCounted() {
+  @Test func overlappingTextsMoveAndTheOthersAreCounted() {
     let frame = PlotFrame(
       PlotSigns(isASCII: true), GlucoseText(.milligramsPerDecilitre), .standard, highest: 0, columns: 40,
       rows: 6)

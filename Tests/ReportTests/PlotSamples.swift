@@ -4,16 +4,16 @@ import Logbook
 
 @testable import Report
 
-/// A day with what it shows, for pictures.
+/// A day with its data, for pictures.
 struct SampleDay {
   var date = "2026-03-02"
   var readings: [GlucoseReading] = []
   var records: [(kind: RecordKind, fields: RecordFields, time: String)] = []
   var targets = Targets.standard
-  /// The seconds east of Greenwich at a shown time.
+  /// The seconds east of Greenwich at a displayed time.
   var offset: @Sendable (DeviceTime) -> Int32 = { _ in 0 }
 
-  /// The figures and the curve.
+  /// The statistics and the curve.
   var contents: (day: DayCurve?, figures: GroupFigures) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     let midnight = Time.at(date)
@@ -34,14 +34,12 @@ struct SampleDay {
     return (days.finish().first, statistics.finish(offset: offset).total)
   }
 
-  /// The picture.
   func lines(
     _ unit: GlucoseUnit = .milligramsPerDecilitre, isASCII: Bool = false, columns: Int = 40, rows: Int = 8
   ) -> [PlotLine] {
     picture(unit)?.lines(PlotSigns(isASCII: isASCII), columns: columns, rows: rows) ?? []
   }
 
-  /// The sentences.
   var sentences: [String] { picture(.milligramsPerDecilitre)?.sentences ?? [] }
 
   private func picture(_ unit: GlucoseUnit) -> DayPicture? {
@@ -62,7 +60,7 @@ extension SampleDay {
       Reading.of(.cbg, .low(below: 40, .milligramsPerDecilitre), at: midnight + $0 * 300)
     })
 
-  /// A sensor with a pause from 10 to 12 o'clock, two finger sticks, a scan, and what a person noted.
+  /// A sensor with a pause from 10 to 12 o'clock, two finger sticks, a scan, and notes of a person.
   static let eventful = SampleDay(
     readings: ArithmeticDay.readings + [
       Reading.finger(95, at: midnight + 10 * 3600), Reading.finger(210, at: midnight + 19 * 3600),
@@ -76,7 +74,7 @@ extension SampleDay {
       (.food, RecordFields(["carbs": .number(60)]), "2026-03-02T23:50"),
     ])
 
-  /// The clocks go back from 3 to 2 o'clock; the value rises by 1 every 5 minutes.
+  /// The clocks go back from 3 to 2 o'clock. The value rises by 1 every 5 minutes.
   static let longDay = SampleDay(
     date: "2025-10-26",
     readings: (0..<Int64(300)).map { index in
@@ -87,7 +85,8 @@ extension SampleDay {
     }, offset: { $0.seconds < Time.at("2025-10-26T03:00") ? 7200 : 3600 })
 }
 
-/// A day of a sensor from integer arithmetic alone: up and down three times, without the time from 10 to 12 o'clock.
+/// A day of a sensor, computed with integers: up and down three times, without the time from 10 to 12
+/// o'clock.
 enum ArithmeticDay {
   static let readings = (0..<Int64(288)).filter { !(120..<144).contains($0) }.map { index in
     let phase = Int(index % 96)

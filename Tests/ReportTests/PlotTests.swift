@@ -5,9 +5,9 @@ import Testing
 
 @testable import Report
 
-/// Pictures for a terminal, compared as a whole.
+/// Compares whole pictures for a terminal.
 struct PlotTests {
-  /// Lines as one text.
+  /// The lines as one text.
   private func text(_ lines: [PlotLine]) -> String { lines.map(\.text).joined(separator: "\n") }
 
   // MARK: - Days
@@ -21,7 +21,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func oneReadingIsOneDot() {
+  @Test func oneReadingIsDrawnAsOneDot() {
     #expect(
       text(SampleDay.oneReading.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC
@@ -43,7 +43,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func aDayOfLOIsALineAtTheBottom() {
+  @Test func aDayOfLOIsDrawnAsALineAtTheBottom() {
     #expect(
       text(SampleDay.allLow.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC
@@ -69,7 +69,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func aDayHasItsCurveWithGapsInsulinFoodAndNotes() {
+  @Test func aDayHasACurveWithGapsInsulinFoodAndNotes() {
     #expect(
       text(SampleDay.eventful.lines(columns: 80, rows: 12)) == """
         Monday 2026-03-02 · 24 hours · zone UTC · mg/dL · target 70–180
@@ -100,7 +100,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func inASCIIADayHasNoOtherSigns() {
+  @Test func anASCIIDayHasOnlyASCIICharacters() {
     #expect(
       text(SampleDay.eventful.lines(isASCII: true)) == """
         Monday 2026-03-02 - 24 hours - zone UTC
@@ -134,7 +134,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func inMillimolesTheLimitsAreThoseOfTheConsensus() {
+  @Test func theLimitsInMillimolesAreThoseOfTheConsensus() {
     #expect(
       text(SampleDay.eventful.lines(.millimolesPerLitre, columns: 60)) == """
         Monday 2026-03-02 · 24 hours · zone UTC · mmol/L
@@ -187,7 +187,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func sentencesSayWhatThePictureShows() {
+  @Test func theSentencesDescribeThePicture() {
     #expect(
       SampleDay.eventful.sentences.joined(separator: "\n") == """
         Monday 2026-03-02, 24 hours, zone UTC, mg/dL, target 70–180.
@@ -227,14 +227,14 @@ struct PlotTests {
     }
   }
 
-  @Test func asciiIsASCIIOnly() {
+  @Test func allASCIIPicturesHaveOnlyASCIICharacters() {
     for day in [SampleDay.empty, .oneReading, .allLow, .eventful, .longDay] {
       for line in day.lines(isASCII: true) { #expect(!line.text.contains { !$0.isASCII }, "\(line.text)") }
     }
     #expect(SampleDay.eventful.lines().contains { $0.text.contains { !$0.isASCII } })
   }
 
-  @Test func everyPartOfTheCurveHasTheMeaningOfItsRange() {
+  @Test func everyPartOfTheCurveHasTheRoleOfItsRange() {
     let pieces = SampleDay.eventful.lines(columns: 80).flatMap(\.pieces)
     let roles = Set(pieces.compactMap(\.role))
     for band in GlucoseBand.allCases { #expect(roles.contains(.band(band)), "\(band)") }
@@ -243,14 +243,14 @@ struct PlotTests {
     #expect(Set(low) == [.axis, .band(.veryLow)])
   }
 
-  @Test func whatDisturbsATerminalIsNotShown() {
+  @Test func controlCharactersAreReplaced() {
     var day = SampleDay.empty
     day.records = [(.note, RecordFields(["text": .text("a\u{1B}[31m\u{202E}b\nc")]), "2026-03-02T10:00")]
     #expect(text(day.lines()).contains("10:00 note a\u{FFFD}[31m\u{FFFD}b c"))
     #expect(day.sentences.last == "10:00 note a\u{FFFD}[31m\u{FFFD}b c.")
   }
 
-  @Test func basalRatesAreOnlyInTheSum() {
+  @Test func basalRatesAreShownOnlyInTheSum() {
     var day = SampleDay.empty
     for hour in 10..<20 {
       let fields = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
@@ -263,7 +263,7 @@ struct PlotTests {
     #expect(text(day.lines()).contains("U │") && day.sentences.last == "20:00 insulin 3 U.")
   }
 
-  @Test func aDayOfRecordsAloneSaysThatItHasNoReadings() {
+  @Test func aDayWithOnlyRecordsSaysThatItHasNoReadings() {
     var day = SampleDay.empty
     day.records = [(.insulin, RecordFields(["units": .number(4)]), "2026-03-02T08:00")]
     #expect(text(day.lines()).contains("\nno readings\nInsulin 4 U"))
@@ -273,7 +273,7 @@ struct PlotTests {
   }
 
   @Test(arguments: [-1e300, 1e19, 1e300])
-  func aNumberThatNoAmountIsHasNoPlaceInADay(_ number: Double) {
+  func impossibleAmountsAreNotShown(_ number: Double) {
     var day = SampleDay.empty
     day.records = [
       (.insulin, RecordFields(["units": .number(number), "minutes": .number(number)]), "2026-03-02T08:00"),
@@ -285,7 +285,7 @@ struct PlotTests {
 
   // MARK: - Days of the tally
 
-  @Test func whatCountsForNothingIsNotShown() throws {
+  @Test func leftOutReadingsAreNotShown() throws {
     var day = SampleDay.empty
     var withdrawn = Reading.finger(100, at: SampleDay.midnight)
     withdrawn.isWithdrawn = true
@@ -299,7 +299,7 @@ struct PlotTests {
     #expect(try #require(day.contents.day).sticks.count == 1)
   }
 
-  @Test func ofTwoSensorsOneIsShown() throws {
+  @Test func onlyOneOfTwoSensorsIsShown() throws {
     var day = SampleDay.empty
     day.readings = (0..<Int64(100)).flatMap { index in
       [1, 2].map { Reading.sensor(100 * $0, at: SampleDay.midnight + index * 300 + Int64($0), device: $0) }
@@ -308,7 +308,7 @@ struct PlotTests {
     #expect(shown.count == 100 && shown.allSatisfy { $0.level.milligrams == 100 })
   }
 
-  @Test func everyReadingIsInTheDayOfItsInstant() {
+  @Test func everyReadingIsInTheDayThatContainsItsInstant() {
     let midnight = SampleDay.midnight
     var tally = DayTally(Period(start: midnight + 3600, end: midnight + 2 * 86400 + 1)) { _ in 0 }
     for hour in stride(from: Int64(-1), through: 80, by: 1) {
@@ -319,7 +319,7 @@ struct PlotTests {
     #expect(days.map(\.sticks.count) == [24, 24, 24])
   }
 
-  @Test func anHourThatTheClocksSkipIsNotOnTheAxis() throws {
+  @Test func aSkippedHourIsNotOnTheAxis() throws {
     var day = SampleDay.empty
     day.date = "2026-03-29"
     day.offset = { $0.seconds < Time.at("2026-03-29T03:00") ? 3600 : 7200 }

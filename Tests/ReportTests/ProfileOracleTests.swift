@@ -5,13 +5,13 @@ import Testing
 
 @testable import Report
 
-/// The profile, the choice among sensors and the sums of basal rates, each computed in a second way.
+/// Compares the profile, the selection of a sensor and the sums of basal rates with a second computation.
 struct ProfileOracleTests {
   private static let start = Time.at("2026-03-02")
 
   // MARK: - Profile
 
-  /// Ten days of a sensor that pauses now and then, and from 3 to 5 o'clock on most days.
+  /// Ten days of a sensor with short pauses, and with a pause from 3 to 5 o'clock on most days.
   private static func readings(_ seed: UInt64) -> [GlucoseReading] {
     var walk = RandomWalk(seed: seed)
     return (0..<Int64(10 * 96)).compactMap { index in
@@ -21,7 +21,8 @@ struct ProfileOracleTests {
     }
   }
 
-  /// The percentiles of all samples of half an hour around a time of the day; nil with fewer than five days.
+  /// The percentiles of all samples at most half an hour from a time of the day. Nil with fewer than five
+  /// days.
   private static func raw(_ readings: [GlucoseReading], minute: Int) -> [Double]? {
     let near = readings.filter { reading in
       let own = Int((reading.deviceTime.seconds - start) % 86_400) / 60
@@ -34,7 +35,7 @@ struct ProfileOracleTests {
     return [0.05, 0.25, 0.5, 0.75, 0.95].map(values.percentile)
   }
 
-  @Test(arguments: UInt64(1)...3) func theProfileHasThePercentilesOfHalfAnHourAroundEachTime(_ seed: UInt64)
+  @Test(arguments: UInt64(1)...3) func theProfileHasThePercentilesAroundEachTime(_ seed: UInt64)
     throws
   {
     let readings = Self.readings(seed)
@@ -48,7 +49,7 @@ struct ProfileOracleTests {
         continue
       }
       let values = try #require(point.percentiles)
-      // Weights of 1, 4 and 1; a neighbour that is missing has none.
+      // With weights of 1, 4 and 1. A missing neighbour has no weight.
       let neighbours = [raw[(index + 95) % 96], raw[(index + 1) % 96]].compactMap(\.self)
       for curve in 0..<5 {
         let sum = 4 * own[curve] + neighbours.reduce(0) { $0 + $1[curve] }
@@ -68,7 +69,7 @@ struct ProfileOracleTests {
       var instant = Int64(walk.number(0...3000))
       for _ in 0..<200 {
         instant += (minutes[device] ?? 5) * 60
-        // Pauses of some hours, in which another one can take over.
+        // Pauses of some hours, in which another sensor can replace this one.
         if walk.happens(onceIn: 40) { instant += Int64(walk.number(1...200)) * 60 }
         guard let level = Reading.level(Double(walk.next())) else { continue }
         samples.append(
@@ -85,7 +86,7 @@ struct ProfileOracleTests {
     }
     selection.finish()
     while let next = selection.next() { fates.append(next) }
-    // None is lost and none is moved.
+    // No sample is lost or moved.
     #expect(fates.map(\.sample.instant) == samples.map(\.instant))
     #expect(fates.allSatisfy { $0.minutes == minutes[$0.sample.device].map { Int($0) } })
     let used = fates.filter { $0.fate == .used }
@@ -93,7 +94,7 @@ struct ProfileOracleTests {
       #expect(next.sample.instant >= before.sample.instant + Int64(before.minutes * 60) - 10)
     }
     for out in fates where out.fate != .used {
-      // Somebody else was in its place.
+      // At this time another sensor was in use.
       let holder = used.last { $0.sample.instant <= out.sample.instant }
       #expect(holder.map { $0.sample.device != out.sample.device } ?? false)
       #expect(holder.map { out.sample.instant < $0.sample.instant + Int64($0.minutes * 60) - 10 } ?? false)
@@ -103,7 +104,7 @@ struct ProfileOracleTests {
 
   // MARK: - Basal rates
 
-  @Test(arguments: UInt64(1)...8) func basalRatesAreWhatFlowedInEachMinute(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...8) func basalRatesAddUpMinuteByMinute(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var rates: [(start: Int, end: Int, rate: Double)] = []
     var minute = 0
@@ -120,7 +121,7 @@ struct ProfileOracleTests {
         "subtype": .text("basal"),
       ]
       statistics.add(.insulin, RecordFields(fields), deviceTime: time, placement: placement)
-      // A dose between two rates ends none.
+      // A dose between two rates ends no rate.
       statistics.add(
         .insulin, RecordFields(["units": .number(1), "subtype": .text("rapid")]), deviceTime: time,
         placement: placement)

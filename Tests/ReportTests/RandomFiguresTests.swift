@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// Figures of random series against their definitions, computed by other means.
+/// Compares the statistics of random series with computations from the definitions.
 struct RandomFiguresTests {
   private static let start = Time.at("2026-03-02")
   private static let parts = [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -15,7 +15,7 @@ struct RandomFiguresTests {
     values.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 900, marks: marks) }
   }
 
-  @Test(arguments: UInt64(1)...8) func aSeriesHasTheFiguresOfTheDefinitions(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...8) func theStatisticsOfASeriesMatchTheDefinitions(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(14 * 96)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -39,7 +39,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test(arguments: [29, 30, 31, 100, 101]) func percentilesOfAnyNumberOfSamplesAreThoseOfType7(_ count: Int) {
+  @Test(arguments: [29, 30, 31, 100, 101]) func percentilesOfAnyNumberOfSamplesMatchType7(_ count: Int) {
     var walk = RandomWalk(seed: UInt64(count))
     let values = walk.values(count, step: 90)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -53,7 +53,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...4) func fingerSticksHaveTheFiguresOfTheDefinitions(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func theStatisticsOfFingerSticksMatchTheDefinitions(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(120, step: 80)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -71,8 +71,8 @@ struct RandomFiguresTests {
     #expect(agree(fingers.highRisk.number, naive.highRisk))
   }
 
-  /// The same series as its source would show it in tenths of mmol/L, and by limits in tenths.
-  @Test(arguments: UInt64(1)...4) func aSeriesInMillimolesHasTheFiguresOfItsOwnNumbers(_ seed: UInt64) {
+  /// The same series as a device would show it in tenths of mmol/L, with limits in tenths.
+  @Test(arguments: UInt64(1)...4) func aSeriesInMillimolesHasTheStatisticsOfItsNumbers(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let tenths = walk.values(14 * 96).map { Int((Double($0) / 1.801559).rounded()) }
     let readings = tenths.enumerated().map { index, tenth in
@@ -87,12 +87,12 @@ struct RandomFiguresTests {
     #expect(agree(sensor.standardDeviation.number, naive.deviation))
     #expect(agree(sensor.lowRisk.number, naive.lowRisk) && agree(sensor.highRisk.number, naive.highRisk))
     for (metric, part) in zip(sensor.percentiles, Self.parts) {
-      // Values are kept to a hundredth of a mg/dL.
+      // Values are kept with hundredths of a mg/dL.
       #expect(abs((metric.number ?? 0) - naive.percentile(part)) <= 0.0051, "\(part)")
     }
   }
 
-  @Test(arguments: UInt64(1)...3) func whatIsNoHistoryNeverMovesTheFiguresOfASensor(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...3) func otherReadingsNeverChangeTheStatisticsOfASensor(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let history = Self.readings(walk.values(7 * 96))
     var others: [GlucoseReading] = []
@@ -123,8 +123,9 @@ struct RandomFiguresTests {
     #expect(result.leftOut[.withdrawn] == 40)
   }
 
-  /// A device that starts a minute behind another one that never pauses changes nothing but the count of what is left out.
-  @Test(arguments: UInt64(1)...3) func aSecondSensorChangesNoFigureOfTheOneInUse(_ seed: UInt64) {
+  /// A second device starts a minute after a device without pauses. It changes only the number of left-out
+  /// readings.
+  @Test(arguments: UInt64(1)...3) func aSecondSensorNeverChangesTheStatisticsOfTheFirst(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let first = Self.readings(walk.values(3 * 96))
     let second = walk.values(3 * 96).enumerated().map {
@@ -139,7 +140,7 @@ struct RandomFiguresTests {
 
   // MARK: - LO and HI
 
-  @Test(arguments: UInt64(1)...4) func lowAndHighTakeTheirThresholdsWhateverTheyAre(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func lowAndHighHaveTheValueOfTheirThreshold(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var (numbers, lows, highs): ([Double], Int, Int) = ([], 0, 0)
     let readings = (0..<300).map { index -> GlucoseReading in
@@ -161,7 +162,8 @@ struct RandomFiguresTests {
     }
     let sensor = figures(readings).total.sensor
     #expect(sensor.lows == lows && sensor.highs == highs)
-    // 55 is low and 240 is high by itself; what the device could not measure is beyond both.
+    // 55 is only low and 240 is only high. But a value that the device could not measure is in the outer
+    // range.
     #expect(sensor.ranges.map(\.readings) == [lows, 0, 300 - lows - highs, 0, highs])
     #expect(agree(sensor.mean.number, NaiveFigures(values: numbers).mean))
     #expect(sensor.bound == .either)
@@ -169,7 +171,7 @@ struct RandomFiguresTests {
 
   // MARK: - Sums and distributions
 
-  @Test(arguments: UInt64(1)...6) func aDistributionOfPartsIsThatOfTheWhole(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func theDistributionsOfPartsAddUp(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(200, step: 60).map(Double.init)
     var (whole, parts) = (Distribution(), [Distribution(), Distribution(), Distribution()])
@@ -183,7 +185,7 @@ struct RandomFiguresTests {
     #expect(sum.lowest == values.min() && sum.highest == values.max())
   }
 
-  @Test(arguments: UInt64(1)...6) func aWeightIsSoManyEqualValues(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func aWeightMeansThisNumberOfEqualValues(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var (weighted, repeated) = (Distribution(), [Double]())
     for value in walk.values(60, step: 60).map(Double.init) {
@@ -192,7 +194,7 @@ struct RandomFiguresTests {
       repeated += Array(repeating: value, count: weight)
     }
     let naive = NaiveFigures(values: repeated)
-    // With a sample of one minute among them, each minute is a value of its own.
+    // With a sample of one minute, each minute is a separate value.
     weighted.add(100)
     let all = NaiveFigures(values: naive.values + [100])
     for part in [0, 0.01] + Self.parts + [0.99, 1] {
@@ -200,7 +202,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test func theOrderOfValuesIsOfNoMatter() {
+  @Test func theOrderOfValuesChangesNothing() {
     var walk = RandomWalk(seed: 11)
     let values = walk.values(150, step: 100).map(Double.init)
     func percentiles(_ values: [Double]) -> [Double] {
@@ -213,7 +215,7 @@ struct RandomFiguresTests {
     #expect(percentiles([]) == [] && percentiles([7]) == [7, 7, 7, 7, 7])
   }
 
-  @Test func equalValuesHaveNoDeviationAtAll() {
+  @Test func equalValuesHaveADeviationOfZero() {
     for value in [40.1, 99.9, 180.15590000000002, 400] {
       var moments = Moments()
       for _ in 0..<1000 { moments.add(value, weight: 5) }
@@ -230,7 +232,7 @@ struct RandomFiguresTests {
 
   // MARK: - Whole percents
 
-  @Test(arguments: UInt64(1)...20) func wholePercentsAreNeverFarFromTheParts(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...20) func wholePercentsAreNearTheExactShares(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     for _ in 0..<50 {
       let weights = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : Double(walk.number(0...1000)) }
@@ -239,7 +241,7 @@ struct RandomFiguresTests {
       let shares = weights.map { $0 / sum }
       let whole = WholePercents.of(shares)
       let total = whole.reduce(0, +)
-      // What is missing or too much stands in the high range, unless that one has too little to give.
+      // The high range takes the rounding difference, except if it is too small.
       #expect(total == 100 || shares[3] < 0.02, "\(shares)")
       for (index, (percent, share)) in zip(whole, shares).enumerated() {
         #expect(percent >= 0 && abs(Double(percent) - 100 * share) <= (index == 3 ? 2.5 : 0.5), "\(shares)")
@@ -251,7 +253,7 @@ struct RandomFiguresTests {
     (0, 0.0, "0"), (0, 0.04, "<0.1"), (0, 0.05, "0.1"), (0, 0.3, "0.3"), (1, 0.94, "0.9"), (1, 0.96, "1"),
     (1, 1.0, "1"), (1, 1.4, "1"), (100, 100, "100"),
   ])
-  func aSmallPartIsNeverNothing(_ whole: Int, _ percent: Double, _ text: String) {
+  func aSmallShareIsNeverZero(_ whole: Int, _ percent: Double, _ text: String) {
     #expect(WholePercents.text(whole, exactly: percent) == text)
   }
 }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Report
 
-/// Pictures and pages of random days: well formed, within their frames, and of finite numbers.
+/// Tests pictures and pages of random days: they are well formed, inside their frames, and contain only
+/// finite numbers.
 struct RandomPictureTests {
-  /// A day with all that a logbook can hold, at any time of it.
+  /// A day with all possible contents of a logbook, at random times.
   private static func day(_ seed: UInt64, words: [String] = words) -> SampleDay {
     var walk = RandomWalk(seed: seed)
     var day = SampleDay()
@@ -71,7 +72,7 @@ struct RandomPictureTests {
     "<a><b></a></b>", "<a", "<a><b/>", "<a b=\"1\" b=\"2\"/>", "<a b=1/>", "<a>x & y</a>", "<a b=\"&x;\"/>",
     "<a>1 > 0</a>", "</a>", "<1/>",
   ])
-  func whatIsNotWellFormedIsFound(_ text: String) {
+  func invalidMarkupIsFound(_ text: String) {
     #expect(!XMLCheck(text).faults.isEmpty, "\(text)")
     #expect(XMLCheck("<a b=\"1\"><c>x &amp; y</c><d/></a>").faults.isEmpty)
   }
@@ -82,7 +83,7 @@ struct RandomPictureTests {
     "<path d=\"M1 2L3 4 101 5\"/>", "<path d=\"M1 2H101\"/>", "<path d=\"M1 2C3 4\"/>",
     "<text x=\"a\" y=\"1\">b</text>",
   ])
-  func whatIsOutsideOfThePictureIsFound(_ text: String) {
+  func elementsOutsideThePictureAreFound(_ text: String) {
     #expect(!XMLCheck(text).strays(width: 100, height: 50).isEmpty, "\(text)")
     let inside = "<rect x=\"90\" y=\"0\" width=\"10\" height=\"50\"/><path d=\"M1 2L3 4 100 50H7h1Z\"/>"
     #expect(XMLCheck(inside).strays(width: 100, height: 50).isEmpty)
@@ -141,7 +142,7 @@ struct RandomPictureTests {
     }
     let svg = RangeChart(parts: parts).picture("a", title: "T", description: "D").description
     try Self.expectWhole(svg, "ranges \(seed)")
-    // Each part that is there has its piece, of one unit at least, and its label.
+    // Each nonzero share has a piece with a height of at least one unit. Each range has a label.
     let pieces = XMLCheck(svg).elements.filter { $0.attributes["class"]?.hasSuffix(" part") == true }
     #expect(pieces.count == parts.filter { ($0?.percent ?? 0) > 0 }.count)
     #expect(pieces.allSatisfy { ($0.number("height") ?? 0) >= 1 })
@@ -150,21 +151,21 @@ struct RandomPictureTests {
     #expect(zip(labels, labels.dropFirst()).allSatisfy { $1 - $0 >= 20 })
   }
 
-  @Test(arguments: UInt64(1)...60) func labelsKeepTheirOrderAndTheirDistance(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...60) func labelsKeepTheirOrderAndDistance(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let middles = (0..<walk.number(0...5)).map { _ in walk.number(0...260) }.sorted()
     let places = RangeChart.apart(middles)
     #expect(places.count == middles.count)
     #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 >= 20 }, "\(middles)")
     #expect(places.allSatisfy { $0 >= 14 && $0 <= 246 }, "\(middles)")
-    // A label that has room stays where it was.
+    // A label with enough space is not moved.
     let isApart = zip(middles, middles.dropFirst()).allSatisfy { $1 - $0 >= 20 }
     if isApart, middles.allSatisfy({ $0 >= 14 && $0 <= 246 }) { #expect(places == middles) }
   }
 
   // MARK: - Terminal
 
-  @Test(arguments: UInt64(1)...5) func aDayInATerminalKeepsItsWidthAndItsSigns(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aDayInATerminalHasOnlyItsWidthAndCharacters(_ seed: UInt64) {
     let day = Self.day(seed)
     for (unit, columns) in zip(Self.units, [40, 97]) {
       for isASCII in [false, true] {
@@ -179,14 +180,14 @@ struct RandomPictureTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...5) func sentencesAreWholeAndNameNoSigns(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func sentencesAreCompleteAndHaveNoDrawingCharacters(_ seed: UInt64) {
     for sentence in Self.day(seed).sentences {
       #expect(sentence.hasSuffix("."), "\(sentence)")
       #expect(!sentence.contains("nan") && !sentence.contains("│") && !sentence.contains("\n"), "\(sentence)")
     }
   }
 
-  @Test(arguments: UInt64(1)...30) func aBarHasAllItsCells(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...30) func aBarHasAllCells(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let percents = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : Double(walk.number(1...1000)) / 10 }
     let count = walk.number(5...160)
@@ -195,7 +196,7 @@ struct RandomPictureTests {
     #expect(cells.reduce(0, +) == (sum > 0 ? count : 0), "\(percents)")
     for (cell, percent) in zip(cells, percents) {
       #expect((cell > 0) == (percent > 0), "\(percents)")
-      // No part is further from its size than the others need their one cell.
+      // No share differs from its exact size by more than the cells that the other shares need.
       if sum > 0 { #expect(abs(Double(cell) - percent / sum * Double(count)) < 5, "\(percents)") }
     }
   }
@@ -204,7 +205,7 @@ struct RandomPictureTests {
 
   private static let languages = PageTexts.all.map(\.code)
 
-  @Test(arguments: languages) func everyPictureOfAPageIsWholeInEveryLanguage(_ code: String) throws {
+  @Test(arguments: languages) func everyPictureOfAPageIsValidInEveryLanguage(_ code: String) throws {
     let texts = try #require(PageTexts.all.first { $0.code == code })
     var report = SampleReport()
     report.days = 3
@@ -232,7 +233,7 @@ struct RandomPictureTests {
     #expect(!html.contains("{1}") && !html.contains("{2}") && !html.contains("<b>"))
   }
 
-  /// A heading is one deeper than the one above it at most, and every section has one.
+  /// A heading is at most one level deeper than the heading before it. Every section has a heading.
   @Test(arguments: languages) func headingsAreInOrderInEveryLanguage(_ code: String) throws {
     let texts = try #require(PageTexts.all.first { $0.code == code })
     let html = try SampleReport.usual.html(texts)
@@ -245,8 +246,8 @@ struct RandomPictureTests {
     #expect(levels.filter { $0 == 2 }.count == sections && sections == 9)
   }
 
-  /// The decimals of a language are behind its own sign, and never behind two.
-  @Test func aLanguageHasOneSignBeforeDecimals() throws {
+  /// Decimals follow the decimal separator of the language, and a number has only one separator.
+  @Test func eachLanguageHasOneDecimalSeparator() throws {
     for texts in PageTexts.all {
       let html = try SampleReport.usual.html(texts)
       let cells = html.matches(of: /<td>([^<]*)<\/td>/).map { String($0.1) }

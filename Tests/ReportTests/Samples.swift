@@ -4,7 +4,7 @@ import Logbook
 
 @testable import Report
 
-/// The series V2: from integer arithmetic alone, a value every 5 minutes of 14 days from 2024-01-01.
+/// The series V2, computed with integers: a value every 5 minutes for 14 days from 2024-01-01 on.
 enum ArithmeticSeries {
   static let start = Time.at("2024-01-01")
 
@@ -27,7 +27,7 @@ enum ArithmeticSeries {
 }
 
 enum Time {
-  /// Civil seconds.
+  /// The seconds of a local time.
   static func at(_ text: String) -> Int64 { DeviceTime(text: text)?.seconds ?? .min }
 }
 
@@ -62,7 +62,7 @@ enum Reading {
   }
 }
 
-/// The figures of readings, in a zone without changes.
+/// The statistics of readings, in a zone without clock changes.
 func figures(
   _ readings: [GlucoseReading], by grouping: Grouping? = nil, targets: Targets = .standard,
   since: String? = nil,
@@ -79,7 +79,7 @@ func figures(
   return statistics.finish { _ in 0 }
 }
 
-/// Whether two numbers agree in so many decimals.
+/// Whether two numbers are equal with this number of decimals.
 func agree(_ number: Double?, _ other: Double, decimals: Int = 6) -> Bool {
   guard let number else { return false }
   var tolerance = 0.5

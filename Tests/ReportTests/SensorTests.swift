@@ -15,10 +15,10 @@ struct SensorTests {
   }
 
   @Test(arguments: [1, 5, 10, 15])
-  func theIntervalOfASensorIsItsMedian(_ minutes: Int64) {
+  func theIntervalOfASensorIsTheMedianInterval(_ minutes: Int64) {
     var interval = SampleInterval()
     for index in 0..<20 {
-      // The seconds are not exact, and a sample is missing now and then.
+      // The seconds are not exact, and some samples are missing.
       if index % 7 != 3 { interval.add(Int64(index) * minutes * 60 + Int64(index % 3)) }
     }
     #expect(interval.minutes == Int(minutes) && interval.isKnown)
@@ -40,7 +40,7 @@ struct SensorTests {
     }
   }
 
-  @Test func twoSensorsAtOnceCountOnce() {
+  @Test func onlyOneOfTwoSimultaneousSensorsIsUsed() {
     let readings = StatisticsTests.inOrder(
       Self.samples(288, value: 100, device: 1),
       Self.samples(288, from: Self.start + 120, value: 200, device: 2))
@@ -49,7 +49,7 @@ struct SensorTests {
     #expect(total.leftOut[.overlapping] == 288 && total.sensor.minutes == 1440)
   }
 
-  @Test func aSensorOfFifteenMinutesKeepsItsPlaceFromTheStart() {
+  @Test func aSensorWithLongIntervalsIsUsedFromItsStart() {
     let readings = StatisticsTests.inOrder(
       Self.samples(96, every: 15, value: 100, device: 1),
       Self.samples(286, from: Self.start + 420, value: 200, device: 2))
@@ -58,7 +58,7 @@ struct SensorTests {
     #expect(total.leftOut[.overlapping] == 286)
   }
 
-  @Test func anotherSensorTakesOverWhenOnePauses() {
+  @Test func anotherSensorIsUsedDuringAPause() {
     let readings = StatisticsTests.inOrder(
       Self.samples(144, every: 5, value: 100, device: 1),
       Self.samples(288, from: Self.start, value: 200, device: 2))
@@ -66,7 +66,7 @@ struct SensorTests {
     #expect(sensor.readings == 288 && sensor.mean.number == 150 && sensor.minutes == 1440)
   }
 
-  @Test func samplesOfDifferentSensorsCountByTheirIntervals() {
+  @Test func samplesOfDifferentSensorsAreWeightedByTheirIntervals() {
     let readings =
       Self.samples(96, every: 15, value: 100, device: 1)
       + Self.samples(288, from: Self.start + 86400, value: 200, device: 2)
@@ -76,7 +76,7 @@ struct SensorTests {
     #expect(sensor.active.number == 100)
   }
 
-  @Test func groupedByDeviceEachSensorHasItsOwnSamples() {
+  @Test func groupsByDeviceHaveAllSamplesOfTheirSensor() {
     let readings = StatisticsTests.inOrder(
       Self.samples(288, value: 100, device: 1),
       Self.samples(288, from: Self.start + 120, value: 60, device: 2))
@@ -88,14 +88,14 @@ struct SensorTests {
     #expect(result.total.sensor.episodes[.low].count == 0)
   }
 
-  @Test func aSecondValueOfOneInstantIsLeftOut() {
+  @Test func aSecondValueAtOneInstantIsLeftOut() {
     var readings = Self.samples(100)
     readings.insert(Reading.sensor(300, at: Self.start + 3000), at: 11)
     let total = figures(readings).total
     #expect(total.sensor.readings == 100 && total.sensor.mean.number == 100 && total.leftOut[.repeated] == 1)
   }
 
-  @Test func bothValuesOfARepeatedHourCount() {
+  @Test func bothPassesOfARepeatedHourAreUsed() {
     var readings = Self.samples(100)
     var second = Reading.sensor(100, at: Self.start + 3000)
     second.placement = Placement(utcOffset: 0, source: .zoneOverlap)
@@ -122,24 +122,24 @@ struct SensorTests {
     #expect(Self.episodes([Int](repeating: 60, count: 15), every: 1)[.low].count == 1)
   }
 
-  @Test func aShortRecoveryBelongsToTheEpisode() {
+  @Test func aShortRecoveryDoesNotEndAnEpisode() {
     let line = Self.episodes([60, 60, 60, 90, 90, 60, 60])[.low]
     #expect(line.count == 1 && line.minutes == 35)
     #expect(Self.episodes([60, 60, 60, 90, 90, 90, 60, 60, 60])[.low].count == 2)
   }
 
-  @Test func aDeeperEpisodeIsOneOfBothLevels() {
+  @Test func aDeeperEpisodeCountsForBothLevels() {
     let episodes = Self.episodes([60, 60, 50, 50, 50, 60, 90, 90, 90, 60, 60, 60])
     #expect(episodes[.low].count == 2 && episodes[.veryLow].count == 1)
     #expect(episodes[.low].withoutDeeper == 1)
   }
 
-  @Test func twoHoursWithoutABreakAreExtended() {
+  @Test func moreThanTwoHoursAreAnExtendedEpisode() {
     #expect(Self.episodes([Int](repeating: 60, count: 24))[.extendedLow].count == 0)
     #expect(Self.episodes([Int](repeating: 60, count: 25))[.extendedLow].count == 1)
   }
 
-  @Test func aLongGapEndsAnEpisodeAndAShortOneIsBridged() {
+  @Test func aLongGapEndsAnEpisodeAndAShortGapDoesNot() {
     func low(gapMinutes: Int64) -> EpisodeCounts.Line {
       let before = Self.samples(10, value: 60)
       let after = Self.samples(10, from: Self.start + 45 * 60 + gapMinutes * 60, value: 60)

@@ -9,7 +9,7 @@ struct StatisticsTests {
   static let day: Int64 = 86400
   static let start = Time.at("2026-03-02")
 
-  /// Samples every so many minutes, all of one value.
+  /// Samples with this interval in minutes, all with one value.
   static func samples(
     _ count: Int, from start: Int64 = start, every minutes: Int64 = 5, value: Int = 100, device: Int = 1
   ) -> [GlucoseReading] {
@@ -22,9 +22,9 @@ struct StatisticsTests {
     }.map(\.element)
   }
 
-  // MARK: - What does not count
+  // MARK: - Readings that are left out
 
-  @Test func nothingHasNoFigures() {
+  @Test func noDataHasNoStatistics() {
     let result = figures([], by: .day)
     #expect(result.period == nil && result.groups.isEmpty)
     #expect(result.total.sensor.mean == .absent(.noReadings))
@@ -32,7 +32,7 @@ struct StatisticsTests {
     #expect(result.total.amounts.insulin.perDay == .absent(.noReadings))
   }
 
-  @Test func whatIsNoMeasurementOfAPersonIsLeftOutAndCounted() {
+  @Test func readingsThatAreNoMeasurementsAreLeftOutAndCounted() {
     var withdrawn = Reading.finger(500, at: Self.start)
     withdrawn.isWithdrawn = true
     withdrawn.marks = .controlSolution
@@ -49,7 +49,7 @@ struct StatisticsTests {
     for reason in reasons { #expect(result.total.leftOut[reason] == 1, "\(reason)") }
   }
 
-  @Test func scansNeverCountTwice() {
+  @Test func scansAreNeverCountedTwice() {
     let history = Self.samples(300)
     let scans = history.map { reading in
       var scan = reading
@@ -62,7 +62,7 @@ struct StatisticsTests {
     #expect(result.fingerSticks.readings == 0 && result.leftOut[.scan] == 300)
   }
 
-  @Test func ketonesAreNoGlucose() {
+  @Test func ketonesAreNotInTheGlucoseStatistics() {
     let result = figures([
       Reading.of(.ketone, .value(Quantity(0.4, .millimolesPerLitre)), at: Self.start),
       Reading.of(.ketone, .value(Quantity(1.2, .millimolesPerLitre)), at: Self.start + 60),
@@ -74,7 +74,7 @@ struct StatisticsTests {
 
   // MARK: - LO and HI
 
-  @Test func lowAndHighAreInTheOuterRangesAndBoundTheMean() {
+  @Test func lowAndHighAreInTheOuterRangesAndLimitTheMean() {
     let low = (0..<300).map {
       Reading.of(.cbg, .low(below: nil, .milligramsPerDecilitre), at: Self.start + $0 * 300)
     }
@@ -91,7 +91,7 @@ struct StatisticsTests {
     #expect(figures(Self.inOrder(low, high)).total.sensor.highs == 0, "one value at an instant")
   }
 
-  @Test func oneInAHundredBoundsNothing() {
+  @Test func oneInAHundredIsNoLimit() {
     var readings = Self.samples(300)
     for index in 0..<3 {
       readings[index].measurement = .low(below: 40, .milligramsPerDecilitre)
@@ -101,7 +101,7 @@ struct StatisticsTests {
     #expect(figures(readings).total.sensor.bound == .either)
   }
 
-  @Test func highIsHighWhereTheTargetsHaveNoVeryHigh() {
+  @Test func highIsInTheHighRangeIfThereIsNoVeryHighRange() {
     let sensor = figures(
       [Reading.of(.cbg, .high(above: 400, .milligramsPerDecilitre), at: 0)], targets: .pregnancy
     ).total.sensor
@@ -124,7 +124,7 @@ struct StatisticsTests {
     #expect(same.band(of: level) == expected && same.low.milligrams == 70 && same.high.milligrams == 180)
   }
 
-  @Test func ownTargetsStayWithinTheOuterLimits() {
+  @Test func ownTargetsAreWithinTheOuterLimits() {
     #expect(Targets(from: 53, to: 180, .milligramsPerDecilitre) == nil)
     #expect(Targets(from: 70, to: 251, .milligramsPerDecilitre) == nil)
     #expect(Targets(from: 180, to: 70, .milligramsPerDecilitre) == nil)
@@ -134,7 +134,7 @@ struct StatisticsTests {
     #expect(Targets(from: 4.5, to: 8, .millimolesPerLitre)?.name == "4.5-8")
   }
 
-  @Test func bothUnitsHaveTheSameFigures() {
+  @Test func bothUnitsHaveTheSameStatistics() {
     let values = [3.4, 5.5, 7.2, 11.1, 14.3]
     func readings(_ unit: GlucoseUnit) -> [GlucoseReading] {
       (0..<500).map { index in
@@ -155,7 +155,7 @@ struct StatisticsTests {
 
   // MARK: - Too little data
 
-  @Test func oneReadingHasAMeanAndNothingElse() {
+  @Test func oneReadingHasOnlyAMean() {
     let sensor = figures([Reading.sensor(120, at: Self.start)]).total.sensor
     #expect(sensor.mean.number == 120 && sensor.minutes == 5)
     #expect(sensor.standardDeviation == .absent(.fewReadings(1, of: 30)))
@@ -165,7 +165,7 @@ struct StatisticsTests {
     #expect(sensor.episodesPerDay(.low) == .absent(.shortTime(minutes: 5)))
   }
 
-  @Test func aSensorOfFourDaysIsNoFortnight() {
+  @Test func fourDaysAreTooFewForTwoWeeks() {
     let result = figures(Self.samples(4 * 288), since: "2026-03-02", until: "2026-03-16").total.sensor
     #expect(agree(result.active.number, 28.571429))
     #expect(result.ranges[2].percent == .absent(.littleTime(percent: result.active.number ?? 0)))
@@ -173,7 +173,7 @@ struct StatisticsTests {
     #expect(result.mean.number == 100)
   }
 
-  @Test func aWholeDayHasPercentagesAndAHalfHasNone() {
+  @Test func aWholeDayHasPercentagesAndHalfADayHasNone() {
     #expect(figures(Self.samples(288)).total.sensor.ranges[2].percent.number == 100)
     #expect(figures(Self.samples(144)).total.sensor.ranges[2].percent == .absent(.shortTime(minutes: 720)))
   }
@@ -189,14 +189,14 @@ struct StatisticsTests {
     #expect(months.total.sensor.glycemiaRisk == .absent(.longPeriod(days: 120)))
   }
 
-  @Test func aMeanOutsideTheFitHasNoManagementIndicator() {
+  @Test func aMeanOutsideTheFormulasRangeHasNoManagementIndicator() {
     let sensor = figures(Self.samples(14 * 288, value: 70)).total.sensor
     #expect(sensor.managementIndicator == .absent(.meanOutsideFit))
     #expect(figures(Self.samples(14 * 288, value: 80)).total.sensor.managementIndicator.number != nil)
     #expect(sensor.goalShortage == nil)
   }
 
-  @Test func aYearWithGapsHasFiguresWhereItHasData() {
+  @Test func aYearWithGapsHasStatisticsInMonthsWithData() {
     let readings = Self.samples(30 * 288) + Self.samples(30 * 288, from: Self.start + 330 * Self.day)
     let result = figures(readings, by: .month)
     #expect(result.groups.count == 12)
@@ -209,7 +209,7 @@ struct StatisticsTests {
 
   // MARK: - Groups
 
-  @Test func aDayWithoutDataIsARowWithoutFigures() {
+  @Test func aDayWithoutDataIsARowWithoutStatistics() {
     let result = figures(Self.samples(288) + Self.samples(288, from: Self.start + 2 * Self.day), by: .day)
     #expect(result.groups.map(\.sensor.readings) == [288, 0, 288])
     #expect(result.groups[1].sensor.ranges[2].percent == .absent(.noReadings))
@@ -217,7 +217,7 @@ struct StatisticsTests {
       result.groups.compactMap(\.key).map(Grouping.day.name) == ["2026-03-02", "2026-03-03", "2026-03-04"])
   }
 
-  @Test func onlyFingerSticksHaveNoFiguresOfTime() {
+  @Test func onlyFingerSticksGiveNoTimeStatistics() {
     let readings = (0..<40).map { Reading.finger(100 + Int($0), at: Self.start + $0 * 21600) }
     let result = figures(readings, by: .kind)
     #expect(result.total.sensor.readings == 0 && result.total.sensor.active == .absent(.noReadings))
@@ -229,12 +229,12 @@ struct StatisticsTests {
     #expect(result.groups.count == 1 && result.groups[0].key == Int(ReadingKind.smbg.rawValue))
   }
 
-  @Test func aDayOfTwentyFiveHoursIsWholeWithThreeHundredSamples() throws {
+  @Test func aDayOf25HoursIsCompleteWith300Samples() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     var options = Statistics.Options()
     options.grouping = .day
     var statistics = Statistics(options)
-    // 2026-10-25 has 25 hours in Berlin, and began at 22:00 of the day before in UTC.
+    // 2026-10-25 has 25 hours in Berlin, and begins at 22:00 UTC of the day before.
     let start = Time.at("2026-10-24T22:00")
     for index in 0..<Int64(300 + 288) {
       let instant = start + index * 300
@@ -248,7 +248,7 @@ struct StatisticsTests {
     #expect(result.total.days == 2)
   }
 
-  @Test func anHourThatIsSkippedIsNoPossibleTime() throws {
+  @Test func aSkippedHourIsNoPossibleTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
     let hours = PossibleTime(period, by: .hour) { zone.place($0).utcOffset }
@@ -267,7 +267,7 @@ struct StatisticsTests {
     #expect(Grouping.weekday.key(of: early).map(Grouping.weekday.name) == "Monday")
   }
 
-  @Test func theReadingsOfAllGroupsMakeTheWhole() {
+  @Test func theReadingsOfAllGroupsAddUp() {
     let readings = ArithmeticSeries.readings()
     for grouping in Grouping.allCases {
       let result = figures(readings, by: grouping)
@@ -297,7 +297,7 @@ struct StatisticsTests {
       whole.points.count == 96 && whole.points.allSatisfy { $0.percentiles == [100, 100, 100, 100, 100] })
   }
 
-  @Test func percentilesOfAProfileKeepTheirOrder() throws {
+  @Test func percentilesOfAProfileAreInOrder() throws {
     let profile = try #require(figures(ArithmeticSeries.readings(), hasProfile: true).profile)
     for point in profile.points {
       let values = try #require(point.percentiles)
@@ -316,7 +316,7 @@ struct StatisticsTests {
         == Array(stride(from: 630, through: 810, by: 15)))
   }
 
-  @Test func smoothingClosesOverMidnightAndSkipsGaps() {
+  @Test func smoothingContinuesOverMidnightAndSkipsGaps() {
     #expect(CyclicSmoothing.smooth([6, 0, 0, 12]) == [6, 1, 2, 9])
     #expect(CyclicSmoothing.smooth([5, nil, 10, nil]) == [5, nil, 10, nil])
     #expect(CyclicSmoothing.smooth([5, 10, nil, nil]) == [6, 9, nil, nil])

@@ -5,16 +5,17 @@ import Testing
 
 @testable import Report
 
-/// Figures of independent programs: iglu for R and its Python port, numpy, and the unit tests of Tidepool's viz.
+/// Compares statistics with other programs: iglu for R and its Python port, numpy, and the unit tests of
+/// Tidepool's viz.
 struct VectorTests {
-  @Test func theSeriesOfIntegersIsTheOneThatOtherProgramsRead() {
+  @Test func theSeriesIsTheOneThatOtherProgramsRead() {
     let values = ArithmeticSeries.values
     #expect(values.prefix(12) == [155, 143, 129, 140, 161, 149, 132, 152, 173, 187, 181, 198])
     #expect(values.suffix(3) == [153, 153, 168])
     #expect(values.reduce(0, +) == 598_349)
   }
 
-  /// What is expected of one form of the series.
+  /// The expected results of one form of the series.
   struct Expected: Sendable {
     let name: String
     let hasGaps: Bool
@@ -46,7 +47,7 @@ struct VectorTests {
       glycemiaRisk: 49.386261, active: 88.095238),
   ]
 
-  @Test(arguments: series) func aSeriesHasTheFiguresOfOtherPrograms(_ expected: Expected) {
+  @Test(arguments: series) func theStatisticsOfASeriesMatchOtherPrograms(_ expected: Expected) {
     let readings = ArithmeticSeries.readings { !expected.hasGaps || ArithmeticSeries.hasNoGap($0) }
     let sensor = figures(readings).total.sensor
     #expect(sensor.readings == expected.readings)
@@ -68,13 +69,13 @@ struct VectorTests {
     #expect(pregnancy.ranges[GlucoseBand.target.rawValue].readings == expected.pregnancy)
   }
 
-  @Test func thePartsOfTheGlycemiaRiskIndexAreThoseOfItsAuthors() {
+  @Test func thePartsOfTheGlycemiaRiskIndexMatchItsAuthors() {
     let shares = [171, 181, 2514, 1067, 99].map { Double($0) / 40.32 }
     let risk = GlucoseIndices.glycemiaRisk(shares)
     #expect(agree(risk.low, 7.832341) && agree(risk.high, 15.687004))
   }
 
-  @Test func anHourOfTheDayHasThePercentilesOfOtherPrograms() throws {
+  @Test func thePercentilesOfAnHourMatchOtherPrograms() throws {
     let hour = try #require(
       figures(ArithmeticSeries.readings(), by: .hour).groups.first { $0.key == 3 })
     #expect(hour.sensor.readings == 168)
@@ -108,7 +109,7 @@ struct VectorTests {
       ], (10, 54)
     ),
   ])
-  func aSeriesHasTheEpisodesOfAnotherProgram(
+  func theEpisodesOfASeriesMatchAnotherProgram(
     _ hasGaps: Bool, _ expected: [(EpisodeKind, Int, Double, Double)], _ exclusive: (Int, Int)
   ) {
     let readings = ArithmeticSeries.readings { !hasGaps || ArithmeticSeries.hasNoGap($0) }
@@ -134,7 +135,7 @@ struct VectorTests {
       4.554979, 12.885436, [55.5, 68.75, 165, 250.25, 345]
     ),
   ])
-  func fewValuesHaveTheFiguresOfOtherPrograms(
+  func theStatisticsOfAFewValuesMatchOtherPrograms(
     _ values: [Double], _ mean: Double, _ deviation: Double, _ variation: Double,
     _ indicator: Double,
     _ lowRisk: Double, _ highRisk: Double, _ percentiles: [Double]
@@ -157,7 +158,7 @@ struct VectorTests {
     }
   }
 
-  @Test func fewValuesFallIntoTheRangesOfOtherPrograms() {
+  @Test func theRangesOfAFewValuesMatchOtherPrograms() {
     var counts = BandCounts()
     for value in [50.0, 60, 65, 70, 100, 150, 180, 181, 250, 251, 300, 400] {
       if let level = Reading.level(value) { counts[Targets.standard.band(of: level)] += 1 }
@@ -168,7 +169,7 @@ struct VectorTests {
   @Test(arguments: [
     (40.0, 36.4175), (54, 18.4614), (69, 8.2303), (70, 7.7552), (100, 0.4821), (112, 0.0007),
   ])
-  func theRiskOfALowValueIsThePublishedOne(_ value: Double, _ expected: Double) {
+  func theRiskOfALowValueIsThePublishedRisk(_ value: Double, _ expected: Double) {
     #expect(agree(GlucoseIndices.risk(value).low, expected, decimals: 4))
     #expect(GlucoseIndices.risk(value).high == 0)
   }
@@ -177,12 +178,12 @@ struct VectorTests {
     (113.0, 0.0006), (140, 1.665), (180, 7.7293), (181, 7.9134), (250, 22.4362), (300, 33.952),
     (400, 57.0461),
   ])
-  func theRiskOfAHighValueIsThePublishedOne(_ value: Double, _ expected: Double) {
+  func theRiskOfAHighValueIsThePublishedRisk(_ value: Double, _ expected: Double) {
     #expect(agree(GlucoseIndices.risk(value).high, expected, decimals: 4))
     #expect(GlucoseIndices.risk(value).low == 0)
   }
 
-  @Test func theRiskOfAValueBetweenWholeOnesLiesBetweenTheirs() {
+  @Test func theRiskOfAFractionalValueIsBetweenItsNeighbours() {
     let risk = GlucoseIndices.risk(180.5).high
     #expect(risk > GlucoseIndices.risk(180).high && risk < GlucoseIndices.risk(181).high)
   }
@@ -191,7 +192,7 @@ struct VectorTests {
     (100.0, 5.702, 38.831), (125, 6.3, 45.361), (150, 6.898, 51.892), (154, 6.99368, 52.936),
     (200, 8.094, 64.952), (250, 9.29, 78.013), (300, 10.486, 91.073),
   ])
-  func theManagementIndicatorIsThePublishedOne(
+  func theManagementIndicatorIsThePublishedIndicator(
     _ mean: Double, _ percent: Double, _ millimoles: Double
   ) {
     #expect(agree(GlucoseIndices.managementIndicator(mean: mean), percent))
@@ -201,7 +202,7 @@ struct VectorTests {
 
   // MARK: - viz
 
-  @Test func thirtyTwoReadingsHaveADeviationAndTwentyEightHaveNone() {
+  @Test func aDeviationNeedsThirtyReadings() {
     func sensor(_ values: ClosedRange<Int>) -> SensorFigures {
       figures(values.map { Reading.sensor($0, at: Int64($0) * 300) }).total.sensor
     }
@@ -215,8 +216,9 @@ struct VectorTests {
     #expect(few.variation == .absent(.fewReadings(28, of: 30)))
   }
 
-  /// viz weights the time in ranges by the interval, and the mean not: that is `unweighted`. This program weights both.
-  @Test func samplesOfTwoSensorsCountByTheirIntervals() throws {
+  /// viz weights the time in ranges with the interval, but not the mean: that is `unweighted`. This program
+  /// weights both.
+  @Test func samplesOfTwoSensorsAreWeightedByTheirIntervals() throws {
     var sensor = SensorTally()
     var unweighted = Moments()
     for (value, minutes) in [(50.0, 15), (60, 15), (100, 15), (190, 5), (260, 5)] {
@@ -234,7 +236,7 @@ struct VectorTests {
     #expect(agree(figures.mean.number, 5400.0 / 55))
   }
 
-  @Test func fingerSticksCountByReadings() {
+  @Test func fingerSticksAreCountedByReadings() {
     let readings = [60, 70, 80, 200, 270].enumerated().map {
       Reading.finger($1, at: Int64($0) * 3600)
     }
@@ -262,11 +264,11 @@ struct VectorTests {
     ([0.024156, 0.104184, 0.58171, 0.28995], [2, 10, 58, 30]),
     ([0.069767, 0.465116, 0.465116, 0, 0], [7, 47, 47, 0, 0]),
   ])
-  func wholePercentsMakeAHundredWhereTheHighRangeCanGive(_ shares: [Double], _ expected: [Int]) {
+  func wholePercentsAddUpTo100IfTheHighRangeAllowsIt(_ shares: [Double], _ expected: [Int]) {
     #expect(WholePercents.of(shares) == expected)
   }
 
-  @Test func activeTimeCountsTheLastInterval() {
+  @Test func activeTimeIncludesTheLastInterval() {
     let instants: [Int64] = [0, 5, 10, 45, 50]
     let sensor = figures(instants.map { Reading.sensor(100, at: $0 * 60) }).total.sensor
     #expect(agree(sensor.active.number, 45.4545, decimals: 4))
@@ -279,7 +281,7 @@ struct VectorTests {
     (181, .high),
     (250, .high), (251, .veryHigh),
   ])
-  func aValueIsInTheRangeOfTheNumberThatIsShown(_ value: Double, _ expected: GlucoseBand) throws {
+  func aValueIsInTheRangeOfItsDisplayedNumber(_ value: Double, _ expected: GlucoseBand) throws {
     #expect(Targets.standard.band(of: try #require(Reading.level(value))) == expected)
   }
 }

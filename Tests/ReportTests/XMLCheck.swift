@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The elements of a picture, read by the rules of XML; what breaks a rule is kept as a fault.
+/// The elements of a picture, read by the rules of XML. Each broken rule is kept as a fault.
 struct XMLCheck {
   struct Element {
     let name: String
     let attributes: [String: String]
 
-    /// The number of an attribute.
+    /// The numeric value of an attribute.
     func number(_ name: String) -> Double? { attributes[name].flatMap { Double($0) } }
   }
 
@@ -60,7 +60,7 @@ struct XMLCheck {
     }
   }
 
-  /// What of the numbers that place an element is outside of the picture, or is no number.
+  /// The coordinates that are outside the picture or invalid.
   func strays(width: Double, height: Double) -> [String] {
     elements.flatMap { element in
       places(of: element).compactMap { name, number, axis -> String? in
@@ -86,7 +86,7 @@ struct XMLCheck {
     return places.map { ($0.0, $0.1, $0.2) }
   }
 
-  /// The points of an outline of M, L, H, h and Z.
+  /// The points of an outline with the commands M, L, H, h and Z.
   private static func points(_ outline: String) -> [(String, Double?, String)] {
     var points: [(String, Double?, String)] = []
     for part in outline.matches(of: /([A-Za-z])([^A-Za-z]*)/) {
