@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport add` as people type it.
+/// Tests `glucoport add` as people type it.
 @Suite(.timeLimit(.minutes(10)))
 struct AddTests {
   private func add(_ program: Program, _ line: String) async throws -> Program.Outcome {
@@ -13,7 +13,7 @@ struct AddTests {
     return outcome
   }
 
-  /// What the table shows behind the times, without ids.
+  /// The columns of the table after the times, without ids.
   private func list(_ program: Program, _ arguments: String...) async throws -> [String] {
     let outcome = try await program.run(arguments: ["list"] + arguments)
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -52,7 +52,7 @@ struct AddTests {
     #expect(log.output.contains("added smbg 6.1 mmol/L") && log.output.split(separator: "\n").count == 1)
   }
 
-  @Test func aTextBelongsToWhatItSays() async throws {
+  @Test func aTextIsAttachedToTheItemsOfItsLine() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 before breakfast --mark fasting --at 2026-05-06T07:00")
     _ = try await add(program, "felt bad --subtype health --at 2026-05-06T08:00")
@@ -63,7 +63,7 @@ struct AddTests {
     #expect(fields["text"] as? String == "before breakfast")
     let tick = try #require(objects[0]["position"] as? Int64)
     #expect(fields["reading"] as? String == "model|typed|typed|smbg|tick|\(tick)|0|0")
-    // The text stays with what replaces the reading.
+    // The text is kept with the reading that replaces the first one.
     _ = try await add(program, "--edit \(try #require(objects[1]["guid"] as? String)) 6.4mmol")
     let edited = try await program.run("list", "--format", "ndjson").objects()
     let other = try #require(edited[0]["position"] as? Int64)
@@ -84,7 +84,7 @@ struct AddTests {
     _ = try await program.run("undo", "--yes")
     #expect(Set(try await list(program)) == ["smbg 6.1 mmol/L manual", "food 50 g · soup"])
 
-    // By any of its items, also after another entry.
+    // An entry is found by any of its items, even if another entry is newer.
     _ = try await add(program, "30min --at 2026-05-06T20:00")
     let id = try #require(
       try await program.run("list", "--ids", "--kind", "smbg").output.split(separator: "\n").first?
@@ -105,12 +105,12 @@ struct AddTests {
       refused.status == 64 && refused.errors.contains("a device took this reading"), "\(refused.errors)")
     let nothing = try await program.run("add", "--edit", "LAST", "6.1")
     #expect(nothing.status == 66, "\(nothing.errors)")
-    // The short id serves other commands.
+    // The short id works in other commands.
     #expect(try await program.run("reading", "hide", String(id)).output == "hidden: \(id)\n")
     #expect(try await program.run("show", String(id)).status == 0)
   }
 
-  @Test func aTypedStickAndThatOfTheMeterCountOnce() async throws {
+  @Test func aTypedFingerStickAndThatOfTheMeterAreCountedOnce() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 --at 2026-05-06T08:00:20+00:00")
     let file = try program.write(
@@ -123,7 +123,7 @@ struct AddTests {
     #expect(leftOut.output.contains("6.1 mmol/L"), "\(leftOut.output)")
   }
 
-  @Test func whatIsRefusedStoresNothingAndMakesNoStore() async throws {
+  @Test func refusedLinesStoreNothingAndCreateNoStore() async throws {
     let program = try Program()
     for line in ["25", "45x", "--at 2099-01-01 45g", "--edit LAST 45g", "--strict 45g", "45g --json --quiet"]
     {
@@ -135,7 +135,7 @@ struct AddTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func linesAreAnsweredOneByOne() async throws {
+  @Test func eachLineHasItsOwnResult() async throws {
     let program = try Program()
     let lines = """
       # breakfast
@@ -160,7 +160,7 @@ struct AddTests {
     #expect(answers[0].split(separator: " ").count == 6)
     #expect(answers[1].contains("can be glucose in mmol/L and in mg/dL"))
     #expect(try await list(program).count == 6)
-    // The same file again adds nothing.
+    // The same file adds nothing again.
     let second = try await program.run("add", "-", "--json", input: lines)
     #expect(second.status == 3)
     #expect(
@@ -171,7 +171,7 @@ struct AddTests {
     #expect(try await program.run("log").output.split(separator: "\n").count == 4)
   }
 
-  @Test func whatListPrintsIsAddedElsewhereAsItIs() async throws {
+  @Test func theOutputOfListIsAddedUnchangedToAnotherStore() async throws {
     let (program, other) = (try Program(), try Program())
     _ = try await add(program, "6.1 45g 4U 30min soup --at 2026-05-06T18:30:00+02:00")
     let file = try program.write("time,glucose (mg/dL)\n2026-05-06T08:00:00Z,110\n", to: "a.csv")
@@ -190,7 +190,7 @@ struct AddTests {
     #expect(changed.status == 3 && changed.output.contains("with another value"), "\(changed.output)")
   }
 
-  @Test func strictLinesAreStoredAllOrNone() async throws {
+  @Test func eitherAllOrNoStrictLinesAreStored() async throws {
     let program = try Program()
     let refused = try await program.run("add", "-", "--strict", input: "45g\n25\n30min\n")
     #expect(refused.status == 65)
@@ -202,7 +202,7 @@ struct AddTests {
     #expect(try await list(program).count == 2)
   }
 
-  @Test func aLineThatIsTooLongOrNoTextIsRefusedAndTheNextIsRead() async throws {
+  @Test func anInvalidLineIsRefusedAndTheNextOneIsRead() async throws {
     let program = try Program()
     let long = [UInt8](repeating: UInt8(ascii: "a"), count: 700_000)
     let input = long + [0x0A, 0xFF, 0x0A] + Array("45g".utf8)
@@ -212,7 +212,7 @@ struct AddTests {
     #expect(answers == ["refused:", "refused:", "added"], "\(outcome.output)")
   }
 
-  @Test func twoTypistsAtOnceLoseNothing() async throws {
+  @Test func twoSimultaneousProcessesLoseNothing() async throws {
     let program = try Program()
     _ = try await add(program, "45g")
     let lines = (0..<40).map { "6.\($0 % 10) \($0 + 1)g --at 2026-05-06T0\($0 % 10):0\($0 / 10):00\n" }

@@ -5,7 +5,7 @@ import TestArchives
 import TestProgram
 import Testing
 
-/// `glucoport import` of ZIP archives and of folders.
+/// Tests `glucoport import` of ZIP archives and of folders.
 @Suite(.timeLimit(.minutes(10)))
 struct ArchiveImportTests {
   private static let first = "time,glucose (mg/dL)\n2026-03-01T08:00:00,110\n2026-03-02T12:05:00,112\n"
@@ -17,7 +17,7 @@ struct ArchiveImportTests {
     return path
   }
 
-  @Test func everyExportOfAnArchiveIsImportedAndTheRestIsNamed() async throws {
+  @Test func everyExportOfAnArchiveIsImportedAndOtherFilesAreNamed() async throws {
     let program = try Program()
     let path = try archive(program, [("b.csv", Self.first), ("notes.txt", "hello\n"), ("c.csv", Self.first)])
     let outcome = try await program.run("import", path)
@@ -28,7 +28,7 @@ struct ArchiveImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
-  @Test func rejectedRowsOfAMemberAreNamedByIt() async throws {
+  @Test func rejectedRowsAreNamedWithTheirMember() async throws {
     let program = try Program()
     let path = try archive(program, [("a.csv", Self.second)])
     let outcome = try await program.run("import", path)
@@ -112,7 +112,7 @@ struct ArchiveImportTests {
     return folder
   }
 
-  @Test func everyExportBelowAFolderIsImportedWithOneSummary() async throws {
+  @Test func everyExportInAFolderIsImportedWithOneSummary() async throws {
     let program = try Program()
     let folder = try folder(program)
     let outcome = try await program.run("import", folder)

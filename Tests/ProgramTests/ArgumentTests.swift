@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The program sees its arguments whatever was preloaded, and never does nothing with status 0 where it does not.
+/// Tests that the program sees its arguments with preloaded libraries. If it does not, it never ends with
+/// status 0 without doing anything.
 @Suite(.timeLimit(.minutes(10))) struct ArgumentTests {
   /// A library that moves the environment before `main`, as monitoring agents do.
   private static let library = """
@@ -18,7 +19,7 @@ import Testing
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  @Test(.enabled(if: compiler != nil)) func aPreloadThatSetsVariablesHidesNoArgument() async throws {
+  @Test(.enabled(if: compiler != nil)) func aPreloadedLibraryThatSetsVariablesHidesNoArgument() async throws {
     let program = try Program()
     try program.write(Self.library, to: "agent.c")
     let compiler = try #require(Self.compiler)

@@ -6,7 +6,7 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// `glucoport backup` and `glucoport restore`.
+/// Tests `glucoport backup` and `glucoport restore`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BackupTests {
   private func program(rows: Int = 300) async throws -> Program {
@@ -33,7 +33,7 @@ struct BackupTests {
     return program.path(name)
   }
 
-  /// How many readings a store has, which is checked completely.
+  /// The number of readings in a store, after a complete check of the store.
   private func readings(_ program: Program, _ store: String) async throws -> Int {
     let doctor = try await program.run("doctor", "--deep", "--store", store, "--json")
     let found = try doctor.objects().first { $0["check"] as? String == "store" }
@@ -43,7 +43,7 @@ struct BackupTests {
     return try #require(status.first?["readings"] as? Int)
   }
 
-  @Test func aBackupIsWholePrivateAndEqualForEqualContent() async throws {
+  @Test func aBackupIsCompletePrivateAndEqualForEqualContent() async throws {
     let program = try await program()
     let outcome = try await program.run("backup", program.path("a.db"), "--json")
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -55,7 +55,8 @@ struct BackupTests {
     #expect(try mode(program.path("a.db")) == 0o600)
     #expect(try await readings(program, program.path("a.db")) == 300)
     #expect(try await bytes(backUp(program, "b.db")) == first)
-    // Another content is another file; the order in which it came, or that others look, is not.
+    // Other content gives another file. But the order of additions does not change the file, and neither does
+    // reading the store.
     _ = try await program.run("add", "45g", "--quiet")
     #expect(try await bytes(backUp(program, "c.db")) != first)
     let again = try await program.shell(
@@ -95,7 +96,7 @@ struct BackupTests {
       try await program.run("backup", program.path("x.db"), "--store", program.path("y.db")).status == 66)
   }
 
-  @Test func aFolderKeepsTheNewestBackupsAndNothingElseIsRemoved() async throws {
+  @Test func aFolderKeepsTheNewestBackupsAndOtherFiles() async throws {
     let program = try await program()
     try FileManager.default.createDirectory(atPath: program.path("folder"), withIntermediateDirectories: true)
     let others = [
@@ -115,7 +116,7 @@ struct BackupTests {
     #expect(try names(program.path("folder")) == (others + [old[2], made]).sorted())
   }
 
-  @Test func backupsWhileAnImportRunsAreEachOfOneMoment() async throws {
+  @Test func backupsDuringAnImportAreConsistent() async throws {
     let program = try await program(rows: 10)
     let export = try program.write(GeneratedExport.csv(rows: 110_000), to: "all.csv")
     async let importing = program.run("import", export, "--quiet")
@@ -128,7 +129,7 @@ struct BackupTests {
     #expect(try await readings(program, try await backUp(program, "last.db")) == 110_000)
   }
 
-  @Test func aKilledBackupLeavesNoFileOrAWholeOne() async throws {
+  @Test func aKilledBackupLeavesNoFileOrACompleteFile() async throws {
     let program = try await program(rows: 60_000)
     let seed: UInt64 = 20_261_126
     var random = SeededGenerator(seed: seed)
@@ -138,13 +139,13 @@ struct BackupTests {
       let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
       _ = try await program.run("backup", target) { process in
         try await Task.sleep(for: .seconds(delay))
-        // It may have ended by now.
+        // The process may have ended already.
         try? process.send(signal: .kill)
       }
       if FileManager.default.fileExists(atPath: target) {
         #expect(try bytes(target) == bytes(program.path("whole.db")), "seed \(seed), round \(round)")
       } else {
-        // The next run uses the file again that the killed one left.
+        // The next run reuses the file that the killed run left.
         #expect(try await bytes(backUp(program, "killed-\(round).db")) == bytes(program.path("whole.db")))
         #expect(!FileManager.default.fileExists(atPath: target + ".glucoport.part"))
       }
@@ -164,7 +165,7 @@ struct BackupTests {
     #expect(try await other.run("add", "45g", "--quiet").status == 0)
   }
 
-  @Test func thePresentStoreIsKeptBesideTheRestoredOne() async throws {
+  @Test func thePreviousStoreIsKeptNextToTheRestoredStore() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     for line in ["45g", "30g", "6.1mmol"] { _ = try await program.run("add", line, "--quiet") }
@@ -176,7 +177,7 @@ struct BackupTests {
     #expect(try await readings(program, program.store) == 300)
     #expect(try await readings(program, program.store + ".before-restore") == 301)
     #expect(try mode(program.store + ".before-restore") == 0o600)
-    // The same again changes nothing, and keeps what was kept.
+    // The same command again changes nothing, and keeps the earlier store.
     let again = try await program.run("restore", backup, "--yes")
     #expect(again.status == 0 && again.output.hasPrefix("unchanged: "), "\(again.output)\(again.errors)")
     #expect(try await readings(program, program.store + ".before-restore") == 301)
@@ -185,7 +186,7 @@ struct BackupTests {
     #expect(try await readings(program, program.store) == 301)
   }
 
-  @Test func whatIsNoBackupIsRefusedAndNothingChanges() async throws {
+  @Test func anInvalidBackupIsRefusedAndNothingChanges() async throws {
     let program = try await program()
     let before = try await bytes(backUp(program, "a.db"))
     let damaged = try program.write(
@@ -203,7 +204,7 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: program.store + ".before-restore"))
   }
 
-  @Test func aRestoreWaitsForNoUpload() async throws {
+  @Test func aRestoreDoesNotWaitForAnUpload() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     _ = try await program.run("add", "45g", "--quiet")
@@ -214,7 +215,7 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: program.store + ".before-restore"))
   }
 
-  @Test func aKilledRestoreLeavesTheOldStoreOrTheNewOne() async throws {
+  @Test func aKilledRestoreLeavesTheOldOrTheNewStore() async throws {
     let program = try await program(rows: 60_000)
     let backup = try await backUp(program, "a.db")
     let export = try program.write(GeneratedExport.csv(rows: 70_000), to: "more.csv")

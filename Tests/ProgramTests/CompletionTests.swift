@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// What shells complete by the scripts of the built binary.
+/// Tests the shell completion with the scripts of the built program.
 @Suite struct CompletionTests {
-  /// An option or argument as `--experimental-dump-help` has it.
+  /// An option or argument in the output of `--experimental-dump-help`.
   private struct Argument: Decodable {
     let kind: String
     let valueName: String?
@@ -39,7 +39,7 @@ import Testing
     "prefix",
   ]
 
-  @Test func everyPathIsCompletedAsOne() async throws {
+  @Test func everyArgumentWithAPathIsCompletedAsAPath() async throws {
     let arguments = try await arguments()
     var found: Set<String> = []
     for argument in arguments where ["file", "path", "folder"].contains(argument.valueName) {
@@ -82,7 +82,7 @@ import Testing
     ("zsh", ["*:path:_files", "--store[", "]:file:_files", "]:folder:_files -/"]),
     ("fish", ["-l 'store'", "-rF", "import"]),
   ])
-  func theScriptsOfOtherShellsNameFilesToo(_ shell: String, _ parts: [String]) async throws {
+  func theScriptsOfOtherShellsAlsoCompleteFiles(_ shell: String, _ parts: [String]) async throws {
     let script = try await Program().run("--generate-completion-script", shell)
     #expect(script.status == 0 && script.errors == "")
     for part in parts { #expect(script.output.contains(part), "\(shell): \(part)") }

@@ -3,7 +3,8 @@
 import TestProgram
 import Testing
 
-/// `count`, and what counts once, with the built program: a diary and the Apple Health of the same phone.
+/// Tests `count`, and items that are counted once, with the built program. The data are a diary and the Apple
+/// Health export of the same phone.
 @Suite(.timeLimit(.minutes(5)))
 struct CountTests {
   private static let columns = [
@@ -17,7 +18,8 @@ struct CountTests {
     "Medication",
   ]
 
-  /// Four days with a stick, a dose and a meal each: 5.5 U and 45 g in the first, one more each day.
+  /// Four days, each with a finger stick, a dose and a meal. The first day has 5.5 U and 45 g, and each later
+  /// day one more.
   private static let diary: String = {
     let rows = (0..<4).map { day in
       var cells = [String](repeating: "", count: columns.count)
@@ -29,7 +31,7 @@ struct CountTests {
     return ([columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }()
 
-  /// The same as the phone passes it on, with minutes that are cut, or later.
+  /// The same items as the phone passes them on, without seconds or with a delay.
   private static func phone(minutes: Int = 0) -> String {
     let records = (0..<4).map { day -> String in
       let time = "2026-05-0\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):00 +0200"
@@ -72,7 +74,7 @@ struct CountTests {
     ((figures[section] as? [String: any Sendable])?[part] as? [String: any Sendable])?["total"] as? Double
   }
 
-  @Test func theSameDosesMealsAndSticksCountOnce() async throws {
+  @Test func equalDosesMealsAndFingerSticksAreCountedOnce() async throws {
     let program = try Self.program()
     let imported = try await Self.importBoth(program)
     #expect(imported.status == 0)
@@ -88,7 +90,7 @@ struct CountTests {
     #expect(!again.output.contains("counted once"))
   }
 
-  @Test func aQuietImportSaysOnceWhatChangesATotal() async throws {
+  @Test func aQuietImportReportsOnceThatItemsAreCountedOnce() async throws {
     let program = try Self.program()
     let imported = try await Self.importBoth(program, quiet: true)
     #expect(imported.output == "" && imported.errors.contains("4 doses also in mySugr: counted once"))
@@ -96,7 +98,7 @@ struct CountTests {
     #expect(again.output == "" && again.errors == "")
   }
 
-  @Test func aPersonDecidesOtherwiseAndTakesItBack() async throws {
+  @Test func aPersonMakesADecisionAndRemovesIt() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let both = try await program.run("count", "both", "mysugr", "apple-health")
@@ -115,13 +117,13 @@ struct CountTests {
     #expect(same.output.hasPrefix("unchanged: "))
   }
 
-  @Test func aDayNamesTheOtherSourceAndAListWhatIsLeftOut() async throws {
+  @Test func aDayNamesTheOtherSourceAndAListTheLeftOutItems() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let day = try await program.run("day", "2026-05-05", "--plain")
     #expect(day.output.contains("insulin 6.5 U rapid (also in Apple Health"), "\(day.output)")
     #expect(day.output.contains("Insulin 6.5 U"))
-    // What is left out is shown, and says so where there are no colours.
+    // Items that are left out are shown with the reason, also without colours.
     for line in [
       "08:00 insulin 6.5 U rapid (also in mySugr, not counted)",
       "08:00 food 46 g (also in mySugr, not counted)",
@@ -136,7 +138,7 @@ struct CountTests {
     #expect(list.output.contains("(left out: mySugr has it, too, as "), "\(list.output)")
   }
 
-  @Test func aLogShowsHowManyItemsOfEachImportAreDoubled() async throws {
+  @Test func theLogShowsTheNumberOfDoubledItemsOfEachImport() async throws {
     let program = try Self.program()
     let first = try await program.run(
       "import", "--quiet", "--timezone", "Europe/Madrid", program.path("diary.csv"))
@@ -154,7 +156,8 @@ struct CountTests {
     #expect(try await !program.run("log").output.contains("doubled"))
   }
 
-  /// A sensor's history of a day, and a phone that passes on twelve values of it as finger sticks, beside one of its own.
+  /// The sensor values of a day, and a phone that passes on twelve of them as finger sticks, next to one real
+  /// finger stick.
   private static func relayed(_ count: Int = 12) async throws -> Program {
     let program = try Program()
     var rows = ReadingRows()
@@ -175,7 +178,7 @@ struct CountTests {
     return program
   }
 
-  @Test func theOwnValuesOfASensorAreNoFingerSticks() async throws {
+  @Test func copiesOfSensorValuesAreNoFingerSticks() async throws {
     let program = try await Self.relayed()
     let imported = try await program.run("import", program.path("export.xml"))
     let line = "12 finger sticks with the own values of Vendor Meter S: not counted; to count them: "
@@ -209,7 +212,7 @@ struct CountTests {
     #expect((figures["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 11)
   }
 
-  @Test func sticksAtAConstantTimeApartHaveNoNumberADay() async throws {
+  @Test func fingerSticksWithAConstantDelayHaveNoNumberPerDay() async throws {
     let program = try Self.program(minutes: 7)
     let imported = try await Self.importBoth(program)
     let line =
@@ -227,7 +230,7 @@ struct CountTests {
     #expect(try await !program.run("stats", "--last", "30d").output.contains("finger sticks of two sources"))
   }
 
-  @Test func twoItemsThatNoRuleMatchesAreOneWhereAPersonSaysSo() async throws {
+  @Test func twoUnmatchedItemsAreCountedOnceAfterADecision() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     for (date, next) in [("2026-05-04", "2026-05-05"), ("2026-05-05", "2026-05-06")] {
@@ -240,14 +243,15 @@ struct CountTests {
       let once = try await program.run("count", "once", String(ids[0].output), String(ids[1].output))
       #expect(once.status == 0, "\(once.errors)")
     }
-    // Half of the doses are matched, so that the others are no sign any more that both sources state the same.
+    // Half of the doses are matched. The others therefore cause no doubt any more that both sources state the
+    // same doses.
     let day = try await program.run("day", "2026-05-04", "--plain")
     #expect(day.output.contains("Insulin 5.5 U"), "\(day.output)")
     let other = try await program.run("day", "2026-05-06", "--plain")
     #expect(other.output.contains("Insulin 15 U"), "\(other.output)")
   }
 
-  @Test func whereNoRuleMatchesThereIsAFigureForEachAndNoSum() async throws {
+  @Test func unmatchedItemsHaveATotalForEachSourceAndNoSum() async throws {
     let program = try Self.program(minutes: 20)
     let imported = try await Self.importBoth(program)
     #expect(imported.output.contains("bolus insulin of two sources on 4 days"), "\(imported.output)")
@@ -264,12 +268,12 @@ struct CountTests {
     _ = try await program.run("count", "both", "mysugr", "apple-health")
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
     _ = try await program.run("count", "remove", "1")
-    // An app of this name on the phone is another source.
+    // An app with this name on the phone is another source.
     _ = try await program.run("count", "only", "mysugr", "--kind", "insulin")
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
-  @Test func aShortPeriodHasNoSumEither() async throws {
+  @Test func aShortPeriodAlsoHasNoSum() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     for arguments in [
@@ -281,13 +285,13 @@ struct CountTests {
       #expect(outcome.output.contains("two sources"), "\(arguments): \(outcome.output)")
       #expect(!outcome.output.contains("Insulin 13 U") && !outcome.output.contains("11 U,"))
     }
-    // The days of only one source keep their sum.
+    // Days with only one source keep their sum.
     let day = try await program.run(
       "stats", "--since", "2026-05-01", "--until", "2026-05-04", "--by", "day")
     #expect(!day.output.contains("no sum"), "\(day.output)")
   }
 
-  @Test func anExportCarriesTheDecisions() async throws {
+  @Test func anExportContainsTheDecisions() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     _ = try await program.run("count", "both", "mysugr", "apple-health")
@@ -320,7 +324,9 @@ struct CountTests {
       ), (["count", "remove", "1"], 66, "there is no such decision"),
       (["list", "--left-out", "--days"], 64, "--left-out is only for tables"),
     ] as [([String], Int32, String)])
-  func whatNamesNothingIsRefused(_ arguments: [String], _ status: Int32, _ words: String) async throws {
+  func argumentsThatNameNothingAreRefused(_ arguments: [String], _ status: Int32, _ words: String)
+    async throws
+  {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let outcome = try await program.run(arguments: arguments)

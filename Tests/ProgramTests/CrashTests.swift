@@ -6,13 +6,13 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// Processes that are killed, run side by side, or run out of space.
+/// Tests processes that are killed, run at the same time, or have no disk space left.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CrashTests {
-  /// More than two commits of an import.
+  /// More rows than in two commits of an import.
   private static let rows = 110_000
 
-  @Test func importsKilledAtAnyMomentAndRepeatedLeaveWhatAnUninterruptedOneLeaves() async throws {
+  @Test func repeatedKilledImportsGiveTheSameStoreAsOneImport() async throws {
     let seed: UInt64 = 20_261_121
     var random = SeededGenerator(seed: seed)
     let reference = try Program()
@@ -49,7 +49,8 @@ struct CrashTests {
     }
   }
 
-  /// Kills an import of a new store once its write-ahead log holds this many bytes; whether that was in mid-work.
+  /// Kills an import into a new store when its write-ahead log has this number of bytes. Returns whether the
+  /// import was still running.
   private static func killInWrite(_ program: Program, _ export: String, logBytes: Int) async throws -> Bool {
     let (outcome, hasGrown) = try await program.run("import", export) { process in
       let hasGrown = try await eventually(within: .seconds(60)) {
@@ -62,7 +63,7 @@ struct CrashTests {
     return hasGrown && outcome.status == 128 + 9
   }
 
-  @Test func aStoreThatACrashLeftEmptyIsCompletedByTheNextImport() async throws {
+  @Test func anEmptyStoreAfterACrashIsCompletedByTheNextImport() async throws {
     let program = try Program()
     try program.write([], to: "new.db")
     let outcome = try await program.run(
@@ -74,7 +75,7 @@ struct CrashTests {
   }
 
   @Test(arguments: [false, true])
-  func twoImportsAndAReaderAtOnceAllSucceed(storeIsThere: Bool) async throws {
+  func twoSimultaneousImportsAndAReaderAllSucceed(storeIsThere: Bool) async throws {
     let program = try Program()
     if storeIsThere {
       _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 10))
@@ -102,9 +103,10 @@ struct CrashTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  /// The limits, in KiB, are met while the schema is written, in the first batch, and at a later commit.
+  /// With these limits in KiB, the disk is full while the schema is written, in the first batch, or at a
+  /// later commit.
   @Test(arguments: [0, 20, 300, 1500, 4000])
-  func aFullDiskIsReportedAndLeavesAStoreThatTakesTheImportLater(limit: Int) async throws {
+  func aFullDiskIsReportedAndALaterImportSucceeds(limit: Int) async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: Self.rows), to: "all.csv")
     let full = try await program.shell("ulimit -f \(limit); exec glucoport import all.csv")
@@ -121,7 +123,7 @@ struct CrashTests {
     #expect(try status.objects().first?["readings"] as? Int == Self.rows)
   }
 
-  @Test func aFullDiskKeepsWhatTheStoreHeld() async throws {
+  @Test func aFullDiskKeepsTheContentOfTheStore() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 5))
     let before = try StoreFile(program.store).readings()

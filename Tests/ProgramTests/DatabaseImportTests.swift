@@ -4,25 +4,25 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport import` of SQLite files.
+/// Tests `glucoport import` of SQLite files.
 @Suite(.timeLimit(.minutes(5)))
 struct DatabaseImportTests {
   private static let sample = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/xdrip/backup.sqlite").path
 
-  @Test func aBackupIsImportedOnceHoweverOftenItComes() async throws {
+  @Test func aRepeatedBackupIsImportedOnce() async throws {
     let program = try Program()
     let first = try await program.run("import", Self.sample)
     #expect(first.status == 3 && first.output.contains("new 6 · known 0"), "\(first)")
     let second = try await program.run("import", "--again", Self.sample)
     #expect(second.output.contains("new 0 · known 6"), "\(second)")
-    // Nothing was written beside it.
+    // No file was written next to it.
     let folder = URL(filePath: Self.sample).deletingLastPathComponent().path
     #expect(try !FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.contains("-wal") })
   }
 
-  @Test func ourOwnStoreIsRefusedWithWhatToDo() async throws {
+  @Test func aGlucoportStoreIsRefusedWithAdvice() async throws {
     let program = try Program()
     #expect(try await program.run("import", Self.sample, "--quiet").status == 3)
     let store = program.path("copy.db")

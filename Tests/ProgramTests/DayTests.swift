@@ -4,10 +4,10 @@ import Logbook
 import TestProgram
 import Testing
 
-/// Pictures in the terminal with the built program: `day`, `stats --plot` and `list --plot`.
+/// Tests pictures in the terminal with the built program: `day`, `stats --plot` and `list --plot`.
 @Suite(.timeLimit(.minutes(10)))
 struct DayTests {
-  /// A store with a sensor's history of a day, a finger stick of the next one, and a dose of insulin.
+  /// A store with the sensor values of a day, a finger stick of the next day, and a dose of insulin.
   private func program() async throws -> Program {
     let program = try Program()
     var rows = ReadingRows()
@@ -22,7 +22,7 @@ struct DayTests {
     return program
   }
 
-  @Test func aDayIsThatOfTheNewestReadingOrTheOneThatIsNamed() async throws {
+  @Test func theDayIsThatOfTheNewestReadingOrTheGivenOne() async throws {
     let program = try await program()
     let newest = try await program.run("day")
     #expect(newest.status == 0 && newest.errors == "")
@@ -35,7 +35,7 @@ struct DayTests {
     #expect(empty.output.hasSuffix("\nno readings and no records\n"))
   }
 
-  @Test func aDeviceAndTargetsAreChosen() async throws {
+  @Test func aDeviceAndTargetsCanBeGiven() async throws {
     let program = try await program()
     let other = try await program.run("day", "--device", "X")
     #expect(other.status == 66 && other.output == "")
@@ -45,7 +45,7 @@ struct DayTests {
     #expect(wrong.status == 64 && wrong.errors.contains("Unknown targets '80'"))
   }
 
-  @Test func aPipeHasNoColoursAnd80Columns() async throws {
+  @Test func outputToAPipeHasNoColoursAnd80Columns() async throws {
     let program = try await program()
     for arguments in [["day", "2026-03-02"], ["stats", "--plot"], ["list", "--plot", "--limit", "5"]] {
       let outcome = try await program.run(arguments: arguments)
@@ -55,7 +55,7 @@ struct DayTests {
     #expect(lines.map(\.count).max() == 80)
   }
 
-  @Test func asciiIsASCIIAndPlainIsWords() async throws {
+  @Test func theOptionsASCIIAndPlainPrintOnlyASCIIAndOnlyWords() async throws {
     let program = try await program()
     let ascii = try await program.run("day", "2026-03-02", "--ascii").output
     #expect(!ascii.contains { !$0.isASCII } && ascii.contains("* sensor"))
@@ -81,7 +81,7 @@ struct DayTests {
     #expect(alone.status == 64 && alone.errors.contains("--ascii and --plain need --plot."))
   }
 
-  @Test func aListHasABarForEachValueOfGlucose() async throws {
+  @Test func aListHasABarForEachGlucoseValue() async throws {
     let program = try await program()
     let table = try await program.run("list", "--kind", "smbg", "--plot").output
     #expect(table == "2026-03-03 08:00:00  smbg        200 mg/dL   ██████▋    ↑\n")
@@ -103,7 +103,7 @@ struct DayTests {
     #expect(outcome.status == 64 && outcome.output == "" && outcome.errors.contains("at most 100 years"))
   }
 
-  @Test func aNewerRecordThanAllReadingsHasItsDay() async throws {
+  @Test func theDayIsThatOfTheNewestRecordIfItIsNewer() async throws {
     let program = try await program()
     let added = try await program.run(
       "record", "add", "note", "a walk", "--at", "2026-03-04T09:00", "--quiet")

@@ -4,17 +4,17 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport export` in the formats of other programs, and what an import makes of it.
+/// Tests `glucoport export` in the formats of other programs, and an import of these exports.
 @Suite(.timeLimit(.minutes(10)))
 struct DocumentExportTests {
   private static let forms = ["fhir", "fhir-ndjson", "openmhealth"]
 
-  /// A store with readings of several devices, one of them hidden, and with records.
+  /// A store with readings of several devices, one of them withdrawn, and with records.
   private func program() async throws -> Program {
     let program = try Program()
     for path in ["clarity/clarity-mgdl-en.csv", "generic/kinds.csv"] {
       let imported = try await program.run("import", Samples.path(path), "--timezone", "Europe/Madrid")
-      // Some rows of the second one are rejected.
+      // Some rows of the second file are rejected.
       #expect([0, 3].contains(imported.status), "\(imported.errors)")
     }
     let rows =
@@ -27,7 +27,7 @@ struct DocumentExportTests {
     return program
   }
 
-  /// All that is known of the readings that a form can hold.
+  /// All properties of the readings that this format can contain.
   private func readings(_ program: Program, _ form: String) async throws -> [String] {
     let kinds = form == "openmhealth" ? "smbg,cbg,scan" : "smbg,cbg,scan,ketone"
     let export = try await program.run("export", "--format", "ndjson", "--kind", kinds)
@@ -65,18 +65,18 @@ struct DocumentExportTests {
     }
     let again = try await other.run("export", "--format", form).output
     let (patient, otherPatient) = (Self.patient(in: export), Self.patient(in: again))
-    // Each store has a Patient of its own.
+    // Each store has its own Patient.
     #expect(patient != otherPatient || form == "openmhealth")
     #expect(again.replacing(otherPatient ?? "-", with: patient ?? "-") == export)
   }
 
-  /// The id of the Patient; nil where a form has none.
+  /// The id of the Patient. Nil if the format has none.
   private static func patient(in export: String) -> String? {
     let line = export.split(separator: "\n").first { $0.contains(#""resourceType":"Patient""#) }
     return line?.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/).map { String($0.0) }
   }
 
-  @Test func aStoreHasOnePatientHoweverItIsExported() async throws {
+  @Test func aStoreHasOnePatientInAllExports() async throws {
     let program = try await program()
     let export = ["export", "--format"]
     let plain = try #require(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output))
@@ -90,7 +90,7 @@ struct DocumentExportTests {
     #expect(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output) == plain)
   }
 
-  @Test func aHiddenReadingIsMarkedOrLeftOut() async throws {
+  @Test func aWithdrawnReadingIsMarkedOrLeftOut() async throws {
     let program = try await program()
     let fhir = try await program.run("export", "--format", "fhir", "--withdrawn")
     #expect(fhir.output.matches(of: /"status":"entered-in-error"/).count == 1)
@@ -119,7 +119,7 @@ struct DocumentExportTests {
     #expect(try #require(points as? [[String: Any]]).allSatisfy { $0["header"] != nil && $0["body"] != nil })
   }
 
-  @Test func namesAndProfilesAreThereOnRequest() async throws {
+  @Test func namesAndProfilesAreExportedOnRequest() async throws {
     let program = try await program()
     let plain = try await program.run("export", "--format", "fhir")
     #expect(!plain.output.contains("Anna") && !plain.output.contains(#""profile""#))

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The program of `Samples/embedding`, which reads with the libraries alone.
+/// Tests the program in `Samples/embedding`, which uses only the libraries.
 @Suite(.timeLimit(.minutes(2)))
 struct EmbeddingTests {
   private func lines(_ path: String) async throws -> [Substring] {
@@ -14,17 +14,17 @@ struct EmbeddingTests {
     return outcome.output.split(separator: "\n")
   }
 
-  @Test func itPrintsTheReadingsOfAnExport() async throws {
+  @Test func theSampleProgramPrintsTheReadingsOfAnExport() async throws {
     let lines = try await lines("clarity/clarity-mgdl-en.csv")
     #expect(lines.first == "2026-03-01T08:00:12 cbg 110.0 mg/dL" && lines.count == 5)
   }
 
-  @Test func itPrintsTheReadingsOfARecordedMeterSession() async throws {
+  @Test func theSampleProgramPrintsTheReadingsOfARecordedMeterSession() async throws {
     let lines = try await lines("meters/contour-constructed.transcript")
     #expect(lines.allSatisfy { $0.contains(" smbg ") } && !lines.isEmpty)
   }
 
-  @Test func itIsShort() throws {
+  @Test func theSampleProgramIsShort() throws {
     let files = ["Package.swift", "Sources/embedding/main.swift"]
     let lines = try files.map {
       try String(contentsOfFile: Samples.path("embedding/\($0)"), encoding: .utf8).split(separator: "\n")

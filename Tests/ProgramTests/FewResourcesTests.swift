@@ -4,10 +4,11 @@ import Glibc
 import TestProgram
 import Testing
 
-/// A process that may open few files or start few threads says so, and neither traps nor waits for ever.
+/// Tests that a process with too few file descriptors or threads reports this. It does not crash or wait
+/// forever.
 @Suite struct FewResourcesTests {
   private static let commands = ["list", "status", "import rows.csv", "formats", "export", "upload"]
-  /// A signal of a trap, and the end of the time that a run has.
+  /// Signals of a crash, and the status after a timeout.
   private static let failures: [Int32] = [124, 128 + SIGILL, 128 + SIGTRAP, 128 + SIGSEGV, 128 + SIGABRT]
 
   private func program() async throws -> Program {
@@ -17,7 +18,7 @@ import Testing
     return program
   }
 
-  /// Three are open already.
+  /// Three descriptors are already open.
   @Test(arguments: [4, 7, 12, 66]) func fewDescriptorsAreReported(_ count: Int) async throws {
     let program = try await program()
     for command in Self.commands {
@@ -27,8 +28,8 @@ import Testing
     }
   }
 
-  /// Of these descriptors, 4 to 9 are the shell's, and the program inherits them.
-  @Test func descriptorsThatAreInheritedAreNoSpareOnes() async throws {
+  /// The shell has the descriptors 4 to 9 open, and the program inherits them.
+  @Test func inheritedDescriptorsAreNotAvailable() async throws {
     let program = try await program()
     let open = "exec 4<.; for n in 5 6 7 8 9; do eval \"exec $n<&4\"; done; "
     let few = try await program.shell(open + "exec prlimit --nofile=72 timeout 60 glucoport list")
@@ -41,12 +42,12 @@ import Testing
     let program = try await program()
     for command in Self.commands {
       let outcome = try await program.shell("exec prlimit --nofile=67 timeout 60 glucoport \(command)")
-      // No server is set.
+      // No server is configured.
       #expect(outcome.status == (command == "upload" ? 78 : 0), "\(command): \(outcome)")
     }
   }
 
-  @Test func aLimitThatMayBeRaisedIsRaised() async throws {
+  @Test func aLimitIsRaisedIfThisIsPermitted() async throws {
     let program = try await program()
     let outcome = try await program.shell("exec prlimit --nofile=7:67 timeout 60 glucoport list")
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
@@ -60,7 +61,7 @@ import Testing
     #expect(outcome.status == 75 && outcome.errors.contains("allow more (ulimit -n)"), "\(outcome)")
   }
 
-  /// Root has no limit of processes, so that another user is needed.
+  /// There is no process limit for root, so the test needs another user.
   @Test(.enabled(if: geteuid() == 0), arguments: 1...6) func fewThreadsAreReported(_ count: Int) async throws
   {
     let program = try await program()

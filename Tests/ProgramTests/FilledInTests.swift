@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Blood glucose of a Tandem pump whose sensor's values come in another import.
+/// Tests the blood glucose values of a Tandem pump whose sensor values are in another import.
 @Suite(.timeLimit(.minutes(10)))
 struct FilledInTests {
   private static func row(_ time: String, _ value: Int, _ what: String) -> String {
@@ -18,7 +18,7 @@ struct FilledInTests {
     "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\n" + row("08:00", 132, "EGV")
     + row("08:05", 137, "EGV") + row("12:15", 171, "EGV")
 
-  /// How many finger sticks count, and how many were filled in, in a period.
+  /// The number of counted finger sticks and the number of filled-in values in a period.
   private func counts(_ program: Program, _ options: String...) async throws -> [Int] {
     let outcome = try await program.run(arguments: ["stats", "--json"] + options)
     #expect(outcome.status == 0, "\(outcome)")
@@ -29,7 +29,7 @@ struct FilledInTests {
     }
   }
 
-  @Test func bloodGlucoseIsJudgedAgainWhenTheSensorsValuesCome() async throws {
+  @Test func filledInValuesAreDetectedAfterTheSensorValuesAreImported() async throws {
     for files in [["sticks", "sensor"], ["sensor", "sticks"]] {
       let program = try Program()
       try program.write(Self.sticks, to: "sticks.csv")
@@ -41,12 +41,12 @@ struct FilledInTests {
         if place == 0, name == "sticks" { #expect(try await counts(program) == [2, 0]) }
       }
       #expect(try await counts(program) == [1, 1])
-      // What decides is before the period.
+      // The sensor value to compare with is before the period.
       #expect(try await counts(program, "--since", "2026-05-04T08:06") == [1, 1])
       #expect(try await counts(program, "--since", "2026-05-04T12:00") == [1, 0])
       let text = try await program.run("stats")
       #expect(text.output.contains("filled in 1"), "\(text.output)")
-      // Nothing that is stored changes.
+      // No stored data change.
       #expect(try StoreFile(program.store).count("reading") == 5)
     }
   }

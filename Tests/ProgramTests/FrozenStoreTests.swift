@@ -3,7 +3,7 @@
 import TestProgram
 import Testing
 
-/// Reading a store where nothing can be written, as on read-only media.
+/// Tests reading a store in a read-only folder, as on read-only media.
 @Suite struct FrozenStoreTests {
   private static let setUp =
     "glucoport import rows.csv --store kept/a.db --quiet && glucoport record add note x --store kept/a.db --quiet && "
@@ -43,7 +43,7 @@ import Testing
     #expect(try await program.shell("ls kept; chmod 700 kept").output == "a.db\n")
   }
 
-  @Test func nothingIsChangedThere() async throws {
+  @Test func readingAReadOnlyStoreChangesNothing() async throws {
     let program = try await program("chmod 500 kept")
     for command in ["config unit mmol/L", "record add note y", "import rows.csv"] {
       let words = command.replacing("rows.csv", with: program.path("rows.csv"))
@@ -53,8 +53,8 @@ import Testing
     #expect(try await program.shell("chmod 700 kept").status == 0)
   }
 
-  /// What the log holds is part of the store: without it the answer would be an old one.
-  @Test func aStoreWithChangesInItsLogIsRefused() async throws {
+  /// The content of the write-ahead log is part of the store. Without it the result would be outdated.
+  @Test func aReadOnlyStoreWithChangesInItsLogIsRefused() async throws {
     let program = try await program("printf x >kept/a.db-wal && chmod 500 kept")
     for command in ["list", "status", "export"] {
       let outcome = try await program.runUnprivileged(arguments: Self.arguments(command, program))
@@ -64,7 +64,7 @@ import Testing
     #expect(try await program.shell("chmod 700 kept").status == 0)
   }
 
-  @Test func aLinkToAStoreIsReadWhereTheStoreIs() async throws {
+  @Test func aLinkToAReadOnlyStoreIsFollowed() async throws {
     let program = try await program(
       "mkdir here && ln -s ../kept/a.db here/a.db && mv kept 'kept %?#' && "
         + "ln -sfn '../kept %?#/a.db' here/a.db && chmod 500 'kept %?#'")

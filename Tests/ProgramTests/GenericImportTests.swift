@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// A person's own tables at the command line: what is refused, what a refusal suggests, and whose rows are taken.
+/// Tests the import of a person's own tables: refusals, suggestions in them, and the selection of a person's
+/// rows.
 @Suite(.timeLimit(.minutes(10)))
 struct GenericImportTests {
   private static let boluses = "Id,time,value, With meal\n1,2026-05-01 07:00,4.7,1\n2,2026-05-01 12:00,16,0\n"
@@ -18,7 +19,7 @@ struct GenericImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func theCommandOfARefusalImportsWhenItIsPasted() async throws {
+  @Test func theCommandInARefusalWorksWhenItIsPasted() async throws {
     let program = try Program()
     let path = try program.write(Self.boluses, to: "it's a file.csv")
     let store = program.path("my store.db")
@@ -32,7 +33,7 @@ struct GenericImportTests {
     #expect(try StoreFile(store).count("reading") == 2)
   }
 
-  @Test func oneOfSeveralPersonsIsPickedAndTheOthersAreCounted() async throws {
+  @Test func oneOfSeveralPersonsIsSelectedAndTheOthersAreCounted() async throws {
     let program = try Program()
     let refused = try await program.run("import", "-", input: Self.persons)
     #expect(refused.status == 65)
@@ -51,7 +52,7 @@ struct GenericImportTests {
     #expect(outcome.errors.contains("no row has the value of --where"))
   }
 
-  @Test func bothSeriesOfATableAreImportedAtOnceAndTheCommandsOfOneLoseNothing() async throws {
+  @Test func bothSeriesOfATableAreImportedTogetherOrOneByOne() async throws {
     let program = try Program()
     let rows = (0..<60).map { row in
       "2026-05-01 \(row / 12 + 10):\(row % 12 < 2 ? "0" : "")\(row % 12 * 5),\(90 + row * 7 % 60),"
@@ -76,7 +77,7 @@ struct GenericImportTests {
     #expect(outcome.status == 64 && outcome.errors.contains("two columns for value"), "\(outcome.errors)")
   }
 
-  @Test func whatCanBeNoGlucoseIsRefusedUntilItIsForced() async throws {
+  @Test func implausibleGlucoseIsRefusedUntilItIsForced() async throws {
     let program = try Program()
     let rows = (0..<30).map { "2026-05-\($0 < 9 ? "0" : "")\($0 + 1) 08:00,\(90 + $0 * 7 % 60)\n" }.joined()
     let path = try program.write("time,glucose (mg/dL)\n" + rows, to: "daily.csv")
@@ -90,8 +91,8 @@ struct GenericImportTests {
     #expect(pasted.status == 0 && pasted.output.contains("new 30"), "\(pasted.errors)")
   }
 
-  /// The rows of a second person may come later, when those of the first are stored already.
-  @Test func aLivePipeOfATableWithPersonsIsRefusedUntilOneIsPicked() async throws {
+  /// The rows of a second person may arrive after the rows of the first person were stored.
+  @Test func aLivePipeWithPersonsIsRefusedUntilOneIsSelected() async throws {
     let program = try Program()
     let script = """
       mkfifo live && exec 3<>live

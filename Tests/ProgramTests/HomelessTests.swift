@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// What the program does where the environment names no folder for its data, as in a cron job's.
+/// Tests the program in an environment that names no data folder, as in some cron jobs.
 @Suite(.timeLimit(.minutes(10))) struct HomelessTests {
   @Test(arguments: ["", "HOME= XDG_DATA_HOME=", "HOME=here", "XDG_DATA_HOME=there HOME=."])
   func nothingIsCreatedBelowTheCurrentFolder(_ environment: String) async throws {
@@ -25,7 +25,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aStoreThatIsNamedNeedsNoHome() async throws {
+  @Test func aGivenStoreNeedsNoHome() async throws {
     let outcome = try await Program().shell(
       """
       glucoport=$(command -v glucoport)

@@ -5,10 +5,10 @@ import SeededRandom
 import TestProgram
 import Testing
 
-/// Whatever a damaged disk, or another program, left in any column of a store: every command ends with a documented status,
-/// soon, and within a limit of memory.
+/// Tests stores in which a damaged disk or another program left any value in any column. Every command ends
+/// with a documented status, in a short time and with limited memory.
 @Suite(.timeLimit(.minutes(600))) struct HostileStoreTests {
-  /// Each with an own copy of the store, since many of them write to it.
+  /// Each command has its own copy of the store, since many of them write to it.
   private static let commands = [
     "status", "status --json", "doctor", "doctor --deep", "list", "list --long --newest 5",
     "export --format ndjson",
@@ -19,9 +19,10 @@ import Testing
     "conflict resolve --all --mine", "record add note x", "import rows.csv",
     "import --again rows.csv --timezone Europe/London",
   ]
-  /// No command ends with a trap, a bug, or out of time. The rest of 64 to 78 is in glucoport(1).
+  /// No command ends with a crash, an internal error or a timeout. The other statuses from 64 to 78 are in
+  /// glucoport(1).
   private static let statuses = Set<Int32>([0, 1, 2, 3, 4]).union(64...78).subtracting([70, 71, 72])
-  /// A small store takes a hundredth of it, beside what the runtime reserves.
+  /// Apart from memory that the runtime reserves, a small store needs a hundredth of this.
   private static let maxKiB = 3 << 20
   private static let maxSeconds = 20
 
@@ -49,7 +50,7 @@ import Testing
     try #require(outcome.status == 0, "\(outcome)")
   }
 
-  /// Runs commands on copies of a store with one change; gives what went wrong.
+  /// Runs commands on copies of a store with one change. Returns the failures.
   private func failures(of commands: [String], after change: HostileStore.Change, row: Int) async throws
     -> [String]
   {
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  /// One command for each change that chance chooses; with `GLUCOPORT_DAMAGE_SEED` those of another seed.
+  /// One random command for each change. `GLUCOPORT_DAMAGE_SEED` sets another seed.
   @Test func randomDamageEndsWithADocumentedStatus() async throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["GLUCOPORT_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1
@@ -92,7 +93,7 @@ import Testing
     #expect(failures.isEmpty, "GLUCOPORT_DAMAGE_SEED=\(seed): \(failures.joined(separator: "\n"))")
   }
 
-  /// Every value in every column, for every command: hours.
+  /// Every value in every column, with every command. This takes hours.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_DAMAGE_ALL"] != nil))
   func everyDamageEndsWithADocumentedStatus() async throws {
     for (number, change) in try HostileStore(program.path("sound.db")).changes().enumerated() {

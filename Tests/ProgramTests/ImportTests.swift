@@ -4,13 +4,13 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport import` as people, cron jobs and scripts run it.
+/// Tests `glucoport import` as people, cron jobs and scripts run it.
 @Suite(.timeLimit(.minutes(10)))
 struct ImportTests {
   private static let good = "time,glucose (mg/dL)\n2026-03-01T08:00:00,110\n2026-03-01T08:05:00,112\n"
   private static let bad = good + "2026-03-01T08:10:00,98secret\n2026-03-01T08:15:00,97\n"
 
-  @Test func aWholeImportEndsWithStatus0AndMakesAPrivateStore() async throws {
+  @Test func aCompleteImportEndsWithStatus0AndCreatesAPrivateStore() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", input: Self.good)
     #expect(outcome.status == 0)
@@ -57,7 +57,7 @@ struct ImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func aStoreThatIsNoneEndsWithStatus65AndStaysAsItIs() async throws {
+  @Test func anInvalidStoreEndsWithStatus65AndIsNotChanged() async throws {
     let program = try Program()
     let path = try program.write(Self.good, to: "notes.txt")
     let outcome = try await program.run("import", "-", "--store", path, input: Self.bad)
@@ -67,7 +67,7 @@ struct ImportTests {
   }
 
   @Test(arguments: [["import", "nowhere.csv"], ["list"], ["show", "1"], ["status"]])
-  func whatIsNotThereEndsWithStatus66(arguments: [String]) async throws {
+  func missingFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
     let program = try Program()
     let outcome = try await program.run(arguments: arguments)
     #expect(outcome.status == 66)
@@ -86,7 +86,7 @@ struct ImportTests {
     }
   }
 
-  @Test func whatMayNotBeReadOrWrittenEndsWithStatus77() async throws {
+  @Test func missingPermissionEndsWithStatus77() async throws {
     let program = try Program()
     let path = try program.write(Self.good, to: "rows.csv")
     let folder = program.path("closed")
@@ -117,7 +117,7 @@ struct ImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
-  @Test func oneFailingPathLeavesTheOthersAndTheWorstStatusHolds() async throws {
+  @Test func afterAFailedPathTheOthersAreImportedAndTheWorstStatusIsReturned() async throws {
     let program = try Program()
     let first = try program.write(Self.bad, to: "first.csv")
     let broken = try program.write("<html>", to: "broken.csv")
@@ -130,9 +130,9 @@ struct ImportTests {
     #expect(try StoreFile(program.store).count("reading") == 7)
   }
 
-  /// Rows in no order wait in a temporary file, for which there may be no folder.
+  /// Unsorted rows are kept in a temporary file, and its folder may be missing.
   @Test(arguments: ["TMPDIR=/nonexistent", "TMPDIR=."])
-  func rowsInNoOrderAreStoredWithOrWithoutAFolderForThem(setting: String) async throws {
+  func unsortedRowsAreStoredWithOrWithoutATemporaryFolder(setting: String) async throws {
     let program = try Program()
     let lines = String(decoding: GeneratedExport.csv(rows: 45_000), as: UTF8.self).split(separator: "\n")
     let rows = [lines[0]] + (0..<45_000).map { (row: Int) in lines[1 + row * 7919 % 45_000] }
@@ -144,7 +144,7 @@ struct ImportTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  @Test func aClosedStandardInputIsTold() async throws {
+  @Test func aClosedStandardInputIsReported() async throws {
     let program = try Program()
     let outcome = try await program.shell("glucoport import - <&-")
     #expect(outcome.status == 66 && outcome.output.isEmpty)
@@ -180,7 +180,7 @@ struct ImportTests {
     #expect(try first.objects().first?["dry_run"] as? Bool == true)
     #expect(try FolderListing(program.folder) == empty)
 
-    // Two readings alone do not show the cadence that four do.
+    // Two readings do not show an interval as four readings do.
     _ = try await program.run("import", "-", "--kind", "cbg", input: Self.good)
     let filled = try FolderListing(program.folder)
     let second = try await program.run(arguments: arguments)
@@ -190,7 +190,7 @@ struct ImportTests {
   }
 
   @Test(arguments: [bad, good + "2026-03-01T08:1"])
-  func aStrictImportStoresNothingWhenARowIsRejectedOrTheInputIsCut(input: String) async throws {
+  func aStrictImportOfRejectedOrTruncatedInputStoresNothing(input: String) async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 4))
     let outcome = try await program.run("import", "-", "--strict", input: input)
@@ -226,7 +226,7 @@ struct ImportTests {
     #expect(!(few.errors + strict.errors).contains("98secret"))
   }
 
-  @Test func ofManyRowsThatEndAnImportTheFirstAreNamed() async throws {
+  @Test func onlyTheFirstOfManyRejectedRowsAreNamed() async throws {
     let program = try Program()
     let good = Self.good + (10..<58).map { "2026-03-01T10:\($0):00,110\n" }.joined()
     let rows = good + (10..<35).map { "2026-03-01T11:\($0):00,x\n" }.joined()
@@ -245,7 +245,7 @@ struct ImportTests {
 
   private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test func rejectedRowsCanBeMendedAndImported() async throws {
+  @Test func rejectedRowsCanBeCorrectedAndImported() async throws {
     let program = try Program()
     let rejects = program.path("rejects.csv")
     let outcome = try await program.run("import", "-", "--rejects", rejects, input: Self.bad)
@@ -265,7 +265,7 @@ struct ImportTests {
     #expect(try mended.objects().first?["new"] as? Int == 1)
   }
 
-  @Test func whatIsInAFileIsNeverOverwrittenByRejectedRows() async throws {
+  @Test func theContentOfAFileIsNeverOverwrittenByRejectedRows() async throws {
     let program = try Program()
     let rejects = try program.write("what stood there before", to: "rejects.csv")
     let outcome = try await program.run("import", "-", "--rejects", rejects, input: Self.bad)
@@ -276,8 +276,8 @@ struct ImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  /// As `mktemp` makes it, and as an import without rejected rows leaves it.
-  @Test func anEmptyFileTakesRejectedRowsAndBecomesPrivate() async throws {
+  /// An empty file is made by `mktemp`, and also by an import without rejected rows.
+  @Test func anEmptyFileForRejectedRowsIsUsedAndBecomesPrivate() async throws {
     let program = try Program()
     let rejects = try program.write("", to: "rejects.csv")
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: rejects)
@@ -293,7 +293,7 @@ struct ImportTests {
     let rejects = program.path("rejects.csv")
     let append = ["import", "-", "--rejects", rejects, "--rejects-append"]
     #expect(try await program.run(arguments: append, input: Array(Self.bad.utf8)).status == 3)
-    // Somebody's editor left the last line without its end.
+    // An editor may save the last line without a line end.
     try program.write(String(try text(rejects).dropLast()), to: "rejects.csv")
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: rejects)
     let other = "glucose (mg/dL),time\n"
@@ -309,7 +309,7 @@ struct ImportTests {
     #expect(try mended.objects().first?["new"] as? Int == 2)
   }
 
-  @Test func rejectedRowsOnStandardOutputAreAloneThere() async throws {
+  @Test func onlyRejectedRowsAreOnStandardOutputOnRequest() async throws {
     let program = try Program()
     let dry = try await program.run("import", "-", "--rejects", "-", "--dry-run", input: Self.bad)
     #expect(dry.status == 3 && dry.output == Self.header + Self.badRow, "\(dry)")
@@ -344,7 +344,7 @@ struct ImportTests {
     #expect(object["format"] as? String == "generic")
   }
 
-  @Test func quietIsSilentOnSuccessAndTellsTroubles() async throws {
+  @Test func quietPrintsOnlyProblems() async throws {
     let program = try Program()
     let success = try await program.run("import", "-", "--quiet", input: Self.good)
     #expect(success.status == 0)
@@ -355,7 +355,7 @@ struct ImportTests {
     #expect(trouble.errors.hasPrefix("-:4: "))
   }
 
-  @Test func progressIsForTerminalsOnly() async throws {
+  @Test func progressIsShownOnlyOnTerminals() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", input: GeneratedExport.csv(rows: 60_000))
     #expect(outcome.status == 0)
@@ -364,7 +364,7 @@ struct ImportTests {
     #expect(!outcome.output.contains("\u{1B}"))
   }
 
-  @Test func theZoneIsFixedAtCreationAndLaterHoldsForOneImport() async throws {
+  @Test func theZoneIsSetAtCreationAndLaterOnlyForOneImport() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: Self.good)
     let later = "time,glucose (mg/dL)\n2026-03-02T08:00:00,120\n"
@@ -381,7 +381,7 @@ struct ImportTests {
       times == [
         "2026-03-01T07:00:00Z", "2026-03-01T07:05:00Z", "2026-03-02T13:00:00Z", "2026-03-03T07:00:00Z",
       ])
-    // A period does not move what was said of an import, and says so.
+    // A period does not change the zone that was given for an import, and the output says so.
     let period = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-03-02")
     #expect(
       period.output.contains(
@@ -393,7 +393,7 @@ struct ImportTests {
     #expect(unknown.errors.contains("Nowhere/Town"))
   }
 
-  @Test func theZoneOfTheEnvironmentDoesNotMatter() async throws {
+  @Test func theZoneOfTheEnvironmentIsIgnored() async throws {
     let program = try Program()
     let rows = Array(Self.good.utf8)
     _ = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows)
@@ -420,7 +420,7 @@ struct ImportTests {
     #expect(items.map { $0["value"] as? Double } == [5.5, 5.8])
   }
 
-  @Test func rejectedRowsDoNotGoIntoTheStoreThatTheImportCreates() async throws {
+  @Test func rejectedRowsAreNotWrittenIntoTheCreatedStore() async throws {
     let program = try Program()
     let file = program.path("new.db")
     let outcome = try await program.run("import", "-", "--store", file, "--rejects", file, input: Self.bad)
@@ -428,7 +428,7 @@ struct ImportTests {
       outcome.status == 64 && outcome.errors.contains("choose another file for the output"), "\(outcome)")
   }
 
-  @Test func aUnitThatNothingTellsIsAskedFor() async throws {
+  @Test func anUndeterminedUnitIsRequested() async throws {
     let program = try Program()
     let rows = "time,glucose\n2026-03-01T08:00:00,33\n2026-03-01T08:05:00,34\n"
     let open = try await program.run("import", "-", input: rows)

@@ -11,9 +11,9 @@ import Testing
   import Musl
 #endif
 
-/// Imports of files and pipes that a signal ends.
+/// Tests imports of files and pipes that a signal ends.
 @Suite(.timeLimit(.minutes(10))) struct InterruptTests {
-  /// The number of readings in the sentence that a signal leaves.
+  /// The number of readings in the message after a signal.
   private static func reported(_ outcome: Program.Outcome) throws -> Int {
     let match = try #require(
       try /interrupted; stored ([0-9,]+) readings?; import it again for the rest/.firstMatch(
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [(Signal.interrupt, Int32(130)), (.terminate, 143)])
-  func whatALivePipeStoredBeforeASignalIsReported(_ signal: Signal, _ status: Int32) async throws {
+  func theReadingsFromALivePipeBeforeASignalAreReported(_ signal: Signal, _ status: Int32) async throws {
     let program = try Program()
     let (outcome, _) = try await program.run("import", "-") { process in
       _ = try await process.standardInputWriter.write(GeneratedExport.csv(rows: 50))
@@ -31,7 +31,7 @@ import Testing
         return try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 50
       }
       try process.send(signal: signal)
-      // The pipe stays open until then: its end, seen before the signal, would end the import as any other.
+      // Until then the pipe stays open. If it ended before the signal, the import would end normally.
       _ = try await eventually(within: .seconds(60)) {
         try await program.run("log").output.contains("failed")
       }
@@ -41,7 +41,7 @@ import Testing
     #expect(try StoreFile(program.store).count("reading") == 50)
   }
 
-  @Test func ofAFileWholeBatchesAreStoredAndTheSameImportAgainStoresTheRest() async throws {
+  @Test func aRepeatedImportStoresTheRestOfAnInterruptedFile() async throws {
     let program = try Program()
     let rows = 600_000
     try program.write(GeneratedExport.csv(rows: rows), to: "rows.csv")
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["--strict", "--dry-run"])
-  func allOrNothingStaysNothing(_ option: String) async throws {
+  func anInterruptedStrictImportStoresNothing(_ option: String) async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 600_000), to: "rows.csv")
     _ = try await program.run("record", "add", "note", "there is a store")
@@ -79,7 +79,7 @@ import Testing
     #expect(try StoreFile(program.store).count("reading") == 0)
   }
 
-  @Test func whoWaitsForTheFirstByteOfAPipeEndsAtOnce() async throws {
+  @Test func aSignalEndsTheWaitForTheFirstByteOfAPipe() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """

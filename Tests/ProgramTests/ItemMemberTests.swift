@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The members of the objects that `list`, `export` and `show` print, over all samples.
+/// Tests the members of the objects that `list`, `export` and `show` print, with all samples.
 @Suite(.timeLimit(.minutes(10)))
 struct ItemMemberTests {
   private static let common = ["item", "kind", "time", "device_time", "utc_offset", "offset_source"]
@@ -15,7 +15,7 @@ struct ItemMemberTests {
   ]
   private static let record = ["guid", "entry_guid", "fields", "provenance", "deleted"]
 
-  /// A store with what every sample holds, wherever it can be read.
+  /// A store with the contents of all samples that can be imported.
   private func program() async throws -> Program {
     let program = try Program()
     let root = URL(filePath: Samples.path(""))
@@ -40,7 +40,7 @@ struct ItemMemberTests {
     return program
   }
 
-  /// The names of an object's members, in their order.
+  /// The names of an object's members, in order.
   private func names(_ line: Substring) throws -> [String] {
     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     let names = try #require(object).keys
@@ -50,7 +50,7 @@ struct ItemMemberTests {
     return places.sorted { $0.1 < $1.1 }.map(\.0)
   }
 
-  @Test func objectsOfOneSortHaveTheSameMembersAlways() async throws {
+  @Test func objectsOfOneTypeAlwaysHaveTheSameMembers() async throws {
     let program = try await program()
     for options in [[], ["--both-units"]] {
       for command in ["list", "export"] {
@@ -77,7 +77,7 @@ struct ItemMemberTests {
     }
   }
 
-  @Test func showAddsTheSameMembersToEachOfASort() async throws {
+  @Test func showAddsTheSameMembersToAllObjectsOfOneType() async throws {
     let program = try Program()
     let path = Samples.path("glucoport/everything.csv")
     _ = try await program.run("import", "--quiet", "--timezone", "Europe/Madrid", path)
@@ -94,7 +94,7 @@ struct ItemMemberTests {
     #expect(readings.count == 10 && records.count == 4)
   }
 
-  @Test func aValueInMillimolesHasADecimalForPeopleAndTheNumberOfItsSourceForPrograms() async throws {
+  @Test func aValueInMillimolesHasOneDecimalOnlyForPeople() async throws {
     let program = try Program()
     let rows =
       "time,glucose (mmol/L)\n2026-03-01T08:00:00,6.0\n2026-03-01T08:05:00,LO\n2026-03-01T08:10:00,5.72\n"
@@ -117,7 +117,7 @@ struct ItemMemberTests {
     ["list", "--both-units"], ["list", "--both-units", "--days", "--format", "ndjson"],
     ["export", "--both-units", "--format", "nightscout"],
   ])
-  func bothUnitsAreForReadingsInCSVAndNDJSON(_ arguments: [String]) async throws {
+  func bothUnitsAreAddedForReadingsInCSVAndNDJSON(_ arguments: [String]) async throws {
     let outcome = try await Program().run(arguments: arguments)
     #expect(outcome.status == 64 && outcome.errors.contains("--both-units"))
   }

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport log` with a number.
+/// Tests `glucoport log` with a number.
 @Suite(.timeLimit(.minutes(10)))
 struct LogTests {
   private func program() async throws -> Program {
@@ -15,7 +15,7 @@ struct LogTests {
     return program
   }
 
-  @Test func anImportIsDescribedInTheWordsOfItsOwnSummary() async throws {
+  @Test func theLogDescribesAnImportLikeItsSummary() async throws {
     let program = try await program()
     let log = try await program.run("log", "2")
     #expect(log.status == 0, "\(log.errors)")
@@ -32,7 +32,7 @@ struct LogTests {
     #expect(!log.output.contains("{") && !log.output.contains("["))
   }
 
-  @Test func anImportOfRecordsAloneShowsWhatCame() async throws {
+  @Test func theLogDescribesAnImportOfOnlyRecords() async throws {
     let program = try Program()
     let treatment =
       #"[{"_id":"66a000000000000000000001","eventType":"Carb Correction","created_at":"2026-05-06T08:00:00Z","carbs":AMOUNT}]"#
@@ -49,7 +49,7 @@ struct LogTests {
     #expect(status.contains("records new 1 · known 0") && !status.contains(": new 0"), "\(status)")
   }
 
-  @Test func itsRejectionsStandBehindIt() async throws {
+  @Test func theLogListsTheRejectionsOfAnImport() async throws {
     let program = try await program()
     let log = try await program.run("log", "1").output
     #expect(
@@ -64,7 +64,7 @@ struct LogTests {
     #expect((clean["rejections"] as? [any Sendable])?.isEmpty == true)
   }
 
-  @Test func whatWasNotKeptIsCounted() async throws {
+  @Test func theLogCountsRejectionsThatWereNotKept() async throws {
     let program = try Program()
     let bad = Array(String(repeating: "2024-01-01T00:00:00,5\n", count: 1203).utf8)
     _ = try await program.run(
@@ -74,7 +74,7 @@ struct LogTests {
     #expect(log.matches(of: /[ ]{2}line \d+:/).count == 1000)
   }
 
-  @Test func anImportThatWasKilledHasNoCountsAndIsShown() async throws {
+  @Test func theLogShowsAKilledImportWithoutCounts() async throws {
     let program = try await program()
     try StoreFile(program.store).execute(
       "INSERT INTO ingest (source, format, started_at) VALUES ('lost.csv', 'generic', 1772352000)")

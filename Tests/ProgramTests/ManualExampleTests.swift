@@ -4,10 +4,10 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The commands that glucoport-store(5) shows, run as they are printed.
+/// Tests the commands in glucoport-store(5) exactly as printed.
 @Suite(.timeLimit(.minutes(10)))
 struct ManualExampleTests {
-  /// The example that has this text in it.
+  /// The example that contains this text.
   private func example(with text: String) throws -> String {
     let page = URL(filePath: Samples.path("../man/glucoport-store.5"))
     let blocks = try String(contentsOf: page, encoding: .utf8).components(
@@ -18,7 +18,8 @@ struct ManualExampleTests {
     return String(lines.dropFirst(2))
   }
 
-  /// A store `logbook.db` with values in both units, beyond the range, of a ketone, of control solution, and withdrawn.
+  /// A store `logbook.db` with values in both units and out of range, a ketone value, a control solution, and
+  /// a withdrawn value.
   private func program() async throws -> Program {
     let program = try Program()
     let columns =
@@ -49,24 +50,24 @@ struct ManualExampleTests {
     return program
   }
 
-  @Test func theMeanOfADayIsInOneUnitAndOfWhatCounts() async throws {
+  @Test func theMeanOfADayHasOneUnitAndOnlyCountedReadings() async throws {
     let outcome = try await program().shell(try example(with: "avg(value_mgdl)"))
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output == "2026-05-06|2|140.0\n")
   }
 
-  @Test func theInsulinOfADayIsItsSum() async throws {
+  @Test func theInsulinOfADayIsTheSumOfItsDoses() async throws {
     let outcome = try await program().shell(try example(with: "subtype = 'rapid'"))
     #expect(outcome.output == "2026-05-06|7.5\n", "\(outcome.errors)")
   }
 
-  @Test func theNewestReadingsAreThoseThatCount() async throws {
+  @Test func theNewestReadingsAreCountedReadings() async throws {
     let outcome = try await program().shell(try example(with: "DISTINCT partition"))
     let expected = ["14:00Z|250.0|mg/dL", "13:00Z|0.4|mmol/L", "12:00Z||mg/dL"]
     #expect(outcome.output == expected.map { "2026-05-06T08:\($0)\n" }.joined(), "\(outcome.errors)")
   }
 
-  @Test func aCopyOfTheStoreIsItsOwnersAlone() async throws {
+  @Test func aCopyOfTheStoreIsPrivate() async throws {
     let program = try await program()
     let outcome = try await program.shell("umask 022; " + (try example(with: ".backup")))
     #expect(outcome.status == 0, "\(outcome.errors)")

@@ -8,7 +8,7 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// The built binary and meters at a simulated bus, through the real libusb.
+/// Tests the built program with meters on a simulated bus, through the real libusb.
 @Suite struct MeterCommandTests {
   private let program: Program
   private let bus: SimulatedBus
@@ -18,7 +18,7 @@ import Testing
     bus = try SimulatedBus()
   }
 
-  /// What UTC shows at this moment.
+  /// The current time in UTC.
   private static var now: DeviceTime { DeviceTime(seconds: Int64(Date().timeIntervalSince1970)) }
 
   private func meter(
@@ -44,7 +44,7 @@ import Testing
 
   private var hasNoStore: Bool { !FileManager.default.fileExists(atPath: program.store) }
 
-  @Test func aMeterIsReadAndStoredOnceAndGivenBack() async throws {
+  @Test func aMeterIsReadStoredOnceAndReleased() async throws {
     let server = try plug(try meter())
     let first = try await run("import", "--meter", "--timezone", "UTC", "--json")
     #expect(first.status == 0, "\(first.errors)")
@@ -57,7 +57,7 @@ import Testing
     #expect(try StoreFile(program.store).readings().count == 3)
   }
 
-  @Test func whatIsPluggedInIsListedWithoutWakingIt() async throws {
+  @Test func connectedMetersAreListedWithoutWakingThem() async throws {
     let server = try plug(try meter())
     let list = try await run("meter", "list")
     #expect(list.status == 0)
@@ -68,7 +68,7 @@ import Testing
     #expect(server.events == [])
   }
 
-  @Test func aMeterTellsWhoItIsAndHowItsClockGoes() async throws {
+  @Test func theIdentityAndClockOfAMeterAreShown() async throws {
     try plug(try meter(clock: DeviceTime(seconds: Self.now.seconds - 3600)))
     try await makeStore()
     let info = try await run("meter", "info")
@@ -92,7 +92,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  @Test func ofTwoMetersOneIsChosenByItsSerialNumber() async throws {
+  @Test func oneOfTwoMetersIsSelectedByItsSerialNumber() async throws {
     try plug(try meter(serial: "1111111"))
     let second = try meter(serial: "2222222", variant: .next)
     try plug(second)
@@ -105,7 +105,7 @@ import Testing
     #expect(try await run("import", "--meter", "--serial", "3333333").status == 69)
   }
 
-  @Test func withoutPermissionTheCommandThatGivesItIsNamed() async throws {
+  @Test func withoutPermissionTheCommandForTheRulesIsNamed() async throws {
     try plug(try meter())
     try FileManager.default.setAttributes(
       [.posixPermissions: 0], ofItemAtPath: bus.root + "/dev/bus/usb/001/002")
@@ -118,7 +118,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  @Test func aCheckupShowsWhetherTheMeterMayBeOpened() async throws {
+  @Test func aCheckupShowsThePermissionForTheMeter() async throws {
     try plug(try meter())
     let fine = try await run("doctor")
     #expect(fine.output.contains("ok    usb: Contour Next Link at 1-1 may be opened\n"), "\(fine)")
@@ -134,41 +134,41 @@ import Testing
   }
 
   @Test(arguments: [(Fault.Kind.unplug, 12, Int32(69)), (.silence, 6, 76)])
-  func aSessionThatFailsStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
+  func aFailedSessionStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
     try plug(try meter(), fault: Fault(kind, at: packet))
     let outcome = try await run("import", "--meter")
     #expect(outcome.status == status, "\(outcome.errors)")
     #expect(hasNoStore)
   }
 
-  /// A job that starts when a meter is plugged in: the person who pulls it out again knows, and needs no notification.
-  @Test func aJobWhoseMeterIsUnpluggedAgainEndsAsTemporary() async throws {
+  /// A job starts when a meter is plugged in. A person who unplugs it needs no notification.
+  @Test func aJobWhoseMeterIsUnpluggedEndsWithATemporaryFailure() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let outcome = try await run("import", "--meter", "--if-present", "--quiet")
     #expect(outcome.status == 75 && outcome.errors.contains("plug the meter in and retry"), "\(outcome)")
     #expect(hasNoStore)
   }
 
-  @Test func aJobWhoseMeterCannotBeReadNeedsAPerson() async throws {
+  @Test func aJobWhoseMeterCannotBeReadEndsWithALastingFailure() async throws {
     try plug(try meter(), fault: Fault(.silence, at: 6))
     let silent = try await run("import", "--meter", "--if-present", "--quiet")
     #expect(silent.status == 76 && hasNoStore, "\(silent)")
   }
 
-  @Test func aMeterThatTheKernelResetsIsReadAgain() async throws {
+  @Test func aMeterIsReadAgainAfterAResetByTheKernel() async throws {
     let server = try plug(try meter(), fault: Fault(.reset, at: 12))
     let outcome = try await run("import", "--meter", "--timezone", "UTC", "--json")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try outcome.objects().first?["new"] as? Int == 3)
     #expect(server.boundDrivers == [0: "usbhid"])
     #expect(try StoreFile(program.store).readings().count == 3)
-    // Setting a clock is done once at most.
+    // A clock is never set twice.
     let other = SimulatedDevice(try meter(serial: "7654321"), fault: Fault(.reset, at: 12))
     _ = try bus.plug(other, drivers: [KernelDriver("usbhid", [0])])
     #expect(try await run("meter", "set-clock", "--serial", "7654321").status == 69)
   }
 
-  @Test func aRecordedSessionIsImportedAsTheMeterWas() async throws {
+  @Test func aRecordedSessionIsImportedLikeTheMeter() async throws {
     try plug(try meter())
     let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", path)
@@ -197,7 +197,7 @@ import Testing
     #expect(piped.status == 0 && piped.errors == "" && !piped.output.contains("\r"), "\(piped.errors)")
   }
 
-  @Test func anAnonymisedSessionHoldsNeitherSerialNumberNorValuesAndIsImported() async throws {
+  @Test func anAnonymisedSessionHasNoSerialNumberAndNoValues() async throws {
     try plug(try meter())
     let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", "--anonymise", path)
@@ -211,7 +211,7 @@ import Testing
     #expect(!(try await run("list").output.contains("187")))
   }
 
-  @Test func aSessionThatFailsLeavesItsTranscript() async throws {
+  @Test func aFailedSessionLeavesItsTranscript() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let path = program.path("session.transcript")
     let outcome = try await run("meter", "record", path)
@@ -232,7 +232,7 @@ import Testing
     #expect(abs(meter.memory.clock.seconds - Self.now.seconds) < 300)
   }
 
-  @Test func anInterruptedReadStoresNothingAndGivesTheMeterBack() async throws {
+  @Test func anInterruptedReadStoresNothingAndReleasesTheMeter() async throws {
     let server = try plug(try meter(), fault: Fault(.silence, at: 6))
     let (outcome, _) = try await program.run("import", "--meter", environment: bus.environment) { process in
       _ = try await eventually(within: .seconds(60)) { server.steps > 6 }
@@ -244,7 +244,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  /// A store in UTC.
+  /// Makes a store in UTC.
   private func makeStore() async throws {
     let sample = "time,glucose\n2025-06-01T10:00:00,100\n"
     let path = try program.write(sample, to: "a.csv")

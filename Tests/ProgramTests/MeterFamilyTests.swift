@@ -8,7 +8,7 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-/// The built binary with a simulated meter of every family, through the real libusb or a terminal.
+/// Tests the built program with a simulated meter of every family, through the real libusb or a terminal.
 @Suite struct MeterFamilyTests {
   private static let values: [Double] = [95, 254, 61, 187]
 
@@ -17,7 +17,7 @@ import Testing
     let program = try Program()
     let memory = try Self.memory(family)
     for round in 0..<2 {
-      // Plugged in again each time, as a cable is: some meters answer once and then no more.
+      // The meter is plugged in again for each read, because some meters answer only once.
       let bus = try SimulatedBus()
       try Self.plug(family, memory, to: bus)
       let outcome = try await program.run(

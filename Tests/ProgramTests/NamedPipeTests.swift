@@ -4,12 +4,13 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Named pipes as inputs of the built program, and in place of a key.
+/// Tests named pipes as inputs of the built program, and instead of a key.
 @Suite(.timeLimit(.minutes(10)))
 struct NamedPipeTests {
   private static let rows = "time,glucose (mmol/L)\\n2026-05-06 10:00,5.5\\n2026-05-06 10:05,5.6\\n"
 
-  /// A script with `begin`, which starts an import and waits until it has opened the pipe.
+  /// Runs a script with the function `begin`. It starts an import and waits until the import has opened the
+  /// pipe.
   private func run(_ script: String) async throws -> Program.Outcome {
     try await Program().shell(
       """
@@ -28,7 +29,7 @@ struct NamedPipeTests {
     #expect(outcome.status == status && outcome.errors.contains("pipe: interrupted; nothing was stored"))
   }
 
-  @Test func aWriterThatComesLaterIsReadToItsEnd() async throws {
+  @Test func theInputOfALaterWriterIsReadCompletely() async throws {
     let outcome = try await run(
       """
       begin --quiet; printf '\(Self.rows)' >pipe; wait $import; echo $?
@@ -37,12 +38,12 @@ struct NamedPipeTests {
     #expect(outcome.output.hasPrefix("0\n") && outcome.output.contains("new 1 · known 2"), "\(outcome)")
   }
 
-  @Test func aWriterThatWritesNothingEndsTheInput() async throws {
+  @Test func aWriterThatWritesNothingGivesAnEmptyInput() async throws {
     let outcome = try await run("begin --quiet; : >pipe; wait $import; echo $?")
     #expect(outcome.output == "65\n", "\(outcome)")
   }
 
-  @Test func processSubstitutionIsRead() async throws {
+  @Test func processSubstitutionWorks() async throws {
     let outcome = try await run(
       """
       glucoport import --json <(printf '\(Self.rows)') | grep -o '"new":[0-9]*' | head -1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Nasty bytes and nasty structure.
+/// Inputs with difficult bytes and structure.
 extension NastyInput {
   static let header = "time,glucose (mg/dL),notes\n"
   static let rows = "2026-03-01T08:00:00,110,\n2026-03-01T08:05:00,112,\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Nasty values and nasty times.
+/// Inputs with difficult values and times.
 extension NastyInput {
   private static func values(_ cells: String...) -> String {
     cells.enumerated().reduce("time,glucose (mg/dL)\n") {

@@ -4,17 +4,17 @@ import Foundation
 import TestProgram
 import Testing
 
-/// An input that somebody really had or will have, and what it has to give.
+/// A difficult input that exists or could exist, and its expected result.
 struct NastyInput: Sendable, CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]
   let arguments: [String]
   let status: Int32
-  /// Readings; nil when the input is refused as a whole.
+  /// The number of new readings. Nil if the whole input is refused.
   let new: Int?
   let rejected: Int
   let isTruncated: Bool
-  /// What standard error has to say.
+  /// A part of standard error.
   let says: String
 
   init(
@@ -43,11 +43,11 @@ struct NastyInput: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 }
 
-/// Nasty inputs, each through a file and through a pipe.
+/// Tests difficult inputs from a file and from a pipe.
 @Suite(.timeLimit(.minutes(10)))
 struct NastyTests {
   @Test(arguments: NastyInput.files + NastyInput.structures + NastyInput.values + NastyInput.times)
-  func getsWhatItShould(input: NastyInput) async throws {
+  func theInputHasTheExpectedResult(input: NastyInput) async throws {
     let program = try Program()
     let path = try program.write(input.bytes, to: "input")
     let arguments = ["--json", "--timezone", "Europe/Madrid"] + input.arguments

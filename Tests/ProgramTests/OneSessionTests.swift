@@ -7,7 +7,7 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-/// The built binary and meters that grant one association each time that they are plugged in.
+/// Tests the built program with meters that allow one association after each plug-in.
 @Suite struct OneSessionTests {
   private let program: Program
   private let bus: SimulatedBus
@@ -19,7 +19,7 @@ import Testing
 
   private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
-  /// Plugs in a Guide whose clock is a day behind.
+  /// Plugs in a Guide whose clock is one day slow.
   @discardableResult
   private func plug(serial: String) throws -> SimulatedRochePHDC {
     var memory = SimulatedMemory(clock: DeviceTime(seconds: Self.now - 86400))
@@ -37,7 +37,7 @@ import Testing
     try await program.run(arguments: arguments, environment: bus.environment)
   }
 
-  @Test func theClockIsSetInTheSessionThatShowsWhatItShowed() async throws {
+  @Test func theClockIsReadAndSetInOneSession() async throws {
     let meter = try plug(serial: "92512345678")
     let outcome = try await run("meter", "set-clock")
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -47,7 +47,7 @@ import Testing
     #expect(meter.state == .released)
   }
 
-  @Test func ofTwoMetersTheOneWithTheSerialNumberIsRead() async throws {
+  @Test func theMeterWithTheGivenSerialNumberIsRead() async throws {
     let others = try plug(serial: "92511111111")
     let meter = try plug(serial: "92522222222")
     let outcome = try await run("import", "--meter", "--serial", "92522222222", "--json")
@@ -58,7 +58,7 @@ import Testing
     #expect(others.state == .released && meter.state == .released)
   }
 
-  @Test func ofTwoMetersTheClockOfTheOneWithTheSerialNumberIsSet() async throws {
+  @Test func theClockOfTheMeterWithTheGivenSerialNumberIsSet() async throws {
     let other = try plug(serial: "92511111111")
     let meter = try plug(serial: "92522222222")
     let outcome = try await run("meter", "set-clock", "--serial", "92522222222", "--quiet")
@@ -67,14 +67,14 @@ import Testing
     #expect(other.memory.clock.seconds < Self.now - 86000)
   }
 
-  @Test func ofTwoMetersTheOneWithTheSerialNumberTellsWhoItIs() async throws {
+  @Test func theMeterWithTheGivenSerialNumberIsShown() async throws {
     try plug(serial: "92511111111")
     try plug(serial: "92522222222")
     let outcome = try await run("meter", "info", "--serial", "92522222222")
     #expect(outcome.status == 0 && outcome.output.contains("92522222222"), "\(outcome.errors)")
   }
 
-  @Test func aRecordingHoldsTheSessionWithTheOneMeterOnly() async throws {
+  @Test func aRecordingHasOnlyTheSessionWithTheSelectedMeter() async throws {
     try plug(serial: "92511111111")
     try plug(serial: "92522222222")
     let path = program.path("session.transcript")
@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: [
     ["import", "--meter"], ["meter", "info"], ["meter", "set-clock"], ["meter", "record"],
   ])
-  func aSerialNumberThatNoMeterHasIsUnavailable(_ command: [String]) async throws {
+  func anUnknownSerialNumberIsReportedAsUnavailable(_ command: [String]) async throws {
     let meter = try plug(serial: "92511111111")
     let path = program.path("session.transcript")
     let outcome = try await program.run(
@@ -101,7 +101,7 @@ import Testing
     for file in [path, program.store] { #expect(!FileManager.default.fileExists(atPath: file)) }
   }
 
-  @Test func aMeterThatAnsweredAlreadyIsToBePluggedInAgain() async throws {
+  @Test func afterAnAnswerTheMeterMustBePluggedInAgain() async throws {
     try plug(serial: "92511111111")
     #expect(try await run("meter", "info").status == 0)
     let outcome = try await run("meter", "info")

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Files that no output of the built program replaces or extends, also with `--force`.
+/// Tests files that no output of the built program replaces or extends, even with `--force`.
 @Suite(.timeLimit(.minutes(10)))
 struct OutputFileTests {
   private func expectRefused(
@@ -41,14 +41,14 @@ struct OutputFileTests {
         "a file that belongs to the database \(database)")
     }
     #expect(try await program.run("status").output.contains("\n2 readings, "))
-    // What is no database is replaced where that is asked for.
+    // A file that is no database is replaced on request.
     try program.write("SQLite format 3", to: "old.html")
     let page = try await program.run("report", "--force", "-o", program.path("old.html"), "--quiet")
     #expect(page.status == 0 && page.errors == "", "\(page)")
   }
 
-  /// Rows that are appended to the log of a database in use would damage it.
-  @Test func aLinkToAFileBesideTheStoreIsRefused() async throws {
+  /// Rows that are appended to the write-ahead log of an open database would damage it.
+  @Test func aLinkToAFileNextToTheStoreIsRefused() async throws {
     let program = try await ReadingRows.sticks()
     try program.write("time,glucose (mmol/L)\n2026-05-06 10:00,x\n", to: "bad.csv")
     let outcome = try await program.shell(
@@ -84,7 +84,7 @@ struct OutputFileTests {
       "the token of the remote")
   }
 
-  @Test func rejectedRowsNeverGoIntoAnInputOrADatabase() async throws {
+  @Test func rejectedRowsAreNeverWrittenIntoAnInputOrADatabase() async throws {
     let program = try Program()
     let bad = "time,glucose (mmol/L)\n2026-05-06 10:00,5.5\n2026-05-06 10:05,x\n"
     let made = try await program.shell(

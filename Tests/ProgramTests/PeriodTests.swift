@@ -5,7 +5,8 @@ import Logbook
 import TestProgram
 import Testing
 
-/// The period of `stats`, `report` and `day` with the built program, where nobody states both ends.
+/// Tests the period of `stats`, `report` and `day` with the built program, if the command line does not give
+/// both ends.
 @Suite(.timeLimit(.minutes(10)))
 struct PeriodTests {
   private func add(_ record: String..., to program: Program) async throws {
@@ -19,7 +20,7 @@ struct PeriodTests {
     return try #require(try outcome.objects().first)
   }
 
-  /// The units of insulin of the whole period.
+  /// The units of insulin in the whole period.
   private func insulin(_ figures: [String: any Sendable]) -> Int? {
     let total = figures["total"] as? [String: any Sendable]
     let insulin = (total?["insulin"] as? [String: any Sendable])?["all"] as? [String: any Sendable]
@@ -46,7 +47,7 @@ struct PeriodTests {
     #expect(open.contains("2026-03-02 – 2026-03-07") && open.contains("Note a walk"))
   }
 
-  @Test func recordsThatAreNewerThanThePeriodAreNamed() async throws {
+  @Test func recordsAfterThePeriodAreReported() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try await program.run("stats").errors == "")
     try await add("insulin", "9", "--at", "2026-03-05T08:00", to: program)
@@ -59,7 +60,7 @@ struct PeriodTests {
     #expect(open.errors == "" && open.output.contains("Insulin: 9.0 U"), "\(open)")
   }
 
-  @Test func aPeriodWithoutReadingsSaysWhenTheNewestIs() async throws {
+  @Test func aPeriodWithoutReadingsNamesTheNewestReading() async throws {
     let program = try await ReadingRows.sticks()
     let newest = "the newest reading is of 2026-03-03 08:00; to see it: "
     for arguments in [["stats"], ["stats", "--json"], ["stats", "--by", "day", "--format", "csv"]] {
@@ -84,7 +85,7 @@ struct PeriodTests {
     #expect(
       page.status == 0 && page.errors.contains("\(newest)'glucoport report --last 14d --output -'\n")
         && page.errors.contains("2026-04-01 to 2026-04-14, 0 readings\n"), "\(page.errors)")
-    // An open period that begins after everything.
+    // An open period that begins after all data.
     let late = try await program.run("stats", "--since", "2026-04-01")
     #expect(
       late.output == "no readings\n"
@@ -94,7 +95,7 @@ struct PeriodTests {
     #expect(
       none.status == 66 && none.errors.contains("\(newest)'glucoport report --last 14d --output -'\n")
         && none.errors.contains("no readings and no records in this period; there is nothing"), "\(none)")
-    // A day without readings is the newest item's day, too.
+    // The day of the newest item is also shown if it has no readings.
     try await add("note", "a walk", "--at", "2026-03-07T08:00", to: program)
     let last = try await program.run("day")
     #expect(
@@ -103,7 +104,7 @@ struct PeriodTests {
     #expect(try await program.run("day", "2026-03-03").errors == "")
   }
 
-  @Test func anItemOfTheFarFutureIsNotTheEnd() async throws {
+  @Test func anItemInTheFarFutureIsNotTheEndOfThePeriod() async throws {
     let program = try await ReadingRows.sticks()
     try await add("insulin", "4", "--at", "2099-01-01T08:00", "--force", to: program)
     var rows = ReadingRows()
@@ -117,12 +118,12 @@ struct PeriodTests {
       #expect(figures["until"] as? String == "2026-03-03T08:00:01Z" && insulin(figures) == 0, "\(arguments)")
     }
     #expect(try await program.run("day").output.hasPrefix("Tuesday 2026-03-03 · "))
-    // It is there for those who ask for its day.
+    // The day is shown on request.
     #expect(try await program.run("day", "2099-01-01", "--plain").output.contains("08:00 insulin 4 U."))
   }
 
-  /// The clock of a meter or of another computer may be some minutes ahead of this one.
-  @Test func whatIsMinutesAheadIsShown() async throws {
+  /// The clock of a meter or of another computer may be some minutes fast.
+  @Test func readingsAFewMinutesInTheFutureAreShown() async throws {
     let program = try await ReadingRows.sticks()
     let soon = Int64(Date().timeIntervalSince1970) + 600
     func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
@@ -141,8 +142,8 @@ struct PeriodTests {
     }
   }
 
-  /// A meter at the time of Greenwich showed the evening of the day before.
-  @Test func theLastDayIsThatOfTheLogbooksClock() async throws {
+  /// A meter with the time of Greenwich still showed the evening of the day before.
+  @Test func theLastDayIsThatInTheLogbooksZone() async throws {
     let program = try Program()
     var rows = ReadingRows()
     rows.add(.smbg, "100", at: "2026-03-02T23:30")
@@ -159,7 +160,7 @@ struct PeriodTests {
 
   // MARK: - The beginning
 
-  @Test func aPeriodFromTheYearOneIsThatOfTheData() async throws {
+  @Test func aPeriodFromTheYearOneBeginsWithTheData() async throws {
     let program = try await ReadingRows.sticks()
     for since in ["0001-01-01", "36525d", "2025-03-01"] {
       let table = try await program.run("stats", "--since", since, "--by", "day").output
@@ -168,14 +169,14 @@ struct PeriodTests {
       let page = try await program.run("report", "--since", since, "-o", "-").output
       #expect(page.contains("2026-03-02 – 2026-03-03") && page.contains("<dd>2</dd>"), "\(since)")
     }
-    // Less than a year without anything is a part of the period.
+    // Less than a year without data is a part of the period.
     let year = try await program.run("stats", "--since", "2025-03-02").output
     #expect(year.hasPrefix("2025-03-02 … 2026-03-03 · 367 days · "))
   }
 
   // MARK: - Without readings
 
-  @Test func aStoreOfRecordsAloneHasItsFiguresAndItsDay() async throws {
+  @Test func aStoreWithOnlyRecordsHasStatisticsAndADay() async throws {
     let program = try Program()
     #expect(try await program.run("config", "timezone", "UTC").status == 0)
     try await add("insulin", "4", "--at", "2026-03-02T08:00", to: program)
@@ -188,9 +189,9 @@ struct PeriodTests {
     #expect(day.contains("Insulin 4 U") && day.contains("Carbohydrates 45 g"))
     let page = try await program.run("report", "-o", "-")
     #expect(page.status == 0 && page.output.contains("Food 45 g · Insulin 4 U"), "\(page.errors)")
-    // No reading has no device.
+    // Without readings there is no device.
     #expect(try await program.run("stats", "--by", "device").output == stats)
-    // Of a note there is no figure, but a day.
+    // A note is in no statistics, but it has a day.
     let notes = try Program()
     #expect(try await notes.run("config", "timezone", "UTC").status == 0)
     try await add("note", "a walk", "--at", "2026-03-02T08:00", to: notes)
@@ -198,13 +199,13 @@ struct PeriodTests {
     #expect(try await notes.run("day", "--plain").output.contains("08:00 note a walk.\n"))
   }
 
-  /// Another program's export states any number; each command that looks has to survive it.
+  /// The export of another program may contain any number. Every command that reads must accept it.
   @Test(arguments: [
     "{\"rate\":1,\"minutes\":-1e300,\"subtype\":\"basal\"}",
     "{\"rate\":1e300,\"minutes\":1e300,\"subtype\":\"basal\"}", "{\"units\":1e300}", "{\"units\":-1e300}",
     "{\"units\":1,\"extended\":1e19,\"minutes\":1e19}",
   ])
-  func aNumberThatNoAmountIsBreaksNothing(_ fields: String) async throws {
+  func impossibleAmountsCauseNoError(_ fields: String) async throws {
     let program = try await ReadingRows.sticks()
     let record =
       "{\"item\":\"record\",\"kind\":\"insulin\",\"time\":\"2026-03-03T09:00:00Z\",\"device_time\":\"2026-03-03T09:00:00\",\"utc_offset\":\"Z\",\"offset_source\":\"stated\",\"guid\":\"9d9cf28c-37f7-4c53-9302-e6a9c2c67df0\",\"entry_guid\":null,\"fields\":\(fields),\"deleted\":false}\n"

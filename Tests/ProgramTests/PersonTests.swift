@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Several people on one computer.
+/// Tests several people on one computer.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonTests {
   private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
@@ -13,7 +13,7 @@ struct PersonTests {
     return outcome
   }
 
-  /// Two people with a reading each.
+  /// Two people with one reading each.
   private func two() async throws -> Program {
     let program = try Program()
     for (name, glucose) in [("anna", "6.1mmol"), ("ben", "110mg/dL")] {
@@ -28,7 +28,7 @@ struct PersonTests {
     #expect(try await run(program, "list --person anna").output.contains("6.1 mmol/L"))
     let byName = try await program.run("list", environment: ["GLUCOPORT_PERSON": "ben"])
     #expect(byName.output.contains("110 mg/dL") && !byName.output.contains("6.1"), "\(byName.output)")
-    // The command line before the environment, and a store before a person.
+    // The command line takes precedence over the environment, and a store over a person.
     let ben = program.path("data/glucoport/persons/ben.db")
     let both = try await program.run("list", "--person", "anna", "--store", ben)
     #expect(both.output.contains("110 mg/dL"))
@@ -55,7 +55,7 @@ struct PersonTests {
     #expect(unknown.errors.contains("did you mean 'anna'?"), "\(unknown.errors)")
   }
 
-  @Test func oneOrNoPersonChangesNothing() async throws {
+  @Test func withOneOrNoPersonNothingChanges() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
     #expect(FileManager.default.fileExists(atPath: program.store))
@@ -66,14 +66,14 @@ struct PersonTests {
     #expect(try await run(program, "status").output.hasPrefix(program.store))
   }
 
-  @Test func theStoreOfBeforeIsNamed() async throws {
+  @Test func anExistingStoreWithoutAPersonIsReported() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
     let added = try await run(program, "person add ben")
     #expect(added.errors.contains("is the store of no person"), "\(added.errors)")
   }
 
-  @Test func statusAndBackupGoOverAll() async throws {
+  @Test func statusAndBackupIncludeAllPersons() async throws {
     let program = try await two()
     _ = try await run(program, "person add carla --quiet")
     let status = try await run(program, "status")
@@ -94,8 +94,8 @@ struct PersonTests {
     #expect(try await run(program, "status --check --quiet --max-backup-age 1d").errors.isEmpty)
   }
 
-  /// What fails for one is done for the others.
-  @Test func theWorstStatusCounts() async throws {
+  /// After a failure for one person, the command runs for the others.
+  @Test func theWorstStatusIsReturned() async throws {
     let program = try await two()
     try program.write("no database, but far more than nothing", to: "data/glucoport/persons/anna.db")
     for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/anna.db" + suffix)) }
@@ -107,7 +107,7 @@ struct PersonTests {
     #expect(list[1]["newest_reading"] as? String == "2026-05-06T08:00:00Z")
   }
 
-  @Test func uploadLeavesOutWhoHasNoRemote() async throws {
+  @Test func uploadSkipsPersonsWithoutARemote() async throws {
     let program = try await two()
     let upload = try await run(program, "upload")
     #expect(
@@ -135,7 +135,7 @@ struct PersonTests {
     _ = try await run(program, "person remove benjamin", status: 66)
   }
 
-  @Test func twoChangesAtOnceAreBothKept() async throws {
+  @Test func twoSimultaneousChangesAreBothKept() async throws {
     let program = try Program()
     try await withThrowingTaskGroup(of: Int32.self) { group in
       for number in 0..<8 {
@@ -155,7 +155,7 @@ struct PersonTests {
     }
   }
 
-  @Test func erasingAPersonLeavesNothingThatIsKnown() async throws {
+  @Test func erasingAPersonLeavesNoData() async throws {
     let program = try await two()
     let marker = "unmistakable-text-of-anna"
     _ = try await program.run("add", "45g", "--note", marker, "--person", "anna", "--quiet")

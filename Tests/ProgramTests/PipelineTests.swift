@@ -5,10 +5,10 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// The binary between other programs.
+/// Tests the program between other programs in a pipeline.
 @Suite(.timeLimit(.minutes(10)))
 struct PipelineTests {
-  @Test func rowsOfALivePipeShowInTheStoreWhileItStaysOpen() async throws {
+  @Test func rowsOfALivePipeAreStoredWhileItIsOpen() async throws {
     let program = try Program()
     let (outcome, wereShown) = try await program.run("import", "-", "--kind", "cbg") { process in
       let writer = process.standardInputWriter
@@ -26,9 +26,9 @@ struct PipelineTests {
     #expect(outcome.output.contains("new 4"))
   }
 
-  /// A writer that never pauses for a second, as sensors and `tail -f` do.
+  /// A writer that never pauses for a second, such as a sensor or `tail -f`.
   @Test(arguments: [("0.3", false), ("0.1", false), ("0.3", true)])
-  func rowsOfABusyPipeShowInTheStoreWhileTheyCome(_ gap: String, _ isJSON: Bool) async throws {
+  func rowsOfABusyPipeAreStoredContinuously(_ gap: String, _ isJSON: Bool) async throws {
     let program = try Program()
     let row =
       isJSON
@@ -53,7 +53,7 @@ struct PipelineTests {
     #expect((5..<300).contains(shown) && lines[1] == "1", "\(outcome)")
   }
 
-  @Test func aBusyPipeIsRefusedWhenOnlyAllOfItWouldSettleItsDates() async throws {
+  @Test func aBusyPipeIsRefusedIfItsFirstDatesAreAmbiguous() async throws {
     let outcome = try await Program().shell(
       """
       rows() {
@@ -73,7 +73,7 @@ struct PipelineTests {
     }
   }
 
-  @Test func aLivePipeIsRefusedWhenOnlyAllOfItWouldSettleItsDates() async throws {
+  @Test func aLivePipeIsRefusedIfItsFirstDatesAreAmbiguous() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -85,8 +85,8 @@ struct PipelineTests {
     #expect(outcome.errors.contains("--date-order"), "\(outcome.errors)")
   }
 
-  /// As a file the same rows may turn out to be a sensor's, and would be stored a second time.
-  @Test func aLivePipeWhoseFirstRowsDoNotShowTheKindIsRefusedUntilItIsGiven() async throws {
+  /// With a file, the same rows could be detected as sensor values, and would be stored a second time.
+  @Test func aLivePipeIsRefusedIfItsFirstRowsDoNotShowTheKind() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -98,7 +98,7 @@ struct PipelineTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aCutPipeIsReportedAndItsWholeRowsStay() async throws {
+  @Test func aTruncatedPipeIsReportedAndItsCompleteRowsAreKept() async throws {
     let program = try Program()
     let rows = GeneratedExport.csv(rows: 100)
     let outcome = try await program.run("import", "-", input: rows + Array("2024-01-01T10:2".utf8))
@@ -108,9 +108,9 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).count("reading") == 100)
   }
 
-  /// Whether the shell left the signal for closed pipes as it was, or switched it off as some services do.
+  /// The shell may leave the signal for closed pipes active, or switch it off as some services do.
   @Test(arguments: ["", "trap '' PIPE; "])
-  func aReaderThatLeavesEndsTheListQuietly(trap: String) async throws {
+  func aClosedReaderEndsTheListWithoutAMessage(trap: String) async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 20_000))
     let outcome = try await program.shell("\(trap)glucoport list --format csv | head -n 1")
@@ -119,9 +119,10 @@ struct PipelineTests {
     #expect(outcome.errors == "")
   }
 
-  /// Also where the signal for closed pipes is switched off, as systemd does it, nothing more is read or said.
+  /// If the signal for closed pipes is switched off, as by systemd, the program also stops reading and prints
+  /// nothing.
   @Test(arguments: ["csv", "ndjson", "nightscout"], ["", "trap '' PIPE; "])
-  func aReaderThatLeavesEndsTheExportQuietly(_ form: String, trap: String) async throws {
+  func aClosedReaderEndsTheExportWithoutAMessage(_ form: String, trap: String) async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 20_000))
     _ = try await program.run("record", "add", "note", "this is no entry of Nightscout")
@@ -131,7 +132,7 @@ struct PipelineTests {
     #expect(outcome.errors == "")
   }
 
-  @Test func anImportWhoseReaderLeftStillStoresEverything() async throws {
+  @Test func anImportWithAClosedReaderStoresEverything() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 9), to: "rows.csv")
     let outcome = try await program.shell(
@@ -140,7 +141,7 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).count("reading") == 9)
   }
 
-  @Test func aStandardOutputThatIsFullOrClosedIsAnError() async throws {
+  @Test func aFullOrClosedStandardOutputIsAnError() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 9))
     let full = try await program.shell("glucoport list > /dev/full")
@@ -160,7 +161,7 @@ struct PipelineTests {
   ]
 
   @Test(arguments: [["csv"], ["ndjson"], ["csv", "--both-units"], ["ndjson", "--both-units"]])
-  func importingAnExportChangesNothingHereAndGivesTheSameElsewhere(form: [String]) async throws {
+  func importingAnExportChangesNothingOrGivesAnEqualStore(form: [String]) async throws {
     let program = try Program()
     for source in Self.sources {
       let outcome = try await program.run(

@@ -5,7 +5,7 @@ import Logbook
 import TestProgram
 import Testing
 
-/// What `glucoport record` takes for a slip of the finger, as an import would.
+/// Tests that `glucoport record` and an import refuse the same amounts as typing errors.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordBoundsTests {
   private func add(_ program: Program, _ arguments: [String]) async throws -> Program.Outcome {
@@ -18,7 +18,7 @@ struct RecordBoundsTests {
     ["insulin", "4", "--set", "extended=501"], ["note", "x", "--at", "2035-01-01"],
     ["note", "x", "--at", "1989-12-31T23:59:59Z"], ["insulin", "4", "--at", "3d", "--set", "minutes=100001"],
   ])
-  func whatIsImplausibleIsRefusedUnlessItIsMeant(_ words: [String]) async throws {
+  func implausibleAmountsAreRefusedWithoutForce(_ words: [String]) async throws {
     let program = try Program()
     let refused = try await add(program, words)
     #expect(refused.status == 64 && refused.output == "")
@@ -36,12 +36,12 @@ struct RecordBoundsTests {
     ["note", "x", "--at", "1990-01-01T00:00:00Z"],
     ["food", "0", "g"],
   ])
-  func whatLiesOnTheBoundIsTaken(_ words: [String]) async throws {
+  func amountsAtTheLimitAreAccepted(_ words: [String]) async throws {
     let outcome = try await add(try Program(), words)
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aRecordLiesFiveMinutesAheadAtMost() async throws {
+  @Test func aRecordIsAtMostFiveMinutesInTheFuture() async throws {
     let (program, now) = (try Program(), Int64(Date().timeIntervalSince1970))
     let at = { (minutes: Int64) in ["--at", DeviceTime(seconds: now + minutes * 60).text + "Z"] }
     let added = try await add(program, ["note", "x", "--json"] + at(4))
@@ -51,7 +51,7 @@ struct RecordBoundsTests {
     #expect(try await add(program, ["note", "planned", "--force"] + at(1500)).status == 0)
   }
 
-  @Test func anEditIsHeldToTheBoundsForWhatItChanges() async throws {
+  @Test func anEditIsCheckedOnlyForChangedFields() async throws {
     let program = try Program()
     let added = try await add(program, ["insulin", "4500", "--force", "--json"]).objects()
     let guid = try #require(added.first?["guid"] as? String)
@@ -61,13 +61,13 @@ struct RecordBoundsTests {
     }
     let unchanged = try await program.run("show", guid, "--json").objects()
     #expect(unchanged.first?["version"] as? Int == 1)
-    // What it leaves alone may be what it is.
+    // Unchanged fields may keep any value.
     #expect(try await program.run("record", "edit", guid, "--note", "pump filled").status == 0)
     #expect(try await program.run("record", "edit", guid, "4501", "--force").status == 0)
     #expect(try await program.run("record", "edit", guid, "4.5").status == 0)
   }
 
-  /// Insulin, carbohydrates and a duration of a Nightscout treatment, each beside the same thing typed.
+  /// Insulin, carbohydrates and a duration of a Nightscout treatment, each next to the same command.
   @Test(arguments: [
     (#""eventType":"Meal Bolus","insulin":500"#, ["insulin", "500"]),
     (#""eventType":"Meal Bolus","insulin":500.5"#, ["insulin", "500.5"]),
@@ -76,7 +76,7 @@ struct RecordBoundsTests {
     (#""eventType":"Exercise","duration":100000"#, ["exercise", "100000"]),
     (#""eventType":"Exercise","duration":100000.5"#, ["exercise", "100000.5"]),
   ])
-  func anImportTakesTheSameAmounts(_ member: String, _ words: [String]) async throws {
+  func anImportAcceptsTheSameAmounts(_ member: String, _ words: [String]) async throws {
     let treatment = #"[{"_id":"a1","created_at":"2026-03-01T08:00:00.000Z","enteredBy":"x",\#(member)}]"#
     let program = try Program()
     let options = ["--format", "nightscout", "--timezone", "UTC", "--json"]

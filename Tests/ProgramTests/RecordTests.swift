@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport record` as people type it.
+/// Tests `glucoport record` as people type it.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordTests {
   private static let export =
@@ -32,7 +32,7 @@ struct RecordTests {
     return try outcome.objects()
   }
 
-  @Test func aRecordLivesFromAddToDelete() async throws {
+  @Test func aRecordIsAddedEditedAndDeleted() async throws {
     let program = try Program()
     let added = try await add(
       program, "insulin", "4.5", "U", "--subtype", "rapid", "--note", "dinner", "--at",
@@ -123,7 +123,7 @@ struct RecordTests {
     #expect(late.errors.contains("deleted"), "\(late.errors)")
   }
 
-  @Test func anAnnotationKeepsATextBesideItsReading() async throws {
+  @Test func anAnnotationAddsATextToItsReading() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: Self.export)
     let table = try await program.run("list", "--long").output
@@ -157,7 +157,7 @@ struct RecordTests {
     ["add", "note", "x", "--entry", "12345678"], ["add", "annotation", "r1.smbg.time1.1.0", "--note", "x"],
     ["hide", "12345678"], ["restore", "12345678"],
   ])
-  func whatIsNotThereEndsWithStatus66(arguments: [String]) async throws {
+  func missingFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
     let program = try Program()
     let missing = try await program.run(arguments: ["record"] + arguments)
     #expect(missing.status == 66, "\(missing.errors)")
@@ -169,7 +169,7 @@ struct RecordTests {
     #expect(try await list(program).count == 1)
   }
 
-  @Test func anEditThatLeavesNothingIsRefused() async throws {
+  @Test func anEditThatRemovesAllFieldsIsRefused() async throws {
     let program = try Program()
     let id = try guid(try await add(program, "note", "x"))
     let outcome = try await program.run("record", "edit", id, "--note", "")
@@ -177,7 +177,7 @@ struct RecordTests {
     #expect(try await show(program, id)["version"] as? Int == 1)
   }
 
-  @Test func anIdThatSeveralRecordsStartWithIsRefused() async throws {
+  @Test func anAmbiguousIdIsRefused() async throws {
     let program = try Program()
     _ = try await add(program, "note", "x")
     let insert = """
@@ -192,7 +192,7 @@ struct RecordTests {
     #expect(try await program.run("record", "show", "abc").status == 66)
   }
 
-  @Test func whatANoteSaysIsShownWithoutWhatATerminalWouldObey() async throws {
+  @Test func aNoteIsShownWithoutControlCharacters() async throws {
     let program = try Program()
     let text = "a\u{1B}[31m \u{202E}b \"c\" \\ 😀"
     let id = try guid(try await add(program, "note", text))
@@ -201,7 +201,7 @@ struct RecordTests {
     #expect(!table.output.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x202E })
   }
 
-  @Test func aRecordGoesThroughAnExportUnchanged() async throws {
+  @Test func aRecordIsUnchangedAfterExportAndImport() async throws {
     let program = try Program()
     let id = try guid(
       try await add(program, "insulin", "4.5", "--note", "x", "--at", "2026-05-06T18:30:00+02:00"))
@@ -215,10 +215,10 @@ struct RecordTests {
   }
 }
 
-/// Records and the things that go wrong around them.
+/// Tests failures while records are changed.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct RecordDurabilityTests {
-  @Test func whatACommandToldIsThereThoughItIsKilledAtOnce() async throws {
+  @Test func aReportedRecordIsStoredEvenIfTheCommandIsKilled() async throws {
     let program = try Program()
     for round in 1...10 {
       let outcome = try await program.shell(
@@ -233,12 +233,12 @@ struct RecordDurabilityTests {
     }
   }
 
-  @Test func anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce() async throws {
+  @Test func aReportedEditIsStoredAndPendingEvenIfTheCommandIsKilled() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "note", "round 0", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
     for round in 1...10 {
-      // As an upload leaves it, so that the edit alone makes it wait.
+      // The state after an upload, so that only the edit makes the record pending.
       try StoreFile(program.store).execute("UPDATE record SET version_synced = version")
       #expect(try StoreFile(program.store).count("queued") == 0)
       let outcome = try await program.shell(
@@ -254,12 +254,12 @@ struct RecordDurabilityTests {
     }
   }
 
-  @Test func editsKilledAtAnyMomentAreWholeOrNotThere() async throws {
+  @Test func killedEditsAreCompleteOrMissing() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "food", "1", "--note", "1", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
-    // Each edit sets both fields to its number. From its first touch of the store on it gets a little longer to live
-    // in each round, and in every fourth it may end.
+    // Each edit sets both fields to its number. In each round it runs a little longer after it opens the
+    // store, and in every fourth round it may end.
     let script = """
       for round in $(seq 2 33); do
         glucoport record edit \(id) $round --note $round --quiet & pid=$!
@@ -284,7 +284,7 @@ struct RecordDurabilityTests {
     #expect(last > 8, "nobody killed every fourth edit")
   }
 
-  @Test func twoProcessesThatEditOneRecordLoseNothing() async throws {
+  @Test func twoProcessesEditingOneRecordLoseNothing() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "food", "1", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
@@ -300,7 +300,7 @@ struct RecordDurabilityTests {
     #expect(shown["fields"] as? NSDictionary == ["carbs": 1, "fat": 40, "text": "t40"])
   }
 
-  @Test func editsAndAnImportAtOnceBothSucceed() async throws {
+  @Test func simultaneousEditsAndImportsSucceed() async throws {
     let program = try Program()
     let export = try program.write(GeneratedExport.csv(rows: 60_000), to: "all.csv")
     let added = try await program.run("record", "add", "food", "1", "--json").objects()
@@ -316,7 +316,7 @@ struct RecordDurabilityTests {
     #expect(try StoreFile(program.store).count("reading") == 60_000)
   }
 
-  /// In a network namespace without any interface, where the system lets a test make one.
+  /// In a network namespace without interfaces, if the system permits this.
   @Test func everyCommandOnRecordsWorksWithoutANetwork() async throws {
     let program = try Program()
     let outcome = try await program.shell(
@@ -333,7 +333,7 @@ struct RecordDurabilityTests {
     #expect(outcome.errors == "")
   }
 
-  @Test func aStoreThatCannotBeWrittenKeepsItsRecords() async throws {
+  @Test func aReadOnlyStoreKeepsItsRecords() async throws {
     let program = try Program()
     _ = try await program.run("record", "add", "note", "x")
     try FileManager.default.setAttributes(

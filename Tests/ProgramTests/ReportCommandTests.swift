@@ -5,10 +5,10 @@ import Logbook
 import TestProgram
 import Testing
 
-/// `report` with the built program.
+/// Tests `report` with the built program.
 @Suite(.timeLimit(.minutes(10)))
 struct ReportCommandTests {
-  /// A store with a sensor's history of two weeks, a finger stick, insulin and a note.
+  /// A store with two weeks of sensor values, a finger stick, insulin and a note.
   private func program() async throws -> Program {
     let program = try Program()
     var rows = ReadingRows()
@@ -26,7 +26,7 @@ struct ReportCommandTests {
     return program
   }
 
-  @Test func thePageIsItsOwnersAloneAndReplacesNothingUnasked() async throws {
+  @Test func thePageIsPrivateAndReplacesNothingWithoutForce() async throws {
     let program = try await program()
     let path = program.path("report.html")
     let made = try await program.run("report", "-o", path)
@@ -53,7 +53,7 @@ struct ReportCommandTests {
     #expect(other.output != first.output)
   }
 
-  @Test func namesAndNotesOfOthersAreOnlyText() async throws {
+  @Test func namesAndNotesAreEscaped() async throws {
     let program = try Program()
     var rows = ReadingRows()
     rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
@@ -74,7 +74,7 @@ struct ReportCommandTests {
     }
   }
 
-  @Test func anonymisedItHasNoSerialNumbersAndNoNotes() async throws {
+  @Test func anAnonymisedReportHasNoSerialNumbersAndNoNotes() async throws {
     let program = try await program()
     let whole = try await program.run("report", "-o", "-").output
     #expect(whole.contains("SN-1234") && whole.contains("at &lt;Anna&gt;&#39;s"))
@@ -83,7 +83,7 @@ struct ReportCommandTests {
     #expect(anonymised.contains("2026-03-02") && anonymised.contains("Vendor Meter"))
   }
 
-  /// Runs `report --format pdf` with a search path that has only these programs.
+  /// Runs `report --format pdf` with a search path that contains only these programs.
   private func printed(_ programs: [String: String], _ program: Program) async throws -> Program.Outcome {
     var script = "set -e; binary=$(command -v glucoport); rm -rf only; mkdir only\n"
     for (name, lines) in programs {
@@ -94,7 +94,7 @@ struct ReportCommandTests {
       script + "PATH=$PWD/only \"$binary\" report --format pdf --force -o '\(program.path("report.pdf"))'")
   }
 
-  @Test func aPDFIsMadeByWhatIsInstalled() async throws {
+  @Test func aPDFIsMadeWithAnInstalledProgram() async throws {
     let program = try await program()
     let chromium =
       "for word; do case $word in --print-to-pdf=*) printf %s '%PDF-1.7 c' >\"${word#*=}\";; esac; done"
@@ -133,13 +133,13 @@ struct ReportCommandTests {
     (["-o", "x.html", "--format", "pdf"], "and this report is a PDF file: add --format html, or use"),
     ([], "--output"),
   ])
-  func wrongOptionsAreUsage(_ arguments: [String], _ words: String) async throws {
+  func wrongOptionsAreWrongUsage(_ arguments: [String], _ words: String) async throws {
     let outcome = try await program().run(arguments: ["report"] + arguments)
     #expect(
       outcome.status == 64 && outcome.output == "" && outcome.errors.contains(words), "\(outcome.errors)")
   }
 
-  @Test func ofAnEmptyStoreThereIsNoPage() async throws {
+  @Test func anEmptyStoreHasNoPage() async throws {
     let program = try Program()
     let made = try await program.run("config", "timezone", "UTC")
     #expect(made.status == 0, "\(made.errors)")

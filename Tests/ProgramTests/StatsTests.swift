@@ -5,12 +5,12 @@ import Logbook
 import TestProgram
 import Testing
 
-/// `stats` with the built program. Each case is compared with a file in `Stats/`; `GLUCOPORT_REWRITE_GOLDEN=1` writes the
-/// files again, to be read and committed by hand.
+/// Tests `stats` with the built program. Each case is compared with a file in `Stats/`.
+/// `GLUCOPORT_REWRITE_GOLDEN=1` rewrites these files. Review and commit the changes.
 @Suite(.timeLimit(.minutes(10)))
 struct StatsTests {
   @Test(arguments: StatsCase.all)
-  func aCaseHasItsFigures(_ test: StatsCase) async throws {
+  func aCaseHasTheExpectedStatistics(_ test: StatsCase) async throws {
     let program = try Program()
     try program.write(test.rows.csv, to: "rows.csv")
     let imported = try await program.run(
@@ -53,7 +53,7 @@ struct StatsTests {
     (["--since", "2026-03-02", "--until", "2026-03-01"], "--until must be later than --since"),
     (["--since", "2026-03-02", "--until", "2026-03-02"], "--until must be later than --since"),
   ])
-  func wrongOptionsAreUsage(_ arguments: [String], _ words: String) async throws {
+  func wrongOptionsAreWrongUsage(_ arguments: [String], _ words: String) async throws {
     let outcome = try await ReadingRows.sticks().run(arguments: ["stats"] + arguments)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome.output)")
     #expect(outcome.errors.contains(words), "\(outcome.errors)")
@@ -64,7 +64,7 @@ struct StatsTests {
     return (total[section] as? [String: any Sendable])?["readings"] as? Int
   }
 
-  @Test func aDeviceIsChosenBySerialNumberOrAPartOfItsName() async throws {
+  @Test func aDeviceIsSelectedBySerialNumberOrAPartOfItsName() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try readings(try await program.run("stats", "--json")) == 2)
     #expect(try readings(try await program.run("stats", "--json", "--device", "B-2")) == 1)
@@ -75,7 +75,7 @@ struct StatsTests {
     #expect(unknown.errors.hasSuffix(": no device 'C'; 'glucoport status' lists the devices\n"))
   }
 
-  @Test func thePeriodIsThatOfTheOptions() async throws {
+  @Test func theOptionsDetermineThePeriod() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try readings(try await program.run("stats", "--json", "--last", "1d")) == 1)
     #expect(try readings(try await program.run("stats", "--json", "--last", "24h")) == 2)
@@ -85,7 +85,7 @@ struct StatsTests {
     #expect(none.output == "2026-04-01 … 2026-04-01 · 1 day · zone UTC · mg/dL · target 70–180\n")
   }
 
-  @Test func anEmptyStoreHasNoFigures() async throws {
+  @Test func anEmptyStoreHasNoStatistics() async throws {
     let program = try Program()
     let made = try await program.run("record", "add", "note", "a text", "--quiet")
     #expect(made.status == 0, "\(made.errors)")
@@ -93,7 +93,7 @@ struct StatsTests {
     #expect(outcome.status == 0 && outcome.output == "no readings\n", "\(outcome.errors)")
   }
 
-  @Test func whatIsHiddenIsCountedApart() async throws {
+  @Test func withdrawnReadingsAreCountedSeparately() async throws {
     let program = try await ReadingRows.sticks()
     let list = try await program.run("list", "--long").output
     let id = try #require(list.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("r1.") })
@@ -115,7 +115,7 @@ struct StatsTests {
   }
 }
 
-/// One golden case: what is imported, and the calls.
+/// One case: the imported rows, and the calls.
 struct StatsCase: Sendable, CustomTestStringConvertible {
   let name: String
   var zone = "UTC"

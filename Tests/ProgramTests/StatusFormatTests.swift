@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `status --check --format`, for programs that watch computers.
+/// Tests `status --check --format` for monitoring programs.
 @Suite(.timeLimit(.minutes(10))) struct StatusFormatTests {
-  /// A store with two readings and a note, and a script that runs on it.
+  /// A store with two readings and a note, and a script that uses it.
   private func run(_ script: String) async throws -> Program.Outcome {
     try await Program().shell(
       """
@@ -17,7 +17,7 @@ import Testing
       """)
   }
 
-  @Test func metricsHoldCountsAndTheWordsOfFindings() async throws {
+  @Test func metricsContainCountsAndFindings() async throws {
     let outcome = try await run("glucoport status --check --format prometheus >m; echo $?; cat m")
     let lines = outcome.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "0" && outcome.errors == "", "\(outcome)")
@@ -28,7 +28,7 @@ import Testing
     #expect(!outcome.output.contains("last_upload") && !outcome.output.contains("123"))
   }
 
-  /// What the text format of Prometheus asks for: each metric has its help and type once, in front of its samples.
+  /// The text format of Prometheus requires the help and the type of each metric once, before its samples.
   @Test func metricsAreInTheFormatOfPrometheus() async throws {
     let outcome = try await run(
       "mv a.db 'a\"\\b.db'; glucoport status --check --store 'a\"\\b.db' --format prometheus")
@@ -49,7 +49,7 @@ import Testing
     #expect(seen.count >= 5, "\(outcome)")
   }
 
-  @Test func aFindingIsOneInTheMetricsAndTheStatusStaysZero() async throws {
+  @Test func aFindingHasTheValue1InTheMetricsAndTheStatusIs0() async throws {
     let outcome = try await run(
       """
       sqlite3 a.db "UPDATE record SET conflict = '{}', conflict_revision = 'r' WHERE kind = 'note'"
@@ -58,7 +58,7 @@ import Testing
     #expect(outcome.output == "0\n1\n", "\(outcome)")
   }
 
-  @Test func aPluginPrintsOneLineWithItsFigures() async throws {
+  @Test func aMonitoringPluginPrintsOneLineWithItsNumbers() async throws {
     let outcome = try await run(
       """
       glucoport status --check --format nagios; echo $?
@@ -76,7 +76,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func anUploadThatIsOverdueIsCritical() async throws {
+  @Test func anOverdueUploadIsCritical() async throws {
     let outcome = try await run(
       """
       sqlite3 a.db "UPDATE ingest SET started_at = 1, finished_at = 1"

@@ -5,9 +5,9 @@ import Logbook
 import TestProgram
 import Testing
 
-/// What a person sees of the way to the remote, with the built program and a server.
+/// Tests the display of pending items and uploads, with the built program and a server.
 @Suite struct StatusTests {
-  /// A script with a server, and a store of three readings of two days and an entry with a note.
+  /// Runs a script with a server. The store has three readings of two days, and an entry with a note.
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(
@@ -28,7 +28,7 @@ import Testing
       """)
   }
 
-  @Test func whatIsNotOnTheServerIsMarkedUntilItIs() async throws {
+  @Test func itemsAreMarkedUntilTheyAreOnTheServer() async throws {
     let outcome = try await run(
       """
       glucoport list --days; glucoport list | grep -c queued; glucoport list --long | grep -c queued
@@ -50,7 +50,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func anEntryIsMarkedAsLongAsItsNoteWaits() async throws {
+  @Test func anEntryIsMarkedWhileItsNoteIsPending() async throws {
     let outcome = try await run(
       """
       glucoport upload --quiet
@@ -68,7 +68,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func theDaysAreThereForPrograms() async throws {
+  @Test func theDaysAreAvailableAsNDJSON() async throws {
     let outcome = try await run("glucoport list --days --format ndjson; glucoport list --days --format csv")
     #expect(
       outcome.output == """
@@ -79,7 +79,7 @@ import Testing
     #expect(outcome.status == 64)
   }
 
-  @Test func theSumTellsTheLastUploadAndWhatWaitsTheLongest() async throws {
+  @Test func theSummaryNamesTheLastUploadAndTheOldestPendingItem() async throws {
     let outcome = try await run(
       """
       glucoport status | grep "no upload to"; glucoport upload --quiet
@@ -99,7 +99,7 @@ import Testing
 
   // MARK: - Contents of attachments
 
-  /// Everything but the content of an attachment is on the server.
+  /// Everything is on the server except the content of an attachment.
   private static let attached = """
     echo content >file; glucoport record attach $entry file --quiet; glucoport upload --quiet
     guid=$(sqlite3 a.db "SELECT guid FROM record WHERE kind = 'attachment'")
@@ -107,7 +107,7 @@ import Testing
 
     """
 
-  @Test func aContentThatIsNotSentIsNotInStep() async throws {
+  @Test func anUnsentContentIsReportedAsPending() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport status --watch; glucoport status --json | jq -c '.sync.oldest_pending | type'
@@ -119,7 +119,7 @@ import Testing
     #expect(outcome.errors.contains("1 item is pending, the oldest since 20"), "\(outcome)")
   }
 
-  @Test func aContentThatWasRefusedIsToldEverywhere() async throws {
+  @Test func aRefusedContentIsReportedEverywhere() async throws {
     let outcome = try await run(
       Self.attached + """
         sqlite3 a.db "UPDATE blob SET refusal = 'too heavy'"
@@ -151,7 +151,7 @@ import Testing
     #expect(outcome.errors.contains("1 item is refused by the remote"), "\(outcome)")
   }
 
-  @Test func aContentThatCouldNotBeFetchedIsTold() async throws {
+  @Test func aFailedDownloadOfAContentIsReported() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
@@ -179,7 +179,7 @@ import Testing
       lines.count == 2 && lines.allSatisfy { $0.contains("1 download could not be stored") }, "\(outcome)")
   }
 
-  @Test func aContentThatTheRemoteDoesNotHaveIsReportedUntilItIsHere() async throws {
+  @Test func aContentThatTheRemoteLacksIsReportedUntilItIsFetched() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
@@ -198,13 +198,13 @@ import Testing
         == 2, "\(outcome)")
   }
 
-  // MARK: - Readings that no longer come
+  // MARK: - Old readings
 
-  @Test func readingsThatAreTooOldAreReportedWhereThatIsAsked() async throws {
+  @Test func readingsThatAreTooOldAreReportedOnRequest() async throws {
     let program = try Program()
     #expect(try await program.run("config", "timezone", "UTC").status == 0)
     let check = ["status", "--check", "--quiet"]
-    // A logbook without any reading is new, or one of records.
+    // A logbook without readings is new, or has only records.
     #expect(try await program.run(arguments: check + ["--max-reading-age", "7d"]).status == 0)
     let time = DeviceTime(seconds: Int64(Date().timeIntervalSince1970) - 8 * 86400 - 600)
     var rows = ReadingRows()
@@ -226,7 +226,7 @@ import Testing
 
   // MARK: - A remote that never worked
 
-  @Test func aRemoteWithWhichNoUploadHasEndedWellIsTold() async throws {
+  @Test func aRemoteWithoutASuccessfulUploadIsReported() async throws {
     let outcome = try await run(
       """
       kill -TERM $server; wait $server; export GLUCOPORT_STORE=b.db
@@ -240,16 +240,16 @@ import Testing
     #expect(outcome.output == "0\n0\n75\nno upload to\n0\n75\nno upload to\n0\n", "\(outcome)")
   }
 
-  // MARK: - Following an upload
+  // MARK: - Watching an upload
 
-  /// Lets something seem to be on its way while a process holds the lock of uploads, as `exec 9` does.
+  /// Marks readings as being sent while a process holds the lock of uploads, as `exec 9` does.
   private static let moving = """
     exec 9>>a.db-upload; flock 9
     sqlite3 a.db "INSERT INTO transfer (lane, started_at, items, first_section, first_position, last_section,
       last_position) VALUES ('readings', 1, 2, 1, 0, 9, 9e15)"
     """
 
-  @Test func followingTellsEachChangeInAPipeAndEndsWithTheUpload() async throws {
+  @Test func watchingPrintsEachChangeAndEndsWithTheUpload() async throws {
     let outcome = try await run(
       """
       glucoport status --watch
@@ -272,7 +272,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func theMarkOnATerminalMovesOnlyWhileSomethingIsOnItsWay() async throws {
+  @Test func theMarkOnATerminalMovesOnlyDuringATransfer() async throws {
     let outcome = try await run(
       """
       \(Self.moving)
@@ -289,7 +289,7 @@ import Testing
     #expect(!marks.contains { $0.first != " " && $0.hasSuffix("syncing") }, "\(outcome)")
   }
 
-  @Test func anUploadThatWasKilledLeavesNothingThatSeemsToMove() async throws {
+  @Test func afterAKilledUploadNothingIsShownAsSyncing() async throws {
     let outcome = try await run(
       """
       \(Self.moving)

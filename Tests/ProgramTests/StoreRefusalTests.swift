@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Stores that cannot be opened, by their exit status and the system's own reason.
+/// Tests the exit status and the message for stores that cannot be opened.
 @Suite struct StoreRefusalTests {
   private static let commands = [
     "list", "status", "export", "log", "config", "show 1", "record add note x", "config unit mmol/L",
@@ -31,41 +31,41 @@ import Testing
 
   private static let store = "glucoport import rows.csv --store kept/a.db --quiet && "
 
-  @Test func aStoreThatMayNotBeReadIsAMatterOfPermission() async throws {
+  @Test func anUnreadableStoreIsReportedAsAPermissionError() async throws {
     for (command, outcome) in try await outcomes(Self.store + "chmod 0 kept/a.db", store: "kept/a.db") {
       #expect(outcome.status == 77, "\(command): \(outcome)")
       #expect(outcome.errors.contains("kept/a.db: Permission denied"), "\(command): \(outcome)")
     }
   }
 
-  @Test func aStoreInAFolderThatMayNotBeEnteredIsAMatterOfPermission() async throws {
+  @Test func aStoreInALockedFolderIsReportedAsAPermissionError() async throws {
     for (command, outcome) in try await outcomes(Self.store + "chmod 0 kept", store: "kept/a.db") {
       #expect(outcome.status == 77, "\(command): \(outcome)")
       #expect(outcome.errors.contains("Permission denied"), "\(command): \(outcome)")
     }
   }
 
-  @Test func aFolderIsNoStore() async throws {
+  @Test func aFolderIsRefusedAsAStore() async throws {
     for (command, outcome) in try await outcomes("mkdir folder", store: "folder") {
       #expect(outcome.status == 66, "\(command): \(outcome)")
       #expect(outcome.errors.contains("folder: Is a directory"), "\(command): \(outcome)")
     }
   }
 
-  @Test func aPipeIsNoStoreAndNobodyWaitsForIt() async throws {
+  @Test func aPipeIsRefusedAsAStoreWithoutWaiting() async throws {
     for (command, outcome) in try await outcomes("mkfifo pipe", store: "pipe") {
       #expect(outcome.status == 65, "\(command): \(outcome)")
     }
   }
 
-  @Test func aStoreThatIsNotThereIsNotFound() async throws {
+  @Test func aMissingStoreIsReportedAsMissing() async throws {
     let readers = Self.commands.filter { !$0.hasPrefix("import") && !$0.hasPrefix("record add") }
     for (command, outcome) in try await outcomes("true", store: "none/a.db", commands: readers) {
       #expect(outcome.status == 66, "\(command): \(outcome)")
     }
   }
 
-  @Test func aFolderThatCannotBeMadeIsNamedWithTheReason() async throws {
+  @Test func aFolderThatCannotBeCreatedIsReportedWithTheReason() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 3), to: "rows.csv")
     let rows = program.path("rows.csv")

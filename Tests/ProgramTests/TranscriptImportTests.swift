@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The built binary and the session with a meter that a file holds.
+/// Tests the import of a recorded meter session from a file, with the built program.
 @Suite struct TranscriptImportTests {
   private static let sample = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -41,9 +41,9 @@ import Testing
     #expect(try StoreFile(program.store).count("record") == 2)
   }
 
-  @Test func aSessionThatBreaksOffStoresNothingAndMakesNoStore() async throws {
+  @Test func anIncompleteSessionStoresNothingAndCreatesNoStore() async throws {
     let lines = try lines()
-    // Every place between the head and the first byte of the closing handshake.
+    // Each position between the header and the first byte of the final handshake.
     for count in stride(from: 5, through: lines.count - 3, by: 4) {
       let path = try program.write(lines.prefix(count).joined(separator: "\n") + "\n", to: "cut.transcript")
       let outcome = try await program.run("import", "--transcript", path)
@@ -53,14 +53,14 @@ import Testing
     }
   }
 
-  @Test func aFolderIsNoTranscriptAndTheMessageSaysWhatToDo() async throws {
+  @Test func aFolderIsRefusedAsATranscriptWithAdvice() async throws {
     let outcome = try await program.run("import", "--transcript", program.folder.path)
     #expect(
       outcome.status == 65 && outcome.errors.contains("Is a directory; name the transcript in it"),
       "\(outcome)")
   }
 
-  @Test func aLineThatIsCutOffIsToldByItsNumber() async throws {
+  @Test func aTruncatedLineIsReportedWithItsNumber() async throws {
     let text = try lines().joined(separator: "\n")
     let path = try program.write(String(text.dropLast(7)), to: "cut.transcript")
     let outcome = try await program.run("import", "--transcript", path)
@@ -68,9 +68,9 @@ import Testing
     #expect(outcome.errors.contains("cut.transcript:\(try lines().count): the transcript is truncated"))
   }
 
-  @Test func aChangedByteIsAWrongChecksumAndStoresNothing() async throws {
+  @Test func aChangedByteIsReportedAsAWrongChecksum() async throws {
     var lines = try lines().map(String.init)
-    // The byte behind the frame's first: a digit of the record's text.
+    // The byte after the first byte of the frame: a digit in the text of the record.
     let index = try #require(lines.firstIndex { $0.contains("= 414243330233527c") })
     lines[index] = lines[index].replacing("= 414243330233527c31", with: "= 414243330233527c32")
     let path = try program.write(lines.joined(separator: "\n") + "\n", to: "bad.transcript")
@@ -86,7 +86,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func theClockIsToldByTheImportTheLogAndTheReading() async throws {
+  @Test func theClockIsShownByImportLogAndShow() async throws {
     let outcome = try await program.run(
       "import", "--timezone", "Europe/Madrid", "--transcript", Self.sample.path)
     #expect(
@@ -107,7 +107,7 @@ import Testing
     ("usb 1a79:7410", "usb 1a79:ffff", "supports no meter with the USB ids 1a79:ffff"),
     ("glucoport-transcript 1", "glucoport-transcript 9", ":1: this is not a transcript"),
   ])
-  func aTranscriptThatThisProgramDoesNotKnowIsRefused(
+  func anUnknownTranscriptIsRefused(
     _ line: String, _ other: String, _ message: String
   ) async throws {
     let text = try lines().joined(separator: "\n").replacing(line, with: other) + "\n"
@@ -115,7 +115,7 @@ import Testing
     #expect(outcome.status == 65 && outcome.errors.contains(message), "\(outcome.errors)")
   }
 
-  @Test func aTranscriptThatIsNotThereIsMissing() async throws {
+  @Test func aMissingTranscriptIsReportedAsMissing() async throws {
     let outcome = try await program.run("import", "--transcript", program.path("none"))
     #expect(outcome.status == 66 && outcome.errors.contains("cannot read the transcript"))
     #expect(try await program.run("import", "--transcript", try program.write("", to: "empty")).status == 65)
@@ -128,11 +128,11 @@ import Testing
     ["import", "--meter", "--rejects", "r.csv"], ["import", "--meter", "--driver", "unheard-of"],
     ["meter", "udev-rules", "--group", "a b"],
   ])
-  func sourcesAndOptionsThatDoNotGoTogetherAreRefused(_ arguments: [String]) async throws {
+  func incompatibleSourcesAndOptionsAreRefused(_ arguments: [String]) async throws {
     #expect(try await program.run(arguments: arguments).status == 64)
   }
 
-  @Test func driversAndRulesNameEveryModel() async throws {
+  @Test func driversAndRulesListEveryModel() async throws {
     let drivers = try await program.run("meter", "drivers")
     #expect(drivers.status == 0 && drivers.output.contains("contour: "))
     #expect(drivers.output.contains("  1a79:7410  "))

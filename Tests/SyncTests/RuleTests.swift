@@ -131,7 +131,7 @@ import Testing
       ("LogbookStoreTests/RecordEditorTests", "eachEditIncreasesTheVersionByExactlyOne")),
     Rule(
       "An edit that a command reported is stored and pending, even if the command is killed right then.",
-      ("ProgramTests/RecordTests", "anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce")),
+      ("ProgramTests/RecordTests", "aReportedEditIsStoredAndPendingEvenIfTheCommandIsKilled")),
     Rule("Sync never writes the version.", ("LogbookStoreTests/RecordRulesTests", "syncNeverWritesVersion")),
     Rule(
       "Only sync marks readings as uploaded.",
