@@ -5,13 +5,13 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Attachments over a link that drops every connection after some 100 KB, between real processes.
+/// Tests attachments over a connection that is cut after about 100 KB, with real processes.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentLinkTests {
-  /// How large the attachment is: 25 MiB for a measurement, and less in the suite.
+  /// The size of the attachment: 25 MiB for a measurement, and less in the test suite.
   private static let bytes =
     ProcessInfo.processInfo.environment["GLUCOPORT_ATTACHMENT_BYTES"].flatMap { Int($0) } ?? 3 << 20
 
-  @Test func anAttachmentArrivesByResumingAndANoteMadeLaterArrivesFirst() async throws {
+  @Test func aLaterNoteArrivesBeforeAResumedAttachment() async throws {
     let program = try Program()
     let proxy = try CuttingProxy(maxBytes: 100_000) { [path = program.path("out")] in
       let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

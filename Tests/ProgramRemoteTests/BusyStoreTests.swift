@@ -11,9 +11,9 @@ import Testing
   import Musl
 #endif
 
-/// Commands beside a process that writes to the store for longer than anybody waits.
+/// Tests commands while another process writes to the store for longer than the commands wait.
 @Suite(.timeLimit(.minutes(10))) struct BusyStoreTests {
-  @Test func whoCannotWriteInTimeSaysSoAndEndsAsTemporary() async throws {
+  @Test func commandsThatCannotWriteInTimeEndWithATemporaryFailure() async throws {
     let program = try Program()
     let site = try NightscoutStandIn()
     let token = site.addSubject(

@@ -3,9 +3,9 @@
 import TestProgram
 import Testing
 
-/// The built program before a server that asks for a certificate.
+/// Tests the built program with a server that requires a client certificate.
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
-  @Test func aServerThatAsksForACertificateIsReachedOnlyWithOneOfItsAuthority() async throws {
+  @Test func aServerAcceptsOnlyCertificatesOfItsAuthority() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """
@@ -53,8 +53,8 @@ import Testing
       outcome.errors.contains("me.key: other users may read or write the key of the client certificate"))
   }
 
-  /// Nothing listens on the port: files without a fault end with 69.
-  @Test func whatIsWrongWithTheFilesIsSaidBeforeAServerIsAsked() async throws {
+  /// No server listens on the port, so a command with valid files ends with status 69.
+  @Test func problemsWithTheFilesAreReportedWithoutAServer() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """
@@ -107,7 +107,7 @@ import Testing
     for (error, fault) in zip(errors, faults) { #expect(error.contains(fault.1)) }
   }
 
-  @Test func theFilesAreFoundFromEveryFolderAndDoctorReportsWhatBecomesOfThem() async throws {
+  @Test func theFilesAreFoundFromEveryFolderAndCheckedByDoctor() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """

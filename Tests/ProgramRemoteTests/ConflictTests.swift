@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport conflict` as people type it, on a store with one record that was edited here and there.
+/// Tests `glucoport conflict` as people type it, with a store whose record was edited in two places.
 @Suite(.timeLimit(.minutes(10)))
 struct ConflictTests {
   private static let theirs = #"{"carbs":40,"text":"soup"}"#
@@ -16,7 +16,7 @@ struct ConflictTests {
     """
   }
 
-  /// A store as a sync leaves it: 30 g were agreed on, 45 g are here, and the remote has another state.
+  /// A store after a sync: both sides had 30 g, this store has 45 g, and the remote has another state.
   private func conflicted(
     theirs: String = state(Self.theirs, editedAt: "\"2000-01-01T00:00:00Z\"")
   ) async throws -> (program: Program, id: String) {
@@ -36,7 +36,7 @@ struct ConflictTests {
     try #require(try await program.run("show", id, "--json").objects().first)
   }
 
-  @Test func aConflictIsListedWithWhatDiffers() async throws {
+  @Test func aConflictIsListedWithItsDifferences() async throws {
     let (program, id) = try await conflicted()
     let table = try await program.run("conflict", "list")
     #expect(
@@ -47,7 +47,7 @@ struct ConflictTests {
     #expect(object["differs"] as? [String] == ["carbs", "text"])
   }
 
-  @Test func aConflictIsShownPartByPart() async throws {
+  @Test func aConflictIsShownFieldByField() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.run("conflict", "show", String(id.prefix(8)))
     let parts = outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "\n")
@@ -71,7 +71,7 @@ struct ConflictTests {
   }
 
   @Test(arguments: [("mine", 45), ("theirs", 40), ("newer", 45), ("both", 45)])
-  func theKeptSideIsAnEdit(_ side: String, _ carbs: Int) async throws {
+  func keepingASideIsAnEdit(_ side: String, _ carbs: Int) async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.run("conflict", "resolve", id, "--keep", side)
     #expect(outcome.status == 0 && outcome.output.hasPrefix("resolved: "), "\(outcome)")
@@ -91,7 +91,7 @@ struct ConflictTests {
     #expect(objects.last?["fields"] as? NSDictionary == ["carbs": 40, "text": "soup"])
   }
 
-  @Test func whatCannotBeResolvedSoIsRefusedAndChangesNothing() async throws {
+  @Test func invalidResolutionsAreRefusedAndChangeNothing() async throws {
     let tombstone = Self.state("{}", isDeleted: true, editedAt: "null")
     let (program, id) = try await conflicted(theirs: tombstone)
     let before = try await show(program, id)
@@ -115,9 +115,9 @@ struct ConflictTests {
     #expect(try await show(program, id)["deleted"] as? Bool == true)
   }
 
-  // MARK: - An editor
+  // MARK: - With an editor
 
-  /// Resolves on a terminal with an editor that is a script, whose one argument is the file.
+  /// Resolves a conflict on a terminal. The editor is a script with the file as its only argument.
   private func edit(_ program: Program, _ id: String, with script: String) async throws -> Program.Outcome {
     try program.write("#!/bin/sh\n" + script + "\n", to: "my editor")
     return try await program.shell(
@@ -127,7 +127,7 @@ struct ConflictTests {
       """)
   }
 
-  @Test func whatAPersonLeavesInTheEditorIsKept() async throws {
+  @Test func theContentFromTheEditorIsKept() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await edit(
       program, id,
@@ -150,7 +150,7 @@ struct ConflictTests {
     ("echo '{}' >\"$1\"", 64, "the record would be empty"),
     ("echo '{\"fields\":{}}' >\"$1\"", 64, "the record would be empty"), ("exit 3", 74, "failed"),
   ])
-  func anEditThatLeavesNothingUsableResolvesNothing(
+  func anUnusableEditResolvesNothing(
     _ script: String, _ status: Int, _ words: String
   ) async throws {
     let (program, id) = try await conflicted()
@@ -160,16 +160,16 @@ struct ConflictTests {
     #expect(record["reason"] as? String == "conflict" && record["version"] as? Int == 2)
   }
 
-  @Test func withoutAnEditorThereIsAWordAboutIt() async throws {
+  @Test func aMissingEditorIsReported() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.shell(
       "unset VISUAL EDITOR; script -qec 'glucoport conflict resolve \(id) --edit' /dev/null </dev/null")
     #expect(outcome.status == 64 && outcome.output.contains("VISUAL or EDITOR"), "\(outcome)")
   }
 
-  // MARK: - What waits
+  // MARK: - Pending and refused items
 
-  @Test func conflictsAndRefusalsAreReportedApartFromWhatIsPending() async throws {
+  @Test func conflictsAndRefusalsAreReportedSeparatelyFromPendingItems() async throws {
     let (program, id) = try await conflicted()
     let list = try await program.run("record", "list")
     #expect(list.output.hasSuffix("  (queued: conflict)\n"), "\(list.output)")
@@ -192,7 +192,7 @@ struct ConflictTests {
     #expect(try pending.objects().first?["pending_records"] as? Int == 0)
   }
 
-  @Test func whatIsPendingForTooLongIsTold() async throws {
+  @Test func itemsThatArePendingForTooLongAreReported() async throws {
     let program = try Program()
     #expect(try await program.run("record", "add", "note", "x").status == 0)
     #expect(try await program.run("status", "--check").status == 0)
@@ -223,7 +223,7 @@ struct ConflictTests {
 
   // MARK: - Two stores and a server
 
-  @Test func aConflictOfTwoStoresIsResolvedInOneAndReachesTheOther() async throws {
+  @Test func aConflictOfTwoStoresIsResolvedInOneAndSentToTheOther() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -260,7 +260,7 @@ struct ConflictTests {
       "three records, the zone and the header in each, all the same")
   }
 
-  @Test func whatWasRefusedIsSentOnceMoreOnCommand() async throws {
+  @Test func refusedItemsAreSentAgainOnRequest() async throws {
     let program = try Program()
     for wrong in ["--pull-only", "--dry-run"] {
       #expect(try await program.run("upload", "--retry-refused", wrong).status == 64)

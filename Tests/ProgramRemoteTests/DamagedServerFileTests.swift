@@ -4,14 +4,15 @@ import Foundation
 import TestProgram
 import Testing
 
-/// A running server one of whose logbooks has a damaged file: that one fails, and nobody else notices.
+/// Tests a running server when the file of one logbook is damaged: only requests for this logbook fail.
 @Suite(.timeLimit(.minutes(10))) struct DamagedServerFileTests {
-  /// What happens to the file `$book`, by bash and SQLite without the rules of the schema.
+  /// A change of the file `$book` by bash and SQLite, without the rules of the schema.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let script: String
 
-    /// Columns without NOT NULL and without checks, as bytes of the schema that the disk changed would have them.
+    /// Removes NOT NULL and all checks from the columns first, as if the disk had changed the bytes of the
+    /// schema.
     static func rows(_ name: String, _ sql: String) -> Damage {
       Damage(
         testDescription: name,
@@ -61,7 +62,8 @@ import Testing
       Damage(testDescription: "a folder", script: "rm $book; mkdir $book"),
     ]
 
-  /// Readings and a record of anna and of berta; the file of anna is damaged while the server is down.
+  /// Stores readings and a record of the logbooks anna and berta. The file of anna is damaged while the
+  /// server is stopped.
   private static let script =
     ServerScript.prelude + """
       uuid() { cat /proc/sys/kernel/random/uuid; }
@@ -92,7 +94,7 @@ import Testing
 
       """
 
-  @Test(arguments: damages) func aDamagedFileOfOneLogbookStopsNoOther(_ damage: Damage) async throws {
+  @Test(arguments: damages) func aDamagedFileOfOneLogbookDoesNotAffectOthers(_ damage: Damage) async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.script + """

@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport doctor` with the built program. What it finds of the machine that runs the tests is not looked at.
+/// Tests `glucoport doctor` with the built program. Findings about the machine that runs the tests are
+/// ignored.
 @Suite(.timeLimit(.minutes(10))) struct DoctorCommandTests {
   private static let areas = [
     "program", "folders", "store", "clock", "usb", "udev", "remote", "jobs", "backups", "leftovers",
@@ -17,9 +18,9 @@ import Testing
     return program
   }
 
-  /// The findings of these areas, as `state check`.
+  /// The findings of these areas, each as `state check`.
   ///
-  /// - Parameter hasStore: whether there is a store, whose backups are checked.
+  /// - Parameter hasStore: whether there is a store, so that its backups are checked.
   private func findings(
     _ program: Program, _ areas: Set<String>, _ arguments: String..., hasStore: Bool = true
   ) async throws -> [String] {
@@ -38,7 +39,7 @@ import Testing
   private static let own: Set<String> = ["program", "folders", "store", "remote", "leftovers"]
 
   @Test(arguments: [[], ["--deep"], ["--online"]])
-  func aNewStoreIsFineAndNothingIsWritten(_ options: [String]) async throws {
+  func aNewStoreIsReportedAsGoodAndNothingIsWritten(_ options: [String]) async throws {
     let program = try await programWithStore()
     let before = try FolderListing(program.folder)
     let outcome = try await program.run(arguments: ["doctor"] + options)
@@ -48,20 +49,20 @@ import Testing
     #expect(found == ["ok program", "ok folders", "ok store", "ok remote", "ok leftovers"])
   }
 
-  @Test func withoutAStoreTheRestIsChecked() async throws {
+  @Test func withoutAStoreEverythingElseIsChecked() async throws {
     let program = try Program()
     #expect(
       try await findings(program, ["folders", "store"], hasStore: false) == ["ok folders", "note store"])
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func withoutAHomeTheStatusIsThatOfTheConfiguration() async throws {
+  @Test func withoutAHomeFolderItEndsWithAConfigurationError() async throws {
     let outcome = try await Program().shell(
       "p=$(command -v glucoport); env -i \"$p\" doctor >found; echo $?; grep -c '^fail  store:' found")
     #expect(outcome.output == "78\n1\n", "\(outcome)")
   }
 
-  @Test func aFolderThatOthersReadIsAWarningWithItsCommand() async throws {
+  @Test func aFolderReadableByOthersIsAWarningWithACommand() async throws {
     let program = try await programWithStore()
     let outcome = try await program.shell(
       """
@@ -85,7 +86,7 @@ import Testing
     #expect([74, 77].contains(outcome.status), "\(outcome)")
   }
 
-  @Test func whatIsNoStoreIsAFailure() async throws {
+  @Test func aFileThatIsNoStoreIsAFailure() async throws {
     let program = try Program()
     try program.write(String(repeating: "no store ", count: 100), to: "other.db")
     #expect(
@@ -94,7 +95,7 @@ import Testing
       ])
   }
 
-  @Test func theServerIsAskedOnlyWhenAPersonWantsIt() async throws {
+  @Test func theServerIsContactedOnlyOnRequest() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
         serve; connect a; export GLUCOPORT_STORE=a.db

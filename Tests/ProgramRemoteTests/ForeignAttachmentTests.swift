@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Attachments whose fields are none of an attachment's, from a file and from another node.
+/// Tests attachments with invalid fields, from a file and from another node.
 @Suite(.timeLimit(.minutes(10))) struct ForeignAttachmentTests {
   private static let good =
     "{\"name\":\"x\",\"sha256\":\"\(String(repeating: "a", count: 64))\",\"size\":0,\"type\":\"text/plain\"}"
@@ -23,7 +23,7 @@ import Testing
     """
   }
 
-  @Test func anImportRejectsWhatIsNoAttachmentWithItsLine() async throws {
+  @Test func anImportRejectsInvalidAttachmentsWithTheirLines() async throws {
     let program = try Program()
     let rows = ([Self.good] + Self.odd).enumerated().map { Self.row($1, $0) }
     let path = try program.write(
@@ -37,8 +37,9 @@ import Testing
     #expect(try StoreFile(program.store).count("record WHERE kind = 'attachment'") == 2)
   }
 
-  /// What a node with another program has in its store, every other one takes over and gets on with.
-  @Test func whatAnotherNodeSentIsShownAndNeverFetched() async throws {
+  /// If another program wrote invalid attachments into the store of a node, all other nodes accept them and
+  /// continue.
+  @Test func invalidAttachmentsFromAnotherNodeAreShownAndNeverFetched() async throws {
     let program = try Program()
     try program.write(Self.odd.joined(separator: "\n"), to: "odd")
     let outcome = try await program.shell(

@@ -4,9 +4,10 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `record add|edit|delete|attach --push`: an edit that does not wait for the next upload.
+/// Tests `record add|edit|delete|attach --push`: an edit that does not wait for the next upload.
 @Suite(.timeLimit(.minutes(10))) struct ImmediatePushTests {
-  /// Runs a script beside a server, with `note NAME TEXT…` for adding one, and `only NAME` for the id of a store's note.
+  /// Runs a script with a server. `note NAME TEXT…` adds a note, and `only NAME` prints the id of the only
+  /// note in a store.
   private func script(_ text: String) async throws -> Program.Outcome {
     let tools = """
       note() { local name=$1; shift; of $name record add note "$@"; }
@@ -17,7 +18,7 @@ import Testing
     return try await Program().shell(ServerScript.clients + tools + "serve\n" + text)
   }
 
-  @Test func whatIsPushedIsOnTheServerBeforeTheCommandEnds() async throws {
+  @Test func aPushedEditIsOnTheServerBeforeTheCommandEnds() async throws {
     let outcome = try await script(
       """
       connect a; connect b
@@ -45,7 +46,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func anEditThatCannotBeSentIsDoneAndStaysQueuedAndIsNoFailure() async throws {
+  @Test func anEditThatCannotBeSentIsStoredAndQueuedWithoutAFailure() async throws {
     let outcome = try await script(
       """
       note a first --push --quiet 2>none; echo $?; connect a; stop
@@ -64,7 +65,7 @@ import Testing
     #expect(errors[0].contains("no remote") && errors[1].contains("127.0.0.1"), "\(errors)")
   }
 
-  @Test func aPushOverwritesNothingThatOthersWrote() async throws {
+  @Test func aPushOverwritesNoEditsOfOthers() async throws {
     let outcome = try await script(
       """
       connect a; connect b; note a first --push --quiet; upload b --quiet

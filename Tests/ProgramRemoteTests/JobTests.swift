@@ -4,11 +4,15 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Uploads that nobody watches, where each line is a mail, and `status --check`, which reports what they do not.
+/// Tests uploads by scheduled jobs, where each line of output is sent as mail. Also tests `status --check`,
+/// which reports what the jobs do not.
 @Suite(.timeLimit(.minutes(10))) struct JobTests {
-  /// Runs a script beside a server. `job NAME` is the upload of a cron job, `check NAME …` reports the status and the words of
-  /// what is wrong, `revoke` revokes every token, `said` reports how many lines the uploads have printed since it was last
-  /// asked.
+  /// Runs a script with a server. These functions are available:
+  ///
+  /// - `job NAME` runs the upload of a cron job
+  /// - `check NAME …` prints the status and the words of all findings
+  /// - `revoke` revokes every token
+  /// - `said` prints the number of output lines of uploads since the last call
   private func script(_ text: String) async throws -> Program.Outcome {
     try await Program().shell(
       ServerScript.clients + """
@@ -27,9 +31,9 @@ import Testing
         """)
   }
 
-  // MARK: - What passes by itself
+  // MARK: - Temporary failures
 
-  @Test func aServerThatIsDownIsNoMailAndIsTriedAgain() async throws {
+  @Test func aStoppedServerCausesNoMailAndIsTriedAgain() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null
@@ -57,7 +61,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "Connection refused").count == 3, "\(outcome)")
   }
 
-  @Test func whatIsOverdueIsFoundByTheCheck() async throws {
+  @Test func overdueItemsAreFoundByTheCheck() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null; job a
@@ -87,7 +91,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  // MARK: - What lasts
+  // MARK: - Lasting failures
 
   @Test func aRevokedLoginIsReportedOnceUntilItWorksAgain() async throws {
     let outcome = try await script(
@@ -123,7 +127,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "the login is rejected").count == 5, "\(outcome)")
   }
 
-  @Test func anotherTokenThatFailsIsReportedAnew() async throws {
+  @Test func anotherRevokedTokenIsReportedAgain() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; revoke; job a; job a; said
@@ -154,7 +158,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aRunThatAsksNobodyForgetsNoFailure() async throws {
+  @Test func aRunWithoutRequestsForgetsNoFailure() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; job a; row a 07:20 99; revoke; job a; said
@@ -183,7 +187,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aTokenForReadingAndARemovedLogbookAreReportedOnceToo() async throws {
+  @Test func aReadTokenAndARemovedLogbookAreAlsoReportedOnce() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; job a; connect b read; row b 07:20 99; job b; job b; said; check b
@@ -205,9 +209,9 @@ import Testing
         """, "\(outcome)")
   }
 
-  // MARK: - What is claimed
+  // MARK: - Results
 
-  @Test func anUploadThatFailedClaimsNothingOnStandardOutput() async throws {
+  @Test func aFailedUploadPrintsNoResultOnStandardOutput() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null; upload a; upload a --now --json | jq -r '.outcome // .'; again
@@ -231,7 +235,8 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
-  /// `read_at TIME` imports the session with a meter that shows 2026-05-06 20:33:00, as if the computer showed TIME.
+  /// `read_at TIME` imports the session with a meter that shows 2026-05-06 20:33:00, as if the clock of the
+  /// computer showed TIME.
   private func clockScript(_ text: String) async throws -> Program.Outcome {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")
@@ -246,7 +251,7 @@ import Testing
       """)
   }
 
-  @Test func aMetersWrongClockIsFoundUntilItIsReadWithARightOne() async throws {
+  @Test func aWrongMeterClockIsFoundUntilTheClockIsRight() async throws {
     let outcome = try await clockScript(
       """
       read_at 18:33:00; check; read_at 18:35:00; check; read_at 18:36:00; check; cat found
@@ -272,7 +277,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func aWrongZoneOfTheLogbookIsNoWrongClockOnceItIsCorrected() async throws {
+  @Test func afterTheZoneIsCorrectedTheMeterClockIsRight() async throws {
     let outcome = try await clockScript(
       """
       read_at 18:33:00 UTC; check; glucoport config timezone Europe/Madrid >/dev/null; check
@@ -285,13 +290,13 @@ import Testing
     "started_at = 86400", "clock_host = clock_host + 999999999",
     "started_at = started_at + 999999999, finished_at = started_at + 999999999",
   ])
-  func aClockOfTheComputerThatWasWrongJudgesNoMeter(_ change: String) async throws {
+  func aMeterClockIsNotReportedAfterAWrongComputerClock(_ change: String) async throws {
     let outcome = try await clockScript(
       "read_at 18:36:00; check; sqlite3 'UPDATE ingest SET \(change)'; check")
     #expect(outcome.output == "3 clock\n0\n", "\(outcome)")
   }
 
-  @Test func anUnknownWordIsRefusedAndTheKnownOnesAreNamed() async throws {
+  @Test func anUnknownWordIsRefusedAndTheKnownWordsAreListed() async throws {
     let outcome = try await clockScript(
       "read_at 18:33:00; check --ignore clocks; cat found; glucoport status --ignore clock; echo $?")
     #expect(outcome.output.hasPrefix("64 ") && outcome.output.hasSuffix("\n64\n"), "\(outcome)")

@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Whole screens of the lists, with every mark that an item can have, and without any.
+/// Tests the complete output of the lists, with every mark that an item can have, and without marks.
 @Suite(.timeLimit(.minutes(10))) struct MarksTests {
-  /// A store that is in step with its server, then one item for each state.
+  /// A store that is synced with its server, and later one item for each state.
   private func screens(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(
@@ -42,7 +42,7 @@ import Testing
         """)
   }
 
-  @Test func whatIsInStepBearsNoMark() async throws {
+  @Test func syncedItemsHaveNoMark() async throws {
     let outcome = try await screens(
       """
       masked glucoport list; masked glucoport record list; glucoport list --days
@@ -69,7 +69,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  /// Records are marked wherever they are listed; readings in the long form, and by their days.
+  /// Records are marked in all lists. Readings are marked in the long form, and for each day.
   @Test func everyStateOfAListedItemHasItsMark() async throws {
     let outcome = try await screens("waits; moves; masked glucoport list; masked glucoport list --long")
     #expect(

@@ -11,7 +11,7 @@ import Testing
   import Musl
 #endif
 
-/// What people see of moves and hidden treatments on a Nightscout site.
+/// Tests the output about moved and hidden treatments on a Nightscout site.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutMoveTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -31,7 +31,8 @@ import Testing
     #expect(set.status == 0, "\(set)")
   }
 
-  /// A store with readings and a meal whose times the zone places, all on the site.
+  /// Fills a store with readings and a meal whose offsets are from the zone, and sends all of them to the
+  /// site.
   private func fill(mayDelete: Bool = true) async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
     #expect(try await program.run("import", csv, "--timezone", "UTC", "--quiet").status == 0)
@@ -47,7 +48,7 @@ import Testing
     site.documents("treatments").filter { $0["isValid"] != false && $0["eventType"] == "Carb Correction" }
   }
 
-  @Test func theCountComesFirstAndTheNextUploadMoves() async throws {
+  @Test func theCountIsShownFirstAndTheNextUploadMoves() async throws {
     try await fill()
     #expect(firstEntry == 1_704_067_200_000)
     let changed = try await program.run("config", "timezone", "Asia/Tokyo")
@@ -79,7 +80,7 @@ import Testing
     #expect(try await program.run("verify", "--quiet").status == 0)
   }
 
-  @Test func aRoleThatMayNotDeleteIsNamedWithWhatItLacks() async throws {
+  @Test func aMissingPermissionToDeleteIsReported() async throws {
     try await fill(mayDelete: false)
     #expect(try await program.run("config", "timezone", "Asia/Tokyo").status == 0)
     let upload = try await program.run("upload", "--now")
@@ -88,14 +89,14 @@ import Testing
     #expect(firstEntry == 1_704_067_200_000 && site.documents("entries").count == 50)
   }
 
-  @Test func withoutASiteNothingIsSaidOfMoves() async throws {
+  @Test func withoutASiteNoMovesAreReported() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 5), to: "all.csv")
     #expect(try await program.run("import", csv, "--timezone", "UTC", "--quiet").status == 0)
     let changed = try await program.run("config", "timezone", "Asia/Tokyo")
     #expect(changed.output == "timezone Asia/Tokyo: recalculated 5 readings and 0 records\n", "\(changed)")
   }
 
-  @Test func aHiddenMealLeavesTheSiteAndComesBack() async throws {
+  @Test func aHiddenMealIsRemovedFromTheSiteAndRestored() async throws {
     try await fill()
     let id = try #require(meals.first?["identifier"]?.text)
     #expect(try await program.run("record", "hide", id, "--quiet").status == 0)

@@ -11,7 +11,7 @@ import Testing
   import Musl
 #endif
 
-/// `glucoport upload` between stores and a Nightscout site that other programs write to.
+/// Tests `glucoport upload` between stores and a Nightscout site that other programs also write to.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutUploadTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -24,7 +24,7 @@ import Testing
       "anna", rights: ["api:entries:create,read,update", "api:treatments:create,read,update,delete"])
   }
 
-  /// What people see of the treatments: the one that states the logbook's zone stands at the beginning of 2000.
+  /// The treatments that people see. The treatment that states the logbook's zone has a date in January 2000.
   private var treatments: [NightscoutDocument] {
     site.documents("treatments").filter { $0["created_at"]?.text?.hasPrefix("2000-01-02") != true }
   }
@@ -62,7 +62,7 @@ import Testing
       #expect(phone.deleteEntry(document["_id"]?.text ?? ""))
     }
     #expect(phone.editTreatment(treatments[0]["_id"]?.text ?? "", ["carbs": 50]))
-    // Longer ago than an upload looks back.
+    // The change is older than the period that an upload checks.
     #expect(try await upload("a").contains("pulled 0 readings, 0 records"))
     let found = try await of("a", "verify")
     let lines = found.output.split(separator: "\n")
@@ -76,7 +76,7 @@ import Testing
     #expect(try await of("a", "list", "--kind", "food").output.contains("50 g"))
   }
 
-  @Test func twoStoresAndAPhoneAppConverge() async throws {
+  @Test func twoStoresAndAPhoneAppBecomeEqual() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 700), to: "all.csv")
     let set = try await connect("a")
     #expect(set.status == 0 && set.output.contains("Nightscout site"), "\(set)")
@@ -104,7 +104,7 @@ import Testing
     #expect(site.documents("entries").count == 701 && treatments.count == 2)
   }
 
-  @Test func aRunWithNothingNewTakesFourRequests() async throws {
+  @Test func aRunWithoutNewDataNeedsFourRequests() async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     _ = try await upload("a")
@@ -118,7 +118,7 @@ import Testing
     (.page(200), 76), (.reset, 69), (.redirect("https://other.example"), 76),
     (.status(503, retryAfterSeconds: 7), 75),
   ])
-  func aSiteThatDoesNotAnswerEndsTheRunWithItsReason(_ fault: NightscoutFault, _ status: Int32) async throws {
+  func anUnavailableSiteEndsTheRunWithAReason(_ fault: NightscoutFault, _ status: Int32) async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     site.plan(fault, times: 20)
@@ -130,9 +130,9 @@ import Testing
     #expect(try await upload("a").contains("pushed 0 readings, 1 record"))
   }
 
-  /// Each kind of write alone is stopped, as by a login page that begins in the middle of a run.
+  /// Each type of write is redirected separately, as by a login page that starts during a run.
   @Test(arguments: ["POST /api/v1", "PUT /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
-  func whatAnotherTookInPlaceOfTheSiteStaysPending(_ write: String) async throws {
+  func itemsSentToAnotherPageStayPending(_ write: String) async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     _ = try await upload("a")
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [400, 422])
-  func aQueryThatIsRefusedRefusesNoItem(_ status: Int) async throws {
+  func aRefusedQueryMarksNoItemAsRefused(_ status: Int) async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 40), to: "all.csv")
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "import", csv, "--quiet").status == 0)
@@ -185,7 +185,7 @@ import Testing
     return try program.write(DocumentValue.array(valid.map(DocumentValue.object)).json, to: name)
   }
 
-  /// The records of a store, each as a line of glucoport's own export.
+  /// The records of a store, each as a line of the glucoport export.
   private func records(_ store: String) async throws -> [String] {
     let outcome = try await of(store, "export", "--format", "ndjson")
     #expect(outcome.status == 0, "\(outcome)")
@@ -193,7 +193,7 @@ import Testing
       .sorted()
   }
 
-  @Test func anExportOfTheSiteBringsNoOwnRecordTwice() async throws {
+  @Test func anExportOfTheSiteDuplicatesNoOwnRecord() async throws {
     #expect(try await connect("a").status == 0)
     for words in [
       ["insulin", "4.5", "--subtype", "rapid"], ["insulin", "12", "--subtype", "long"], ["food", "40g"],
@@ -207,7 +207,7 @@ import Testing
     let file = try export("site.json")
     let before = try await records("a")
     #expect(before.count == 4)
-    // Known where it was made, also when it was edited or deleted there since.
+    // The treatments are known in the store that made them, also after a later edit or deletion there.
     let imported = try await of("a", "import", file)
     #expect(imported.status == 0 && imported.output.contains("records: new 0 · known 4"), "\(imported)")
     #expect(try await records("a") == before)
@@ -217,7 +217,7 @@ import Testing
     let edited = try await records("a")
     #expect(try await of("a", "import", file).status == 0)
     #expect(try await records("a") == edited && edited != before)
-    // Once in a store that does not have it, which is in step with the site then.
+    // Another store imports them once, and is then in the same state as the site.
     #expect(try await of("b", "import", file, "--quiet").status == 0)
     #expect(try await of("b", "import", file).output.contains("records: new 0 · known 4"))
     #expect(try await records("b").count == 4)
@@ -230,7 +230,7 @@ import Testing
     #expect(treatments.count == 4)
   }
 
-  @Test func anImportOfTheSiteIsWhatAPullOfItIs() async throws {
+  @Test func anImportOfTheSiteEqualsAPull() async throws {
     #expect(try await connect("a").status == 0)
     let bolus = ["insulin", "4.5", "--subtype", "rapid", "--note", "5 < 6", "--at", "90m"]
     let added = try await program.run(
@@ -258,7 +258,7 @@ import Testing
     #expect(treatments.filter { $0["isValid"] != false }.count == 3)
   }
 
-  @Test func noSecretGoesToAnotherHostAndTheTokenIntoOneRequestAlone() async throws {
+  @Test func theTokenIsSentOnlyToTheSiteAndOnlyInTheLogin() async throws {
     let other = try ScriptedServer { _ in .status(200) }
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test func aTokenThatIsNoneAndATypeThatIsNoneAreRefused() async throws {
+  @Test func invalidTokensAndTypesAreRefused() async throws {
     let secret = try await connect("a", token: "a-secret-of-the-site")
     #expect(
       secret.status == 77 && secret.errors.contains("access token") && site.requests.isEmpty, "\(secret)")
@@ -284,7 +284,7 @@ import Testing
     #expect(type.status == 64 && type.errors.contains("nightscout"), "\(type)")
   }
 
-  @Test func aTokenForReadingOnlyFetches() async throws {
+  @Test func aReadTokenOnlyFetches() async throws {
     let reader = site.addSubject("reader", roles: ["readable"])
     let set = try await connect("a", token: reader)
     #expect(set.status == 0 && set.output.contains("read only"), "\(set)")
@@ -298,7 +298,7 @@ import Testing
   }
 }
 
-/// Instants as the web writes them.
+/// Instants in ISO 8601.
 private enum DateFormatting {
   static func text(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format(

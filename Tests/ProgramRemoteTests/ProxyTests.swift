@@ -3,10 +3,10 @@
 import TestProgram
 import Testing
 
-/// The built program behind proxies.
+/// Tests the built program with proxies.
 @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
-  /// `proxy http|socks PORT` starts a proxy that leads to this port
-  /// whatever it is asked for, which it notes in the file `asked`, and sets `proxy` to its address.
+  /// `proxy http|socks PORT` starts a proxy that connects every request to this port. The proxy writes the
+  /// requested address to the file `asked`. The variable `proxy` is set to the address of the proxy.
   private static let prelude =
     ServerScript.certified + #"""
       relay='
@@ -45,7 +45,7 @@ import Testing
 
       """#
 
-  @Test func aProxyOfTheEnvironmentOpensTheWayAndNoMessageShowsItsLogin() async throws {
+  @Test func aProxyFromTheEnvironmentIsUsedAndItsLoginIsNeverShown() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -68,7 +68,7 @@ import Testing
     #expect(!outcome.errors.contains("SECRETWORD"), "\(outcome.errors)")
   }
 
-  @Test func aProxyThatWantsALoginSaysSo() async throws {
+  @Test func aProxyThatRequiresALoginIsReported() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -84,7 +84,7 @@ import Testing
     #expect(errors == [0, 1] && !outcome.errors.contains("wrong"), "\(outcome.errors)")
   }
 
-  @Test func aSOCKSProxyFindsTheServerByItsName() async throws {
+  @Test func aSOCKSProxyResolvesTheNameOfTheServer() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -98,7 +98,7 @@ import Testing
     #expect(!outcome.errors.contains("SECRETWORD"), "\(outcome.errors)")
   }
 
-  @Test func thisMachineAndTheExceptionsAreReachedWithoutAProxy() async throws {
+  @Test func thisComputerAndExceptionsAreReachedWithoutAProxy() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -115,7 +115,7 @@ import Testing
       outcome.output == "0\n0\n69\n69\n69\n69\n69\n0\n0\n0\n0\n0\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aCertificateIsShownToTheServerThroughTheProxy() async throws {
+  @Test func aCertificateIsSentToTheServerThroughTheProxy() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport remote purge` with a server and several stores, all of them real processes and files.
+/// Tests `glucoport remote purge` with a server and several stores, with real processes and files.
 @Suite(.timeLimit(.minutes(10))) struct PurgeTests {
   private func script(_ text: String, _ program: Program? = nil) async throws -> Program.Outcome {
     let program = try program ?? Program()
@@ -21,7 +21,7 @@ import Testing
         """)
   }
 
-  @Test func theLogbookThereAndThenTheStoreAreRemoved() async throws {
+  @Test func theLogbookOnTheServerAndThenTheStoreAreRemoved() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; of a record add note x --quiet; upload a --quiet; ls served/logbooks | wc -l
@@ -34,7 +34,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func everyOtherStoreIsToldRemembersItAndAsksNeverAgain() async throws {
+  @Test func everyOtherStoreLearnsOfTheRemovalAndSendsNoMoreRequests() async throws {
     let outcome = try await script(
       """
       connect a; connect b; connect r read; row a 07:10 123; upload a --quiet; upload b --quiet; upload r --quiet
@@ -68,7 +68,7 @@ import Testing
       "\(outcome.errors)")
   }
 
-  @Test func whatAnotherStoreHoldsStaysAndGoesToAnotherLogbook() async throws {
+  @Test func anotherStoreKeepsItsDataAndSendsThemToAnotherLogbook() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; of a record add note x --quiet; upload a --quiet; upload b --quiet
@@ -95,7 +95,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func withoutTheRightNameNothingIsRemovedAnywhere() async throws {
+  @Test func withoutTheRightNameNothingIsRemoved() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; upload a --quiet; upload r --quiet; before=$(requests)
@@ -108,7 +108,7 @@ import Testing
       outcome.errors.contains("--confirm") && outcome.errors.contains("the logbook is named 'anna'"))
   }
 
-  @Test func onATerminalTheNameIsTyped() async throws {
+  @Test func onATerminalThePersonTypesTheName() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; row a 07:20 99
@@ -122,8 +122,8 @@ import Testing
     #expect(text.hasSuffix("the logbook and this store were removed\ntyped 0\n"), "\(outcome)")
   }
 
-  /// The process ended between the server's answer and the removal of the store.
-  @Test func whatACrashLeftOfTheStoreIsRemovedByTheNextPurge() async throws {
+  /// The process ended between the answer of the server and the removal of the store.
+  @Test func filesLeftByACrashAreRemovedByTheNextPurge() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; id=$(of a remote show --json | jq -r .logbook)
@@ -147,7 +147,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func anUploadThatRunsIsNotCutOff() async throws {
+  @Test func aRunningUploadIsNotInterrupted() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; exec 9>a.db-upload; flock 9; purge a --confirm anna; flock -u 9
@@ -156,7 +156,7 @@ import Testing
     #expect(outcome.output == "a 0\na 75\na.db\na 0\n", "\(outcome)")
   }
 
-  @Test func whatNeedsTheServerChangesNothingWithoutIt() async throws {
+  @Test func withoutTheServerRemoteCommandsChangeNothing() async throws {
     let program = try Program()
     _ = try await script("connect a; row a 07:10 123; upload a --quiet; echo \"$url\" >url", program)
     let url = try String(contentsOfFile: program.path("url"), encoding: .utf8).split(separator: "\n")[0]

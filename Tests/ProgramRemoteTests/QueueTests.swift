@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The queue of downloads and how often is fetched, with the built program and a server.
+/// Tests the queue of downloads and the interval of fetching, with the built program and a server.
 @Suite(.timeLimit(.minutes(10))) struct QueueTests {
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
@@ -16,7 +16,7 @@ import Testing
         """)
   }
 
-  @Test func theQueueIsListedAddedToAndCancelled() async throws {
+  @Test func theQueueIsListedExtendedAndCancelled() async throws {
     let outcome = try await run(
       """
       of b queue list; of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin
@@ -38,7 +38,7 @@ import Testing
     #expect(lines.suffix(4) == ["cancelled: 2", "1", "b 0", "0"], "\(outcome)")
   }
 
-  @Test func whatWasLeftOutIsNoDifferenceAndCancellingKeepsItLeftOut() async throws {
+  @Test func skippedReadingsAreNoDifferenceAndStaySkippedAfterCancelling() async throws {
     let outcome = try await run(
       """
       row a 08:10 124; upload a --quiet; connect c; of c config history on-demand >/dev/null
@@ -56,7 +56,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aContentThatIsHereIsNotFetched() async throws {
+  @Test func aContentThatIsAlreadyStoredIsNotFetched() async throws {
     let outcome = try await run(
       """
       of a record add note x --quiet; echo content >file
@@ -74,7 +74,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aPinStaysUntilItIsTakenOff() async throws {
+  @Test func aPinIsKeptUntilItIsRemoved() async throws {
     let outcome = try await run(
       """
       of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin >/dev/null; upload b --quiet
@@ -89,7 +89,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func whatCannotBeQueuedIsRefused() async throws {
+  @Test func invalidQueueEntriesAreRefused() async throws {
     let outcome = try await run(
       """
       try() { of b queue "$@" >/dev/null 2>>errors; echo $?; }
@@ -103,7 +103,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test func anUnattendedRunFetchesWhenTheIntervalIsOverAndAlwaysSends() async throws {
+  @Test func anUnattendedRunFetchesAfterTheIntervalAndAlwaysSends() async throws {
     let outcome = try await run(
       """
       row a 08:10 124; upload a --quiet; before=$(requests)
@@ -121,7 +121,7 @@ import Testing
     )
   }
 
-  @Test func aRunStopsWhenItsBytesAreUsedUpAndTheNextGoesOn() async throws {
+  @Test func aRunStopsAtItsByteLimitAndTheNextContinues() async throws {
     let outcome = try await run(
       """
       of b upload --json | grep -o '"requests":.*'
@@ -135,7 +135,7 @@ import Testing
         == "\"requests\":1,\"bytes_sent\":0,\"bytes_received\":0}|a 0|75|1|2|b 0|4|64", "\(outcome)")
   }
 
-  @Test func nothingChangedIsOneRequest() async throws {
+  @Test func withoutChangesARunNeedsOneRequest() async throws {
     let outcome = try await run(
       """
       before=$(requests); upload b --quiet; echo $(($(requests) - before))
@@ -162,7 +162,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aRetryOfWhatWasNotRefusedSaysSo() async throws {
+  @Test func aRetryOfItemsThatWereNotRefusedIsReported() async throws {
     let outcome = try await run(
       """
       of b queue add changes >/dev/null; id=$(of b queue list | sed 's/ .*//')

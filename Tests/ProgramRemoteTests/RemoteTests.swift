@@ -13,7 +13,7 @@ import Testing
   import Musl
 #endif
 
-/// `glucoport remote` as people and cron jobs run it, against servers on loopback.
+/// Tests `glucoport remote` as people and cron jobs run it, with servers on loopback.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private static let secret = "gp_planted-Secret.0815"
@@ -27,7 +27,7 @@ struct RemoteTests {
     return .status(200, WireCodec.write(logbook))
   }
 
-  /// A binary with a token file in its folder.
+  /// The program and a token file in its folder.
   private func program() throws -> (program: Program, token: String) {
     let program = try Program()
     let path = try program.write(Self.secret + "\n", to: "token")
@@ -53,7 +53,7 @@ struct RemoteTests {
     let test = try await program.run("remote", "test")
     #expect(test.status == 0 && test.output.contains("behind this computer's"), "\(test)")
     #expect(test.output.contains("read and write"))
-    // The first setting asks for the zone of the logbook, too.
+    // The first `remote set` also requests the zone of the logbook.
     #expect(
       server.requests.map { String($0.path.prefix { $0 != "?" }) }
         == [WireProtocol.logbookPath, WireProtocol.changesPath, WireProtocol.logbookPath])
@@ -79,9 +79,10 @@ struct RemoteTests {
     #expect(object["logbook"] as? String == Self.anna && object["token_file"] is NSNull)
   }
 
-  /// The runtime's threads would write to the system's log at each upload; `Tests/plug-in.sh` looks into a real one.
+  /// The threads of the runtime would write to the system log at each upload. `Tests/plug-in.sh` checks a
+  /// real log.
   @Test(arguments: [("", "NO"), ("LIBDISPATCH_LOG=stderr ", "stderr")])
-  func theRuntimeWritesToTheLogOnlyWhereTheEnvironmentSaysSo(_ given: String, _ seen: String) async throws {
+  func theRuntimeWritesToTheLogOnlyIfTheEnvironmentRequestsIt(_ given: String, _ seen: String) async throws {
     let (program, _) = try program()
     let server = try ScriptedServer { _ in Self.logbook() }
     let set = try await program.shell(
@@ -131,14 +132,14 @@ struct RemoteTests {
     #expect(try FolderListing(program.folder) == stored)
   }
 
-  @Test func aServerThatIsNotThereIsUnavailable() async throws {
+  @Test func aMissingServerIsUnavailable() async throws {
     let (program, token) = try program()
     let url = "http://127.0.0.1:\(try ScriptedServer.closedPort())"
     let outcome = try await program.run("remote", "set", url, "--token-file", token)
     #expect(outcome.status == 69 && outcome.errors.contains("Connection refused"), "\(outcome)")
   }
 
-  @Test func aTokenOrAddressThatIsNotGoodIsRefusedBeforeAnythingIsSent() async throws {
+  @Test func invalidTokensAndAddressesAreRefusedBeforeAnyRequest() async throws {
     let (program, token) = try program()
     let open = try program.write(Self.secret, to: "open")
     #expect(chmod(open, 0o644) == 0)
@@ -158,7 +159,7 @@ struct RemoteTests {
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func anotherLogbookNeedsItsOptionAndQueuesEverythingAgain() async throws {
+  @Test func anotherLogbookRequiresAnOptionAndQueuesEverythingAgain() async throws {
     let (program, token) = try program()
     let first = try ScriptedServer { _ in Self.logbook() }
     let second = try ScriptedServer { _ in Self.logbook(Self.other) }
@@ -176,7 +177,7 @@ struct RemoteTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  @Test func aKnownAddressWithAnotherLogbookIsRefusedByTheTest() async throws {
+  @Test func theTestRefusesAKnownAddressWithAnotherLogbook() async throws {
     let (program, token) = try program()
     let server = try ScriptedServer { request in
       request.headers["user-agent"] == nil ? .status(500) : Self.logbook()
@@ -187,7 +188,7 @@ struct RemoteTests {
     #expect(test.status == 78 && test.errors.contains("another logbook"), "\(test)")
   }
 
-  /// The server gives the token back wherever it can, and the token's command prints it.
+  /// The server returns the token wherever it can, and the token command prints it.
   @Test func theTokenIsInNoOutputAndNoFile() async throws {
     let (program, token) = try program()
     let answers: [ScriptedAnswer] = [

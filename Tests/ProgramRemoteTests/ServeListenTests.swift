@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Where the built program listens, and what it says to a service manager.
+/// Tests the addresses on which the built program listens, and its notifications for a service manager.
 @Suite(.timeLimit(.minutes(10))) struct ServeListenTests {
-  /// `status URL …` prints the status of an answer, `until_ COMMAND…` waits for a condition.
+  /// `status URL …` prints the status of an answer. `until_ COMMAND…` waits for a condition.
   private static let prelude =
     ServerScript.prelude + """
       status() { curl -sS -o body -w '%{http_code}\\n' -H "Authorization: Bearer ${token:-}" "$@"; }
@@ -14,7 +14,8 @@ import Testing
 
       """
 
-  /// Holds a socket as a service manager does, starts the program in its arguments with it, and again whenever it ends.
+  /// Opens a socket like a service manager, and starts the program from the arguments with it. The program is
+  /// started again whenever it ends.
   private static let manager = """
     manager='
       use Socket; use POSIX ();
@@ -35,7 +36,7 @@ import Testing
     """
 
   @Test(arguments: ["--listen", "--metrics-listen"])
-  func anAddressThatIsTakenIsToldWithItsOption(_ option: String) async throws {
+  func anAddressInUseIsReportedWithItsOption(_ option: String) async throws {
     let outcome = try await Program().shell(
       Self.prelude + """
         serve; address=${url#http://}
@@ -48,7 +49,7 @@ import Testing
     #expect(outcome.output == "69\n\(told)\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aServerListensOnEveryAddressThatItIsGiven() async throws {
+  @Test func aServerListensOnEveryGivenAddress() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -77,7 +78,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aUnixSocketHasTheModeThatItIsGiven() async throws {
+  @Test func aUnixSocketHasTheGivenMode() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -88,7 +89,7 @@ import Testing
       outcome.output == "600\nended with 0\n666\nended with 0\n64\n64\n64\n64\n64\n", "\(outcome)")
   }
 
-  @Test func aSocketIsReplacedOnlyWhereNobodyListens() async throws {
+  @Test func aSocketIsReplacedOnlyIfNoProcessListens() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -106,7 +107,7 @@ import Testing
     #expect(errors.count == 3 && errors.allSatisfy { $0.hasPrefix("glucoport: cannot listen on unix:") })
   }
 
-  @Test func whereOneAddressFailsNoneIsLeft() async throws {
+  @Test func ifOneAddressFailsAllAreClosed() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -118,7 +119,7 @@ import Testing
     #expect(outcome.output == "69\n0\n64\nended with 0\n", "\(outcome)")
   }
 
-  @Test func metricsWithAnAddressOfTheirOwnAreServedThereAlone() async throws {
+  @Test func metricsWithTheirOwnAddressAreServedOnlyThere() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -134,7 +135,7 @@ import Testing
       outcome.output == "metrics\n404\n200\n200\n1\n200\n200\n404\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aSocketOfTheServiceManagerIsServedInPlaceOfTheDefault() async throws {
+  @Test func aSocketOfTheServiceManagerReplacesTheDefault() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + Self.manager + """
@@ -150,7 +151,7 @@ import Testing
       outcome.output == "200\nended with 0\n200\n404\n401\nended with 0\n", "\(outcome)")
   }
 
-  @Test func whatIsNoListeningSocketIsRefusedAndWhatIsMeantForOthersIgnored() async throws {
+  @Test func invalidSocketsAreRefusedAndThoseForOthersIgnored() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -162,7 +163,7 @@ import Testing
   }
 
   /// Every request is answered while the server is replaced three times.
-  @Test func aRestartRefusesNoRequestWhereTheServiceManagerHoldsTheSocket() async throws {
+  @Test func aRestartWithASocketOfTheServiceManagerRefusesNoRequest() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + Self.manager + """
@@ -179,7 +180,8 @@ import Testing
     #expect(words == "200 200 4 ended with 0", "\(outcome)")
   }
 
-  /// Three connections when the server stops: one without a request yet, one that had one, and one that stays silent.
+  /// Three connections are open when the server stops: one without a request yet, one after a request, and
+  /// one that stays silent.
   @Test func aNewConnectionGetsAnAnswerWhileTheServerStops() async throws {
     let program = try Program()
     let outcome = try await program.shell(
@@ -201,7 +203,7 @@ import Testing
         == "HTTP/1.1 200 OK\n200\nHTTP/1.1 200 OK\nended with 0\n0\n0\n", "\(outcome)")
   }
 
-  @Test func theServiceManagerHearsOfEachState() async throws {
+  @Test func theServiceManagerIsNotifiedOfEachState() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -233,7 +235,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aHangupReadsTheCertificateAgainAndEndsNoConnection() async throws {
+  @Test func aHangupSignalReloadsTheCertificateAndEndsNoConnection() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The built program as a server, with curl as its client.
+/// Tests the built program as a server, with curl as its client.
 @Suite(.timeLimit(.minutes(10))) struct ServeTests {
-  /// A client of curl beside the server of `ServerScript`.
+  /// A curl client for the server of `ServerScript`.
   private static let prelude =
     ServerScript.prelude + """
       node="Glucoport-Node: 5b0f3f0e-7c5a-4f5e-9a51-0d3c8f0b7a11"
@@ -21,7 +21,7 @@ import Testing
 
       """
 
-  @Test func theExamplesOfTheProtocolsPageWorkAsTheyStand() async throws {
+  @Test func theExamplesOnTheProtocolPageWork() async throws {
     let page = try String(
       contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "man/glucoport-protocol.7"), encoding: .utf8)
@@ -49,7 +49,7 @@ import Testing
     #expect(lines[9] == "ended with 0")
   }
 
-  @Test func theLogAndTheMetricsHoldNothingOfPeople() async throws {
+  @Test func logAndMetricsContainNoPersonalData() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -69,7 +69,7 @@ import Testing
     #expect(text.hasSuffix("\n1\n0\n"), "the line of the request by the login's id, and no token")
   }
 
-  @Test func theLogAsJSONHoldsOneObjectPerLineAndNothingOfPeople() async throws {
+  @Test func theJSONLogHasOneObjectPerLineAndNoPersonalData() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func whatWasAcknowledgedOutlivesAKill() async throws {
+  @Test func acknowledgedReadingsAreStoredEvenAfterAKill() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -148,7 +148,7 @@ import Testing
         """, "\(outcome.errors)")
   }
 
-  @Test func aRotatedTokenReplacesTheOldOneAtOnceOrAfterItsGrace() async throws {
+  @Test func aRotatedTokenReplacesTheOldTokenAtOnceOrAfterADelay() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -166,7 +166,7 @@ import Testing
     #expect(outcome.output == "401\n200\n200\n200\n1\n66\n64\n600\n0\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aServerListensForOthersOnlyWithTLSOrWhenToldSo() async throws {
+  @Test func aServerListensForOtherComputersOnlyWithTLSOrAnOption() async throws {
     let program = try Program()
     for address in [
       "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:80", "127.0.0.1.example.com:0", "127.1.example:0",
@@ -185,7 +185,7 @@ import Testing
     #expect(outcome.output == "200\nended with 0\n", "\(outcome.errors)")
   }
 
-  @Test func aServerThatCannotStartSaysWhy() async throws {
+  @Test func aServerThatCannotStartReportsTheReason() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -200,7 +200,7 @@ import Testing
     #expect(errors.count == 3 && errors.allSatisfy { $0.hasPrefix("glucoport: ") }, "\(outcome.errors)")
   }
 
-  @Test func aServerWithACertificateSpeaksTLS() async throws {
+  @Test func aServerWithACertificateUsesTLS() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -215,7 +215,7 @@ import Testing
     #expect(outcome.output == "https\n200\n000\n000\nended with 0\n", "\(outcome.errors)")
   }
 
-  @Test func aServerStartsOnlyWithACertificateThatClientsAcceptAndAKeyThatIsSecret() async throws {
+  @Test func aServerStartsOnlyWithAValidCertificateAndASecretKey() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -233,7 +233,7 @@ import Testing
     #expect(outcome.errors.contains("subjectAltName"), "\(outcome.errors)")
   }
 
-  @Test func onlyCiphersThatAuthenticateWhatTheyEncryptAreSpoken() async throws {
+  @Test func onlyAuthenticatedCiphersAreUsed() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -256,7 +256,7 @@ import Testing
     #expect(outcome.errors.contains("unknown host name"), "\(outcome.errors)")
   }
 
-  @Test func anAuthorityOfOnesOwnVouchesForAServerOnlyWhereItIsNamed() async throws {
+  @Test func aPrivateAuthorityIsTrustedOnlyIfItIsGiven() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -11,7 +11,8 @@ import Testing
   import Musl
 #endif
 
-/// Limits of time hold against a site that answers slowly, and each run keeps what was answered.
+/// Tests that time limits work with a site that answers slowly, and that each run keeps what was
+/// acknowledged.
 @Suite(.timeLimit(.minutes(10))) struct SlowSiteTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -29,7 +30,7 @@ import Testing
     try #require(set.status == 0, "\(set)")
   }
 
-  /// Without the one that states the logbook's zone.
+  /// The treatments without the one that states the logbook's zone.
   private var treatments: [NightscoutDocument] {
     site.documents("treatments").filter { $0["created_at"]?.text?.hasPrefix("2000-01-02") != true }
   }
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func anUploadEndsSoonBehindItsTimeAndTheNextOneGoesOn() async throws {
+  @Test func anUploadEndsSoonAfterItsTimeLimitAndTheNextContinues() async throws {
     try await addRecords(8)
     site.change { $0.answerDelay = .milliseconds(400) }
     var sent = 0
@@ -51,7 +52,8 @@ import Testing
       let start = ContinuousClock.now
       let outcome = try await program.run(
         "upload", "--now", "--max-time", "2s", "--store", program.path("a.db"))
-      // A request under way ends, and a record takes three; the rest is the start of a program on a busy machine.
+      // A running request is completed, and a record takes three requests. The remaining time is for the
+      // start of a program on a busy machine.
       #expect(ContinuousClock.now - start < .seconds(9))
       let now = site.documents("treatments").count
       if outcome.status == 0 { break }
@@ -65,9 +67,9 @@ import Testing
     #expect(rest.output.hasPrefix("pushed 0 readings, 0 records"), "\(rest)")
   }
 
-  /// It takes as long as the limit.
+  /// This test takes as long as the limit.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_SLOW_SITE"] != nil))
-  func anEditIsPushedForHalfAMinuteAtMost() async throws {
+  func anEditIsPushedForAtMostHalfAMinute() async throws {
     try await addRecords(14)
     site.change { $0.answerDelay = .seconds(2) }
     let start = ContinuousClock.now

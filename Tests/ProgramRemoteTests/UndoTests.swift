@@ -4,12 +4,12 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Undoing imports at the command line.
+/// Tests the undo of imports on the command line.
 @Suite(.timeLimit(.minutes(10)))
 struct UndoTests {
   private static let rows = "time,glucose\n2026-03-01T08:00:00,12.4\n2026-03-01T08:05:00,15.6\n"
 
-  /// A store with an import in the wrong unit, which is the second one.
+  /// A store with two imports. The second one has the wrong unit.
   private func program() async throws -> Program {
     let program = try Program()
     try program.write(Self.rows, to: "rows.csv")
@@ -30,7 +30,7 @@ struct UndoTests {
     }
   }
 
-  @Test func aWrongUnitIsCuredByUndoAndImport() async throws {
+  @Test func aWrongUnitIsCorrectedByUndoAndImport() async throws {
     let program = try await program()
     #expect(try await values(program) == [110, 12.4, 15.6])
     let preview = try await program.run("undo", "--dry-run")
@@ -53,7 +53,7 @@ struct UndoTests {
     #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
   }
 
-  @Test func aPersonIsAskedAboutWhatWouldBeUndone() async throws {
+  @Test func aPersonConfirmsAnUndo() async throws {
     let program = try await program()
     let asked = try await program.shell("echo n | script -qec 'glucoport undo' /dev/null")
     #expect(asked.output.contains("import 2: would be undone"), "\(asked)")
@@ -62,7 +62,7 @@ struct UndoTests {
     #expect(try await values(program) == [110, 12.4, 15.6])
   }
 
-  @Test func anImportThatBroughtNothingAndOneThatOthersBroughtAreReported() async throws {
+  @Test func importsWithoutEffectOfTheirUndoAreReported() async throws {
     let program = try await program()
     try program.write(Self.rows + "\n", to: "copy.csv")
     let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
@@ -90,7 +90,7 @@ struct UndoTests {
     #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
   }
 
-  @Test func aChangeThatIsTooLargeToUndoIsNamedAndThePartialUndoEndsWithThree() async throws {
+  @Test func aChangeTooLargeToUndoIsNamedAndTheStatusIs3() async throws {
     let program = try Program()
     let long = String(repeating: "x", count: 120_000)
     func diary(_ carbs: Int) -> String {
@@ -114,7 +114,7 @@ struct UndoTests {
     #expect(outcome.output.hasSuffix("[[\"00000000-0000-4000-8000-000000000001\"],0]\n"))
   }
 
-  @Test func theSameFileStaysHiddenUntilAgain() async throws {
+  @Test func theSameFileStaysHiddenWithoutTheOptionAgain() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
@@ -128,7 +128,7 @@ struct UndoTests {
     #expect(try await program.run("log", "--json").objects().allSatisfy { $0["undone"] as? Bool == false })
   }
 
-  @Test func theSameUndoTwiceShowsNothingAndRedoShowsItAgain() async throws {
+  @Test func aRepeatedUndoChangesNothingAndRedoRestores() async throws {
     let program = try await program()
     let first = try await program.run("undo", "2", "--json").objects().first
     #expect(first?["undone"] as? Bool == true && first?["readings"] as? Int == 2)
@@ -146,7 +146,7 @@ struct UndoTests {
     #expect(try await program.run("redo", "2").output.contains("it is not undone"))
   }
 
-  @Test func withoutANumberUndoGoesBackAndRedoGoesOn() async throws {
+  @Test func withoutANumberUndoGoesBackAndRedoGoesForward() async throws {
     let program = try await program()
     let added = try await program.run("record", "add", "food", "45", "g", "--note", "soup", "--json")
       .objects()
@@ -179,7 +179,7 @@ struct UndoTests {
     #expect(try await program.run("redo", "--yes").status == 66)
   }
 
-  @Test func withoutANumberAndATerminalNothingIsUndone() async throws {
+  @Test func withoutATerminalUndoRequiresANumberOrAnOption() async throws {
     let program = try await program()
     let refused = try await program.run("undo")
     #expect(refused.status == 64 && refused.output == "" && refused.errors.contains("--yes"))
@@ -193,7 +193,7 @@ struct UndoTests {
     #expect(try await program.run("undo", "9").status == 66)
   }
 
-  @Test func aRoundTripRevivesNothing() async throws {
+  @Test func exportAndImportRestoreNoHiddenReadings() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     for form in ["csv", "ndjson"] {
@@ -244,7 +244,7 @@ struct UndoTests {
     #expect(try await program.run("record", "list").output.contains("typed twice"))
   }
 
-  @Test func aWithdrawalIsNoRecordThatPeopleEdit() async throws {
+  @Test func peopleCannotEditAWithdrawal() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     let all = try await program.run("export", "--format", "ndjson").objects()
@@ -256,7 +256,7 @@ struct UndoTests {
     #expect(try await values(program) == [110])
   }
 
-  /// Dates of which both orders are valid, with values that are so in both units.
+  /// Dates that are valid in both orders, with values that are valid in both units.
   private static let ambiguous =
     "time,glucose,other\n03/04/2026 08:00:00,12.4,5.5\n05/04/2026 09:00:00,15.6,7.5\n"
 
@@ -266,7 +266,7 @@ struct UndoTests {
     (["--unit", "mg/dL", "--date-order", "dmy", "--kind", "cbg"], [12.4, 15.6]),
     (["--unit", "mmol/L", "--date-order", "dmy", "--map", "time=time,value=other"], [5.5, 7.5]),
   ])
-  func anotherUnitDateOrderKindOrColumnIsStoredAfterTheUndo(
+  func afterAnUndoTheFileCanBeImportedWithOtherOptions(
     _ options: [String], _ expected: [Double]
   ) async throws {
     let program = try Program()
@@ -288,7 +288,7 @@ struct UndoTests {
     #expect(try StoreFile(program.store).count("readings WHERE withdrawn") == 2)
   }
 
-  @Test func somebodyElsesDataLeavesPermanentlyByTheCommandsOfTheManual() async throws {
+  @Test func theCommandsInTheManualRemoveAnotherPersonsDataPermanently() async throws {
     let page = try String(contentsOfFile: Samples.path("../man/glucoport-undo.1"), encoding: .utf8)
     let example = try #require(
       page.components(separatedBy: ".Bd -literal -offset indent\n").first { $0.contains("remote purge") })

@@ -4,16 +4,16 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Uploads and servers that are killed while people edit and import.
+/// Tests uploads and servers that are killed while people edit and import.
 ///
-/// `GLUCOPORT_KILLS` sets how many uploads are killed, `GLUCOPORT_KILL_SEED` when.
+/// `GLUCOPORT_KILLS` sets the number of killed uploads. `GLUCOPORT_KILL_SEED` sets their times.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct UploadKillTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let kills = environment["GLUCOPORT_KILLS"].flatMap { Int($0) } ?? 100
   private static let seed = environment["GLUCOPORT_KILL_SEED"].flatMap { Int($0) } ?? 20_261_121
 
-  /// An editor adds notes and edits what it added, and its own side of the records that both have; it reports what was
-  /// acknowledged. The importer reports the rows of each file that it brought in.
+  /// An editor adds notes, and edits them. It also edits its field of the record that both stores have, and
+  /// writes down all acknowledged edits. The importer writes down the number of imported rows.
   private static let actors = """
     edit() {
       local name=$1 field=$2 number=0 id
@@ -48,7 +48,8 @@ import Testing
 
     """
 
-  /// Until both have everything: an answer that was lost, or a wait that is over, takes one more run.
+  /// Repeats uploads until both stores have everything. A lost answer, or a waiting time that has ended,
+  /// needs one more run.
   private static let settling = """
     settle() {
       for _ in 1 2 3 4 5; do
@@ -94,7 +95,7 @@ import Testing
     try expectTold(program)
   }
 
-  /// Whatever a command acknowledged is in the store of the third, in its last state.
+  /// Checks that everything acknowledged by a command is in the third store, in its last state.
   private func expectTold(_ program: Program) throws {
     var told: [String: String] = [:]
     for name in ["told-a", "told-b"] {

@@ -4,16 +4,16 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport upload` between stores and a server, all of them real processes.
+/// Tests `glucoport upload` between stores and a server, with real processes.
 @Suite(.timeLimit(.minutes(10))) struct UploadTests {
-  /// Runs a script beside a server that it has started and that is stopped behind it.
+  /// Runs a script with a server. The server is started before the script and stopped after it.
   private func script(_ text: String, _ program: Program? = nil) async throws -> Program.Outcome {
     let program = try program ?? Program()
     return try await program.shell(
       ServerScript.clients + "serve\n" + text + "\nstop >/dev/null\ncat errors 1>&2")
   }
 
-  @Test func whatOneStoreHoldsIsPulledIntoAnother() async throws {
+  @Test func theContentOfOneStoreIsPulledIntoAnother() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 2345), to: "all.csv")
     let outcome = try await script(
@@ -35,7 +35,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func anUploadWithNothingToDoIsOneRequest() async throws {
+  @Test func anUploadWithoutChangesNeedsOneRequest() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; of a record add note x --quiet
@@ -47,7 +47,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func aDryRunAsksNobodyAndWritesNothing() async throws {
+  @Test func aDryRunSendsNoRequestAndWritesNothing() async throws {
     let program = try Program()
     _ = try await script(
       "connect a; row a 07:10 123; of a record add note x --quiet; of a record add note y --quiet", program)
@@ -63,7 +63,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func onlySendingAndOnlyFetchingLeaveTheOtherHalf() async throws {
+  @Test func onlySendingOrOnlyFetchingSkipsTheOtherDirection() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; upload a --quiet; row b 07:20 99; of b record add note x --quiet
@@ -92,7 +92,7 @@ import Testing
       ], "where nothing is pending, nothing is left: \(outcome)")
   }
 
-  @Test func onlyFetchingCountsTheContentsOfAttachmentsToo() async throws {
+  @Test func onlyFetchingAlsoCountsTheContentsOfAttachments() async throws {
     let outcome = try await script(
       """
       connect a; of a record add note entry --quiet; upload a --quiet; echo content >file
@@ -103,7 +103,7 @@ import Testing
       outcome.errors == "glucoport: --pull-only: 2 items are still pending\n", "\(outcome)")
   }
 
-  @Test func aRunWhoseTimeIsOverLeavesItsWorkForTheNext() async throws {
+  @Test func aRunAfterItsTimeLimitLeavesWorkForTheNextRun() async throws {
     let outcome = try await script(
       "connect a; row a 07:10 123; upload a --max-time 0s; pending a; upload a --max-time 1h --quiet; pending a"
     )
@@ -119,7 +119,7 @@ import Testing
     #expect(outcome.errors == "glucoport: --max-time reached; the next run continues\n")
   }
 
-  @Test func oneUploadAtATimeHoldsAStoreAndNeverAnEdit() async throws {
+  @Test func onlyOneUploadUsesAStoreAndItNeverBlocksAnEdit() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123
@@ -138,8 +138,8 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "another upload of this store is running").count == 3)
   }
 
-  /// The upload that held the lock failed meanwhile, and left a wait.
-  @Test func whoWaitedForTheLockObeysWhatItsHolderLeft() async throws {
+  /// The upload that held the lock has failed in the meantime, and has set a waiting time.
+  @Test func aRunThatWaitedForTheLockObservesTheNewWaitingTime() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null; exec 9>>a.db-upload; flock 9
@@ -152,7 +152,7 @@ import Testing
     #expect(outcome.errors.contains("the next attempt is due in"), "\(outcome)")
   }
 
-  @Test func theWaitBehindAFailureIsKeptInTheStore() async throws {
+  @Test func theWaitingTimeAfterAFailureIsStored() async throws {
     let outcome = try await script(
       """
       # However slow the machine, the wait is not over before its end is looked at.
@@ -179,7 +179,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "to try now, use --now").count == 4, "\(outcome.errors)")
   }
 
-  @Test func aLoginThatIsRefusedAndAnotherLogbookEndTheRunAndChangeNothing() async throws {
+  @Test func aRefusedLoginAndAnotherLogbookEndTheRunWithoutChanges() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; cp a.token good
@@ -227,7 +227,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test func aTokenIsNeverSentOverPlainHTTPToAnotherMachineUnasked() async throws {
+  @Test func aTokenIsNotSentOverPlainHTTPToAnotherComputer() async throws {
     let outcome = try await script(
       "connect a; of a remote set http://192.0.2.1:8077 --token-file a.token 2>>errors; echo $?; of a remote show | head -1"
     )
@@ -237,7 +237,7 @@ import Testing
     #expect(outcome.errors.contains("--insecure-http"), "\(outcome.errors)")
   }
 
-  @Test func aTokenStandsInNoOutputNoLogAndNoStore() async throws {
+  @Test func aTokenIsInNoOutputLogOrStore() async throws {
     let outcome = try await script(
       """
       connect a; secret=$(cut -c 1-16 a.token); row a 07:10 123

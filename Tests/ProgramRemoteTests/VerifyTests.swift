@@ -5,9 +5,10 @@ import TestProgram
 import TestServers
 import Testing
 
-/// `glucoport verify` between a store and a server, both of them real.
+/// Tests `glucoport verify` with a store and a server, both real.
 @Suite(.timeLimit(.minutes(10))) struct VerifyTests {
-  /// A server with what a store has sent, which is then changed by hand and served again.
+  /// Runs a server with the data that a store has sent. These data are changed by hand, and then served
+  /// again.
   private func script(
     _ before: String, damage: String = "true", _ after: String, _ program: Program? = nil
   ) async throws -> Program.Outcome {
@@ -29,7 +30,7 @@ import Testing
   private static let triggers =
     "DROP TRIGGER reading_stays; DROP TRIGGER record_stays; DROP TRIGGER record_change_moves_it; DROP TRIGGER record_moves_to_the_end;"
 
-  @Test func rowsThatAreDeletedThereByHandAreNamedAndRestored() async throws {
+  @Test func rowsDeletedOnTheServerAreReportedAndRestored() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 3000), to: "all.csv")
     let outcome = try await script(
@@ -79,7 +80,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func nothingIsWrittenWithoutBeingAskedFor() async throws {
+  @Test func nothingIsWrittenWithoutTheOption() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
     let outcome = try await script(
@@ -95,7 +96,7 @@ import Testing
     #expect(outcome.output.hasSuffix("a 3\nsame\n"), "\(outcome)")
   }
 
-  @Test func anUploadThatRunsIsNotCutIn() async throws {
+  @Test func aVerificationRefusesToRunDuringAnUpload() async throws {
     let outcome = try await script(
       "row a 07:10 123; upload a --quiet",
       "exec 9>a.db-upload; flock 9; verify a; verify a --fix; flock -u 9; verify a --quiet")
@@ -109,7 +110,7 @@ import Testing
     #expect(outcome.errors.contains("no upload has run yet") && outcome.errors.contains("remote set"))
   }
 
-  @Test func aServerThatIsAwayIsUnavailableAndChangesNothing() async throws {
+  @Test func anUnreachableServerIsUnavailableAndChangesNothing() async throws {
     let program = try Program()
     _ = try await script("row a 07:10 123; upload a --quiet", "true", program)
     let before = try FolderListing(program.folder)
@@ -120,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func aNightscoutSiteCannotBePurgedAndIsNotAsked() async throws {
+  @Test func aNightscoutSiteCannotBePurgedAndReceivesNoRequest() async throws {
     let program = try Program()
     let token = try program.write("name-0123456789abcdef\n", to: "token")
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token)

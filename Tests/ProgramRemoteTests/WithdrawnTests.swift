@@ -4,10 +4,10 @@ import Foundation
 import TestProgram
 import Testing
 
-/// A reading that is hidden, wherever readings are shown or handed on.
+/// Tests that a withdrawn reading is hidden wherever readings are shown or exported.
 @Suite(.timeLimit(.minutes(10)))
 struct WithdrawnTests {
-  /// A store with three finger sticks, of which the second, of 300 mg/dL, is withdrawn.
+  /// A store with three finger sticks. The second one with 300 mg/dL is withdrawn.
   private func program() async throws -> Program {
     let program = try Program()
     let rows =
@@ -22,7 +22,7 @@ struct WithdrawnTests {
     return program
   }
 
-  @Test func ndjsonAndCSVHaveItAsAColumn() async throws {
+  @Test func ndjsonAndCSVHaveAColumnForWithdrawnReadings() async throws {
     let program = try await program()
     for command in ["list", "export"] {
       let shown = try await program.run(command, "--format", "ndjson", "--kind", "smbg").objects()
@@ -40,7 +40,7 @@ struct WithdrawnTests {
     }
   }
 
-  @Test func theNightscoutExportLeavesItOutAndSaysSo() async throws {
+  @Test func theNightscoutExportLeavesOutWithdrawnReadingsAndReportsIt() async throws {
     let program = try await program()
     let export = try await program.run("export", "--format", "nightscout", "--kind", "smbg", "--withdrawn")
     #expect(export.status == 0)
@@ -57,7 +57,7 @@ struct WithdrawnTests {
     #expect(try StoreFile(other.store).count("reading") == 2)
   }
 
-  @Test func nothingIsLeftOutWhereNothingIsWithdrawn() async throws {
+  @Test func nothingIsLeftOutIfNothingIsWithdrawn() async throws {
     let program = try await program()
     let hidden = try await program.run("list", "--long", "--withdrawn").output
     let line = try #require(hidden.split(separator: "\n").first { $0.hasSuffix("withdrawn") })
@@ -69,7 +69,7 @@ struct WithdrawnTests {
     #expect(try await program.run("list").output.contains("withdrawn") == false)
   }
 
-  @Test func itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels() async throws {
+  @Test func aWithdrawalHidesTheReadingInAnotherStore() async throws {
     let program = try await program()
     for form in ["csv", "ndjson"] {
       let export = try await program.run("export", "--format", form, "--withdrawn")
@@ -81,7 +81,7 @@ struct WithdrawnTests {
 
       #expect(try await other.run("list").output.contains(" 300 mg/dL") == false)
 
-      // Without the withdrawal the column alone has no effect.
+      // Without the withdrawal record, the column has no effect.
       let readings = try await program.run("export", "--format", form, "--kind", "smbg", "--withdrawn")
       let third = try Program()
       _ = try await third.run("import", "-", "--timezone", "Europe/Madrid", input: readings.output)

@@ -3,10 +3,10 @@
 import TestProgram
 import Testing
 
-/// The time zone of a store that meets the logbook of a server, as people set it up.
+/// Tests the time zone of a store and that of the logbook on a server, when a person connects them.
 @Suite(.timeLimit(.minutes(5)))
 struct ZoneJoinTests {
-  /// A server with a logbook in Madrid, and a second store that was given Tokyo.
+  /// A server with a logbook in Madrid, and a second store with the given zone Tokyo.
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(
@@ -22,7 +22,7 @@ struct ZoneJoinTests {
         """)
   }
 
-  @Test func twoGivenZonesLeaveTheRemoteUnsetUntilOneIsChosen() async throws {
+  @Test func withTwoGivenZonesTheRemoteIsNotSetUntilOneIsChosen() async throws {
     let outcome = try await run(
       """
       set_b; grep -c -- '--zone mine' errors; zone; of b remote show 2>/dev/null; echo "show $?"
@@ -54,8 +54,8 @@ struct ZoneJoinTests {
         == "a 0\nset 0\ntimezone Asia/Tokyo\nb 0\na 0\nsame\ntimezone Asia/Tokyo\n", "\(outcome)")
   }
 
-  @Test func aRunThatOnlyFetchesEndsWith78UntilOneIsChosen() async throws {
-    // The remote was set when its logbook had no zone, so that nothing was to be decided.
+  @Test func aRunThatOnlyFetchesEndsWithStatus78UntilOneIsChosen() async throws {
+    // The remote was set when its logbook had no zone, so no decision was necessary.
     let outcome = try await run(
       """
       token c write other >b.token; chmod 600 b.token; set_b; login b; set_b --new-remote
@@ -77,12 +77,12 @@ struct ZoneJoinTests {
         """, "\(outcome)")
   }
 
-  @Test func aServerThatReturnsNoZoneIsSetAllTheSame() async throws {
+  @Test func aServerWithoutAZoneIsAlsoSet() async throws {
     let outcome = try await run(
       "login d write empty; of d remote set \"$url\" --token-file d.token >shown; echo $?; of d config timezone; of d verify"
     )
     #expect(outcome.output.hasPrefix("a 0\n0\ntimezone Asia/Tokyo\n"), "\(outcome)")
-    // What was asked is no upload.
+    // The command that ran was no upload.
     #expect(outcome.errors.contains("no upload has run yet"), "\(outcome)")
   }
 }

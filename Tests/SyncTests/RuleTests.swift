@@ -272,7 +272,7 @@ import Testing
       ("SyncTests/HistoryTests", "anotherLogbookAtAKnownAddressIsRefused")),
     Rule(
       "One upload at a time holds a store, and never holds an edit.",
-      ("ProgramRemoteTests/UploadTests", "oneUploadAtATimeHoldsAStoreAndNeverAnEdit")),
+      ("ProgramRemoteTests/UploadTests", "onlyOneUploadUsesAStoreAndItNeverBlocksAnEdit")),
     Rule(
       "A step goes on only from an event that it can have.",
       ("SyncTests/UploadPlanTests", "noStepAcceptsAnImpossibleEvent")),
@@ -403,8 +403,8 @@ import Testing
       ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadings")),
     Rule(
       "No round trip through an export revives what is withdrawn.",
-      ("ProgramRemoteTests/UndoTests", "aRoundTripRevivesNothing"),
-      ("ProgramRemoteTests/WithdrawnTests", "itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels")),
+      ("ProgramRemoteTests/UndoTests", "exportAndImportRestoreNoHiddenReadings"),
+      ("ProgramRemoteTests/WithdrawnTests", "aWithdrawalHidesTheReadingInAnotherStore")),
     Rule(
       "A site shows nothing that is hidden, and no store takes that for a deletion.",
       ("SyncTests/WithdrawalTests", "withdrawnItemsAreRemovedFromASiteAndRestoredOnIt"),
@@ -499,7 +499,7 @@ import Testing
       ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
       "A damaged file of one logbook stops no other, and its damage is never read as data.",
-      ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookStopsNoOther"),
+      ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookDoesNotAffectOthers"),
       ("ServerStoreTests/DamagedFileTests", "anInvalidNumberIsNeverReadAsZero"),
       ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeNumberIsDamage")),
   ]
