@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The exchanges of a recorded talk with a HID meter by libusb alone, without a thought: what reading the meter costs
-// where nobody understands it. Usage: bare-loop TRANSCRIPT
+// Repeats the exchanges of a recorded session with a HID meter, with only libusb and without decoding. This measures the
+// minimum time for reading the meter. Usage: bare-loop TRANSCRIPT
 
 #include <libusb-1.0/libusb.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
       code = libusb_interrupt_transfer(handle, in, packet, sizeof packet, &count, word[0] == '!' ? 100 : 5000);
       if (word[0] == '!' && code == LIBUSB_ERROR_TIMEOUT) code = 0;
       length = word[0] == '=' ? unhex(digits, wanted, sizeof wanted) : 0;
-      // Clocks in the header differ from run to run: the length is enough to know that it is the same talk.
+      // The clocks in the header differ between runs, so only the length is compared.
       if (code == 0 && count != length) return fprintf(stderr, "bare-loop: another talk: %s", line), 1;
     } else {
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer in C of import.sh: reads the generic CSV that generate.py writes, by hand and without any check, into a
-// table with the columns, keys, checks and pages of a store, a hundred rows for each statement.
+// The C program that import.sh compares with. It reads the generic CSV of generate.py with its own parser and without
+// checks. The table has the columns, keys, checks and page size of a store. Each statement inserts a hundred rows.
 //   c-peer INPUT STORE
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -69,7 +69,7 @@ static int series(const char *name, size_t length) {
   return ++device_count;
 }
 
-/// Binds one line "2010-01-01T00:00:00+01:00,120,mg/dL,alpha,0"; gives the start of the next one.
+/// Binds one line such as "2010-01-01T00:00:00+01:00,120,mg/dL,alpha,0". Returns the start of the next line.
 static const char *bind_line(sqlite3_stmt *statement, int first, const char *p, const char *end) {
   long long time = days(two(p) * 100 + two(p + 2), two(p + 5), two(p + 8)) * 86400 + two(p + 11) * 3600 +
                    two(p + 14) * 60 + two(p + 17);

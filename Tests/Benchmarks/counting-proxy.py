@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Passes TCP connections on to a port of this machine and counts the bytes: counting-proxy.py PORT COUNTS.
+"""Forwards TCP connections to a port of this machine and counts the bytes: counting-proxy.py PORT COUNTS.
 
-Prints the port on which it listens. Writes the bytes towards the port and back into the file COUNTS on SIGTERM."""
+Prints the port on which it listens. On SIGTERM it writes the numbers of bytes to the port and back into the file COUNTS."""
 
 import asyncio
 import signal

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Imports generic CSV with DuckDB into a new SQLite file, under the same unique key: duckdb-peer.py INPUT STORE.
+"""Imports generic CSV with DuckDB into a new SQLite file, with the same unique key: duckdb-peer.py INPUT STORE.
 
-With --check instead of arguments, it only tells by its exit status whether DuckDB and its SQLite extension are there.
+With --check instead of arguments, the exit status only says whether DuckDB and its SQLite extension are installed.
 """
 
 import pathlib

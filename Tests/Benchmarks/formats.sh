@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Imports a million rows of CareLink, Glooko, Apple Health and XLSX, and compares each with the same number of rows of generic
-# CSV: processor time, user and system, the least of some runs in turn, since other work on the machine disturbs that least.
-# CareLink and Glooko take at most 1.5 times as long, Apple Health 3 times, XLSX 6 times, all in less than 64 MiB.
+# Imports a million rows of CareLink, Glooko, Apple Health and XLSX. Compares each import with the same number of rows of
+# generic CSV, by processor time in user and kernel mode. The inputs take turns, and the shortest of several runs counts,
+# because other work on the machine has the smallest effect on it.
+# CareLink and Glooko take at most 1.5 times as long, Apple Health 3 times, XLSX 6 times, and all less than 64 MiB.
 # Builds the release program first, unless PROGRAM is given.
 #   Tests/Benchmarks/formats.sh [ROWS] [RUNS] [PROGRAM]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 rows=${1:-1000000} runs=${2:-5} program=${3:+$(realpath "$3")}
 cd "$(dirname "$0")/../.."
@@ -29,7 +30,7 @@ for _ in $(seq "$runs"); do
   done
 done
 
-# A format that leaves rows out is fast: all but the repeated ones of generic CSV and its sheet must be there.
+# An import that loses rows would be fast. Only the repeated rows of generic CSV and its sheet may be missing.
 failed=0
 printf '%-14s %9s %7s %6s %9s %10s\n' input 'cpu s' ratio limit 'peak MiB' readings
 for index in "${!inputs[@]}"; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the inputs of formats.sh, the same for the same arguments: generate-formats.py FOLDER ROWS [NAME…].
 
-All of it is invented. Sensor readings every 300 seconds; CareLink and Glooko have the newest row first, as they do."""
+Invented data. Sensor readings are every 300 seconds. CareLink and Glooko have the newest row first, as in real exports."""
 
 import datetime
 import pathlib
@@ -58,7 +58,7 @@ def glooko(path, rows, values, generator):
 
 
 def apple(path, rows, values, generator):
-    """Readings of a sensor with what its app says of each, and one in twenty of a meter."""
+    """Readings of a sensor with the data of its app. One in twenty readings is from a meter."""
     with open(path, "w") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE HealthData [\n')
         file.write("<!ELEMENT HealthData (ExportDate,Me,Record*)>\n]>\n")
@@ -75,7 +75,7 @@ def apple(path, rows, values, generator):
 
 
 def sheet(path, rows, values, generator):
-    """The rows of generic.csv as a spreadsheet program writes them: times as numbers, texts shared."""
+    """The rows of generic.csv as a spreadsheet program writes them: times as numbers, and shared texts."""
     texts = {}
 
     def text(value):

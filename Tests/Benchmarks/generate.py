@@ -47,7 +47,7 @@ def libreview(file, rows, values):
 
 
 def readings(rows, values, generator):
-    """Readings of three devices, one in twenty a repetition of a recent one."""
+    """Readings of three devices. One in twenty repeats a recent reading."""
     recent = []
     for row in range(rows):
         if row % 20 == 19:
@@ -61,7 +61,7 @@ def readings(rows, values, generator):
 
 
 def generic(path, rows, values, generator):
-    """The one table alone, row by row, so that no memory bounds it."""
+    """Writes only generic.csv, row by row, so that memory does not limit its size."""
     with open(path, "w") as table:
         table.write("time,value,unit,device,sequence\n")
         for time, value, device, row in readings(rows, values, generator):

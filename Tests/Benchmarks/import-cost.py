@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports inputs with two programs in turns; compares the least processor time of each.
+"""Imports inputs with two programs in turns, and compares the lowest processor times.
 
   import-cost.py PROGRAM OLDER TURNS INPUT...
 
-The least of several turns is what the work itself takes: whatever else the machine does only adds to it. Ends with 1 if
+Other work of the machine only adds time, so the lowest of several times is the best estimate. Ends with status 1 if
 PROGRAM takes over 3 % more than OLDER for an input.
 """
 import os

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the processor time of imports with that of an older program, in turns, and ends with 1 if an input takes over 3 %
-# more. Wall time hides such a difference: the second thread and other programs of the machine move it by more.
+# Compares the processor time of imports with that of an older program. The programs take turns. Ends with status 1 if an
+# input takes over 3 % more. Wall time hides such a difference, because the second thread and other programs of the
+# machine change it by more.
 #   Tests/Benchmarks/import-cost.sh [REFERENCE [ROWS [TURNS]]]
-# REFERENCE is a program, a package of Samples/packaging/build.sh, or a commit, which is built once in .build/reference. The
-# default is the commit that last changed import-cost.txt. Builds the release program first; GLUCOPORT_PROGRAM names
-# another one, such as one of a package for a reference that is a package.
+# REFERENCE is a program, a package of Samples/packaging/build.sh, or a commit. A commit is built once in
+# .build/reference. The default is the commit that last changed import-cost.txt. Builds the release program first.
+# GLUCOPORT_PROGRAM names another program, for example that of a package if the reference is a package.
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 options=(-c release --static-swift-stdlib --product glucoport)
@@ -18,7 +19,7 @@ rows=${2:-1000000} turns=${3:-7}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# built COMMIT: the path of its program.
+# built COMMIT: builds the program of a commit and prints its path.
 built() {
   local commit kept
   commit=$(git rev-parse --verify --quiet "$1^{commit}") || {

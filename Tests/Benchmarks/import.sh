@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares imports with the sqlite3 shell, with a program in C, and with sqlite-utils and DuckDB where they are
-# installed (from PyPI: sqlite-utils, and duckdb with duckdb-extension-sqlite-scanner), on generated inputs: medians of
-# wall time in one run, as ratios. Builds the release program first.
+# Compares imports of generated inputs with the sqlite3 shell, with a program in C, and with sqlite-utils and DuckDB if
+# they are installed (from PyPI: sqlite-utils, and duckdb with duckdb-extension-sqlite-scanner). Prints ratios of the
+# median wall times of one run. Builds the release program first.
 #   Tests/Benchmarks/import.sh [ROWS] [RUNS]
 #   Tests/Benchmarks/import.sh --memory     the peak memory of ten million rows, and whether it is below 48 MiB
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 memory=
@@ -30,7 +30,7 @@ fi
 python3 Tests/Benchmarks/generate.py "$folder" "$rows"
 cc -O2 -o "$folder/c-peer" Tests/Benchmarks/c-peer.c -lsqlite3
 
-# median COMMAND…: the median wall time in seconds; the last run's peak memory in KiB goes to $folder/memory.
+# median COMMAND…: the median wall time in seconds. Writes the last run's peak memory in KiB to $folder/memory.
 median() {
   for _ in $(seq "$runs"); do
     "${before[@]}"
@@ -53,7 +53,7 @@ for input in generic.csv libreview.csv clarity.csv nightscout.json generic.ndjso
     "$(ratio "$again" "$time")" "$(awk -v k="$memory" 'BEGIN { print k / 1024 }')"
 done
 
-# peer NAME COMMAND…: how a peer does on generic.csv, against ours in the same minute.
+# peer NAME COMMAND…: the time of another program for generic.csv, compared with a run of ours in the same minute.
 peer() {
   local name=$1 theirs ours
   shift

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Looks at stores of generated inputs and checks the limits: an export takes at most twice the time of the import of the
-# same rows, figures over all of them less than the import, a report of 90 days less than 1 s and 2 MB, and the newest
-# readings, the newest days, one reading and the status less than 30 ms more than the start of the program. A report of all
-# time takes less than the import, too. Medians of wall time. Builds the release program first.
+# Measures commands that read stores of generated inputs, and checks these limits for the median wall time:
+# - An export takes at most twice the time of the import of the same rows.
+# - Statistics and a report over all rows take less time than the import.
+# - A report of 90 days takes less than 1 s and 2 MB.
+# - The newest readings, the newest days, one reading and the status take less than 30 ms more than a program start.
+# Builds the release program first.
 #   Tests/Benchmarks/look.sh [ROWS] [RUNS]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-5}
@@ -27,7 +29,7 @@ median() {
 }
 
 failed=0
-# check NAME MILLISECONDS LIMIT: one line of the result.
+# check NAME MILLISECONDS LIMIT: prints one line of the result.
 check() {
   awk -v name="$1" -v time="$2" -v limit="$3" 'BEGIN {
     printf "  %-24s %9.1f ms, limit %9.1f ms%s\n", name, time, limit, (time > limit ? "  TOO SLOW" : "")

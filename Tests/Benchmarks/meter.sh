@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the reading of a simulated meter by `import --meter` with a bare loop of libusb that does the same exchanges
-# with the same simulated meter: medians of wall time with the start of the process, by turns, and the ratio. Builds
-# first, for release unless CONFIGURATION says debug.
+# Compares `import --meter` of a simulated meter with a minimal libusb program that makes the same exchanges with the
+# same simulated meter. Both take turns. Prints the median wall times, including the start of the process, and their
+# ratio. Builds first, with the release configuration unless CONFIGURATION is debug.
 #   Tests/Benchmarks/meter.sh [RECORDS] [RUNS]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 records=${1:-1000} runs=${2:-7} configuration=${CONFIGURATION:-release}
@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cc -O2 -o "$folder/bare-loop" Tests/Benchmarks/bare-loop.c -lusb-1.0
 
-# plugged COMMAND…: the seconds of a command with the meter at the plug.
+# plugged COMMAND…: the time of a command in seconds, with the meter connected.
 plugged() {
   "$products/meter-plug" contour "$records" "$@" 2>"$folder/errors" >"$folder/output" ||
     { cat "$folder/errors" >&2 && exit 1; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""As much of a Nightscout site as an upload of readings needs, with a real database: nightscout-site.py FOLDER.
+"""The parts of a Nightscout site that an upload of readings needs, with a real database: nightscout-site.py FOLDER.
 
-Prints the port on which it listens on this machine. Keeps the body of each bulk post in FOLDER, in their order."""
+Prints the port on which it listens on this machine. Keeps the bodies of all bulk posts in FOLDER, in order."""
 
 import datetime
 import http.server
@@ -18,7 +18,7 @@ BULK = "/api/v1/entries.json"
 
 class Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body of an answer are two packets, the second of which would wait for the client's word on the first.
+    # Headers and body of a response are two packets. The second would wait for the acknowledgement of the first.
     disable_nagle_algorithm = True
     posts = 0
 
@@ -62,7 +62,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         stored = []
         for entry in json.loads(body):
             moment = datetime.datetime.fromtimestamp(entry["date"] / 1000, datetime.timezone.utc)
-            # One after the other, as the site does: each is looked for by its time and type first.
+            # One entry at a time, as the site does: it first searches for an entry with the same time and type.
             key = (moment.isoformat(), entry["type"])
             if not database.execute("SELECT 1 FROM entry WHERE moment = ? AND type = ?", key).fetchone():
                 text = json.dumps(entry)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the first upload of readings to a Nightscout site with the bare bulk posts of it, sent once more by curl to a
-# site that is empty, in one run: wall time and requests. The site is a small one in Python; a real one takes longer for
-# the same posts, so that the ratio is the largest there is. Builds the release program first.
+# Compares the first upload of readings to a Nightscout site with only its bulk posts, which curl sends again to an empty
+# site in the same run. Prints the wall times and the number of requests. The site is a small Python program. A real
+# site takes longer for the same posts, so the ratio with a real site is smaller. Builds the release program first.
 #   Tests/Benchmarks/nightscout.sh [ROWS]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-100000}
@@ -16,14 +16,14 @@ site=
 stop() { if [ -n "$site" ]; then kill "$site" && wait "$site" || true; fi; site=; }
 trap 'stop; rm -rf "$folder"' EXIT
 
-# serve [FOLDER]: an empty site that keeps the bodies of its posts there.
+# serve [FOLDER]: starts an empty site that keeps the bodies of its posts in the folder.
 serve() {
   : >"$folder/port"
   python3 Tests/Benchmarks/nightscout-site.py "$@" >"$folder/port" & site=$!
   until [ -s "$folder/port" ]; do sleep 0.05; done
   url=http://127.0.0.1:$(cat "$folder/port")
 }
-# span COMMAND…: its wall time in seconds.
+# span COMMAND…: the wall time of the command in seconds.
 span() {
   local start=$EPOCHREALTIME
   "$@" >/dev/null
@@ -44,7 +44,7 @@ stop
 pending=$(sqlite3 -readonly "$folder/logbook.db" 'SELECT count(*) FROM reading WHERE uploaded = 0')
 
 serve
-# One connection for all of them, as ours has.
+# One connection for all posts, as in our upload.
 for post in "$folder"/posts/*; do
   printf 'next\nurl = "%s/api/v1/entries.json"\nheader = "Content-Type: application/json"\ndata-binary = "@%s"\noutput = "/dev/null"\n' \
     "$url" "$post"

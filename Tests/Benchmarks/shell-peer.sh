@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Imports a benchmark input with the sqlite3 shell: raw rows first, then typed rows under the same unique key.
+# Imports a benchmark input with the sqlite3 shell: first raw rows, then typed rows with the same unique key.
 # shell-peer.sh INPUT STORE
 set -euo pipefail
 input=$1 store=$2

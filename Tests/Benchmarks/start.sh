@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares what a person, a timer and a monitor wait for with the tools that they know, in one run and by turns: --version
-# with sqlite3 --version, status and an upload with nothing to do with curl's request of the same logbook. Ends with an error
-# above the limits of the project: 3 times sqlite3, 2 times curl. Builds the program of the packages first.
+# Compares short commands with known tools, in turns in one run: --version with sqlite3 --version, and both status and an
+# upload without changes with a curl request for the same logbook. Ends with an error above the limits of the project:
+# 3 times sqlite3, 2 times curl. Builds the program of the packages first.
 #   Tests/Benchmarks/start.sh [RUNS [PROGRAM]]
-# With a program, measures that one, and with the variable GLUCOPORT_BEFORE an older one beside it.
+# If PROGRAM is given, measures this program. If the variable GLUCOPORT_BEFORE is set, also measures this older program.
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 runs=${1:-100} program=${2:+$(realpath "$2")} before=${GLUCOPORT_BEFORE:+$(realpath "$GLUCOPORT_BEFORE")}
@@ -33,7 +33,7 @@ printf 'time,glucose (mg/dL)\n2026-03-01T08:00:00,99\n' | "$program" import - --
 printf 'silent\nshow-error\nurl = "%s/v1/logbook"\nheader = "Authorization: Bearer %s"\n' "$url" "$(cat "$folder/token")" \
   >"$folder/curl"
 
-# The commands of a comparison, the first of which the others are divided by.
+# The commands of a comparison. The times of the others are divided by that of the base command.
 sqlite() { sqlite3 --version; }
 request() { curl --config "$folder/curl"; }
 version() { "$program" --version; }
@@ -44,12 +44,13 @@ older_status() { "$before" status; }
 older_idle() { "$before" upload --quiet; }
 
 failed=0
-# compare LIMIT BASE COMMAND…: medians of wall time and of the ratios of each turn. The limit is for the first command; - for none.
+# compare LIMIT BASE COMMAND…: medians of the wall times, and of the ratios of each turn. The limit is for the first
+# COMMAND, and - means no limit.
 compare() {
   local limit=$1 name line
   shift
   : >"$folder/times"
-  # The first two turns only warm up.
+  # The first two turns are only a warm-up.
   for turn in $(seq -1 "$runs"); do
     line=
     for name in "$@"; do

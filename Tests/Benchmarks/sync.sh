@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares `upload` through loopback with the import of the same rows from CSV, with one request of curl, and with
-# itself on a small store, all in one run and on one machine: wall time, processor time, memory and bytes on the wire.
+# Compares `upload` through loopback with the import of the same rows from CSV, with one curl request, and with an upload
+# of a small store. All in one run on one machine. Prints wall time, processor time, memory and transferred bytes.
 # Builds the release program first.
 #   Tests/Benchmarks/sync.sh [ROWS] [RUNS]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-3} few=1000
@@ -23,7 +23,7 @@ trap 'stop; [ -z "$proxy" ] || kill "$proxy" 2>/dev/null; rm -rf "$folder"' EXIT
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 say() { printf '%-44s %s\n' "$1" "$2"; }
 
-# serve NAME: a server with a data folder of this name, and a token to write in $folder/NAME.token.
+# serve NAME: starts a server with a data folder of this name. Writes a write token to $folder/NAME.token.
 serve() {
   rm -f "$folder/$1.token"
   (umask 077 && "$program" serve token add "bench $RANDOM$RANDOM" --role write --logbook bench \
@@ -34,11 +34,11 @@ serve() {
   url=$(sed 's/listening on //' "$folder/out")
   token=$folder/$1.token
 }
-# The peak memory of the server in KiB, and the processor time in seconds that it took so far.
+# The peak memory of the server in KiB, and its processor time until now in seconds.
 server_memory() { awk '/VmHWM/ { print $2 }' "/proc/$server/status"; }
 server_time() { awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) / hz }' "/proc/$server/stat"; }
 
-# timed COMMAND…: runs it, and sets wall, cpu and memory.
+# timed COMMAND…: runs the command, and sets wall, cpu and memory.
 timed() {
   command time -f '%e %U %S %M' -o "$folder/time" "$@" >/dev/null
   read -r wall user system memory <"$folder/time"
@@ -47,7 +47,7 @@ timed() {
 import() { timed "$program" import --quiet --timezone Europe/Madrid --store "$folder/$1.db" "$2"; }
 connect() { "$program" remote set "$url" --token-file "$token" --store "$folder/$1.db" >/dev/null; }
 upload() { timed "$program" upload --quiet --store "$folder/$1.db"; }
-# both: the processor time of the command and of the server since the last look.
+# both: the sum of the processor time of the command, and that of the server since $before was set.
 both() { awk -v c="$cpu" -v s="$(server_time)" -v b="$before" 'BEGIN { print c + s - b }'; }
 told() {
   say "$1" "$(printf '%.2f s (%sx), processor %.2f s (%sx), client %.1f MiB, server %.1f MiB' "$wall" \
@@ -73,7 +73,7 @@ for run in $(seq "$runs"); do
   [ "$run" = "$runs" ] || stop
 done
 
-# What passes over the wire, counted by a proxy in front of a server of its own.
+# The transferred bytes, counted by a proxy for a separate server.
 stored=$(sqlite3 -readonly "$folder/full-$runs.db" 'SELECT count(*) FROM reading')
 stop
 serve wire
@@ -91,7 +91,7 @@ read -r there back <"$folder/counts"
 say "bytes on the wire per reading" "sent $(ratio "$there" "$stored"), fetched $(ratio "$back" "$stored")"
 stop
 
-# A hundred more readings, pushed by one store and pulled by another, with many stored and with few.
+# A hundred more readings, pushed by one store and pulled by another, with large stores and with small ones.
 serve "data-$runs"
 for name in full empty; do
   mv "$folder/$name-$runs.db" "$folder/$name.db"
@@ -105,7 +105,7 @@ hundred() {
     print "time,glucose (mg/dL)"
     for (n = 0; n < 100; n++) printf "%d,%d\n", 1800000000 + (from + n) * 300, 70 + n }' >"$folder/hundred.csv"
 }
-# span COMMAND…: its wall time in milliseconds.
+# span COMMAND…: the wall time of the command in milliseconds.
 span() {
   local start=$EPOCHREALTIME
   "$@" >/dev/null
@@ -113,7 +113,7 @@ span() {
 }
 median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
 quick() { "$program" upload --quiet --store "$folder/$1.db"; }
-# delta FULL EMPTY: sets the medians of the wall time of a push of a hundred by the one, and of their pull by the other.
+# delta FULL EMPTY: sets the median wall times of a push of a hundred readings by FULL, and of their pull by EMPTY.
 delta() {
   : >"$folder/pushes" && : >"$folder/pulls"
   for round in $(seq 15); do
@@ -127,7 +127,7 @@ delta() {
 delta full empty
 full_push=$push full_pull=$pull
 
-# Nothing to do, against one request of curl.
+# An upload without changes, compared with one curl request.
 quick full
 header="Authorization: Bearer $(cat "$token")"
 for _ in $(seq 50); do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares a store with its server by `verify`: where both are equal, where three readings differ, and where every bucket
-# differs. Wall time, and the peak memory of both sides. Each takes less than 60 s, and the client less than 256 MiB.
+# Compares a store with its server by `verify` in three cases: both are equal, three readings differ, or every bucket
+# differs. Prints the wall time, and the peak memory of both sides. The limits are 60 s, and 256 MiB for the client.
 # Builds the release program first.
 #   Tests/Benchmarks/verify.sh [ROWS] [RUNS]
 set -euo pipefail
-# The zone of this machine means nothing here.
+# A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-2000000} runs=${2:-3} limit=60 memory=256
@@ -38,7 +38,7 @@ serve
 failed=0
 printf '%-20s %8s %8s %11s %11s\n' sides 'wall s' 'cpu s' 'client MiB' 'server MiB'
 
-# measure NAME STATUS: the fastest of some runs of verify, which ends with this status.
+# measure NAME STATUS: measures the fastest of several runs of verify, which must end with this status.
 measure() {
   : >"$folder/times"
   for _ in $(seq "$runs"); do
@@ -52,7 +52,7 @@ measure() {
   awk -v w="$wall" -v l="$limit" -v k="$kib" -v m="$memory" 'BEGIN { exit w >= l || k / 1024 >= m }' || failed=1
 }
 
-# without CONDITION: removes readings from the server's file by hand.
+# without CONDITION: deletes readings directly from the file of the server.
 without() {
   stop
   sqlite3 "$(ls "$folder"/data/logbooks/*.db)" "DROP TRIGGER reading_stays; DELETE FROM reading WHERE $1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium, driven by messages of its DevTools protocol over two pipes."""
+"""A headless Chromium, controlled with messages of its DevTools protocol over two pipes."""
 import base64
 import json
 import os
@@ -10,7 +10,7 @@ import time
 
 
 class Chromium:
-    """A browser with one page. What the page asks for and reports is in `requests` and `messages`."""
+    """A browser with one page. The requests and messages of the page are in `requests` and `messages`."""
 
     MAX_SECONDS = 60
 
@@ -18,7 +18,7 @@ class Chromium:
         program = shutil.which("chromium") or shutil.which("chromium-browser")
         to_browser, self.input = os.pipe()
         self.output, from_browser = os.pipe()
-        # Its sandbox refuses to work for root; the pages are our own.
+        # The sandbox does not work for root, and all pages are our own.
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
             ["sh", "-c", f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}', program, *sandbox, "--headless",
@@ -67,7 +67,7 @@ class Chromium:
                 return answer["result"]
 
     def _read(self):
-        """The next message; an event is noted, too."""
+        """The next message. Events are also recorded."""
         end = time.monotonic() + self.MAX_SECONDS
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.output], [], [], max(0, end - time.monotonic()))
@@ -93,7 +93,7 @@ class Chromium:
             self.loaded = True
 
     def open(self, url):
-        """Opens a page, waits until all of it is there, and forgets what was noted before."""
+        """Opens a page, waits until it is loaded, and forgets earlier requests and messages."""
         self.requests, self.messages, self.loaded = [], [], False
         self.call("Log.clear")
         answer = self.call("Page.navigate", url=url)
@@ -101,11 +101,11 @@ class Chromium:
             raise RuntimeError(f"{url}: {answer['errorText']}")
         while not self.loaded:
             self._read()
-        # Whatever the page asks for at once is noted before this returns.
+        # All requests that the page makes at once are recorded before this returns.
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def value(self, expression):
-        """The value of an expression of JavaScript, also on a page that permits no script of its own."""
+        """The value of a JavaScript expression. It also works on a page whose policy permits no scripts."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -113,12 +113,12 @@ class Chromium:
         return answer["result"].get("value")
 
     def resize(self, width, height=900, scale=1):
-        """Gives the page a screen of this size; a narrow one is a phone's."""
+        """Sets the size of the screen. A narrow screen is that of a phone."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
                   mobile=width < 600)
 
     def prefer(self, scheme):
-        """The wish of the person: light or dark."""
+        """Sets the preferred color scheme: light or dark."""
         self.call("Emulation.setEmulatedMedia", media="screen",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
@@ -130,7 +130,7 @@ class Chromium:
                       optimizeForSpeed=False)["data"])
 
     def pdf(self, width, height):
-        """The page printed on paper of this size in inches; its own margins hold, its size does not."""
+        """The page printed on paper of this size in inches. The margins of the page are used, but not its paper size."""
         self.call("Emulation.setEmulatedMedia", media="", features=[])
         return base64.b64decode(
             self.call("Page.printToPDF", paperWidth=width, paperHeight=height, printBackground=False,

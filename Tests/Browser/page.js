@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader would stumble over on the page that is open, as a list of sentences. The browser runs it; the page has no
-// script of its own.
+// Finds problems for readers on the open page, and returns them as a list of sentences. The browser runs this script. The
+// page itself has no script.
 (() => {
   const found = []
   const report = (rule, element, text) => {
@@ -22,7 +22,7 @@
     }
   }
 
-  // Headings: one of the first level, and no level left out.
+  // Headings: exactly one of the first level, and no level is skipped.
   let level = 0
   for (const heading of all("h1,h2,h3,h4,h5,h6")) {
     const next = Number(heading.localName[1])
@@ -32,7 +32,7 @@
   }
   if (level === 0) report("heading", document.body, "none")
 
-  // Identifiers: each once, and each that is named exists.
+  // Identifiers: each is unique, and each reference exists.
   const ids = new Map()
   for (const element of all("[id]")) {
     if (ids.has(element.id)) report("id", element, "twice")
@@ -44,7 +44,7 @@
     }
   }
 
-  // Pictures have names, and no two the same.
+  // Pictures have unique names.
   const names = new Set()
   for (const picture of all("svg:not([aria-hidden=true])")) {
     const title = picture.querySelector(":scope > title")?.textContent.trim()
@@ -54,7 +54,7 @@
     names.add(title)
   }
 
-  // Tables have captions, and each cell its heads.
+  // Tables have captions, and each cell has headers.
   for (const table of all("table")) {
     if (!table.caption || !words(table.caption)) report("caption", table, words(table))
     const columns = all("thead th", table)
@@ -67,7 +67,7 @@
     }
   }
 
-  // Nothing wider than the screen, but in a part that scrolls, which a keyboard must reach and a screen reader name.
+  // Nothing is wider than the screen, except in a scrollable part. Such a part needs keyboard focus and a name.
   const width = document.documentElement.clientWidth
   if (document.scrollingElement.scrollWidth > width) {
     report("overflow", document.body, `${document.scrollingElement.scrollWidth} of ${width}`)
@@ -86,7 +86,7 @@
     }
   }
 
-  // Words in a picture lie inside it and beside each other, and can be read.
+  // Texts in a picture are inside it, do not overlap, and are large enough.
   for (const picture of all("svg[role=img]")) {
     const frame = picture.getBoundingClientRect()
     const boxes = all("text", picture).map(text => [text, text.getBoundingClientRect()])
@@ -98,7 +98,7 @@
       for (const [other, b] of boxes.slice(index + 1)) {
         const across = Math.min(a.right, b.right) - Math.max(a.left, b.left)
         const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
-        // The box of a line of text is higher than its letters.
+        // The box of a line of text is taller than its letters.
         if (across > 1 && down > 0.4 * Math.min(a.height, b.height)) {
           report("covered", picture, `'${words(text)}' and '${words(other)}'`)
         }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at pages of `glucoport report` in a headless Chromium.
+"""Checks pages of `glucoport report` in a headless Chromium.
 
-  report.py check PAGE…                   prints what is wrong with the pages, files or URLs; status 1 where anything is
-  report.py prove PAGE                    damages the page in many ways, and ends with 1 where a check misses one
+  report.py check PAGE…                   prints the faults of the pages, which are files or URLs; status 1 if there is one
+  report.py prove PAGE                    damages the page in many ways; status 1 if a check misses a damage
   report.py shoot PAGE FOLDER             writes the screenshots of the sample report"""
 import re
 import subprocess
@@ -15,9 +15,9 @@ from chromium import Chromium
 
 CHECKS = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 WIDTHS = (360, 800, 1400)
-# Inches.
+# In inches.
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11)}
-# Marks at the corners of each picture, and behind the title of its block, which the print then shows.
+# Adds marks at the corners of each picture, and after the title of its block. The printed page then shows them.
 MARK = """(() => {
   document.querySelectorAll("svg[role=img]").forEach((picture, index) => {
     const box = picture.viewBox.baseVal
@@ -40,12 +40,12 @@ MARK = """(() => {
 
 
 def address(page):
-    """The URL of a file, and a URL as it is."""
+    """The URL of a file. A URL is returned unchanged."""
     return str(page) if str(page).startswith("http") else Path(page).resolve().as_uri()
 
 
 def on_screen(browser, page):
-    """What is wrong on screens of all widths, light and dark."""
+    """The faults on screens of all widths, light and dark."""
     faults = []
     for width in WIDTHS:
         browser.resize(width)
@@ -59,7 +59,7 @@ def on_screen(browser, page):
 
 
 def named(browser):
-    """What a screen reader has no name for, by the browser's own tree."""
+    """The elements without a name for a screen reader, in the accessibility tree of the browser."""
     faults = []
     for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
         role = node.get("role", {}).get("value")
@@ -70,7 +70,7 @@ def named(browser):
 
 
 def words_of(pdf):
-    """The pages of a PDF: their size, and their words with their boxes."""
+    """The pages of a PDF, each with its size, and with its words and their boxes."""
     with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
         file.write(pdf)
         file.flush()
@@ -82,7 +82,7 @@ def words_of(pdf):
 
 
 def in_print(browser, page):
-    """What is wrong in print: pictures that are cut, titles alone at the foot of a page, and words at its edge."""
+    """The faults in print: pictures that are cut, titles on another page than their picture, and words at the edge."""
     faults = []
     for name, (width, height) in PAPERS.items():
         browser.resize(800)
@@ -93,7 +93,7 @@ def in_print(browser, page):
             if not words:
                 faults.append(f"{name}: page {number} is empty")
             for left, top, right, bottom, word in words:
-                # 10 mm: no printer takes more.
+                # 10 mm: no printer needs a larger margin.
                 if left < 28 or right > size[0] - 28 or top < 28 or bottom > size[1] - 28:
                     faults.append(f"{name}: page {number}: edge: '{word}'")
                 for mark in re.findall(r"Q(\d+(?:top|end|head))Q", word):
@@ -113,7 +113,7 @@ def faults_of(browser, page):
     return list(dict.fromkeys(faults))
 
 
-# Damage to a page, each with a word of the fault that must then be found.
+# Damages of a page. The last word is part of the fault that a check must find.
 DAMAGES = [
     ("<html lang=\"en\">", "<html>", "language"),
     ("<main>", "<main><img src=\"https://example.com/x.png\" alt=\"\">", "active"),
@@ -140,7 +140,7 @@ DAMAGES = [
 
 
 def prove(browser, page):
-    """Whether each damage is found, and by its own check."""
+    """Checks that each damage is found by the right check."""
     text = page.read_text(encoding="utf-8")
     missed = []
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 FIRST = datetime(2026, 3, 2)
 DAYS = 14
-# Minutes of the day, grams and units of the usual meals.
+# The minute of the day, grams and units of each usual meal.
 MEALS = [(7 * 60 + 25, 45, 4.5), (13 * 60 + 10, 60, 6), (16 * 60 + 45, 20, 2), (20 * 60 + 30, 55, 5.5)]
 
 
@@ -27,7 +27,7 @@ class Series:
 
 
 def rise(minutes, height, width):
-    """What a meal adds after so many minutes, in mg/dL: quickly up, slowly down."""
+    """The rise in mg/dL some minutes after a meal. It is fast at first and decreases slowly."""
     if minutes <= 0 or minutes > 6 * width:
         return 0
     part = minutes / width
@@ -35,7 +35,7 @@ def rise(minutes, height, width):
 
 
 def meals():
-    """Every meal: its time, grams, units, and what it adds at most."""
+    """Every meal with its time, grams, units, and maximum rise."""
     random = Series(20260302)
     for day in range(DAYS):
         for minute, grams, units in MEALS:
@@ -47,7 +47,7 @@ def meals():
 
 
 def sensor(eaten):
-    """The readings of the sensor, without a morning on which it was changed."""
+    """The readings of the sensor. They lack a morning, because the sensor was changed."""
     random = Series(7)
     drift = 0
     for index in range(DAYS * 288):
@@ -58,7 +58,7 @@ def sensor(eaten):
         night = 14 * math.cos((at.hour * 60 + at.minute - 330) * math.pi / 720)
         value = 102 + night + drift + sum(
             rise((at - meal).total_seconds() / 60, height, 50) for meal, _, _, height in eaten)
-        # Two afternoons with sport, and one night that runs low.
+        # Two afternoons with sport, and one night with low glucose.
         if at.day in (5, 12):
             value -= rise((at - at.replace(hour=17, minute=0)).total_seconds() / 60, 62, 60)
         if at.day == 7:

@@ -27,7 +27,7 @@ import time
 
 STATUSES = {0, 1, 3, 4, 64, 65, 66, 69, 73, 74, 75, 76, 77, 78}
 MOST_SECONDS = 20
-# A client waits half a minute for a silent server, and tries again.
+# A client waits half a minute for a silent server, and then tries again.
 MOST_UPLOAD_SECONDS = 120
 MOST_BYTES = 2 << 30
 LARGEST_SAMPLE = 256 * 1024
@@ -39,11 +39,11 @@ READING_COMMANDS = [
 
 
 class Found(Exception):
-    """What a trial must not show."""
+    """A result that a trial must not have."""
 
 
 class Machine:
-    """A folder, an environment without a person's settings, and the program."""
+    """A folder, an environment without personal settings, and the program."""
 
     def __init__(self, program, folder):
         self.program = program
@@ -58,7 +58,7 @@ class Machine:
         return os.path.join(self.folder, *names)
 
     def run(self, *arguments, input=None):
-        """Runs one command. Returns its status; raises Found for an end that is not documented."""
+        """Runs one command. Returns its status. Raises Found if the end is not documented."""
         shown = " ".join(arguments)
         seconds = MOST_UPLOAD_SECONDS if arguments[0] in ("upload", "verify", "remote") else MOST_SECONDS
         try:
@@ -83,7 +83,7 @@ def limit_memory():
 
 
 def samples(root):
-    """Every sample that is not large, by its path."""
+    """The paths of all small samples."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(set(folders) - {"embedding", "packaging", "report"})
@@ -94,7 +94,7 @@ def samples(root):
 
 
 def damaged(data, chance):
-    """The bytes with one to eight changes."""
+    """Returns the bytes with one to eight changes."""
     data = bytearray(data)
     for _ in range(chance.randint(1, 8)):
         if not data:
@@ -191,7 +191,7 @@ class Bits:
         shutil.copy(self.whole, store)
         with open(store, "r+b") as file:
             for _ in range(chance.choice([1, 1, 1, 4, 32])):
-                # The first pages hold the schema, and are met by every command.
+                # The first pages contain the schema, which every command reads.
                 size = os.path.getsize(store)
                 at = chance.randrange(size if chance.random() < 0.8 else min(size, 8192))
                 file.seek(at)
@@ -233,7 +233,7 @@ class Server:
                 time.sleep(0.05)
 
     def check(self):
-        """The logbook that nothing damages is still served."""
+        """Checks that the undamaged logbook is still served."""
         if self.process.poll() is not None:
             raise Found(f"the server ended with {self.process.returncode}")
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=MOST_SECONDS)
@@ -257,7 +257,7 @@ def token_file(machine, token):
 
 
 class Requests:
-    """Requests of a client are recorded once; damaged copies go to the server."""
+    """Requests of a client are recorded once. Damaged copies are sent to the server."""
 
     def __init__(self, machine):
         self.machine = machine
@@ -286,7 +286,7 @@ class Requests:
                 while connection.recv(65536):
                     pass
             except OSError:
-                # Refused or still waiting: both are answers to half a request.
+                # Refused or still waiting: both are correct for half a request.
                 pass
         self.server.check()
 
@@ -295,7 +295,7 @@ class Requests:
 
 
 class Proxy:
-    """Passes bytes between clients and a server, and shows or damages them on the way."""
+    """Forwards bytes between clients and a server, and records or damages them."""
 
     def __init__(self, port):
         self.target = port
