@@ -164,7 +164,7 @@ struct SourceTally: Sendable {
   }
 }
 
-// MARK: - Constant times between sources
+// MARK: - Constant delays between sources
 
 extension SourceTally {
   /// Notes the time differences between equal amounts of two sources.

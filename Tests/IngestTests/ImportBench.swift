@@ -84,7 +84,7 @@ final class ImportBench {
     .map(String.init)
   }
 
-  // MARK: What is stored
+  // MARK: Stored data
 
   static let device = "d.vendor, d.serial, CASE d.serial WHEN '' THEN d.format || d.model END"
   static let identity = "s.kind, s.position_kind, r.position, r.value_bucket"

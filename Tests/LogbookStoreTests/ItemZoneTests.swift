@@ -112,7 +112,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'base-of-import'") == 0)
   }
 
-  // MARK: What a statement holds
+  // MARK: Contents of a statement
 
   @Test func aStatedZoneIsKeptWhenTheBaseChangesFromThatZone() throws {
     _ = try importing(batch([0, 1]), in: Self.madrid)
@@ -301,7 +301,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE offset_source = 4") == 24)
   }
 
-  // MARK: What this system does not know
+  // MARK: Unknown zones
 
   @Test func anUnknownZoneChangesNoOffsetUntilTheSystemKnowsIt() throws {
     _ = try importing(batch([0]), in: Self.tokyo)

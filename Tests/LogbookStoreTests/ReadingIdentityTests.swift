@@ -139,7 +139,7 @@ import Testing
     #expect(revisions.map(\.ingest) == [2])
   }
 
-  // MARK: Two values of one time in one input
+  // MARK: Two values with one time in one input
 
   private func sensor(_ numbers: [Double], at time: Int64 = Make.noon) -> [Reading] {
     numbers.map { Make.reading(.cbg, Make.milligrams($0), at: time) }

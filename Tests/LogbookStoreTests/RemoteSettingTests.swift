@@ -127,7 +127,7 @@ import Testing
     #expect(setting.lastSuccess == nil && setting.node == node && setting.run == 4)
   }
 
-  // MARK: - A failure that lasts
+  // MARK: - A persistent failure
 
   private static let refused = LastingFailure(
     Failure(.permission, "host.example: no such token; check it"), since: 7000, tokenMark: "a3f1")

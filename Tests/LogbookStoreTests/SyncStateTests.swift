@@ -21,7 +21,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
 
   init() throws { scratch = try ScratchStore() }
 
-  // MARK: - Hands
+  // MARK: - Helpers
 
   private func add(_ guid: String, entry: String? = nil) throws {
     var draft = RecordDraft(
@@ -338,7 +338,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(days.map(\.start.text) == ["1969-12-31T00:00:00", "1970-01-01T00:00:00"])
   }
 
-  // MARK: - What waits the longest
+  // MARK: - The oldest pending item
 
   @Test func theOldestPendingItemIsFromAnImportAfterTheLastUpload() throws {
     try ingest([0])

@@ -135,7 +135,7 @@ import Testing
     #expect(try withdrawn() == 20_000)
   }
 
-  // MARK: What others wrote
+  // MARK: Rows of other programs
 
   private func imported(_ fields: [String: FieldValue], _ number: Int) -> ImportedRecord {
     Make.record(fields, kind: .withdrawal, sourceID: "\(number)", at: Make.noon)

@@ -78,7 +78,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
   }
 
-  // MARK: Zones that this system does not know
+  // MARK: Unknown zones
 
   private func stateUnknownBase() throws {
     try scratch.open(.editor).write { database in
@@ -135,7 +135,7 @@ import Testing
     #expect(zones.unknownBase == "Mars/Olympus" && zones.base.name == "UTC" && !zones.isKnown)
   }
 
-  // MARK: What is withdrawn
+  // MARK: Withdrawn readings
 
   private func hidden() throws -> String? { try scratch.rows("SELECT is_withdrawn FROM listed_record").first }
 

@@ -71,7 +71,7 @@ struct GlucoseName {
   private func has(_ words: Set<Substring>) -> Bool { tokens.contains(where: words.contains) }
 }
 
-// MARK: - Taking a name apart
+// MARK: - Splitting a name
 
 extension GlucoseName {
   private mutating func add(_ piece: Substring, isContainer: Bool) {

@@ -147,7 +147,7 @@ struct PendingRanges {
   }
 }
 
-// MARK: - What was uploaded
+// MARK: - Uploaded readings
 
 extension PendingRanges {
   /// Removes readings from the ranges after they were marked as uploaded.

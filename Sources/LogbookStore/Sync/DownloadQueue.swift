@@ -58,7 +58,7 @@ enum DownloadQueue {
   }
 }
 
-// MARK: - What people do with it
+// MARK: - Changes by people
 
 extension Store {
   /// The queue in the order in which it is processed, then the refused downloads.
@@ -163,7 +163,7 @@ extension Store {
   }
 }
 
-// MARK: - What an upload does with it
+// MARK: - Changes by an upload
 
 extension SyncTransaction {
   /// The first download of the queue that this run has not finished. The content of attachments has a

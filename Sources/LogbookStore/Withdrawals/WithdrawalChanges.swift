@@ -59,7 +59,7 @@ struct WithdrawalChanges {
   }
 }
 
-// MARK: - What changed
+// MARK: - Changes
 
 extension WithdrawalChanges {
   private mutating func collect() throws {
@@ -128,7 +128,7 @@ extension WithdrawalChanges {
   }
 }
 
-// MARK: - What follows
+// MARK: - Consequences
 
 extension WithdrawalChanges {
   private func judge(_ series: Int64, _ positions: ClosedRange<Int64>) throws {
