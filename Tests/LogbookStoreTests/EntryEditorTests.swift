@@ -112,6 +112,11 @@ import Testing
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
     _ = try WithdrawalEditor(scratch.open(.editor), at: now).set(stored, isHidden: true, reason: "")
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left.count == 1)
+    // The other direction leaves it as well.
+    let store = try scratch.open(.editor)
+    #expect(try store.apply(.undo, to: action, at: now).left.count == 1)
+    #expect(try store.apply(.redo, to: action, at: now) == ActionOutcome())
+    #expect(try shown() == [])
   }
 
   @Test func aRepeatedEntryIsKnownAndAddsNoStep() throws {
@@ -170,7 +175,27 @@ import Testing
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
   }
 
-  @Test func typedReadingsDoNotCountAsAnImport() throws {
+  @Test func anEditOfTheRecordAsSuchStillKnowsTheReading() throws {
+    try add(6.1, grams: 45)
+    _ = try RecordEditor(scratch.open(.editor), at: now).edit(guid) { $0.fields["carbs"] = .number(50) }
+    let entry = try #require(try scratch.open(.reader).lastEntry())
+    #expect(entry.readings.map(\.measurement) == [Make.millimoles(6.1)])
+    #expect(entry.records.map(\.guid) == [guid])
+  }
+
+  /// A store that got the entry from another one has no action of it. Two values of one minute show nothing.
+  @Test(arguments: [false, true]) func theTimeShowsTheEntryOfAnotherStore(isAmbiguous: Bool) throws {
+    try add(6.1, grams: 45)
+    if isAmbiguous { try add(7.2, tick: 2) }
+    for table in ["redo", "action_state", "action"] { try scratch.damage("DELETE FROM \(table)") }
+    let store = try scratch.open(.reader)
+    let record = try store.record(named: guid)
+    let entry = try store.entry(of: .record(record))
+    #expect(entry.readings.map(\.measurement) == (isAmbiguous ? [] : [Make.millimoles(6.1)]))
+    #expect(entry.records.map(\.guid) == [guid])
+  }
+
+  @Test func typedReadingsAreNoImport() throws {
     try add(6.1)
     let store = try scratch.open(.reader)
     #expect(try store.ingests(limit: 9).map(\.format) == [])

@@ -224,4 +224,45 @@ struct AddTests {
     #expect(statuses == [0, 0])
     #expect(try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 81)
   }
+
+  /// What was typed is stored, and the status says that the answers are lost.
+  @Test func linesAreStoredEvenIfNothingTakesTheirAnswers() async throws {
+    let program = try Program()
+    let lines = "printf '45g --at 2026-05-06T0%d:00\\n' 1 2 3"
+    let full = try await program.shell("\(lines) | glucoport add - >/dev/full")
+    #expect(full.status == 74 && !full.errors.isEmpty)
+    #expect(try await list(program).count == 3)
+    let other = "printf '30min --at 2026-05-06T0%d:00\\n' 1 2 3"
+    let left = try await program.shell("\(other) | glucoport add - | true; exit ${PIPESTATUS[1]}")
+    #expect(left.status == 0, "\(left.errors)")
+    #expect(try await list(program).count == 6)
+  }
+
+  @Test func blanksAndMarksOfEditorsMakeNoText() async throws {
+    let program = try Program()
+    let input = "\u{FEFF}6.1 --at 2026-05-06T01:00\n\" 45g\" --at 2026-05-06T01:00\n"
+    let outcome = try await program.run("add", "-", input: input)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try await Set(list(program)) == ["smbg 6.1 mmol/L manual", "food 45 g"])
+    // A number that cannot be read is no text either.
+    for word in ["", " ", "\u{2212}5.5", "+5.5", "\u{0665}.5"] {
+      let refused = try await program.run(arguments: ["add", word])
+      #expect(refused.status == 64, "'\(word)': \(refused.output)")
+    }
+    let array = try await program.run("add", "-", input: "[1]\n")
+    #expect(array.status == 3 && array.output.contains("line 1: refused"), "\(array.output)")
+    #expect(try await list(program).count == 2)
+  }
+
+  @Test func glucoseDoesNotBecomeKetones() async throws {
+    let program = try Program()
+    _ = try await add(program, "7.1 20g --at 2026-05-06T18:30")
+    _ = try await add(program, "--edit LAST 0.5 --kind ketone")
+    let all: Set = ["smbg 7.1 mmol/L manual", "ketone 0.5 mmol/L manual", "food 20 g"]
+    #expect(try await Set(list(program)) == all)
+    _ = try await program.run("undo", "--yes")
+    let refused = try await program.run("add", "--edit", "LAST", "--kind", "ketone")
+    #expect(refused.status == 64, "\(refused.output)")
+    #expect(try await list(program).count == 2)
+  }
 }

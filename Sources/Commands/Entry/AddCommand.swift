@@ -125,7 +125,8 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   private func addLines(_ output: Output) async throws {
-    let lines = EntryLines(storeOptions, isStrict: strict, result, output)
+    let lines = EntryLines(
+      storeOptions, isStrict: strict, keepsItems: pushOption.push, result, output)
     let items = try lines.run()
     if !items.isEmpty {
       let store = try storeOptions.open(.reader)

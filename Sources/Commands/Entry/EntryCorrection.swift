@@ -59,10 +59,17 @@ struct EntryCorrection {
     if entry.readings.isEmpty, words.readings.isEmpty, !options.mark.isEmpty || options.kind != nil {
       throw Failure(.usage, "--mark and --kind need a glucose or ketone value")
     }
+    let chosen = options.kind.flatMap { ReadingKind(name: $0) }
+    if let chosen, words.readings.isEmpty,
+      !entry.readings.contains(where: { ($0.kind == .ketone) == (chosen == .ketone) })
+    {
+      throw Failure(
+        .usage, "glucose does not become ketones, and ketones no glucose; give the value with --kind")
+    }
     for stored in entry.readings {
       let typed = words.readings.first { ($0.kind == .ketone) == (stored.kind == .ketone) }
-      let isGlucose = stored.kind != .ketone
-      let kind = isGlucose ? options.kind.flatMap { ReadingKind(name: $0) } ?? stored.kind : stored.kind
+      let isMeant = (chosen == .ketone) == (stored.kind == .ketone)
+      let kind = isMeant ? chosen ?? stored.kind : stored.kind
       let marks = options.mark.isEmpty ? stored.marks : options.readingMarks
       let (time, placement) = place ?? (stored.deviceTime, stored.placement)
       let measurement = typed?.measurement ?? stored.measurement

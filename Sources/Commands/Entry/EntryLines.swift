@@ -19,18 +19,27 @@ final class EntryLines {
   private(set) var refused = 0
   private let storeOptions: StoreOptions
   private let isStrict: Bool
+  private let keepsItems: Bool
   private let result: RecordOutputOptions
   private let output: Output
   private var store: Store?
+  private var reader: Store?
   private var numbers: [String: Int] = [:]
   private var held: [(line: Int, entry: TypedEntry)] = []
   private var items: [StoredItem] = []
 
-  init(_ storeOptions: StoreOptions, isStrict: Bool, _ result: RecordOutputOptions, _ output: Output) {
-    (self.storeOptions, self.isStrict, self.result, self.output) = (storeOptions, isStrict, result, output)
+  /// - Parameter keepsItems: whether `run` returns the items that were added, all of which are then in memory.
+  init(
+    _ storeOptions: StoreOptions, isStrict: Bool, keepsItems: Bool, _ result: RecordOutputOptions,
+    _ output: Output
+  ) {
+    (self.storeOptions, self.isStrict, self.keepsItems) = (storeOptions, isStrict, keepsItems)
+    (self.result, self.output) = (result, output)
   }
 
-  /// Stores the entries. Returns the items that were added.
+  /// Stores the entries; returns the items that were added, if they are kept.
+  ///
+  /// Every line is stored, even if its answer cannot be written: what was typed is worth more than the answer.
   func run() throws -> [StoredItem] {
     var lines = LineReader(descriptor: STDIN_FILENO)
     var number = 0
@@ -40,11 +49,11 @@ final class EntryLines {
         guard let text = line.text else {
           throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
         }
-        guard let entry = try entry(text) else { return }
-        // A record that belongs to an entry may be listed before the entry.
+        guard let entry = try entry(number == 1 ? text.withoutByteOrderMark : text[...]) else { return }
+        // What belongs to an entry may be listed before it.
         if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
       }
-      guard output.pass() else { throw ReaderLeft() }
+      _ = output.pass()
     }
     try addHeld()
     return items
@@ -62,6 +71,13 @@ final class EntryLines {
   /// Whether other lines may still be stored.
   private static func isOfLine(_ failure: Failure) -> Bool {
     [.usage, .badInput, .missingInput].contains(failure.category)
+  }
+
+  /// The store, open for reading at least; nil until it exists. It is opened once, not for each line.
+  private func knownStore() throws -> Store? {
+    if let known = store ?? reader { return known }
+    reader = try storeOptions.existing()
+    return reader
   }
 
   private func openStore() throws -> Store {
@@ -95,7 +111,7 @@ final class EntryLines {
   private func add(_ entries: [(line: Int, entry: TypedEntry)]) throws {
     let outcomes = try EntryEditor(openStore(), at: Host.now()).add(entries.map(\.entry))
     for ((line, _), outcome) in zip(entries, outcomes) {
-      if outcome.isNew { items += outcome.items }
+      if outcome.isNew, keepsItems { items += outcome.items }
       if result.quiet { continue }
       let ids = outcome.items.map(Self.id)
       let word = outcome.isNew ? "added" : "known"
@@ -122,10 +138,14 @@ final class EntryLines {
   }
 
   /// The entry of a line; nil for an empty line or a comment.
-  private func entry(_ text: String) throws -> TypedEntry? {
+  private func entry(_ text: Substring) throws -> TypedEntry? {
     let text = text.trimmingSuffix(while: \.isWhitespace).drop(while: \.isWhitespace)
     guard let first = text.first, first != "#" else { return nil }
-    let zone = try storeOptions.zone()
+    guard first != "[" else {
+      throw Failure(.badInput, "a line has one object, or the words of one entry")
+    }
+    let known = try knownStore()
+    let zone = try known?.timezone() ?? storeOptions.zone()
     let number = numbers[String(text), default: 0]
     let ids = EntryIDs(line: String(text), number: number)
     let entry: TypedEntry
@@ -133,8 +153,10 @@ final class EntryLines {
       entry = try EntryObject(json: String(text)).entry(ids, zone: zone)
     } else {
       let options = try Self.options(String(text))
-      if !options.force { try RecordContentOptions.requirePlausible(options.at, storeOptions, output) }
-      let words = try EntryWords(options, unit: try storeOptions.existing()?.displayUnit())
+      if !options.force {
+        try RecordContentOptions.requirePlausible(options.at, in: known, zone: zone, output)
+      }
+      let words = try EntryWords(options, unit: try known?.displayUnit())
       try words.requireWhole(options)
       let isRepeatable = options.at?.isComplete == true
       entry = EntryDraft(words, options, zone: zone).entry(isRepeatable ? ids : .random)
@@ -182,6 +204,13 @@ extension TypedEntry {
   fileprivate var belongsToOthers: Bool { records.first?.draft.entryGuid != nil }
 }
 
+extension String {
+  /// The text without the mark with which some editors begin a file.
+  fileprivate var withoutByteOrderMark: Substring {
+    unicodeScalars.first == "\u{FEFF}" ? Substring(unicodeScalars.dropFirst()) : self[...]
+  }
+}
+
 extension Substring {
   fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
     var text = self
@@ -190,13 +219,7 @@ extension Substring {
   }
 }
 
-extension String {
-  fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
-    self[...].trimmingSuffix(while: isTrimmed)
-  }
-}
-
-/// The output of `add - --json` for a line; glucoport-json(5) documents its members.
+/// What `add - --json` prints of a line; glucoport-json(5) documents its members.
 struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String

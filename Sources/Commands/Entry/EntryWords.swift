@@ -38,8 +38,8 @@ struct EntryWords {
     (self.unit, isForced) = (unit, options.force)
     kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
     var texts: [String] = []
-    // '4.5 U' may be one word. A text with blanks stays one word.
-    var rest = options.words.flatMap { word in
+    // '4.5 U' may be one word, and a text with blanks stays one.
+    var rest = options.words.map(Self.trimmed).flatMap { word in
       Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
     }[...]
     while let word = rest.popFirst() {
@@ -56,6 +56,11 @@ struct EntryWords {
         if !unit.isEmpty { rest.insert(unit, at: rest.startIndex) }
         if let next = rest.first, Self.glucoseUnits[next.lowercased()] != nil { rest.removeFirst() }
         try add(ketones: number)
+      } else if Self.isUnreadableNumber(word) {
+        throw Failure(
+          .usage,
+          "'\(displayed(word))' is no amount: amounts have the digits 0 to 9 and no sign; for a text write --note"
+        )
       } else {
         texts.append(word)
       }
@@ -80,6 +85,18 @@ struct EntryWords {
     guard let first = word.utf8.first else { return false }
     let isSign = first == UInt8(ascii: ".") || first == UInt8(ascii: ",")
     return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
+  }
+
+  /// Whether a word begins as a number that is written with a sign or in the digits of another script.
+  private static func isUnreadableNumber(_ word: String) -> Bool {
+    let scalars = word.unicodeScalars.drop { "+-\u{2212}\u{2013}".unicodeScalars.contains($0) }
+    return scalars.first?.properties.numericType == .decimal
+  }
+
+  private static func trimmed(_ word: String) -> String {
+    let tail = word.drop(while: \.isWhitespace)
+    guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(tail[...last])
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
@@ -274,7 +291,7 @@ extension EntryWords {
 
   /// Refuses words that only a correction can have: a subtype without a dose, and a mark without a reading.
   func requireWhole(_ options: EntryOptions) throws {
-    guard !isEmpty else {
+    guard !isEmpty, text?.isEmpty != true || !readings.isEmpty || !changes.isEmpty else {
       throw Failure(.usage, "there is nothing to add; give an amount with its unit, such as 45g, or a text")
     }
     if changes[.insulin].map({ $0.values["units"] == nil && $0.values["rate"] == nil }) == true {

@@ -72,9 +72,16 @@ struct RecordContentOptions: ParsableArguments {
   /// The same for a time from other options; nil for none.
   static func requirePlausible(_ at: TimeArgument?, _ storeOptions: StoreOptions, _ output: Output) throws {
     guard let at else { return }
-    let lastImport = try storeOptions.existing()?.lastSuccess()
-    let trusted = TrustedClock.now(after: lastImport, output)
-    let objection = Self.objection(to: at, zone: try storeOptions.zone(), now: Host.now(), trusted: trusted)
+    try requirePlausible(at, in: storeOptions.existing(), zone: storeOptions.zone(), output)
+  }
+
+  /// The same for a store that is open; nil for one that does not exist yet.
+  static func requirePlausible(
+    _ at: TimeArgument?, in store: Store?, zone: LogbookZone, _ output: Output
+  ) throws {
+    guard let at else { return }
+    let trusted = TrustedClock.now(after: try store?.lastSuccess(), output)
+    let objection = Self.objection(to: at, zone: zone, now: Host.now(), trusted: trusted)
     if let objection { throw Failure(.usage, "--at: \(objection)") }
   }
 

@@ -125,6 +125,7 @@ struct ActionUndo {
         }
       }
     }
+    for guid in outcome.left { try leave(guid) }
     let isUndo = direction == .undo
     try database.executeCached(
       sql: "UPDATE action SET is_undone = ? WHERE id = ?", arguments: [isUndo, action])
@@ -132,7 +133,18 @@ struct ActionUndo {
     if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
   }
 
-  /// Whether everything that belongs to the entry was added by the same action and is unchanged since.
+  /// Makes the action one that did not change this record: a later change of it stays, in the other direction as well.
+  private func leave(_ guid: String) throws {
+    try database.executeCached(
+      sql: """
+        INSERT OR REPLACE INTO action_state
+        SELECT action, guid, 1 - is_after, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted
+        FROM action_state WHERE action = ?1 AND guid = ?2
+          AND is_after = (SELECT kind <> 'delete' FROM action WHERE id = ?1)
+        """, arguments: [action, guid])
+  }
+
+  /// Whether nothing belongs to an entry but what the same action added, unchanged since.
   private func isFree(_ entry: String) throws -> Bool {
     try RecordEditor.children(of: entry, database).allSatisfy { child in
       guard let pair = pairs[child], pair.before == nil, let after = pair.after,

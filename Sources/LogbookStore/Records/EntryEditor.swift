@@ -178,34 +178,69 @@ extension Store {
     }
   }
 
-  /// The entry of an item that was typed here; only the item if no other items are known.
+  /// The entry to which an item belongs; only the item if nothing else is known to belong to it.
   package func entry(of item: StoredItem) throws -> StoredEntry {
-    try read { database in
-      let guid: String
-      switch item {
-      case .reading(let reading): guid = Withdrawal(.reading(reading.identity), isHidden: true).guid ?? ""
-      case .record(let record): guid = record.guid
-      }
-      let actions = try ActionLog.actions(
-        """
-        is_undone = 0 AND kind IN ('add', 'edit')
-          AND id IN (SELECT action FROM action_state INDEXED BY action_state_by_record WHERE guid = ?)
-        """, [guid], limit: 1, database)
-      if let entry = try actions.first.map({ try Self.entry(of: $0, database) }) { return entry }
-      switch item {
-      case .reading(let reading): return StoredEntry(readings: [reading])
-      case .record(let record): return StoredEntry(records: [record])
-      }
+    if let entry = try read({ try Self.entry(of: item, $0) }) { return entry }
+    if let entry = try typedEntry(with: item) { return entry }
+    switch item {
+    case .reading(let reading): return StoredEntry(readings: [reading])
+    case .record(let record): return StoredEntry(records: [record])
     }
   }
 
-  /// How many actions are searched for the last entry. Between the entries are edits of settings, such as
-  /// hidden readings.
+  /// The typed items of the moment of an item, for an entry of another store, whose actions are not synced. Nil if the
+  /// moment has several values or several entries, because nothing shows which of them belong together.
+  private func typedEntry(with item: StoredItem) throws -> StoredEntry? {
+    let (time, id) = (item.deviceTime, item.id)
+    var filter = ItemFilter()
+    // No offset moves a time further.
+    let day: Int64 = 86_400
+    (filter.since, filter.until) = (time.seconds - day, time.seconds + day + 1)
+    var (entry, hasItem) = (StoredEntry(), false)
+    try forEachItem(filter) { other in
+      guard other.deviceTime == time else { return }
+      switch other {
+      case .reading(let reading) where reading.device == .typed: entry.readings.append(reading)
+      case .record(let record) where record.provenance == .typed: entry.records.append(record)
+      default: return
+      }
+      hasItem = hasItem || other.id == id
+    }
+    let ketones = entry.readings.count { $0.kind == .ketone }
+    guard hasItem, ketones <= 1, entry.readings.count - ketones <= 1,
+      entry.records.count(where: { $0.entryGuid == nil }) <= 1,
+      Set(entry.records.map(\.kind)).count == entry.records.count
+    else { return nil }
+    entry.sortRecords()
+    return entry
+  }
+
+  /// How far back the last entry is looked for. Edits of settings, such as hidden readings, are in between.
   private static let searchedActions = 100
+
+  private static func entry(of item: StoredItem, _ database: Database) throws -> StoredEntry? {
+    let guid: String
+    switch item {
+    case .reading(let reading): guid = Withdrawal(.reading(reading.identity), isHidden: true).guid ?? ""
+    case .record(let record): guid = record.guid
+    }
+    return try actions(with: guid, limit: 1, database).first.map { try entry(of: $0, database) }
+  }
+
+  /// The newest actions that added or corrected a record, or the reading of a withdrawal.
+  private static func actions(
+    with guid: String, limit: Int, _ database: Database
+  ) throws -> [PersonAction] {
+    try ActionLog.actions(
+      """
+      is_undone = 0 AND kind IN ('add', 'edit')
+        AND id IN (SELECT action FROM action_state INDEXED BY action_state_by_record WHERE guid = ?)
+      """, [guid], limit: limit, database)
+  }
 
   private static func entry(of action: PersonAction, _ database: Database) throws -> StoredEntry {
     var entry = StoredEntry()
-    for subject in action.subjects {
+    for subject in try subjects(of: action, database) {
       if let reading = subject.reading {
         let stored = try StoredReading.fetch(reading.identity, database)
         if let stored, !stored.isWithdrawn { entry.readings.append(stored) }
@@ -215,7 +250,49 @@ extension Store {
         entry.records.append(record)
       }
     }
-    entry.records.sort { ($0.entryGuid == nil ? 0 : 1, $0.guid) < ($1.entryGuid == nil ? 0 : 1, $1.guid) }
+    entry.sortRecords()
     return entry
+  }
+
+  /// The subjects of an action, and those of all actions that share one with it: an edit of one item of an entry names only
+  /// that item.
+  private static func subjects(
+    of action: PersonAction, _ database: Database
+  ) throws -> [PersonAction.Subject] {
+    var (subjects, known): ([PersonAction.Subject], Set<String>) = ([], [])
+    var (open, met): ([PersonAction], Set<Int64>) = ([action], [action.id])
+    while let next = open.popLast() {
+      for subject in next.subjects where known.insert(subject.guid).inserted {
+        subjects.append(subject)
+        for other in try actions(with: subject.guid, limit: searchedActions, database)
+        where met.count < searchedActions && met.insert(other.id).inserted {
+          open.append(other)
+        }
+      }
+    }
+    return subjects
+  }
+}
+
+extension StoredItem {
+  fileprivate var deviceTime: DeviceTime {
+    switch self {
+    case .reading(let reading): reading.deviceTime
+    case .record(let record): record.deviceTime
+    }
+  }
+
+  fileprivate var id: String {
+    switch self {
+    case .reading(let reading): reading.address
+    case .record(let record): record.guid
+    }
+  }
+}
+
+extension StoredEntry {
+  /// The entry comes before what belongs to it.
+  fileprivate mutating func sortRecords() {
+    records.sort { ($0.entryGuid == nil ? 0 : 1, $0.guid) < ($1.entryGuid == nil ? 0 : 1, $1.guid) }
   }
 }
