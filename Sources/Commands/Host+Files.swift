@@ -47,7 +47,39 @@ extension Host {
     return PathText.text(folder) + "/" + path
   }
 
-  /// The folder of a file.
+  /// Whether two paths lead to one file or folder that exists, also by a link.
+  static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return stat(PathText.bytes(one), &first) == 0 && stat(PathText.bytes(other), &second) == 0
+      && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// Whether a path is that of a regular file, and of no link.
+  static func isRegularFile(_ path: String) -> Bool { type(of: path) == S_IFREG }
+
+  /// Whether a path is that of a symbolic link.
+  static func isLink(_ path: String) -> Bool { type(of: path) == S_IFLNK }
+
+  /// The type of what is at a path, without following a link; nil for nothing.
+  private static func type(of path: String) -> mode_t? {
+    var status = stat()
+    return lstat(PathText.bytes(path), &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// An absolute path without links, as far as its folder exists.
+  static func resolved(_ path: String) -> String {
+    func real(_ path: String) -> String? {
+      guard let text = realpath(PathText.bytes(path), nil) else { return nil }
+      defer { free(text) }
+      return PathText.text(text)
+    }
+    let path = absolute(path)
+    if let real = real(path) { return real }
+    guard let folder = real(folder(of: path)), let name = path.split(separator: "/").last else { return path }
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+
+  /// The folder in which a file is.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

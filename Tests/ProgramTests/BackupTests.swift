@@ -96,24 +96,33 @@ struct BackupTests {
       try await program.run("backup", program.path("x.db"), "--store", program.path("y.db")).status == 66)
   }
 
-  @Test func aFolderKeepsTheNewestBackupsAndOtherFiles() async throws {
+  /// Files of other stores and of a clock that was wrong have such names, too.
+  @Test func aFolderKeepsTheNewestBackupsAndNothingElseIsRemoved() async throws {
     let program = try await program()
-    try FileManager.default.createDirectory(atPath: program.path("folder"), withIntermediateDirectories: true)
-    let others = [
-      "logbook-2020-01-01.db", "logbook-notes.txt", "anna-2020-01-01T000000Z.db",
-      "logbook-2020-01-01T000000Z.db.x",
-    ]
-    let old = [
-      "logbook-2020-01-01T000000Z.db", "logbook-2021-01-01T000000Z.db", "logbook-2022-01-01T000000Z.db",
-    ]
-    for name in others + old { try program.write("x", to: "folder/" + name) }
-    let outcome = try await program.run("backup", program.path("folder"), "--keep", "2", "--json")
-    #expect(outcome.status == 0, "\(outcome.errors)")
-    let object = try #require(try outcome.objects().first)
-    let made = try #require((object["file"] as? String)?.split(separator: "/").last.map(String.init))
-    #expect(made.wholeMatch(of: /logbook-\d{4}-\d\d-\d\dT\d{6}Z\.db/) != nil)
-    #expect(object["removed"] as? [String] == old.prefix(2).map { program.path("folder/" + $0) })
-    #expect(try names(program.path("folder")) == (others + [old[2], made]).sorted())
+    let folder = program.path("folder")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let others = ["logbook-2020-01-01T000000Z.db", "logbook-2099-01-01T000000Z.db", "logbook-notes.txt"]
+    for name in others { try program.write("x", to: "folder/" + name) }
+    var made: [String] = []
+    for number in 1...4 {
+      _ = try await program.run("add", "\(number)g", "--quiet")
+      let outcome = try await program.run("backup", folder, "--keep", "2", "--json")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let object = try #require(try outcome.objects().first)
+      let name = try #require((object["file"] as? String)?.split(separator: "/").last.map(String.init))
+      #expect(name.wholeMatch(of: /logbook-\d{4}-\d\d-\d\dT\d{6}Z(-\d+)?\.db/) != nil, "\(name)")
+      made.append(name)
+      let removed = made.count > 2 ? [folder + "/" + made[made.count - 3]] : []
+      #expect(object["removed"] as? [String] == removed)
+      #expect(try names(folder) == (others + made.suffix(2)).sorted())
+    }
+    // Another store of the same name in the same folder.
+    _ = try await program.shell("mkdir other; glucoport add 5g --quiet --store \"$PWD/other/logbook.db\"")
+    let other = try await program.run(
+      "backup", folder, "--keep", "1", "--store", program.path("other/logbook.db"))
+    #expect(other.status == 0, "\(other.errors)")
+    #expect(try Set(names(folder)).isSuperset(of: others + made.suffix(2)))
+    #expect(try await program.run("backup", folder, "--keep", "501").status == 64)
   }
 
   @Test func backupsDuringAnImportAreConsistent() async throws {
@@ -186,7 +195,51 @@ struct BackupTests {
     #expect(try await readings(program, program.store) == 301)
   }
 
-  @Test func anInvalidBackupIsRefusedAndNothingChanges() async throws {
+  @Test func aRestoredStoreHasTheBytesOfTheBackup() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    let first = try await program.run("restore", backup, "--store", program.path("new/logbook.db"), "--quiet")
+    #expect(first.status == 0, "\(first.errors)")
+    let other = try await program.run(
+      "backup", program.path("b.db"), "--store", program.path("new/logbook.db"), "--quiet")
+    #expect(other.status == 0, "\(other.errors)")
+    #expect(try bytes(program.path("b.db")) == bytes(backup))
+    // A restore that is repeated keeps what the first one replaced.
+    _ = try await program.run("add", "6.1mmol", "--quiet")
+    for _ in 0..<2 {
+      let outcome = try await program.run("restore", backup, "--yes", "--quiet")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    #expect(try await readings(program, program.store + ".before-restore") == 301)
+  }
+
+  /// SQLite would apply it to the copy.
+  @Test func theLogOfALostStoreIsNotAppliedToTheCopy() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    let log = try program.write("the last trace", to: "lost.db-wal")
+    for arguments in [
+      ["backup", program.path("lost.db")], ["restore", backup, "--store", program.path("lost.db")],
+    ] {
+      let outcome = try await program.run(arguments: arguments)
+      #expect(outcome.status == 73 && outcome.errors.contains("lost.db-wal"), "\(outcome.errors)")
+    }
+    #expect(try bytes(log) == Data("the last trace".utf8))
+    #expect(!FileManager.default.fileExists(atPath: program.path("lost.db")))
+  }
+
+  @Test func aBackupUnderANameOfARestoreIsNotEmptied() async throws {
+    let program = try await program()
+    let backup = try await bytes(backUp(program, "a.db"))
+    for suffix in [".part", ".restoring", ".restoring.part", ".before-restore.part"] {
+      let file = try program.write(Array(backup), to: "x.db" + suffix)
+      let outcome = try await program.run("restore", file, "--store", program.path("x.db"), "--yes")
+      #expect(outcome.status == 64 && outcome.errors.contains("rename"), "\(outcome.errors)")
+      #expect(try bytes(file) == backup)
+    }
+  }
+
+  @Test func whatIsNoBackupIsRefusedAndNothingChanges() async throws {
     let program = try await program()
     let before = try await bytes(backUp(program, "a.db"))
     let damaged = try program.write(

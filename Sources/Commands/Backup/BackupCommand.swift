@@ -52,7 +52,9 @@ struct BackupCommand: PersonVisitor {
   }
 
   func validate() throws {
-    if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }
+    if let keep, !(1...BackupNotes.maxKept).contains(keep) {
+      throw ValidationError("--keep is a whole number from 1 to \(BackupNotes.maxKept).")
+    }
     if target.path == "" { throw ValidationError("Name a file, a folder or '-'.") }
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
     if target.path == "-", json || keep != nil {
@@ -73,8 +75,9 @@ struct BackupCommand: PersonVisitor {
     try protected.refuse(place.file)
     try protected.refuse(part: place.part)
     let backup = try BackupFile.make(of: store, at: place.file, part: place.part)
+    let older = try keep.map { _ in try place.noted(BackupNotes(storePath: store.path).notes()) } ?? []
     note(backup, of: store, output)
-    let removed = try keep.map { try place.removeOld(keeping: $0) } ?? []
+    let removed = try keep.map { try place.remove(older.dropLast($0 - 1)) } ?? []
     if !quiet {
       try output.result(
         asJSON: json, BackupObject(backup, removed: removed),
@@ -119,7 +122,6 @@ struct BackupPlace {
   let part: String
   let isFolder: Bool
   private let folder: String
-  private let prefix: String
 
   private static let suffix = ".db"
   private static let partSuffix = ".glucoport.part"
@@ -129,42 +131,59 @@ struct BackupPlace {
     var status = stat()
     isFolder = stat(PathText.bytes(target), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     let name = store.split(separator: "/").last.map(String.init) ?? store
-    prefix = (name.hasSuffix(Self.suffix) ? String(name.dropLast(Self.suffix.count)) : name) + "-"
+    let prefix = (name.hasSuffix(Self.suffix) ? String(name.dropLast(Self.suffix.count)) : name) + "-"
     folder = target
     guard isFolder else {
       (file, part) = (target, target + Self.partSuffix)
       return
     }
     let base = target.hasSuffix("/") ? target : target + "/"
-    file = base + prefix + Self.stamp(now) + Self.suffix
+    file = Self.free(base + prefix + Self.stamp(now))
     part = base + prefix + "backup" + Self.partSuffix
   }
 
-  /// `2026-05-06T163000Z`: sorts by time, and is valid in every file system.
+  /// The first name that no file has: another store of the same name may be backed up in the same second.
+  private static func free(_ name: String) -> String {
+    var (path, number) = (name + suffix, 1)
+    while access(PathText.bytes(path), F_OK) == 0, number < 100 {
+      number += 1
+      path = "\(name)-\(number)\(suffix)"
+    }
+    return path
+  }
+
+  /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.
   private static func stamp(_ now: Int64) -> String {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
-  /// Removes the oldest backups of the store from the folder. Returns their paths.
+  /// The backups of the store that were made in the folder, by its notes, oldest first. Names show neither whose backup a
+  /// file is nor when it was made: several stores can have one name, and a clock can be wrong.
+  func noted(_ notes: [BackupNote]) -> [String] {
+    let base = folder.hasSuffix("/") ? folder : folder + "/"
+    var paths: [String] = []
+    for note in notes {
+      guard let name = note.path.split(separator: "/").last, Host.isSameFile(note.path, base + name),
+        Host.isRegularFile(note.path)
+      else { continue }
+      paths.removeAll { $0 == base + name }
+      paths.append(base + name)
+    }
+    return paths
+  }
+
+  /// Removes backups; returns their paths.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
-  func removeOld(keeping count: Int) throws -> [String] {
-    let names = Host.names(in: folder).filter(isBackup)
-    return try names.dropLast(count).map { name in
-      let path = (folder.hasSuffix("/") ? folder : folder + "/") + name
+  func remove(_ paths: some Sequence<String>) throws -> [String] {
+    try paths.map { path in
       guard unlink(PathText.bytes(path)) == 0 || errno == ENOENT else {
         throw Failure(
-          .inputOutput, "\(displayed(path)): cannot be removed: \(String(cString: strerror(errno)))")
+          .inputOutput,
+          "\(displayed(path)): an older backup that cannot be removed: \(String(cString: strerror(errno)))")
       }
       return path
     }
-  }
-
-  private func isBackup(_ name: String) -> Bool {
-    guard name.hasPrefix(prefix), name.hasSuffix(Self.suffix) else { return false }
-    let stamp = name.dropFirst(prefix.count).dropLast(Self.suffix.count)
-    let shape = stamp.map { $0.isASCII && $0.isNumber ? "0" : $0 }
-    return String(shape) == "0000-00-00T000000Z"
   }
 }
 

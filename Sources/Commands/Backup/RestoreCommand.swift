@@ -46,6 +46,7 @@ struct RestoreCommand: ClassifiedCommand {
     guard Host.absolute(file.path) != Host.absolute(path) else {
       throw Failure(.usage, "\(displayed(file.path)): this is the store itself; name a backup of it")
     }
+    try requireForeignName(besides: path)
     let examined = try StoreExaminer(path: file.path).examine(isDeep: true, against: present?.path)
     guard let examined else {
       throw Failure(.badInput, "\(displayed(file.path)): the file is empty, and no backup")
@@ -91,6 +92,15 @@ struct RestoreCommand: ClassifiedCommand {
       for line in needed(examined.remote) { output.line(line) }
     }
     try output.finish()
+  }
+
+  /// Refuses a backup under a name that this command gives to its own files, which it would empty.
+  private func requireForeignName(besides path: String) throws {
+    let own = [".part", ".restoring", ".restoring.part", ".before-restore.part"].map { path + $0 }
+    for name in own where Host.isSameFile(file.path, name) {
+      throw Failure(
+        .usage, "\(displayed(file.path)): this command uses a file of this name itself; rename the backup")
+    }
   }
 
   private func confirm(_ comparison: StoreComparison?, _ output: Output) throws {

@@ -74,6 +74,7 @@ package struct BackupFile: Hashable, Sendable {
     defer { part.close() }
     do {
       try store.copy(into: path)
+      try part.resetSchemaCookie()
       let counts = try StoreExaminer(path: path).checkedCounts()
       var (digest, size) = (Digest(), Int64(0))
       try part.forEachPiece { piece in
@@ -141,8 +142,18 @@ private struct BackupPart {
     }
   }
 
-  /// Gives the copy its name. The name is on disk when this returns.
+  /// Sets the schema cookie, which SQLite raises in each copy and each restored store, so that equal content has equal bytes.
+  /// It only has to differ between two states of one file; see "Schema cookie" in the SQLite file format.
+  func resetSchemaCookie() throws(Failure) {
+    let (offset, cookie): (off_t, [UInt8]) = (40, [0, 0, 0, 1])
+    guard pwrite(descriptor, cookie, cookie.count, offset) == cookie.count else {
+      throw Self.failure(.inputOutput, path, "cannot be written")
+    }
+  }
+
+  /// Gives the copy its name, which lasts once this returns.
   func place(at target: String, replaces: Bool) throws(Failure) -> String {
+    try clearLogs(of: target, replaces: replaces)
     if replaces {
       guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else {
         throw Self.failure(.cannotCreate, target, "cannot be created")
@@ -167,6 +178,22 @@ private struct BackupPart {
       throw Self.failure(.inputOutput, target, "its folder cannot be written to disk")
     }
     return target
+  }
+
+  /// SQLite would apply a log of another database that has the name of the copy. One that belongs to nothing may be the last
+  /// trace of a lost store, and is not removed.
+  private func clearLogs(of target: String, replaces: Bool) throws(Failure) {
+    for suffix in ["-wal", "-journal"] {
+      let log = target + suffix
+      if replaces {
+        guard unlink(PathText.bytes(log)) == 0 || errno == ENOENT else {
+          throw Self.failure(.inputOutput, log, "cannot be removed")
+        }
+      } else if access(PathText.bytes(log), F_OK) == 0 {
+        throw Failure(
+          .cannotCreate, "\(log): the log of a database that is gone would damage the copy; move it away")
+      }
+    }
   }
 
   static func failure(_ category: FailureCategory, _ path: String, _ what: String) -> Failure {

@@ -28,10 +28,12 @@ package struct BackupNote: Hashable, Sendable {
 /// The list of backups of a store, in a file next to it. A list inside the store would make every backup
 /// differ from the one before. Each line is one JSON object; the newest is last.
 package struct BackupNotes {
-  /// The maximum number of notes that are kept.
-  static let maxNotes = 200
-  /// A longer file is rewritten with only the last notes.
-  private static let maxBytes = 256 << 10
+  /// The largest number of backups that the notes can tell from older ones.
+  package static let maxKept = 500
+  /// The most notes that are kept.
+  static let maxNotes = 1000
+  /// A file that is longer is written again with the last notes only.
+  private static let maxBytes = 512 << 10
 
   private let file: String
 
@@ -75,6 +77,15 @@ package struct BackupNotes {
         try append(start + Self.line(note), to: descriptor)
       }
       return
+    }
+  }
+
+  /// Removes the notes.
+  ///
+  /// - Throws: `Failure`: `permission`, `inputOutput`.
+  package func remove() throws(Failure) {
+    for path in [file, file + ".part"] where try ErasedFile(path).remove(ifSHA256: nil) == .other {
+      throw Failure(.inputOutput, "\(path): not a file of notes; remove it by hand")
     }
   }
 
