@@ -10,29 +10,55 @@ import Logbook
 #endif
 
 extension Store {
-  /// The files that may be next to a store, in the order of removal. The log comes before the store: a log
-  /// without its store could later be used for another store of the same name.
-  private static let companions = ["-wal", "-shm", "", "-upload"]
-  /// The files that `backup` and `restore` leave next to it.
-  private static let copies = [
-    ".before-restore", ".before-restore.part", ".restoring", "-backups", "-backups.part",
-  ]
+  /// What may be beside a store, in the order of removal: the log before the store, since a log that is left behind
+  /// could be taken for that of a store of the same name.
+  private static let companions = ["-wal", "-shm", "-journal", "", "-upload"]
+  /// What `backup` and `restore` leave beside it.
+  private static let copies = [".before-restore", ".restoring", ".part"].flatMap { name in
+    ["", ".part"].flatMap { part in ["", "-journal", "-wal", "-shm"].map { name + part + $0 } }
+  }
 
   /// Closes the store and removes its files permanently, for the role `sync`. Waits until the transaction of
   /// another process ends.
   ///
-  /// - Parameter overwriting: whether to overwrite the files first, and to remove the copies of the store
-  ///   next to it as well.
-  /// - Throws: `Failure` of category `temporary` while another process uses the store, `inputOutput` if a
-  ///   file cannot be removed.
+  /// - Parameter overwriting: whether the files are overwritten before, and the copies next to the store are removed as well.
+  /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
+  ///   cannot be removed.
   package func remove(overwriting: Bool = false) throws {
     // After this, the file itself has everything that others committed, and no transaction of theirs is
     // interrupted.
     try write { _ in }
-    // SQLite removes its log when it closes, without overwriting it.
-    if overwriting { for suffix in ["-wal", ""] + Self.copies { try ErasedFile(path + suffix).overwrite() } }
+    // SQLite removes its log when it closes, and with it what the log holds.
+    if overwriting { for suffix in ["-wal", ""] { try ErasedFile(path + suffix).overwrite() } }
     try translatingErrors(path) { try queue.close() }
-    for suffix in Self.companions + (overwriting ? Self.copies : []) {
+    try Self.removeFiles(of: path, overwriting: overwriting)
+  }
+
+  /// Removes the files of a store that is not open: one that is damaged, or what an interrupted removal left.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` or `permission` when a file cannot be removed.
+  package static func eraseFiles(of path: String) throws(Failure) {
+    try removeFiles(of: path, overwriting: true)
+  }
+
+  /// Whether the file of a path can be erased although it cannot be opened: a store by its first bytes, or a file that an
+  /// interrupted removal has overwritten.
+  package static func isErasable(path: String) -> Bool {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count >= 0 else { return false }
+    if bytes.allSatisfy({ $0 == 0 }) { return true }
+    // The application id; see "The Database Header" in the SQLite file format.
+    let id = bytes[68..<72].reduce(0) { $0 << 8 | Int($1) }
+    return bytes.starts(with: Array("SQLite format 3\0".utf8)) && id == Schema.schema.applicationID
+  }
+
+  private static func removeFiles(of path: String, overwriting: Bool) throws(Failure) {
+    for suffix in (overwriting ? copies : []) + companions {
+      if overwriting { try ErasedFile(path + suffix).overwrite() }
       guard unlink(PathText.bytes(path + suffix)) == 0 || errno == ENOENT else {
         throw Failure(
           .inputOutput, "\(path + suffix): cannot remove the file: \(String(cString: strerror(errno)))")

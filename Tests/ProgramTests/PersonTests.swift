@@ -179,4 +179,44 @@ struct PersonTests {
     _ = try await run(program, "store erase --confirm ben.db")
     #expect(try await run(program, "list", status: 66).errors.contains("ben.db"))
   }
+
+  @Test func anErasureThatWasInterruptedCanBeRepeated() async throws {
+    let program = try await two()
+    let backup = program.path("anna-1.db")
+    _ = try await run(program, "backup \(backup) --person anna --quiet")
+    // What a killed run leaves: a store that is overwritten, and the notes of its backups.
+    let overwriting = try await program.shell(
+      "store=data/glucoport/persons/anna.db; size=$(stat -c %s $store); head -c $size /dev/zero >$store")
+    #expect(overwriting.status == 0, "\(overwriting.errors)")
+    let erased = try await run(program, "person remove anna --erase --confirm anna")
+    #expect(erased.output.contains("removed: \(backup)"), "\(erased.output)")
+    #expect(erased.output.contains("the store cannot be read"), "\(erased.output)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: program.path("data/glucoport/persons"))
+    #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
+  }
+
+  @Test func aBackupThatCannotBeRemovedIsNamedAndTheRestGoes() async throws {
+    let program = try await two()
+    for name in ["one.db", "two.db"] {
+      _ = try await run(program, "backup \(program.path(name)) --person anna --quiet")
+    }
+    _ = try await program.shell("mv one.db moved.db; ln -s moved.db one.db")
+    let erased = try await run(program, "person remove anna --erase --confirm anna")
+    #expect(erased.output.contains("not reached: \(program.path("one.db"))"), "\(erased.output)")
+    #expect(erased.output.contains("removed: \(program.path("two.db"))"), "\(erased.output)")
+    #expect(!FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/anna.db")))
+  }
+
+  @Test func oneStoreIsOfOnePersonWhateverItsPath() async throws {
+    let program = try await two()
+    let store = program.path("data/glucoport/persons/anna.db")
+    let folder = program.path("data/glucoport/persons")
+    _ = try await program.shell("ln -s '\(store)' link.db; ln '\(store)' hard.db")
+    for path in [
+      "\(folder)//anna.db", "\(folder)/../persons/anna.db", program.path("link.db"), program.path("hard.db"),
+    ] {
+      let outcome = try await run(program, "person add carl --store \(path)", status: 64)
+      #expect(outcome.errors.contains("the store of anna"), "\(outcome.errors)")
+    }
+  }
 }

@@ -113,13 +113,21 @@ extension PersonList {
   mutating func add(_ person: Person) throws {
     try Self.requireName(person.name)
     try requireFree(person.name)
-    if let other = all.first(where: { $0.store == person.store }) {
+    if let other = owner(ofStore: person.store) {
       throw Failure(
         .usage,
         "\(displayed(person.store)): this is the store of \(displayed(other.name)); each person has one")
     }
     all.append(person)
     all.sort { $0.name < $1.name }
+  }
+
+  /// Whose store a file is, under whatever path; nil if it is the store of none.
+  func owner(ofStore path: String, besides name: String? = nil) -> Person? {
+    let resolved = Host.resolved(path)
+    return all.first {
+      $0.name != name && (Host.resolved($0.store) == resolved || Host.isSameFile($0.store, path))
+    }
   }
 
   mutating func rename(_ name: String, to new: String) throws {

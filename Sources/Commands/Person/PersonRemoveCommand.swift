@@ -32,10 +32,22 @@ struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
-    let person = try PersonList.load().person(name)
+    let persons = try PersonList.load()
+    let person = try persons.person(name)
     let hasStore = try Store.exists(path: person.store)
-    if erase, hasStore {
-      try await StoreErasure(path: person.store, name: name, output: output).run(confirm: confirm)
+    if erase {
+      if let other = persons.owner(ofStore: person.store, besides: name) {
+        throw Failure(
+          .usage,
+          "\(displayed(person.store)): this is the store of \(displayed(other.name)), too; nothing was removed"
+        )
+      }
+      var erasure = StoreErasure(path: person.store, name: name, output: output)
+      if erasure.hasFiles {
+        try await erasure.run(confirm: confirm)
+      } else {
+        output.line("no store: \(displayed(person.store))")
+      }
     }
     _ = try PersonList.change { try $0.remove(name) }
     let stays = !erase && hasStore ? "; the store stays at \(displayed(person.store))" : ""

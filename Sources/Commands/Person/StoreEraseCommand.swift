@@ -28,7 +28,8 @@ struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     let path = try storeOptions.path
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    try await StoreErasure(path: path, name: name, output: output).run(confirm: confirm)
+    var erasure = StoreErasure(path: path, name: name, output: output)
+    try await erasure.run(confirm: confirm)
     try output.finish()
   }
 }

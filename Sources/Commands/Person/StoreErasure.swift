@@ -10,56 +10,89 @@ import Remotes
   import Musl
 #endif
 
-/// Removes a store with all of its files on this computer, and the logbook on its server. Prints what cannot
-/// be removed.
+/// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is listed.
+///
+/// The store and the notes of its backups are the last to go, so that a run that was interrupted can be repeated.
 struct StoreErasure {
-  let path: String
-  /// The name that the person types to confirm.
-  let name: String
-  let output: Output
+  private let path: String
+  /// The path that was given, if it is a link to the store.
+  private let link: String?
+  /// What the person types to go on.
+  private let name: String
+  private let output: Output
+  private var unreached: [String] = []
+  private var failures: [Failure] = []
 
-  /// - Parameter confirm: the name from the command line; nil to ask.
-  /// - Throws: `Failure`. Unless the server had removed the logbook, nothing was removed here.
-  func run(confirm: String?) async throws {
+  /// - Parameter path: the store; a link leads to it.
+  init(path: String, name: String, output: Output) {
+    (self.path, self.name, self.output) = (Host.resolved(path), name, output)
+    link = Host.isLink(path) ? path : nil
+  }
+
+  /// Whether there is a store, or what an interrupted removal left of it.
+  var hasFiles: Bool {
+    ["", "-backups", ".before-restore"].contains { access(PathText.bytes(path + $0), F_OK) == 0 }
+  }
+
+  /// - Parameter confirm: the name, which a person gave with the command; nil to ask.
+  /// - Throws: `Failure`; nothing was removed here unless the server had removed the logbook.
+  mutating func run(confirm: String?) async throws {
     guard confirm != nil || Confirmation.canAsk else {
       throw Failure(
         .usage, "no terminal to confirm the removal; state the name '\(displayed(name))' with --confirm")
     }
-    let reader = try Store(path: path, role: .reader)
-    let setting = try reader.remote()
+    guard hasFiles else { throw Failure(.missingInput, "\(displayed(path)): No such store") }
+    let reader = try openReader()
+    let setting = try reader?.remote()
     try requireName(confirm, reader, setting)
     guard let lock = try UploadLock.take(storePath: path) else {
       throw Failure(.temporary, "\(displayed(path)): an upload of this store is running; try again later")
     }
     defer { lock.release() }
-    var unreached: [String] = []
-    if let setting {
-      if setting.access.kind == "nightscout" {
-        unreached.append(
-          "the documents on \(displayed(setting.access.url)): remove them there, in its admin tools")
-      } else {
-        let purge = LogbookPurge(setting: setting)
-        if let logbook = try await purge.logbook() { try await purge.purge(logbook) }
-        output.line("removed: the logbook at \(displayed(setting.access.url))")
+    if let setting { try await removeLogbook(setting) }
+    try LateFailure.marking {
+      try removeFiles(setting, hasStore: reader != nil)
+      unreached.append(
+        "stores of other people and computers that synced with this one, and copies that other programs made")
+      unreached.append("blocks of the disk that the file system gave back earlier")
+      for line in unreached { output.line("not reached: \(line)") }
+      if let failure = failures.first {
+        throw Failure(
+          failure.category,
+          "\(counted(failures.count, "file")) could not be removed; see above, and run the command again")
       }
     }
-    try LateFailure.marking { try removeFiles(setting, &unreached) }
-    unreached.append(
-      "stores of other people and computers that synced with this one, and copies that other programs made")
-    unreached.append("blocks of the disk that the file system gave back earlier")
-    for line in unreached { output.line("not reached: \(line)") }
   }
 
-  private func requireName(_ confirm: String?, _ store: Store, _ setting: RemoteSetting?) throws {
+  /// The store; nil if there is none, or if it is damaged or an interrupted run has overwritten it.
+  ///
+  /// - Throws: `Failure`, also for a file that is no store.
+  private mutating func openReader() throws -> Store? {
+    guard try Store.exists(path: path) else { return nil }
+    do {
+      return try Store(path: path, role: .reader)
+    } catch let failure as Failure
+      where [.badInput, .inputOutput, .missingInput].contains(failure.category)
+      && Store.isErasable(path: path)
+    {
+      unreached.append("the logbook on a server, if there is one: the store cannot be read")
+      return nil
+    }
+  }
+
+  private func requireName(_ confirm: String?, _ store: Store?, _ setting: RemoteSetting?) throws {
     let given: String?
     if let confirm {
       given = confirm
     } else {
-      let overview = try store.overview(ingests: 0)
+      let overview = try store?.overview(ingests: 0)
+      let content = overview.map {
+        " with \(counted($0.readings, "reading")) and \(counted($0.records, "record"))"
+      }
       let remote = setting.map { ", the logbook at \(displayed($0.access.url))" } ?? ""
       output.message(
         """
-        This removes the store \(displayed(path)) with \(counted(overview.readings, "reading")) and \(counted(overview.records, "record")), its backups that are known\(remote), and the file of its token. This cannot be undone.
+        This removes the store \(displayed(path))\(content ?? ""), its backups that are known\(remote), and the file of its token. This cannot be undone.
         Type '\(displayed(name))' to go on:
         """)
       given = readLine()
@@ -69,24 +102,48 @@ struct StoreErasure {
     }
   }
 
-  private func removeFiles(_ setting: RemoteSetting?, _ unreached: inout [String]) throws {
-    let notes = try BackupNotes(storePath: path).notes()
-    try Store(path: path, role: .sync).remove(overwriting: true)
-    output.line("removed: \(displayed(path))")
-    for note in notes where !note.path.isEmpty {
-      switch try ErasedFile(note.path).remove(ifSHA256: note.sha256) {
-      case .removed: output.line("removed: \(displayed(note.path))")
-      case .absent: break
-      case .other:
-        unreached.append("\(displayed(note.path)): this file is not the backup that was made there")
-      }
+  private mutating func removeLogbook(_ setting: RemoteSetting) async throws {
+    guard setting.access.kind != "nightscout" else {
+      return unreached.append(
+        "the documents on \(displayed(setting.access.url)): remove them there, in its admin tools")
     }
-    let streamed = notes.filter(\.path.isEmpty).count
+    let purge = LogbookPurge(setting: setting)
+    if let logbook = try await purge.logbook() { try await purge.purge(logbook) }
+    output.line("removed: the logbook at \(displayed(setting.access.url))")
+  }
+
+  private mutating func removeFiles(_ setting: RemoteSetting?, hasStore: Bool) throws {
+    let notes = BackupNotes(storePath: path)
+    let backups = try notes.notes()
+    for backup in backups where !backup.path.isEmpty {
+      remove(backup.path, sha256: backup.sha256, or: "this file is not the backup that was made there")
+    }
+    let streamed = backups.filter(\.path.isEmpty).count
     if streamed > 0 { unreached.append("\(counted(streamed, "backup")) that went to standard output") }
     if case .file(let token)? = setting?.access.token {
-      if try ErasedFile(token).remove(ifSHA256: nil) == .removed {
-        output.line("removed: \(displayed(token))")
+      remove(token, sha256: nil, or: "the token is in no regular file")
+    }
+    if hasStore {
+      try Store(path: path, role: .sync).remove(overwriting: true)
+    } else {
+      try Store.eraseFiles(of: path)
+    }
+    output.line("removed: \(displayed(path))")
+    if let link { unlink(PathText.bytes(link)) }
+    if failures.isEmpty { try notes.remove() }
+  }
+
+  /// Removes a file, or says why it is still there.
+  private mutating func remove(_ path: String, sha256: String?, or other: String) {
+    do {
+      switch try ErasedFile(path).remove(ifSHA256: sha256) {
+      case .removed: output.line("removed: \(displayed(path))")
+      case .absent: break
+      case .other: unreached.append("\(displayed(path)): \(other)")
       }
+    } catch {
+      failures.append(error)
+      unreached.append(displayed(error.message))
     }
   }
 }

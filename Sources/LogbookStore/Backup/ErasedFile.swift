@@ -32,6 +32,8 @@ package struct ErasedFile {
     let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return .absent }
+      // A folder, or a link.
+      if errno == EISDIR || errno == ELOOP { return .other }
       throw failure("cannot be opened to remove it")
     }
     defer { close(descriptor) }
