@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CExpat
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are not stored,
 /// nesting and rows have limits, and only the five predefined entities are known.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The directory of a ZIP archive (APPNOTE.TXT 6.3.10 of PKWARE), with ZIP64. Nothing is unpacked to disk:
 /// `ZipMemberSource` reads the members one at a time.

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ArgumentParser
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The program: every command, and the only code that converts errors to exit statuses.
+/// The program: every command, and the one place where errors become exit statuses.
 package struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
   package static let configuration = CommandConfiguration(

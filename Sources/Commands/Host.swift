@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The machine for all commands: clock, environment, terminal, system zone. Nothing else reads them.
+/// The machine as the commands see it: clock, environment, terminal, system zone. The one edge for all of them.
 enum Host {
   /// The host's clock in UTC seconds.
   static func now() -> Int64 { Int64(Glibc.time(nil)) }

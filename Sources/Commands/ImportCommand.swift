@@ -2,18 +2,13 @@
 
 import ArgumentParser
 import Formats
+import Glibc
 import Ingest
 import Logbook
 import LogbookStore
 import USBTransport
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// `glucoport import`: reads exports into the store.
+/// `glucoport import`: carries exports into the store.
 struct ImportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

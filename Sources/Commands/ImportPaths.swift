@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The files for the arguments of `import`: a file itself, or all files below a folder.
+/// The files that the arguments of `import` mean: a file is itself, a folder is the files below it.
 struct ImportPaths {
   /// One file to import.
   struct Place {

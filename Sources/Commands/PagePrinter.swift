@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A program on this computer that converts a page to PDF: Chromium or WeasyPrint.
+/// A program of this computer that makes a PDF of a page: Chromium or WeasyPrint.
 struct PagePrinter {
   private static let chromium = ["chromium", "chromium-browser", "google-chrome"]
   private static let weasyPrint = "weasyprint"

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The file of `--rejects`: rejected rows in their original form, under their header, so that they can be
-/// corrected and imported.
+/// The file of `--rejects`: rejected rows as they were in the input, under their header, so that they can be mended and imported.
 final class RejectsFile {
   /// The name of standard output.
   static let standardOutput = "-"

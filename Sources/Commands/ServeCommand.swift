@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
 import LogbookAPI
 package import LogbookServer
 import ServerStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The option of all server commands.
+/// The option that every command of a server has.
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import LogbookServer
 import ServerStore
 
-#if canImport(Glibc)
-  import Glibc
-
-  private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-#elseif canImport(Musl)
-  import Musl
-
-  private let openFiles = RLIMIT_NOFILE
-#endif
+private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
 /// The numbers of further threads and open files that the runtime needs. It traps or hangs if it does not get
 /// them.

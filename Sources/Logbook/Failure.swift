@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// The kind of a failure, by what a caller can do about it. `Commands` maps each to one exit status.
 public enum FailureCategory: String, Sendable {

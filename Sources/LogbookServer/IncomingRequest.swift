@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Logbook
 import LogbookAPI
 import NIOCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Where a request came from and where it arrived.
 struct RequestOrigin {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Logbook
@@ -9,12 +10,6 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The listening sockets of a server, and their connections.
 struct Listeners: Service {

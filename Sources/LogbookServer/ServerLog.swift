@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import Logging
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The format of the server's log.
 package enum ServerLogFormat: String, CaseIterable, Sendable {

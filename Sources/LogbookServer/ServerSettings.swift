@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  package import Glibc
-#elseif canImport(Musl)
-  package import Musl
-#endif
+package import Glibc
 
 /// The settings and limits of a server.
 package struct ServerSettings: Sendable {

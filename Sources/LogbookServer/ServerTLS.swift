@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import NIOSSL
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The files for TLS.
 package struct ServerTLS: Hashable, Sendable {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// Reports states to the service manager by the protocol of sd_notify(3), one datagram each, without its library.
 package struct ServiceNotifier: Sendable {

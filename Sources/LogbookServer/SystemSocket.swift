@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 package import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A listening socket that the service manager passed to this process, and keeps open when the process ends.
 package struct SystemSocket: Hashable, Sendable {

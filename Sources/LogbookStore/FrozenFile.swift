@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDBSQLite
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A store that is read where nothing can be written: on read-only media, or in a folder of another user.
+/// A store that can be read where nothing can be written: on read-only media, or in a folder of somebody else.
 ///
 /// SQLite needs a file for its log next to the store even to read it, unless the URI declares the file
 /// immutable.

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 extension Store {
   /// What may be beside a store, in the order of removal: the log before the store, since a log that is left behind

@@ -2,16 +2,11 @@
 
 import Foundation
 package import GRDB
+import Glibc
 package import Logbook
 import SQLiteRows
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The rights of a connection. TEMP triggers limit every connection to its role.
+/// What a connection may change. TEMP triggers hold every connection to its role.
 package enum StoreRole: String, Sendable {
   /// Lists, shows and exports; changes nothing.
   case reader

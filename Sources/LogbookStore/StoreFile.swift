@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The file of a store, examined with system calls: the errors of SQLite do not include the reason.
+/// The file of a store, as the system has it: what SQLite would say of it leaves out the reason.
 enum StoreFile {
   /// `O_PATH` of Linux, which Swift does not import: a descriptor that refers to a file without opening it.
   private static let pathOnly: Int32 = 0x20_0000

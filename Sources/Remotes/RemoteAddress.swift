@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 package import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The address of a remote: `https://host[:port][/prefix]`. It contains no secret, so it may be shown.
 package struct RemoteAddress: Hashable, Sendable {

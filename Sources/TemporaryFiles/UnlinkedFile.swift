@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A temporary file that no other process can see. Its mode is 0600 and it has no name, so that it is removed with the
 /// process.

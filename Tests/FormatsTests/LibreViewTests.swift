@@ -3,14 +3,9 @@
 import FormatConformance
 import Formats
 import Foundation
+import Glibc
 import Logbook
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite struct LibreViewTests {
   private func refusal(_ lines: [String], change: (inout ExportOptions) -> Void = { _ in }) -> Failure? {

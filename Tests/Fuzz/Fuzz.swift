@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
+import Glibc
 import Logbook
 import TemporaryFiles
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 // The entry point for libFuzzer. Only Tests/fuzz.sh builds and runs this target.
 

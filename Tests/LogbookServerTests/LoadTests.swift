@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Logbook
@@ -10,12 +11,6 @@ import ServerStore
 import Testing
 
 @testable import LogbookServer
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Clients that hold resources that others need. An honest client is still answered within a second.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct LoadTests {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Testing
 
 @testable import LogbookServer
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The messages to a service manager, and the meaning of its variables.
 @Suite struct NotifierTests {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 import LogbookAPI
 import LogbookServer
 import ServerStore
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The answer of a server.
 struct Reply: Sendable {

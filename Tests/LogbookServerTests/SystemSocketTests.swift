@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 import Testing
 
 @testable import LogbookServer
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The sockets of a service manager, and sockets in the file system.
 @Suite final class SystemSocketTests {

@@ -3,6 +3,7 @@
 import Archives
 import FormatConformance
 import Foundation
+import Glibc
 import Logbook
 import LogbookAPI
 import Meters
@@ -10,12 +11,6 @@ import Nightscout
 import Testing
 
 @testable import Formats
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Tests that twice the input takes at most 2.3 times the work, for every parser of files, requests and answers,
 /// whatever its content.

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import TestProgram
 import TestServers
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests commands while another process writes to the store for longer than the commands wait.
+/// Commands beside a process that writes to the store for longer than anybody waits.
 @Suite(.timeLimit(.minutes(10))) struct BusyStoreTests {
   @Test func commandsThatCannotWriteInTimeEndWithATemporaryFailure() async throws {
     let program = try Program()

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import TestProgram
 import TestServers
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests the output about moved and hidden treatments on a Nightscout site.
+/// What people see of moves and hidden treatments on a Nightscout site.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutMoveTests {
   private let program: Program
   private let site: NightscoutStandIn

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import TestProgram
 import TestServers
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests `glucoport upload` between stores and a Nightscout site that other programs also write to.
+/// `glucoport upload` between stores and a Nightscout site that other programs write to.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutUploadTests {
   private let program: Program
   private let site: NightscoutStandIn

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 import LogbookAPI
 import TestProgram
 import TestServers
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests `glucoport remote` as people and cron jobs run it, with servers on loopback.
+/// `glucoport remote` as people and cron jobs run it, against servers on loopback.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private static let secret = "gp_planted-Secret.0815"

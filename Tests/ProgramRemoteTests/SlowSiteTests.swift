@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import TestProgram
 import TestServers
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests that time limits work with a site that answers slowly, and that each run keeps what was
-/// acknowledged.
+/// Limits of time hold against a site that answers slowly, and each run keeps what was answered.
 @Suite(.timeLimit(.minutes(10))) struct SlowSiteTests {
   private let program: Program
   private let site: NightscoutStandIn

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Subprocess
 import TestProgram
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Tests imports of files and pipes that a signal ends.
+/// Imports of files and pipes that a signal ends.
 @Suite(.timeLimit(.minutes(10))) struct InterruptTests {
   /// The number of readings in the message after a signal.
   private static func reported(_ outcome: Program.Outcome) throws -> Int {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Logbook
 import Testing
 
 @testable import Remotes
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite(.timeLimit(.minutes(10)))
 struct TokenTests {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+import Glibc
 package import Subprocess
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The built binary in a temporary folder, which is its home and data folder, and is removed with this value.
 package final class Program: Sendable {

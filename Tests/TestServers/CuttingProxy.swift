@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A slow link on loopback that passes bytes to another port. It drops every connection after a number of bytes.
 package final class CuttingProxy: Sendable {

@@ -43,7 +43,7 @@ enum SourceRules {
 
   /// Modules of the system, which every room may import.
   static let systemModules: Set<String> = [
-    "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+    "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
   ]
 
   static func row(of room: String) -> Int? { rows.firstIndex { $0.contains(room) } }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDBSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// A file system for SQLite. The name of a file is the number of a descriptor that is open for reading.
 ///

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CExpat
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Reads one XML file of an office document as a stream (expat). A subclass handles its elements.
 ///

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import LogbookStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A file or standard input that is read once, from the first byte to the last.
+/// A file, or standard input, that is read once from its first byte to its last.
 struct AttachedFile {
   private static let pieceBytes = 64 << 10
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A file that gets its name only when it is complete, with the mode 0600.
+/// A file that appears under its name whole, with the mode 0600, or not at all.
 struct SavedFile {
   let path: String
   /// Whether an existing file is replaced.

@@ -2,14 +2,9 @@
 
 import ArgumentParser
 import Formats
+import Glibc
 import Logbook
 import LogbookStore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// `glucoport backup`: copies the store as it is at one moment.
 struct BackupCommand: PersonVisitor {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
 import LogbookStore
 import Sync
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// `glucoport restore`: replaces the store by a backup.
+/// `glucoport restore`: makes a backup the store.
 struct RestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

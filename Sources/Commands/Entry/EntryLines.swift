@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
 import LogbookStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Entries from the lines of standard input. Each line is answered once it is stored, so that a program that
-/// writes to the pipe knows.
+/// Entries from the lines of standard input: each is answered when it is stored, so that a program at the other end of the
+/// pipe knows.
 final class EntryLines {
   /// The maximum number of lines that are kept until the end of the input.
   private static let maxHeld = 100_000

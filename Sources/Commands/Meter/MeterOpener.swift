@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import Meters
 import USBTransport
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Opens a session with the one meter that the options select, until the session ends or a signal arrives.
+/// Opens a session with the one meter that the options mean, until it is done or a signal comes.
 ///
 /// A meter is opened once, since some answer only once after each plugging in. So to find a serial number,
 /// the work starts with each meter in turn. It ends as soon as the meter turns out to be another one.

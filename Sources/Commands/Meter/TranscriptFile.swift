@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A file with a transcript: written line by line during the session, and read completely.
+/// A file with a transcript: written line by line as the session goes on, and read at once.
 final class TranscriptFile {
   /// The maximum size of a transcript to read. That of a meter with 100,000 readings is smaller.
   static let maxBytes = 256 << 20

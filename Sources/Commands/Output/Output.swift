@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The reader of standard output closed it.
+/// The reader of standard output has left.
 struct ReaderLeft: Error {}
 
 /// The only code that writes to standard output and standard error.

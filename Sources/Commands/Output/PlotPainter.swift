@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import LogbookStore
 import Report
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Pictures as text for standard output, in colours if it is a terminal that supports them.
+/// Pictures as text for standard output, in colours where that is a terminal that has them.
 struct PlotPainter {
   let hasColours: Bool
 

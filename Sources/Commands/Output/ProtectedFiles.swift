@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import LogbookStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The files that no output of a command replaces or extends, even with `--force`. These are stores and other
-/// SQLite databases with their additional files, the inputs of the command, and the files for the login to
-/// the remote.
+/// The files that no output of a command replaces or extends, also with `--force`: stores and other SQLite databases with
+/// the files beside them, the inputs of the command, and what the login to the remote needs.
 struct ProtectedFiles {
   /// Each file with its description for a message.
   private var files: [(path: String, what: String)] = []

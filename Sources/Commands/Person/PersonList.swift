@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A name for one store on this computer.
 struct Person: Hashable {

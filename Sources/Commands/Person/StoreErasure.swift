@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import LogbookStore
 import Remotes
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is listed.
-///
-/// The store and the notes of its backups are the last to go, so that a run that was interrupted can be repeated.
+/// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is said.
 struct StoreErasure {
   private let path: String
   /// The path that was given, if it is a link to the store.

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The list of what `setup` installed: each file with its SHA-256, and each new folder, outer ones first.
+/// What `setup` installed: each file with its SHA-256, and each folder that it made, outer ones first.
 struct SetupManifest: Equatable {
   var digests: [String: String] = [:]
   var folders: [String] = []

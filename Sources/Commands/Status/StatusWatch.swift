@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import LogbookStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Follows a running upload until it ends. On a terminal it updates one line, with a moving mark while
-/// something is sent. Otherwise it prints a line for each change.
+/// Follows an upload that runs, to its end: on a terminal in one line with a mark that moves while something is on its
+/// way, else in a line for each change.
 struct StatusWatch {
   /// Short enough for a person, and long enough to leave a small computer time for the upload.
   private static let pauseMicroseconds: UInt32 = 200_000

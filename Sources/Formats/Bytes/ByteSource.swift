@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archives
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The original bytes of one input, before unpacking and decoding, with the digest of the bytes read.
 protocol InputSource: ByteSource {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archives
+import Glibc
 import Logbook
 import TemporaryFiles
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The database of an app that a format reads.
 ///

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archives
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A window on the decoded text of an input. Tokenizers read between `start` and `end`, and advance `start`.
 ///

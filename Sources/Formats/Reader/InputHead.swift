@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archives
+import Glibc
 import Logbook
 import Nightscout
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The header of a table in the head of an input.
 struct HeaderRow<Meaning> {

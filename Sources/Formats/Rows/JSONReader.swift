@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archives
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// Reads JSON objects as rows. They are in an array, in lines (NDJSON), in several arrays in sequence, or in arrays
 /// inside an envelope such as `{"status":200,"result":[…]}`.

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A copy of a store at one moment. Equal content gives equal bytes, so that programs that keep many backups
-/// store unchanged parts only once.
+/// A copy of a store as it was at one moment. Equal content gives equal bytes, so that programs that keep many backups keep
+/// what did not change once.
 package struct BackupFile: Hashable, Sendable {
   /// The path of the file.
   package let path: String

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 package import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A file that is overwritten before it is removed, so that its content does not stay in free blocks of the
-/// disk. File systems that never write in place, and disks that move blocks, may still have it.
+/// A file that is overwritten before it is removed, so that its content is not left in free blocks of the disk. File systems
+/// that never write in place, and disks that move blocks, may still have it.
 package struct ErasedFile {
   /// The result for a file.
   package enum Outcome: Hashable, Sendable {

@@ -2,16 +2,11 @@
 
 import GRDB
 import GRDBSQLite
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection
-/// for writes. A connection that may write leaves or removes the files of the write-ahead log.
+/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection for writes, and
+/// a connection that may write leaves or removes the files of the write-ahead log.
 final class ExaminedFile {
   private let handle: OpaquePointer
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import Logbook
 import SQLiteRows
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Reads a store that may be damaged. Writes nothing, neither into the store nor next to it.
+/// Reads a store that may be damaged, and writes nothing, neither to it nor beside it.
 package struct StoreExaminer {
   let path: String
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Locks a store for one upload. The kernel releases the lock when its process ends in any way. Imports and
-/// edits do not use it.
+/// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
+/// Imports and edits never ask for it.
 package struct UploadLock: Sendable {
   private let descriptor: Int32
 

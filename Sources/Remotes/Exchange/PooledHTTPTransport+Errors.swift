@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AsyncHTTPClient
+import Glibc
 import Logbook
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 extension PooledHTTPTransport {
   /// The error for the caller. The client's own message may contain the address of the request, so it is never shown.

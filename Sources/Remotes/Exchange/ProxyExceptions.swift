@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a name, which includes its
 /// subdomains, an address, a network such as `10.0.0.0/8` and `fd00::/8`, or `*` for all. Each may have a port. An

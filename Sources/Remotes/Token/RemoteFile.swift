@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A file in the settings of a remote: a token, a private key, or certificates. Named pipes and devices are refused,
 /// since they could block a run endlessly.
