@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Bytes that violate IEEE 11073-20601.
 struct MalformedAPDU: Error, Hashable {
   /// The part that was being parsed.
@@ -146,5 +148,56 @@ extension FixedWidthInteger where Self: UnsignedInteger {
   /// The number's bytes, the highest first.
   var bigEndianBytes: [UInt8] {
     stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
+  }
+}
+
+/// An absolute time of IEEE 11073: century, year, month, day, hour, minute, second and hundredths, each as two
+/// decimal digits in one byte.
+enum MedicalTime {
+  /// The number of bytes of a time.
+  static let length = 8
+
+  /// The time in these bytes; nil if a byte is not two decimal digits, or if the date does not exist.
+  ///
+  /// The hundredths are ignored: some meters send FF there.
+  static func parse(_ bytes: some Collection<UInt8>) -> DeviceTime? {
+    let parts = bytes.prefix(7).compactMap(decimal)
+    guard bytes.count == length, parts.count == 7 else { return nil }
+    return DeviceTime(
+      year: parts[0] * 100 + parts[1], month: parts[2], day: parts[3], hour: parts[4], minute: parts[5],
+      second: parts[6])
+  }
+
+  static func bytes(_ time: DeviceTime) -> [UInt8] {
+    let parts = time.parts
+    return [
+      parts.year / 100, parts.year % 100, parts.month, parts.day, parts.hour, parts.minute, parts.second, 0,
+    ].map { UInt8(truncatingIfNeeded: (($0 / 10 % 10) << 4) | ($0 % 10)) }
+  }
+
+  private static func decimal(_ byte: UInt8) -> Int? {
+    let (high, low) = (byte >> 4, byte & 0x0F)
+    return high <= 9 && low <= 9 ? Int(high * 10 + low) : nil
+  }
+}
+
+/// A 16-bit decimal number of IEEE 11073: an exponent of four bits, a mantissa of twelve, both signed.
+enum ShortFloat: Hashable {
+  case number(Double)
+  case high, low
+  /// Not a number, or not at this resolution, or reserved.
+  case none
+
+  init(_ bits: UInt16) {
+    switch bits {
+    case 0x07FE: self = .high
+    case 0x0802: self = .low
+    case 0x07FF, 0x0800, 0x0801: self = .none
+    default:
+      let exponent = Int8(bitPattern: UInt8(bits >> 12) << 4) >> 4
+      let mantissa = Int16(bitPattern: bits << 4) >> 4
+      let power = (0..<abs(Int(exponent))).reduce(1.0) { power, _ in power * 10 }
+      self = .number(exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power)
+    }
   }
 }

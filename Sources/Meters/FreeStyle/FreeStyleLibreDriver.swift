@@ -64,3 +64,135 @@ extension ReadingMarks {
     return number >= 500 || (number <= 40 && kind != .smbg) ? .atLimit : []
   }
 }
+
+/// A row of `$arresult?` of the first Libre: a scan or a strip test, and the person's notes about it.
+///
+/// The form of 35 fields, or 44 with rapid-acting insulin, is known best. Real memories have rows of other lengths; the
+/// known fields of these are read.
+private struct LibreResultRow {
+  /// The number of fields about rapid-acting insulin.
+  private static let insulinCount = 9
+  /// The last field that every row has: the value.
+  private static let valueField = 12
+  private static let errorField = 28
+
+  private let row: FreeStyleRow
+  /// The index of the first of the six texts that the person defined.
+  private let texts: Int
+  /// The index of the first field about rapid-acting insulin.
+  private let insulin: Int
+
+  /// The row as received.
+  init(_ row: FreeStyleRow) {
+    self.row = row
+    // Readers of the Libre 2 have three more numbers before the texts.
+    let hasMoreNumbers = row.count == 38 || row.count == 47
+    texts = hasMoreNumbers ? 32 : 29
+    insulin = texts + 6
+  }
+
+  /// The fields known to hold no value, dose, amount in grams or text.
+  var plainFields: Set<Int> {
+    switch row.number(1) {
+    case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
+      Set(0...Self.errorField).subtracting([12, 23, 26, 27])
+        .union(insulin..<insulin + Self.insulinCount - 1)
+    // Identical in every known form.
+    case 2: Set(0...18).subtracting([12])
+    case 5: Set(0...19)
+    default: Set(0...7)
+    }
+  }
+
+  /// Adds the contents of the row.
+  func take(into memory: inout FreeStyleMemory) {
+    switch row.number(1) {
+    case 2: takeResult(into: &memory)
+    case 5: memory.skip("clock change")
+    case let type?: memory.skip("record of type \(type)")
+    case nil: memory.reject(row, "a row without a type")
+    }
+  }
+}
+
+extension LibreResultRow {
+  private func takeResult(into memory: inout FreeStyleMemory) {
+    guard row.count > Self.valueField else { return memory.reject(row, "a row that ends before its value") }
+    if (row.number(Self.errorField) ?? 0) == 0 {
+      takeReading(into: &memory)
+    } else {
+      memory.skip("reading with an error")
+    }
+    takeInsulin(into: &memory)
+    takeFood(into: &memory)
+    takeNotes(into: &memory)
+  }
+
+  private func takeReading(into memory: inout FreeStyleMemory) {
+    let value = row.number(12)
+    switch row.number(9) {
+    case 0: add(.smbg, .libreGlucose(value), .libreLimit(value, .smbg), into: &memory)
+    case 1:
+      // 8.0 mmol/L means HI.
+      add(.ketone, .stripKetone(row.text(12), value), (value ?? 0) >= 144 ? .atLimit : [], into: &memory)
+    case 2: add(.scan, .libreGlucose(value), .libreLimit(value, .scan), into: &memory)
+    default: memory.skip("reading of unknown kind")
+    }
+  }
+
+  /// A flag without an error means LO, by a single source.
+  private func add(
+    _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
+    into memory: inout FreeStyleMemory
+  ) {
+    memory.add(
+      kind, measurement, row, timeIsValid: row.number(8) == 1, marks: isSet(11) ? .atLimit : marks)
+  }
+
+  /// Doses are in half units. A flag without a dose means an unknown dose.
+  private func takeInsulin(into memory: inout FreeStyleMemory) {
+    if row.count >= insulin + Self.insulinCount, row.number(insulin) == 7 {
+      add("rapid", halves: row.number(insulin + Self.insulinCount - 1), timeIn: insulin + 1, into: &memory)
+    } else if isSet(17) {
+      add("rapid", halves: nil, timeIn: 2, into: &memory)
+    }
+    let halves = row.number(23)
+    if (halves ?? 0) > 0 || isSet(18) { add("long", halves: halves, timeIn: 2, into: &memory) }
+  }
+
+  /// A missing dose or a dose of 0 means that the amount is unknown.
+  private func add(_ subtype: String, halves: Int?, timeIn field: Int, into memory: inout FreeStyleMemory) {
+    var fields: [String: FieldValue] = ["subtype": .text(subtype)]
+    if let halves, halves > 0 { fields["units"] = .number(Double(halves) / 2) }
+    memory.add(.insulin, row, timeIn: field, fields)
+  }
+
+  /// On later readers, the first of the two flags means food without grams. Missing grams or 0 mean an unknown amount.
+  private func takeFood(into memory: inout FreeStyleMemory) {
+    guard isSet(25) else {
+      if isSet(24) { memory.add(.food, row, [:]) }
+      return
+    }
+    if row.text(26).isEmpty || row.number(26) == 0 { return memory.add(.food, row, [:]) }
+    guard let grams = row.number(26), grams > 0 else {
+      return memory.reject(row, "the carbohydrates are not a number of grams")
+    }
+    memory.add(.food, row, ["carbs": .number(Double(grams))])
+  }
+
+  private func takeNotes(into memory: inout FreeStyleMemory) {
+    if isSet(15) { memory.add(.exercise, row, [:]) }
+    if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
+    // Every row contains the six texts that the person defined; bits mark the chosen ones. In rows of an unknown length
+    // the position of the texts is unknown, so an unquoted number is not one of them.
+    let chosen = row.number(19) ?? 0
+    for index in 0..<6 where chosen & 1 << index != 0 {
+      let text = row.text(texts + index)
+      if !text.isEmpty, row.number(texts + index) == nil || row.isQuoted(texts + index) {
+        memory.add(.note, row, ["text": .text(text)])
+      }
+    }
+  }
+
+  private func isSet(_ field: Int) -> Bool { (row.number(field) ?? 0) != 0 }
+}
