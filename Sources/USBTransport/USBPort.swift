@@ -26,3 +26,47 @@ package protocol USBPort: AnyObject {
   /// Releases the interfaces, and reattaches the kernel's drivers.
   func close() throws(Failure)
 }
+
+/// An endpoint, from its descriptor.
+package struct USBEndpoint: Hashable, Sendable {
+  /// The transfer type.
+  package enum Kind: UInt8, Sendable { case control, isochronous, bulk, interrupt }
+
+  /// The address; bit 7 is set if the device sends.
+  package let address: UInt8
+  /// The transfer type.
+  package let kind: Kind
+  /// The maximum number of bytes of one packet.
+  package let packetSize: Int
+
+  /// Reads the fields of a descriptor.
+  package init(address: UInt8, attributes: UInt8, maxPacketSize: UInt16) {
+    self.address = address
+    kind = Kind(rawValue: attributes & 3) ?? .control
+    packetSize = max(1, Int(maxPacketSize & 0x7FF))
+  }
+
+  /// Whether the device sends on it.
+  package var isIn: Bool { address & 0x80 != 0 }
+}
+
+/// An interface in its first alternate setting, from its descriptors.
+package struct USBInterface: Hashable, Sendable {
+  /// Its number in requests.
+  package let number: UInt8
+  /// The class: 3 for HID, 8 for disks.
+  package let interfaceClass: UInt8
+  /// The endpoints, in the order of their descriptors.
+  package var endpoints: [USBEndpoint]
+
+  package init(number: UInt8, interfaceClass: UInt8, endpoints: [USBEndpoint] = []) {
+    self.number = number
+    self.interfaceClass = interfaceClass
+    self.endpoints = endpoints
+  }
+
+  /// The first endpoint of this kind and direction.
+  package func endpoint(_ kind: USBEndpoint.Kind, isIn: Bool) -> USBEndpoint? {
+    endpoints.first { $0.kind == kind && $0.isIn == isIn }
+  }
+}

@@ -60,3 +60,13 @@ final class EchoMeter: SimulatedMeter {
     return .data(waiting.removeFirst())
   }
 }
+
+/// A line without answers.
+final class SilentLine: SimulatedLine {
+  func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { [] }
+}
+
+/// A line that echoes what it receives if the speed is right.
+final class EchoLine: SimulatedLine {
+  func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { line.baud == 19200 ? bytes : [0xFF] }
+}

@@ -32,3 +32,87 @@ final class HIDTransport: OpenTransport {
 
   func close() throws { try port.close() }
 }
+
+/// The reports of a HID interface: SET_REPORT and GET_REPORT of the HID class document (1.11, section 7.2), and the
+/// interrupt endpoints.
+struct HIDReports {
+  /// The endpoint on which the device sends.
+  let input: USBEndpoint
+
+  private let port: any USBPort
+  private let interface: UInt8
+  private let output: USBEndpoint?
+
+  /// Claims the first HID interface and keeps reading it.
+  init(_ port: any USBPort) throws {
+    let hid = port.interfaces.first { $0.interfaceClass == 3 && $0.endpoint(.interrupt, isIn: true) != nil }
+    guard let hid, let input = hid.endpoint(.interrupt, isIn: true) else {
+      throw Failure.noInterface("HID interface")
+    }
+    self.port = port
+    self.input = input
+    interface = hid.number
+    output = hid.endpoint(.interrupt, isIn: false)
+    try port.claim(interface)
+    try port.keepReading(input)
+  }
+
+  /// Sends an output report. Without an endpoint for it, a control request carries it.
+  func write(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
+    guard let output else {
+      return try port.controlOut(request(0x21, 0x09, 0x0200), report, within: milliseconds)
+    }
+    try port.clearingHalt(of: output) { () throws(TransportError) in
+      try port.write(report, to: output, within: milliseconds)
+    }
+  }
+
+  /// Sends an unnumbered output report, padded with zeros to the length of a packet.
+  func writePadded(_ bytes: [UInt8], within milliseconds: Int) throws(TransportError) {
+    let length = (output ?? input).packetSize
+    guard bytes.count <= length else {
+      throw .failed("a report of \(bytes.count) bytes, but at most \(length) fit")
+    }
+    try write(bytes + [UInt8](repeating: 0, count: length - bytes.count), within: milliseconds)
+  }
+
+  /// Waits for an input report.
+  func read(within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    try port.read(input.packetSize, from: input, within: milliseconds)
+  }
+
+  /// Reads a feature report. Id 0 is an unnumbered report, whose id is not transferred.
+  func feature(_ id: UInt8, maxBytes: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    let bytes = try port.controlIn(
+      request(0xA1, 0x01, 0x0300 | UInt16(id)), maxBytes: id == 0 ? maxBytes - 1 : maxBytes,
+      within: milliseconds)
+    return id == 0 ? [0] + bytes : bytes
+  }
+
+  /// Writes a feature report that begins with its id.
+  func setFeature(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
+    guard let id = report.first else { throw .failed("a feature report without an id") }
+    try port.controlOut(
+      request(0x21, 0x09, 0x0300 | UInt16(id)), id == 0 ? Array(report.dropFirst()) : report,
+      within: milliseconds)
+  }
+
+  /// Discards unread packets.
+  func discard() throws(TransportError) { try port.discardPackets(from: input) }
+
+  private func request(_ type: UInt8, _ request: UInt8, _ value: UInt16) -> ControlRequest {
+    ControlRequest(type: type, request: request, value: value, index: UInt16(interface))
+  }
+}
+
+extension USBPort {
+  /// Discards unread packets of an endpoint after `keepReading`, up to more than a device can have sent.
+  func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
+    for _ in 0..<1024 {
+      do { _ = try read(endpoint.packetSize, from: endpoint, within: 0) } catch {
+        if error == .timedOut { return }
+        throw error
+      }
+    }
+  }
+}

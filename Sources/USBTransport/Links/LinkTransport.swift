@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logbook
+public import Logbook
 
 /// The links over USB, as the models of drivers name them.
 package enum LinkTransport {
@@ -58,4 +58,14 @@ extension USBPort {
       throw error
     }
   }
+}
+
+/// A transport that holds a device until it is closed.
+public protocol OpenTransport: Transport {
+  /// Restores everything: the line's settings, the interfaces, and the kernel's drivers that were detached.
+  ///
+  /// Further calls do nothing.
+  ///
+  /// - Throws: `Failure` if something could not be restored; everything else was.
+  func close() throws
 }
