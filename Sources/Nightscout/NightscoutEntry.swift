@@ -94,3 +94,178 @@ package enum NightscoutEntry {
     return parts
   }
 }
+
+/// Determines which documents are readings, and their kinds.
+extension NightscoutEntry {
+  /// The content of a document that is not a treatment.
+  package enum Content {
+    case reading(ReadingKind, Measurement, ReadingMarks, Instant)
+    /// Data without a kind in glucoport; with its name.
+    case skipped(String)
+    /// An invalid reading, with the reason.
+    case rejected(String)
+    case treatment
+    case unknown
+  }
+
+  /// The content of a document.
+  @inlinable package static func content(
+    of document: some NightscoutFields, _ units: inout NightscoutUnits
+  ) -> Content {
+    let type = document[.type]
+    let sgv = document[.sgv]
+    if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
+    // A meter's value is an entry, whatever other members its program wrote; no treatment has this type.
+    let isEntry =
+      type.equals("mbg")
+      || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
+    return isEntry ? other(document, type, &units) : .treatment
+  }
+
+  @inlinable static func sensor<Document: NightscoutFields>(
+    _ document: Document, _ sgv: Document.Value, _ units: inout NightscoutUnits
+  ) -> Content {
+    let number = sgv.jsonNumber
+    if let number, units.isErrorCode(number, unit: document[.units]) { return .skipped("sensor error code") }
+    let isClamped = number == clampedLow || number == clampedHigh
+    return reading(
+      .cbg, units.check(sgv, number, unit: document[.units]), isClamped ? .atLimit : [], document)
+  }
+
+  /// Entries that are not a sensor reading with a value.
+  @usableFromInline static func other<Document: NightscoutFields>(
+    _ document: Document, _ type: Document.Value, _ units: inout NightscoutUnits
+  ) -> Content {
+    let mbg = document[.mbg]
+    if type.equals("mbg") || (type.isEmpty && !mbg.isEmpty) {
+      let number = mbg.jsonNumber
+      if mbg.isEmpty || number == 0 { return .skipped("entry without a value") }
+      return reading(.smbg, units.check(mbg, number, unit: document[.units]), [], document)
+    }
+    if type.equals("cal") { return .skipped("calibration line") }
+    guard type.isEmpty || type.equals("sgv") else { return .skipped(String(type.plainText.prefix(40))) }
+    return type.isEmpty && document[.date].isEmpty ? .unknown : .skipped("entry without a value")
+  }
+
+  @inlinable static func reading(
+    _ kind: ReadingKind, _ cell: CellValue, _ marks: ReadingMarks, _ document: some NightscoutFields
+  ) -> Content {
+    switch cell {
+    case .measurement(let measurement):
+      guard let instant = document.entryInstant else { return .rejected(NightscoutRefusal.noDate) }
+      return .reading(kind, measurement, marks, instant)
+    case .empty: return .skipped("entry without a value")
+    case .rejected(let reason): return .rejected(reason)
+    }
+  }
+
+  /// The reading of another program's document. Its position is its instant, so that it is equal in every zone; without
+  /// a known instant, the shown time.
+  @inlinable package static func reading(
+    _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
+    _ shown: ShownTime, _ placement: Placement, device: DeviceIndex, line: Int64
+  ) -> Reading {
+    instant.isWallClock
+      ? Reading(
+        device: device, kind: kind, at: shown.deviceTime, placement: placement, measurement, marks: marks,
+        line: line)
+      : Reading(
+        device: device, kind: kind, tick: instant.milliseconds, at: shown.deviceTime, placement: placement,
+        measurement, marks: marks, line: line)
+  }
+}
+
+/// Converts documents of a site to readings.
+extension NightscoutEntry {
+  /// The reading and its device; nil for calibration lines, error codes and unknown types.
+  package static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
+    contents(document, zone).reading
+  }
+
+  /// The contents of an entry.
+  static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
+    if let own = document.own, own["position_kind"] != nil {
+      return rebuilt(own).map { NightscoutContents(reading: $0) }
+        ?? NightscoutContents(rejections: [NightscoutRefusal.damaged])
+    }
+    var units = NightscoutUnits.site
+    switch content(of: document, &units) {
+    case .reading(let kind, let measurement, let marks, let instant):
+      let reading = reading(kind, measurement, marks, at: instant, document, zone)
+      return NightscoutContents(reading: (reading, device(document)))
+    case .rejected(let reason): return NightscoutContents(rejections: [reason])
+    case .skipped, .treatment, .unknown: return NightscoutContents()
+    }
+  }
+
+  /// The reading of another program's document.
+  static func reading(
+    _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
+    _ document: NightscoutDocument, _ zone: NightscoutZone
+  ) -> Reading {
+    let shown = document.shown(instant, zone.offset)
+    var reading = reading(
+      kind, measurement, marks, at: instant, shown, zone.place(shown), device: DeviceIndex(0), line: 0)
+    reading.occurrenceIsStated = !instant.isWallClock
+    return reading
+  }
+
+  /// The device in another program's document, if it is stated.
+  package static func device(_ document: some NightscoutFields) -> Device {
+    var model = NightscoutText.trimmed(document[.device].plainText).replacing("\0", with: " ")
+    while model.utf8.count > maxModel { model.removeLast() }
+    return Device(vendor: vendor, model: model.isEmpty ? vendor : model, format: "nightscout")
+  }
+
+  /// The vendor of devices without a stated one; also the model.
+  package static let vendor = "Nightscout"
+  /// The longest model in bytes.
+  package static let maxModel = 256
+}
+
+// MARK: - Our own
+
+extension NightscoutEntry {
+  /// The reading in our own member, or in another format's equivalent; nil if it is damaged.
+  package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
+    guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
+      let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
+      let position = own["position"].flatMap({ $0.text.flatMap { Int64($0) } ?? $0.integer }),
+      Reading.positions.contains(position),
+      let occurrence = own["occurrence"]?.integer.flatMap({ Int32(exactly: $0) }), occurrence >= 0,
+      let time = DeviceTime(text: own["device_time"]?.text ?? ""),
+      let offset = NightscoutTime.offset(own["utc_offset"]?.text ?? ""),
+      let source = OffsetSource(name: own["offset_source"]?.text ?? ""), let measurement = measurement(own),
+      let marks = ReadingMarks(names: (own["marks"]?.text ?? "").split(separator: " "))
+    else { return nil }
+    var reading = Reading(
+      device: DeviceIndex(0), kind: kind, at: time, placement: Placement(utcOffset: offset, source: source),
+      measurement, marks: marks, line: 0)
+    (reading.positionKind, reading.position, reading.occurrence) = (positionKind, position, occurrence)
+    reading.occurrenceIsStated = true
+    guard positionKind == .tick || position == time.seconds,
+      own["value_bucket"]?.integer == reading.valueBucket
+    else {
+      return nil
+    }
+    let texts = ["vendor", "model", "serial", "format"].map { NightscoutText.opened(own[$0]) ?? "" }
+    guard texts.allSatisfy({ $0.utf8.count <= maxModel && !$0.utf8.contains(0) }) else { return nil }
+    return (reading, Device(vendor: texts[0], model: texts[1], serial: texts[2], format: texts[3]))
+  }
+
+  private static func measurement(_ own: JSONValue) -> Measurement? {
+    guard let unit = GlucoseUnit.allCases.first(where: { $0.name == own["unit"]?.text }) else { return nil }
+    let possible = PlausibleAmounts.stated
+    let threshold = own["threshold"]?.number
+    guard threshold.map(possible.contains) ?? true else { return nil }
+    switch (own["value"]?.number, own["range"]?.text) {
+    // Ketone may be missing, but glucose is always present.
+    case (let value?, nil)
+    where possible.contains(value) && (value > 0 || own["kind"] == .text(ReadingKind.ketone.name)):
+      return .value(Quantity(value, unit))
+    case (nil, "low"?): return .low(below: threshold, unit)
+    case (nil, "high"?): return .high(above: threshold, unit)
+    default: return nil
+    }
+  }
+}
