@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
+import NIOHTTP1
 
 /// Exchanges with one remote, whose errors never contain the login's secret. It is independent of any remote's protocol.
 struct RemoteExchange: Sendable {
@@ -49,4 +51,75 @@ extension RemoteAddress {
   func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
   /// A violation of the protocol by this remote; the message begins with its host.
   func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
+}
+
+extension RemoteExchange {
+  /// The error for an answer without success, by its status only: its meaning in HTTP, and usual answers of proxies.
+  ///
+  /// - Parameter words: the remote's message, if its answer has one.
+  func serviceError(for answer: ExchangeAnswer, words: String = "") -> ServiceError {
+    let said = words.isEmpty ? "it answers with status \(answer.status)" : sanitised(words)
+    switch answer.status {
+    // Other redirections have no target.
+    case 301, 302, 303, 307, 308: return redirection(answer)
+    case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
+    case 408, 502, 504: return unavailable(said)
+    case 413: return .tooLarge
+    case 429, 503:
+      return .busy("\(address.host): \(said)", retryAfterSeconds: retryAfter(answer))
+    case 500...: return .serverFailure("\(address.host): \(said)")
+    default: return violation(words.isEmpty ? "\(said), \(Self.advice)" : said)
+    }
+  }
+
+  /// Advice about the most frequent reasons, for an answer that states no reason.
+  private static let advice =
+    "which is unexpected for this type of remote; check the address with its path, and the type ('glucoport remote set --type')"
+
+  /// The seconds to wait that the answer asks for.
+  func retryAfter(_ answer: ExchangeAnswer) -> Int? {
+    RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
+  }
+
+  /// Redirections are not followed, so that a token is only sent to the configured host. The message states the target.
+  private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
+    let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
+    guard let host = target?.host, let scheme = target?.scheme else {
+      return violation("it redirects to another address; redirects are not followed")
+    }
+    let port = target?.port.map { ":\($0)" } ?? ""
+    return violation(
+      "it redirects to \(sanitised("\(scheme)://\(host)\(port)")); redirects are not followed: set the remote to the final address"
+    )
+  }
+}
+
+/// The time to wait in an answer: the header `Retry-After` of RFC 9110 §10.2.3.
+enum RetryAfter {
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// The seconds to wait; nil for an invalid value.
+  ///
+  /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
+  ///   clock.
+  static func seconds(_ value: String?, date: String?) -> Int? {
+    guard let value else { return nil }
+    if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) }
+    guard let end = instant(value), let now = date.flatMap(instant) else { return nil }
+    return max(0, Int(end - now))
+  }
+
+  /// The seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that servers may write.
+  static func instant(_ text: String) -> Int64? {
+    let words = text.split(separator: " ")
+    guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+      let month = months.firstIndex(of: String(words[2]))
+    else { return nil }
+    let clock = words[4].split(separator: ":", omittingEmptySubsequences: false).compactMap { Int($0) }
+    guard clock.count == 3 else { return nil }
+    return DeviceTime(
+      year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2])?.seconds
+  }
 }

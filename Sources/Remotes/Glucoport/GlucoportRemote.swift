@@ -185,3 +185,65 @@ extension GlucoportRemote {
     }.joined()
   }
 }
+
+extension GlucoportRemote: DigestService {
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await send(get("\(WireProtocol.digestsPath)?\(WireCodec.queryForRecordDigests)", run)) {
+      (body) throws(JSONError) in
+      try WireCodec.readDigests(body)
+    }
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
+    let received = try await send(
+      get("\(WireProtocol.digestsPath)?\(WireCodec.queryForReadings(in: buckets))", run)
+    ) {
+      (body) throws(JSONError) in
+      try WireCodec.readReadings(body)
+    }
+    if let refused = received.refused.first {
+      throw exchange.violation("it returned an invalid reading: \(exchange.sanitised(refused.reason))")
+    }
+    return received.batch
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(ServiceError) -> RecordPage {
+    let query = WireCodec.queryForRecords(in: buckets, after: guid)
+    let page = try await send(get("\(WireProtocol.digestsPath)?\(query)", run)) { (body) throws(JSONError) in
+      try WireCodec.readRecordPage(body)
+    }
+    // Ids must ascend, or the requests could loop.
+    let guids = (guid.map { [$0] } ?? []) + page.records.map(\.guid)
+    guard zip(guids, guids.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      throw exchange.violation("it returned records that are not in order")
+    }
+    return page
+  }
+}
+
+extension GlucoportRemote: PageService {
+  func makePageLink(seconds: Int?) async throws(ServiceError) -> PageLink? {
+    let query = seconds.map { "?seconds=\($0)" } ?? ""
+    let answer = try await exchange.send(
+      ExchangeRequest(method: .POST, path: WireProtocol.pageLinksPath + query, headers: headers(nil)))
+    // The server has no pages, or does not know them.
+    if answer.status == 404 { return nil }
+    return try read(answer) { (body) throws(JSONError) in try WireCodec.readPageLink(body) }
+  }
+}
+
+extension GlucoportRemote: PurgeService {
+  func purge(_ logbook: RemoteLogbook) async throws(ServiceError) {
+    var headers = headers(nil)
+    headers.add(name: "Content-Type", value: "application/json")
+    let request = ExchangeRequest(
+      method: .DELETE, path: WireProtocol.logbookPath, headers: headers,
+      body: WireCodec.writePurge(logbook: logbook.id, name: logbook.name))
+    try await send(request) { (body) throws(JSONError) in
+      // The answer must be a JSON object, as proof that it is the server's; its content does not matter.
+      try JSONScanner.read(body) { (reader) throws(JSONError) in try reader.object { _, _ in false } }
+    }
+  }
+}

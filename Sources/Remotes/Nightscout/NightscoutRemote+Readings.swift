@@ -132,7 +132,7 @@ extension NightscoutRemote {
 }
 
 /// A reading to send to a site.
-struct NightscoutPushedReading {
+private struct NightscoutPushedReading {
   let place: Int
   let reading: Reading
   let device: Device
@@ -157,7 +157,7 @@ struct NightscoutPushedReading {
 }
 
 /// A site's entries of one type in some intervals of time.
-struct NightscoutEntries {
+private struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
   /// Readings of other programs by their second.

@@ -38,3 +38,11 @@ struct NightscoutRevision: Hashable, Sendable {
   /// The revision's text for the store.
   func text(guid: String) -> String { path == guid ? mark : "\(mark).\(path)" }
 }
+
+extension NightscoutRecord {
+  /// The revision of its state.
+  var revision: String { NightscoutRevision(state, identifier: identifier).text(guid: guid) }
+
+  /// The record for the port.
+  var remote: RemoteRecord { RemoteRecord(guid: guid, revision: revision, state: state) }
+}
