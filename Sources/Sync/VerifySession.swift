@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Logbook
+import LogbookAPI
 package import LogbookStore
 
 /// Compares a store with its remote: first digests over buckets, then the items of differing buckets. Without digests,
@@ -279,5 +280,69 @@ extension VerifySession {
 
   private func note(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
     summary.note(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
+  }
+}
+
+/// The comparison with a remote without digests.
+extension VerifySession {
+  /// Compares the store with all items of a remote. A reading is present with its own identity, or with that of another
+  /// program's document that is known to hold it. A deleted record has no document.
+  func compareAll(_ snapshots: any SnapshotService) async throws {
+    let all = Set(0..<IdentityDigests.bucketCount)
+    var held = try store.compare {
+      (readings: try $0.heldReadings(in: all), records: try $0.heldRecords(in: all))
+    }
+    // A site has no documents of hidden records.
+    let hidden = try store.compare { try $0.hiddenRecords() }
+    var found: Set<ReadingKey> = []
+    var records: [String: RemoteRecord] = [:]
+    var cursor: String?
+    while true {
+      let page = try await snapshots.snapshot(after: cursor, limit: Self.maxItems, run)
+      for (place, reading) in page.readings.readings.enumerated() {
+        let device = page.readings.devices[Int(reading.device.number)]
+        let identity = ReadingIdentity(reading, device).key
+        if let known = held.readings[identity] {
+          found.insert(known.key)
+        } else {
+          note(
+            missing: FoundReading(reading: reading, device: device, isForeign: page.foreign.contains(place)),
+            identity)
+        }
+      }
+      for record in page.records { records[record.guid] = record }
+      guard page.hasMore, page.cursor != cursor else { break }
+      cursor = page.cursor
+    }
+    missingThere = Set(held.readings.values).filter { $0.isUploaded && !found.contains($0.key) }
+      .sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
+    for record in records.values { compare(record, with: held.records.removeValue(forKey: record.guid), all) }
+    recordsMissingThere = held.records.values
+      .filter { $0.isSettled && $0.lastSyncedState?.isDeleted == false && !hidden.contains($0.guid) }
+      .sorted { $0.guid < $1.guid }
+  }
+}
+
+/// Divides buckets into groups. One request for each group asks for its items, at most as many as one answer holds.
+struct BucketGroups {
+  let groups: [[Int]]
+
+  /// - Parameters:
+  ///   - counts: the remote's number of items in each bucket. Empty buckets are left out.
+  ///   - maxItems: the maximum number of items of a group, unless a single bucket has more.
+  ///   - maxBuckets: the maximum number of buckets of a group.
+  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = WireProtocol.maxBuckets) {
+    var (groups, group, items) = ([[Int]](), [Int](), 0)
+    for bucket in buckets.sorted() where counts[bucket] > 0 {
+      // Limited, since a remote may report any number.
+      let count = min(counts[bucket], maxItems)
+      if !group.isEmpty, items + count > maxItems || group.count == maxBuckets {
+        groups.append(group)
+        (group, items) = ([], 0)
+      }
+      group.append(bucket)
+      items += count
+    }
+    self.groups = group.isEmpty ? groups : groups + [group]
   }
 }

@@ -148,7 +148,7 @@ enum SourceRules {
     (
       "store.apply(",
       [
-        "UploadSession+Pull.swift", "UploadSession+Push.swift", "UploadSession+Zones.swift",
+        "BaseZone.swift", "UploadSession+Pull.swift", "UploadSession+Push.swift",
         "VerifySession+Fix.swift",
       ]
     ),
