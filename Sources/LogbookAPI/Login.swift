@@ -51,3 +51,49 @@ package struct ListedLogin: Hashable, Sendable {
     self.createdAt = createdAt
   }
 }
+
+/// The secret that a client sends with each request. The server stores only its hash.
+package struct LoginToken: Sendable {
+  /// The text that the client sends.
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  /// A token of 256 random bits.
+  package init(using generator: inout some RandomNumberGenerator) {
+    let bytes = (0..<4).flatMap { _ -> [UInt8] in
+      let word = generator.next()
+      return (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
+    text = Self.prefix + Self.base64(bytes)
+  }
+
+  /// The SHA-256 of the text. It needs neither salt nor stretching, since 256 random bits cannot be guessed.
+  package var hash: [UInt8] {
+    var digest = Digest()
+    digest.update(text)
+    return digest.bytes()
+  }
+}
+
+extension LoginToken {
+  /// Identifies tokens for people and for scanners of leaked secrets.
+  private static let prefix = "gp_"
+
+  /// Base64 with the alphabet for URLs and without padding (RFC 4648 §5).
+  private static func base64(_ bytes: [UInt8]) -> String {
+    let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    var out: [UInt8] = []
+    var (bits, count) = (0, 0)
+    for byte in bytes {
+      bits = (bits << 8 | Int(byte)) & 0xFFFF
+      count += 8
+      while count >= 6 {
+        count -= 6
+        out.append(signs[bits >> count & 63])
+      }
+    }
+    if count > 0 { out.append(signs[bits << (6 - count) & 63]) }
+    return String(decoding: out, as: UTF8.self)
+  }
+}
