@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import HummingbirdCore
+import Logbook
 import LogbookAPI
 import NIOCore
 
@@ -121,5 +122,26 @@ struct AnswerDelivery: Sendable {
       end()
       if endsConnection { throw EndOfConnection() }
     }
+  }
+}
+
+extension HTTPFields {
+  /// The headers that state how much of a content the server holds.
+  static func holding(_ held: HeldContent) -> HTTPFields {
+    var headers: HTTPFields = [:]
+    headers.set(held)
+    return headers
+  }
+
+  /// Sets the headers that state how much of a content the server holds.
+  mutating func set(_ held: HeldContent) {
+    self[wire: WireProtocol.heldHeader] = String(held.bytes)
+    if let size = held.size { self[wire: WireProtocol.sizeHeader] = String(size) }
+  }
+
+  /// A header of the protocol by its name.
+  subscript(wire name: String) -> String? {
+    get { HTTPField.Name(name).flatMap { self[$0] } }
+    set { if let field = HTTPField.Name(name) { self[field] = newValue } }
   }
 }

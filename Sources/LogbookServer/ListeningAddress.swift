@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+package import Logbook
+
 package enum ListeningAddress: Hashable, Sendable {
   /// A name or a numeric address, without the brackets of IPv6, and a port. With port 0 the system chooses one.
   case network(host: String, port: Int)
@@ -47,5 +50,99 @@ package enum ListeningAddress: Hashable, Sendable {
     case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .unix(let path): "unix:\(path)"
     }
+  }
+}
+
+/// A listening socket that the service manager passed to this process, and keeps open when the process ends.
+package struct SystemSocket: Hashable, Sendable {
+  /// The first descriptor that is passed, by the protocol of sd_listen_fds(3).
+  static let firstDescriptor: Int32 = 3
+  private static let maxSockets: Int32 = 64
+  /// The name, from `FileDescriptorName=`, of a socket that serves only metrics.
+  package static let metricsName = "metrics"
+
+  let descriptor: Int32
+  /// Whether it serves only metrics.
+  package let isForMetrics: Bool
+  /// The address on which it listens.
+  package let address: ListeningAddress
+
+  /// The sockets passed to this process; empty if there are none or they are for another process.
+  ///
+  /// - Parameter environment: returns the value of an environment variable.
+  /// - Throws: `Failure` of category `configuration` for a descriptor that is not a listening stream socket, or for a
+  ///   wrong number of them.
+  package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
+    guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
+    else { return [] }
+    // Clients of a socket that is passed but not served would wait endlessly.
+    guard let count = Int32(text), (0...maxSockets).contains(count) else {
+      throw Failure(
+        .configuration,
+        "the service manager passed sockets, but LISTEN_FDS is no number from 0 to \(maxSockets)")
+    }
+    let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
+    var sockets: [SystemSocket] = []
+    for number in 0..<count {
+      let name = names.indices.contains(Int(number)) ? names[Int(number)] : ""
+      sockets.append(
+        try SystemSocket(descriptor: firstDescriptor + number, isForMetrics: name == metricsName))
+    }
+    return sockets
+  }
+
+  private init(descriptor: Int32, isForMetrics: Bool) throws(Failure) {
+    guard Self.option(SO_ACCEPTCONN, descriptor) == 1,
+      Self.option(SO_TYPE, descriptor) == Int32(SOCK_STREAM.rawValue),
+      let address = Self.address(of: descriptor)
+    else {
+      throw Failure(
+        .configuration,
+        "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
+      )
+    }
+    // Child processes must not inherit it.
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    self.descriptor = descriptor
+    self.isForMetrics = isForMetrics
+    self.address = address
+  }
+
+  private static func option(_ name: Int32, _ descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+  }
+
+  /// The address of a socket; nil for another address family.
+  private static func address(of descriptor: Int32) -> ListeningAddress? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> ListeningAddress? in
+        guard getsockname(descriptor, address, &length) == 0 else { return nil }
+        if Int32(address.pointee.sa_family) == AF_UNIX { return .unix(path: path(address, length)) }
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+        let flags = NI_NUMERICHOST | NI_NUMERICSERV
+        guard
+          getnameinfo(
+            address, length, &host, socklen_t(host.count), &port, socklen_t(port.count), flags) == 0
+        else { return nil }
+        return .network(host: text(host), port: Int(text(port)) ?? 0)
+      }
+    }
+  }
+
+  private static func path(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    let bytes = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start)
+    // The name of an abstract socket begins with NUL, and is written with `@` like in systemd.
+    guard bytes.first == 0 else { return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self)
+  }
+
+  private static func text(_ characters: [CChar]) -> String {
+    String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -86,3 +86,58 @@ extension ServerTLS {
     )
   }
 }
+
+/// The certificate for new connections.
+actor ServerCertificate {
+  private let files: ServerTLS
+  private(set) var context: NIOSSLContext
+
+  /// Reads the files.
+  ///
+  /// - Throws: `Failure`, as `ServerTLS` does.
+  init(_ files: ServerTLS) throws(Failure) {
+    self.files = files
+    context = try files.context()
+  }
+
+  /// Reads the files again. Open connections keep their certificate. If the files are unusable, new connections also
+  /// keep the old one.
+  ///
+  /// - Throws: `Failure`, as `ServerTLS` does.
+  func reload() throws(Failure) { context = try files.context() }
+}
+
+/// A file with a certificate or a key. Named pipes and devices are refused: reading one could block a running server.
+private enum PEMFile {
+  /// The maximum size. The bundle of all authorities of a system has about 230 kB.
+  private static let maxBytes = 4 << 20
+
+  /// The bytes of the file.
+  ///
+  /// - Throws: `Failure` of category `configuration`.
+  static func bytes(_ path: String) throws(Failure) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.configuration, "\(path): a certificate or key must be a regular file")
+    }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while bytes.count <= maxBytes {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure(path) }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+    throw Failure(.configuration, "\(path): a certificate or key has at most \(maxBytes) bytes")
+  }
+
+  private static func failure(_ path: String) -> Failure {
+    Failure(
+      .configuration, "\(path): cannot read this certificate or key: \(String(cString: strerror(errno)))")
+  }
+}

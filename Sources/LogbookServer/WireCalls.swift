@@ -101,3 +101,50 @@ extension WireCalls {
     return DeviceTime(text: text)?.seconds
   }
 }
+
+extension WireCalls {
+  /// `GET /v1/digests`: digests over readings or records, or the content of some buckets.
+  func digests(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
+    let run = try incoming.run()
+    guard let digests = service.digests else { throw Refusal(.notFound, "this server compares no logbooks") }
+    if let buckets = try buckets("readings", incoming) {
+      return HTTPAnswer(body: WireCodec.writeReadings(try await digests.readings(in: buckets.sorted(), run)))
+    }
+    if let buckets = try buckets("records", incoming) {
+      let after = try incoming.parameter("after")
+      return HTTPAnswer(
+        body: WireCodec.write(try await digests.records(in: buckets.sorted(), after: after, run)))
+    }
+    switch try incoming.parameter("of") ?? "readings" {
+    case "readings": return HTTPAnswer(body: WireCodec.write(try await service.readingDigests(run)))
+    case "records": return HTTPAnswer(body: WireCodec.write(try await digests.recordDigests(run)))
+    default: throw Refusal(.badRequest, "the parameter of takes readings or records")
+    }
+  }
+
+  private func buckets(_ name: String, _ incoming: IncomingRequest) throws -> Set<Int>? {
+    guard let text = try incoming.parameter(name) else { return nil }
+    guard let buckets = WireCodec.buckets(text) else {
+      throw Refusal(
+        .badRequest,
+        "the parameter \(name) must be up to \(WireProtocol.maxBuckets) buckets of three hexadecimal digits, separated by commas"
+      )
+    }
+    return buckets
+  }
+}
+
+extension WireCalls {
+  /// `DELETE /v1/logbook`: permanently removes the logbook of the login. The request must state its name.
+  func purge(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
+    try await body.read(incoming.request) { bytes in
+      let named = try WireCodec.readPurge(bytes)
+      guard let purging = service.purging else { throw Refusal(.notFound, "this server removes no logbooks") }
+      try await purging.purge(
+        RemoteLogbook(
+          id: named.logbook, name: named.name, isWritable: true, maxReadings: WireProtocol.maxReadings,
+          maxRecords: WireProtocol.maxRecords))
+      return HTTPAnswer(body: Array("{}".utf8))
+    }
+  }
+}
