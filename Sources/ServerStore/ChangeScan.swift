@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// Reads the changes after a sequence number in order: readings and records, merged by their numbers.
 struct ChangeScan {
@@ -52,5 +53,157 @@ extension ChangeScan {
       }
       scanned += 1
     }
+  }
+}
+
+/// Steps through the rows of readings and records after a sequence number, in their common order.
+final class ChangeRows {
+  struct RecordRow {
+    let guid: String
+    let revision: String
+    let state: RecordState
+    /// The size of the state as JSON, in bytes.
+    let stateBytes: Int
+    let node: Int64
+
+    static let columns = "seq, guid, revision, state, node"
+
+    init(_ row: StoredRow) throws {
+      (guid, revision, node) = (try row.guid(1), try row[2], try row[4])
+      (state, stateBytes) = (try row.state(3), (try row[3] as String).utf8.count)
+    }
+  }
+
+  enum Change {
+    /// The row is valid in `reading` until the next change.
+    case reading(seq: Int64)
+    case record(seq: Int64, RecordRow)
+  }
+
+  /// The columns with which each row of readings begins, including the node that wrote it.
+  static let readingColumns = "\(CollectedReadings.columns), node"
+
+  /// The row of the latest reading.
+  let reading: RawStatement
+  private let records: RowCursor
+  private var nextReading: Int64?
+  private var nextRecord: (seq: Int64, row: RecordRow)?
+  private var mustStep = false
+
+  init(_ database: Database, after place: Int64) throws {
+    reading = try RawStatement(
+      keptBy: database,
+      "SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq")
+    let statement = try database.cachedStatement(
+      sql: "SELECT \(RecordRow.columns) FROM record WHERE seq > ? ORDER BY seq")
+    records = try Row.fetchCursor(statement, arguments: [place])
+    reading.bind(place, at: 1)
+    nextReading = try reading.step() ? reading.integer(0) : nil
+    nextRecord = try readRecord()
+  }
+
+  /// The node that wrote the latest reading.
+  var readingNode: Int64 { reading.integer(13) }
+
+  /// The next change; nil at the end.
+  func next() throws -> Change? {
+    if mustStep { nextReading = try reading.step() ? reading.integer(0) : nil }
+    mustStep = false
+    if let seq = nextReading, nextRecord.map({ seq < $0.seq }) ?? true {
+      mustStep = true
+      return .reading(seq: seq)
+    }
+    guard let record = nextRecord else { return nil }
+    nextRecord = try readRecord()
+    return .record(seq: record.seq, record.row)
+  }
+
+  private func readRecord() throws -> (seq: Int64, row: RecordRow)? {
+    guard let row = try records.next() else { return nil }
+    let stored = StoredRow(row, of: "record", key: 1..<2)
+    return (try stored[0], try RecordRow(stored))
+  }
+}
+
+/// Collects the readings and records of one page.
+struct PageBuilder {
+  /// Ends a page before its body exceeds the size that clients accept.
+  private static let maxRecordBytes = WireProtocol.maxBodyBytes / 2
+
+  private var readings: CollectedReadings
+  private var records: [RemoteRecord] = []
+  private var recordBytes = 0
+
+  init(_ database: Database) { readings = CollectedReadings(database) }
+
+  var count: Int { readings.count + records.count }
+
+  /// The page with the items so far.
+  func page(cursor: String, hasMore: Bool) -> ChangePage {
+    ChangePage(
+      readings: readings.batch, records: records, cursor: cursor, hasMore: hasMore)
+  }
+
+  /// Adds a row with `ChangeRows.readingColumns`.
+  mutating func add(_ row: RawStatement) throws { try readings.add(row) }
+
+  /// Adds a record; false if it does not fit the page.
+  mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
+    recordBytes += row.stateBytes
+    let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
+    guard !isFull, records.count < WireProtocol.maxRecords else { return false }
+    records.append(
+      RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
+    return true
+  }
+}
+
+/// Collects readings and their devices from rows.
+struct CollectedReadings {
+  /// The columns with which each row must begin, in this order.
+  static let columns =
+    "seq, series, position, value_bucket, occurrence, \(RawStatement.readingColumns.joined(separator: ", "))"
+
+  private let database: Database
+  private var readings: [Reading] = []
+  private var devices: [Device] = []
+  private var known: [Int64: StoredSeries] = [:]
+
+  init(_ database: Database) { self.database = database }
+
+  var count: Int { readings.count }
+
+  var batch: ReadingBatch { ReadingBatch(devices: devices, readings: readings) }
+
+  /// Adds the reading in a statement's current row.
+  mutating func add(_ row: RawStatement) throws {
+    let place = try StoredPlace(checking: row, from: 1, seq: row.integer(0))
+    let series = try series(place.series)
+    do {
+      readings.append(try row.reading(at: place, of: series, from: 5, named: ""))
+    } catch {
+      // The error states only the number: the server's log must not contain times and values of people.
+      throw DamagedRow("reading", ["seq": row.integer(0)], error.reason)
+    }
+  }
+
+  private mutating func series(_ number: Int64) throws -> StoredSeries {
+    if let series = known[number] { return series }
+    let found = try SeriesTable(database: database).series(number)
+    let series = StoredSeries(
+      device: DeviceIndex(Int32(devices.count)), kind: found.kind, positionKind: found.positionKind)
+    devices.append(found.device)
+    known[number] = series
+    return series
+  }
+}
+
+extension StoredPlace {
+  /// Reads four columns from this one on, of the reading with this number.
+  init(checking row: RawStatement, from column: Int32, seq: Int64) throws(DamagedRow) {
+    for place in column..<column + 4 {
+      if let reason = row.misfit(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }
+    }
+    self.init(row, from: column)
   }
 }
