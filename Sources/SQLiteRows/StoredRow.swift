@@ -139,3 +139,75 @@ extension StoredRow {
     return seconds
   }
 }
+
+extension Device {
+  /// The columns of a device, in the order of reading.
+  package static let storedColumns = "d.vendor, d.model, d.serial, d.format"
+
+  /// The device in four columns of a row from this one on.
+  package init(_ row: StoredRow, from column: Int) throws {
+    self.init(
+      vendor: try row[column], model: try row[column + 1], serial: try row[column + 2],
+      format: try row[column + 3])
+  }
+
+  /// The number of this device in a file; nil if it is not there. It is found by vendor and serial number or, without a
+  /// serial number, by format and model.
+  package func storedID(_ database: Database) throws -> Int64? {
+    let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
+    let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"
+    return try Int64.fetchOne(
+      database.cachedStatement(sql: serial.isEmpty ? byModel : bySerial),
+      arguments: serial.isEmpty ? [format, model] : [vendor, serial])
+  }
+}
+
+/// A row with content that glucoport never writes. Another program changed the file, or the disk damaged it.
+package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The table and the row, by the columns that identify it.
+  package let row: String
+  /// What is wrong, without any value of a person.
+  package let reason: String
+
+  /// A row and what is wrong with it.
+  package init(_ row: String, _ reason: String) {
+    self.row = row
+    self.reason = reason
+  }
+
+  /// A row identified by these columns.
+  package init(_ table: String, _ key: KeyValuePairs<String, Int64>, _ reason: String) {
+    self.init("\(table) (\(key.map { "\($0) \($1)" }.joined(separator: ", ")))", reason)
+  }
+
+  /// The row and the reason.
+  package var description: String { "\(row): \(reason)" }
+}
+
+/// The valid ranges of stored numbers. Every import into a store refuses other numbers, so one outside is from another
+/// program or a damaged disk. Sums and products of valid numbers never overflow.
+package enum StoredBounds {
+  /// Seconds since 1970 in the years 1 to 9999, shown or in UTC. There is one more day on both sides for an offset.
+  package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
+  /// Seconds east of Greenwich.
+  package static let offset: ClosedRange<Int64> = -86_399...86_399
+  /// Numbers of rows, versions and items. A JSON number holds them exactly.
+  package static let count: ClosedRange<Int64> = 0...(1 << 53)
+
+  /// A condition in SQL that is true for NULL and for a number within the bounds.
+  package static func check(_ column: String, _ bounds: ClosedRange<Int64>) -> String {
+    "\(column) BETWEEN \(bounds.lowerBound) AND \(bounds.upperBound)"
+  }
+}
+
+extension RawStatement {
+  /// A column with seconds since 1970 in a row of readings.
+  ///
+  /// - Parameter name: names the row in the error.
+  @inlinable @inline(__always)
+  package func seconds(_ column: Int32, in name: @autoclosure () -> String) throws(DamagedRow) -> Int64 {
+    guard let seconds = exactInteger(column) else { throw DamagedRow(name(), misfit(column)) }
+    guard StoredBounds.seconds.contains(seconds) else { throw DamagedRow(name(), "unknown device_time") }
+    return seconds
+  }
+}
