@@ -118,7 +118,7 @@ struct ZipFile {
 }
 
 /// The position of the central directory.
-struct ZipDirectory {
+private struct ZipDirectory {
   let count: UInt64
   let size: UInt64
   let start: UInt64

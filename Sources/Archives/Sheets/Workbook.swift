@@ -68,3 +68,82 @@ final class RelationshipReader: XMLPart {
     return parts.joined(separator: "/").lowercased()
   }
 }
+
+/// Determines which cells of an XLSX file are dates and times, by the number formats of its styles (ECMA-376 part 1,
+/// 18.8.30).
+final class NumberFormats: XMLPart {
+  private static let maxFormats = 65_536
+  private static let maxStyles = 65_536
+
+  /// The form of a cell, by the number of its style.
+  private(set) var forms: [CellForm] = []
+  private var custom: [Int: CellForm] = [:]
+  private var isInCellFormats = false
+
+  override func start(_ name: XMLName, _ attributes: XMLAttributes) {
+    if name.isLocally("numFmt") {
+      guard let id = attributes.text("numFmtId").flatMap({ Int($0) }),
+        let code = attributes.text("formatCode")
+      else { return }
+      guard custom.count < Self.maxFormats else { return fail("more than \(Self.maxFormats) number formats") }
+      custom[id] = Self.form(ofCode: code)
+    } else if name.isLocally("cellXfs") {
+      isInCellFormats = true
+    } else if name.isLocally("xf"), isInCellFormats {
+      guard forms.count < Self.maxStyles else { return fail("more than \(Self.maxStyles) cell formats") }
+      let id = attributes.text("numFmtId").flatMap { Int($0) } ?? 0
+      forms.append(custom[id] ?? Self.form(ofBuiltIn: id))
+    }
+  }
+
+  override func end(_ name: XMLName) {
+    if name.isLocally("cellXfs") { isInCellFormats = false }
+  }
+
+  /// The built-in formats, which files do not define, including those of East Asian programs.
+  static func form(ofBuiltIn id: Int) -> CellForm {
+    switch id {
+    case 14...17, 27...31, 36, 50...54, 57, 58: .date
+    case 18...21, 32...35, 45, 47, 55, 56: .time
+    case 22: .dateTime
+    case 46: .duration
+    default: .number
+    }
+  }
+
+  /// The form of a format code: `dd/mm/yyyy\ hh:mm`, `[$-409]h:mm AM/PM`, `0.0" mmol/L"`.
+  static func form(ofCode code: String) -> CellForm {
+    guard code.utf8.count <= 1024 else { return .number }
+    var letters: Set<UInt8> = []
+    var (isElapsed, hasDigits) = (false, false)
+    var rest = Array(code.lowercased().utf8)[...]
+    // The parts after a semicolon are for negative numbers and zero.
+    while let sign = rest.popFirst(), sign != UInt8(ascii: ";") {
+      switch sign {
+      case UInt8(ascii: "\""): skip(&rest, to: UInt8(ascii: "\""))
+      case UInt8(ascii: "\\"), UInt8(ascii: "_"), UInt8(ascii: "*"): _ = rest.popFirst()
+      case UInt8(ascii: "["):
+        let inside = rest.prefix { $0 != UInt8(ascii: "]") }
+        skip(&rest, to: UInt8(ascii: "]"))
+        if let first = inside.first, "hms".utf8.contains(first), inside.allSatisfy({ $0 == first }) {
+          isElapsed = true
+        }
+      case UInt8(ascii: "."):
+        // The fraction of a second.
+        if letters.contains(UInt8(ascii: "s")) { rest = rest.drop { $0 == UInt8(ascii: "0") } }
+      case UInt8(ascii: "0"), UInt8(ascii: "#"), UInt8(ascii: "?"): hasDigits = true
+      case UInt8(ascii: "g") where rest.starts(with: "eneral".utf8): return .number
+      default: letters.insert(sign)
+      }
+    }
+    if isElapsed { return .duration }
+    if hasDigits { return .number }
+    let hasTime = !letters.isDisjoint(with: "hs".utf8)
+    let hasDate = !letters.isDisjoint(with: "yd".utf8) || (!hasTime && letters.contains(UInt8(ascii: "m")))
+    return hasDate ? hasTime ? .dateTime : .date : hasTime ? .time : .number
+  }
+
+  private static func skip(_ rest: inout ArraySlice<UInt8>, to end: UInt8) {
+    while let sign = rest.popFirst(), sign != end {}
+  }
+}
