@@ -178,3 +178,39 @@ extension AppleHealthFormat {
       line: row.line, fields)
   }
 }
+
+/// The apps and devices that write glucose into Apple Health.
+enum HealthSource {
+  /// Parts of the names of apps and devices that use a sensor. Values of other sources are finger sticks.
+  private static let sensorWords = [
+    "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
+    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
+  ]
+
+  /// Whether a source with this name uses a sensor.
+  static func isSensor(_ name: String) -> Bool {
+    let folded = name.lowercased()
+    return sensorWords.contains { folded.contains($0) }
+  }
+}
+
+extension AppleHealthFormat {
+  static let page = FormatPage(
+    origin: [
+      "in the Health app of the iPhone: your picture > Export All Health Data",
+      "import the ZIP archive as it is",
+    ],
+    variants: [
+      "export.xml alone or in its archive, of any size"
+    ],
+    languages: "every language of the phone; the file itself is in English",
+    reads: [
+      "glucose of every app or device, each as a separate device, before or after meals",
+      "insulin, carbohydrates",
+    ],
+    leaves: [
+      "all other health data, which are counted by type",
+      "your date of birth and sex",
+      "elements inside of a Correlation, which are in the file twice",
+    ])
+}

@@ -82,3 +82,117 @@ package struct GlucoportRecord: Sendable {
     self.isDeleted = isDeleted
   }
 }
+
+/// Receives the columns of an item in order, without those that its kind does not have.
+protocol GlucoportSink {
+  /// Receives a column without a value.
+  mutating func null(_ column: GlucoportColumn)
+  mutating func text(_ column: GlucoportColumn, _ text: String)
+  /// Receives a flag or an object as JSON.
+  mutating func literal(_ column: GlucoportColumn, _ text: String)
+  mutating func integer(_ column: GlucoportColumn, _ number: Int64)
+  /// Receives a number of the source, to be written in the shortest form that reads back as the same number.
+  mutating func number(_ column: GlucoportColumn, _ number: Double)
+  /// Receives a time, to be followed by `Z` if it is an instant.
+  mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool)
+  /// Receives an offset in seconds east of Greenwich.
+  mutating func offset(_ column: GlucoportColumn, _ seconds: Int32)
+  /// Receives the columns of a device.
+  mutating func device(_ device: Device)
+}
+
+extension GlucoportSink {
+  mutating func device(_ device: Device) { state(device) }
+
+  /// Passes on a device column by column.
+  mutating func state(_ device: Device) {
+    text(.vendor, device.vendor)
+    text(.model, device.model)
+    text(.serial, device.serial)
+    text(.format, device.format)
+  }
+}
+
+extension GlucoportItem {
+  /// Passes on the item column by column.
+  ///
+  /// - Parameter inBothUnits: whether to include the columns of the value in a fixed unit, whatever the source's unit.
+  @inline(__always)
+  func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
+    switch self {
+    case .reading(let reading): reading.state(inBothUnits: inBothUnits, to: &sink)
+    case .record(let record): record.state(to: &sink)
+    }
+  }
+}
+
+extension GlucoportReading {
+  fileprivate func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
+    sink.text(.item, "reading")
+    sink.text(.kind, kind.name)
+    sink.state(deviceTime, placement)
+    if let quantity = measurement.quantity { sink.number(.value, quantity.number) } else { sink.null(.value) }
+    sink.text(.unit, measurement.unit.name)
+    if inBothUnits {
+      sink.literal(.valueMgdl, number(in: .milligramsPerDecilitre))
+      sink.literal(.valueMmoll, number(in: .millimolesPerLitre))
+    }
+    sink.state(rangeOf: measurement)
+    sink.text(.marks, marks.isEmpty ? "" : marks.names.joined(separator: " "))
+    sink.literal(.withdrawn, isWithdrawn ? "true" : "false")
+    sink.device(device)
+    sink.text(.positionKind, positionKind.name)
+    sink.integer(.position, position)
+    sink.integer(.valueBucket, valueBucket)
+    sink.integer(.occurrence, occurrence)
+  }
+
+  /// The value in a unit; nil outside the range, and for ketone in another unit, since the factor is that of glucose.
+  private func number(in unit: GlucoseUnit) -> String? {
+    let hasUnit = kind != .ketone || unit == .millimolesPerLitre && measurement.unit == unit
+    guard hasUnit, let quantity = measurement.quantity else { return nil }
+    return quantity.displayed(in: unit)
+  }
+}
+
+extension GlucoportRecord {
+  fileprivate func state(to sink: inout some GlucoportSink) {
+    sink.text(.item, "record")
+    sink.text(.kind, kind.rawValue)
+    sink.state(deviceTime, placement)
+    sink.text(.guid, guid)
+    if let entryGuid { sink.text(.entryGuid, entryGuid) } else { sink.null(.entryGuid) }
+    sink.literal(.fields, fields)
+    sink.literal(.provenance, provenance?.json)
+    sink.literal(.deleted, isDeleted ? "true" : "false")
+  }
+}
+
+extension GlucoportSink {
+  fileprivate mutating func literal(_ column: GlucoportColumn, _ text: String?) {
+    if let text { literal(column, text) } else { null(column) }
+  }
+
+  fileprivate mutating func state(_ deviceTime: DeviceTime, _ placement: Placement) {
+    let utc = deviceTime.seconds - Int64(placement.utcOffset)
+    time(.time, DeviceTime(seconds: utc), isInstant: true)
+    time(.deviceTime, deviceTime, isInstant: false)
+    offset(.utcOffset, placement.utcOffset)
+    text(.offsetSource, placement.source.name)
+  }
+
+  fileprivate mutating func state(rangeOf measurement: Measurement) {
+    switch measurement {
+    case .value:
+      null(.range)
+      null(.threshold)
+    case .low(let limit, _): state(range: "low", limit)
+    case .high(let limit, _): state(range: "high", limit)
+    }
+  }
+
+  private mutating func state(range: String, _ limit: Double?) {
+    text(.range, range)
+    if let limit { number(.threshold, limit) } else { null(.threshold) }
+  }
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Writes items with glucoport's own columns, which `GlucoportFormat` reads without loss.
 package struct GlucoportWriter: Sendable {
   /// The forms of the format.
@@ -45,6 +47,235 @@ package struct GlucoportWriter: Sendable {
       item.state(inBothUnits: inBothUnits, to: &json)
       json.end()
       out.append(contentsOf: json.bytes)
+    }
+  }
+}
+
+/// A line of CSV that is written into bytes cell by cell, without a string for each.
+private struct GlucoportCSVLine: GlucoportSink, Sendable {
+  private(set) var bytes: [UInt8] = []
+  private let isSpreadsheetSafe: Bool
+  /// The position of each column in the line.
+  private let places: [Int]
+  private let lastPlace: Int
+  private var place = 0
+  private var times = TimeTexts()
+  private var devices = DeviceTexts()
+
+  init(_ columns: [GlucoportColumn], isSpreadsheetSafe: Bool) {
+    var places = [Int](repeating: 0, count: GlucoportColumn.allCases.count)
+    for (place, column) in columns.enumerated() { places[column.rawValue] = place }
+    (self.places, self.isSpreadsheetSafe, lastPlace) = (places, isSpreadsheetSafe, columns.count - 1)
+  }
+
+  mutating func begin() {
+    bytes.removeAll(keepingCapacity: true)
+    place = 0
+  }
+
+  mutating func end() {
+    move(to: lastPlace)
+    bytes.append(0x0D)
+    bytes.append(0x0A)
+  }
+
+  mutating func null(_ column: GlucoportColumn) {}
+
+  mutating func text(_ column: GlucoportColumn, _ text: String) {
+    if text.isEmpty { return }
+    move(to: places[column.rawValue])
+    appendCSVText(isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text, to: &bytes)
+  }
+
+  mutating func literal(_ column: GlucoportColumn, _ text: String) { self.text(column, text) }
+
+  mutating func integer(_ column: GlucoportColumn, _ number: Int64) {
+    move(to: places[column.rawValue])
+    appendInteger(number, to: &bytes)
+  }
+
+  mutating func number(_ column: GlucoportColumn, _ number: Double) {
+    move(to: places[column.rawValue])
+    appendNumber(number, to: &bytes)
+  }
+
+  mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool) {
+    move(to: places[column.rawValue])
+    times.append(time, isInstant: isInstant, to: &bytes)
+  }
+
+  mutating func offset(_ column: GlucoportColumn, _ seconds: Int32) {
+    move(to: places[column.rawValue])
+    times.append(offset: seconds, to: &bytes)
+  }
+
+  mutating func device(_ device: Device) {
+    let (start, first) = (bytes.count, place)
+    if let known = devices.find(device, behind: first) {
+      bytes.append(contentsOf: known.bytes)
+      place = known.place
+    } else {
+      state(device)
+      devices.keep(device, behind: first, bytes[start...], place)
+    }
+  }
+
+  @inline(__always)
+  private mutating func move(to next: Int) {
+    while place < next {
+      bytes.append(UInt8(ascii: ","))
+      place += 1
+    }
+  }
+}
+
+/// An object of NDJSON that is written into bytes member by member. All items of a kind have the same members, with
+/// null for missing values.
+struct GlucoportJSONLine: GlucoportSink, Sendable {
+  /// Each column's name as a JSON key.
+  private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
+
+  private(set) var bytes: [UInt8] = []
+  private let keys = Self.keys
+  private var times = TimeTexts()
+  private var devices = DeviceTexts()
+
+  mutating func begin() { bytes.removeAll(keepingCapacity: true) }
+
+  mutating func end() {
+    bytes.append(UInt8(ascii: "}"))
+    bytes.append(0x0A)
+  }
+
+  mutating func null(_ column: GlucoportColumn) { literal(column, "null") }
+
+  mutating func text(_ column: GlucoportColumn, _ text: String) {
+    key(column)
+    appendJSONText(text, to: &bytes)
+  }
+
+  mutating func literal(_ column: GlucoportColumn, _ text: String) {
+    key(column)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  mutating func integer(_ column: GlucoportColumn, _ number: Int64) {
+    key(column)
+    appendInteger(number, to: &bytes)
+  }
+
+  mutating func number(_ column: GlucoportColumn, _ number: Double) {
+    key(column)
+    appendNumber(number, to: &bytes)
+  }
+
+  mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool) {
+    key(column)
+    bytes.append(UInt8(ascii: "\""))
+    times.append(time, isInstant: isInstant, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func offset(_ column: GlucoportColumn, _ seconds: Int32) {
+    key(column)
+    bytes.append(UInt8(ascii: "\""))
+    times.append(offset: seconds, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func device(_ device: Device) {
+    let start = bytes.count
+    if let known = devices.find(device, behind: 0) {
+      bytes.append(contentsOf: known.bytes)
+    } else {
+      state(device)
+      devices.keep(device, behind: 0, bytes[start...], 0)
+    }
+  }
+
+  @inline(__always)
+  private mutating func key(_ column: GlucoportColumn) {
+    bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+    bytes.append(contentsOf: keys[column.rawValue])
+  }
+}
+
+/// The texts of times and offsets. The last date and offset are cached, since consecutive rows are close in time.
+private struct TimeTexts: Sendable {
+  private var instants = DeviceTimeWriter()
+  private var shown = DeviceTimeWriter()
+  private var offset: Int32 = 0
+  private var offsetText = Array(DeviceTime.offsetText(0).utf8)
+
+  mutating func append(_ time: DeviceTime, isInstant: Bool, to out: inout [UInt8]) {
+    if isInstant {
+      instants.append(time, to: &out)
+      out.append(UInt8(ascii: "Z"))
+    } else {
+      shown.append(time, to: &out)
+    }
+  }
+
+  mutating func append(offset seconds: Int32, to out: inout [UInt8]) {
+    if seconds != offset {
+      offset = seconds
+      offsetText = Array(DeviceTime.offsetText(seconds).utf8)
+    }
+    out.append(contentsOf: offsetText)
+  }
+}
+
+/// Caches what was written for the last devices, since rows of a few devices alternate.
+private struct DeviceTexts: Sendable {
+  private struct Known: Sendable {
+    let device: Device
+    /// The position in the line at which it starts, on which its bytes depend.
+    let start: Int
+    let bytes: [UInt8]
+    /// The position after it.
+    let place: Int
+    /// Whether texts of equal value and length have equal bytes; other texts may be composed of different characters.
+    private let isASCII: Bool
+
+    init(_ device: Device, start: Int, bytes: ArraySlice<UInt8>, place: Int) {
+      (self.device, self.start, self.bytes, self.place) = (device, start, Array(bytes), place)
+      isASCII = [device.serial, device.model, device.vendor, device.format].allSatisfy { text in
+        text.utf8.allSatisfy { $0 < 0x80 }
+      }
+    }
+
+    /// Whether these are the texts of a device, byte for byte: two that only look alike are two devices.
+    func isOf(_ other: Device) -> Bool {
+      guard device == other else { return false }
+      return isSame(device.serial, other.serial) && isSame(device.model, other.model)
+        && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
+    }
+
+    /// Whether texts that look alike have equal bytes.
+    private func isSame(_ text: String, _ other: String) -> Bool {
+      isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
+    }
+  }
+
+  private static let maxCount = 8
+
+  private var known: [Known] = []
+  private var oldest = 0
+
+  func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
+    for known in known where known.start == start && known.isOf(device) {
+      return (known.bytes, known.place)
+    }
+    return nil
+  }
+
+  mutating func keep(_ device: Device, behind start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
+    let next = Known(device, start: start, bytes: bytes, place: place)
+    if known.count < Self.maxCount {
+      known.append(next)
+    } else {
+      known[oldest] = next
+      oldest = (oldest + 1) % Self.maxCount
     }
   }
 }

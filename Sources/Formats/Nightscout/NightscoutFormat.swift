@@ -290,3 +290,64 @@ extension NightscoutFormat {
       && (cells[0].isEmpty || cells[0].utf8.first.map { $0 >= 0x30 && $0 <= 0x39 } == true)
   }
 }
+
+/// A row of an export as a document of Nightscout.
+private struct NightscoutRow: NightscoutFields {
+  let row: Row
+  let columns: NamedColumns
+
+  @inline(__always) subscript(member: NightscoutMember) -> Field { row[columns[member.place]] }
+}
+
+extension Field: NightscoutValue {
+  var plainText: String { shape == .composite ? "" : text }
+
+  var statedOffset: Int32? { yearFirstTime?.utcOffset }
+
+  @inline(__always) var endsInZ: Bool { count > 0 && start[count - 1] | 0x20 == UInt8(ascii: "z") }
+
+  func glucoseWord(_ unit: GlucoseUnit) -> CellValue { GlucoseReader(unit: unit).read(self) }
+}
+
+extension NightscoutPart {
+  /// The parts in a JSON list; empty for anything else.
+  static func parts(json field: Field) -> [NightscoutPart] { parts(field.json) }
+}
+
+extension Field {
+  /// The text in the base64 of an object, as in our own documents; empty for anything else.
+  var openedText: String { NightscoutText.opened(json) ?? "" }
+
+  /// A list or an object; nil for anything else, including damaged JSON.
+  fileprivate var json: JSONValue? {
+    guard shape == .composite else { return nil }
+    do {
+      return try JSONValue.read([UInt8](bytes))
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension NightscoutFormat {
+  static let page = FormatPage(
+    origin: [
+      "curl 'https://SITE/api/v1/entries.json?count=100000' | glucoport import -",
+      "curl 'https://SITE/api/v1/treatments.json?count=100000' | glucoport import -",
+      "or make the site the remote of the store: see glucoport-nightscout(7)",
+    ],
+    variants: [
+      "answers of API versions 1 and 3: JSON, NDJSON, CSV, TSV",
+      "mongoexport of the collections entries and treatments",
+    ],
+    languages: "English only; the members have fixed names",
+    reads: [
+      "sensor readings and finger sticks of entries",
+      "treatments: finger sticks, insulin, temporary basal rates, carbohydrates, notes, exercise",
+    ],
+    leaves: [
+      "calibration lines, profiles, device status",
+      "error codes of a sensor, which are counted",
+      "deleted documents, which are counted",
+    ])
+}

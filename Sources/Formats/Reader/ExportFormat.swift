@@ -191,3 +191,23 @@ public enum ExportRegister {
     formats.map { ExportFormatInfo(id: $0.id, title: $0.title, summary: $0.summary, page: $0.page) }
   }
 }
+
+/// What a person wants to know about a format before an import, as `glucoport formats NAME` prints it. It is at the
+/// end of the format's file.
+///
+/// Each text is a line of a list: it begins in lower case and has no full stop.
+package struct FormatPage: Sendable {
+  /// How to get the export out of the app or site, step by step, with ` > ` between the parts of a menu.
+  package let origin: [String]
+  /// The forms in which the export comes.
+  package let variants: [String]
+  /// The languages of the app that are read.
+  package let languages: String
+  /// What is imported.
+  package let reads: [String]
+  /// What such an export holds that is not imported.
+  package let leaves: [String]
+
+  /// The page of a format that has no page yet.
+  static let missing = FormatPage(origin: [], variants: [], languages: "", reads: [], leaves: [])
+}

@@ -1,5 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The positions of the columns in a table that a format knows by name.
+struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
+  private var places: [Int]
+  /// The number of cells in the header.
+  let count: Int
+  /// The unknown names as they are in the input.
+  let unknown: [String]
+
+  /// - Parameters:
+  ///   - cells: a row that may be a header.
+  ///   - unread: folded names that are known but not read.
+  ///   - column: the column with this folded name. The first of several columns with one name is used.
+  init(_ cells: [String], unread: Set<String> = [], _ column: (String) -> Column?) {
+    places = [Int](repeating: -1, count: Column.allCases.count)
+    var unknown: [String] = []
+    var count = cells.count
+    // A delimiter at the end of the line ends the last cell and does not begin another.
+    while count > 0, cells[count - 1].allSatisfy(\.isWhitespace) { count -= 1 }
+    for (place, cell) in cells.prefix(count).enumerated() {
+      let name = foldedHeader(cell)
+      if let column = column(name), places[column.rawValue] < 0 {
+        places[column.rawValue] = place
+      } else if !name.isEmpty, !unread.contains(name) {
+        unknown.append(cell)
+      }
+    }
+    (self.count, self.unknown) = (count, unknown)
+  }
+
+  /// The position of the column, or -1 if the table does not have it.
+  @inline(__always) subscript(column: Column) -> Int { places[column.rawValue] }
+
+  /// Whether the table has all of these columns.
+  func has(_ columns: Column...) -> Bool { columns.allSatisfy { places[$0.rawValue] >= 0 } }
+
+  /// The warnings about unknown names.
+  var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }
+}
+
 /// The positions of a format's named cells in the rows of an input. In JSON they have the order of the request, in a
 /// table that of the last header.
 struct NamedColumns {
@@ -48,5 +87,96 @@ struct NamedColumns {
   private mutating func take(_ cells: [String]) {
     columns = names.map { cells.firstIndex(of: $0) ?? -1 }
     count = cells.count
+  }
+}
+
+/// The header of an input that is one table. It may come again in joined files. Rows below another header are not read.
+struct SingleHeader {
+  private let cells: [String]
+  private let title: String
+  private var isAbove = false
+
+  /// - Parameter title: the format's name, for messages about other rows.
+  init(_ cells: [String], of title: String) {
+    self.cells = Self.folded(cells)
+    self.title = title
+  }
+
+  /// The verdict about a row that is not data of the table; nil for a row of data.
+  ///
+  /// - Parameter key: the column of the times. In each row of data it begins with a digit or is empty.
+  mutating func verdict(_ row: Row, key: Int) -> RowVerdict? {
+    let cell = row[key].trimmed
+    guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return judge(row) }
+    return isAbove ? nil : .unknown("before the header, or not a row of \(title)")
+  }
+
+  private mutating func judge(_ row: Row) -> RowVerdict {
+    let wasAbove = isAbove
+    isAbove = isHeader(row)
+    if isAbove { return .header }
+    return .unknown(
+      wasAbove
+        ? "the header of another table; import this part as a separate input"
+        : "before the header, or not a row of \(title)")
+  }
+
+  private func isHeader(_ row: Row) -> Bool { Self.folded(row.fields.map(\.text)) == cells }
+
+  private static func folded(_ cells: [String]) -> [String] {
+    var cells = cells.map(foldedHeader)
+    while cells.last?.isEmpty == true { cells.removeLast() }
+    return cells
+  }
+}
+
+/// Compares the names of a header with the known names of its format. Formats that read columns by position accept a
+/// misspelt name. A person should still learn about it, and about columns that are not read.
+struct HeaderNames {
+  /// The known names in the order of the columns, folded and without units; variants have a bar between them.
+  private let known: [String]
+
+  /// The names of the language of most cells; nil if there is no such language.
+  ///
+  /// - Parameters:
+  ///   - cells: the folded cells of a header, from its first column on.
+  ///   - languages: for each language, the names in the form of `known`.
+  init?(_ cells: [String], among languages: [[String]]) {
+    let scored = languages.map { names in (names: names, hits: zip(names, cells).count { Self.fits($1, $0) })
+    }
+    guard let best = scored.max(by: { $0.hits < $1.hits }), best.hits * 3 >= best.names.count * 2 else {
+      return nil
+    }
+    known = best.names
+  }
+
+  /// Warnings about names that are unknown in their position.
+  ///
+  /// - Parameter cells: the unchanged cells from the first column on.
+  func warnings(_ cells: [String]) -> [String] {
+    zip(known, cells).compactMap { name, cell in
+      if Self.fits(foldedHeader(cell), name) { return nil }
+      return Self.warning(cell, readAs: String(name.prefix { $0 != "|" }))
+    }
+  }
+
+  /// The warning about a column with an unknown name.
+  ///
+  /// - Parameter usual: the name of the column as which it is read; nil if it is not read.
+  static func warning(_ cell: String, readAs usual: String?) -> String {
+    let use = usual.map { "read as '\($0)', because of its position" } ?? "not read"
+    return "unknown column '\(shortened(cell))': \(use)"
+  }
+
+  private static func shortened(_ cell: String) -> String {
+    String(cell.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(60))
+  }
+
+  /// Whether a folded cell has this name, with or without a unit.
+  private static func fits(_ cell: String, _ name: String) -> Bool {
+    var plain = cell.replacing("\u{2019}", with: "'")
+    for unit in ["(mg/dl)", "(mmol/l)", "mg/dl", "mmol/l"] { plain = plain.replacing(unit, with: "") }
+    let bare = plain.last == " " ? String(plain.dropLast()) : plain
+    return name.split(separator: "|").contains { bare == $0 || bare.hasPrefix("\($0) (") }
   }
 }

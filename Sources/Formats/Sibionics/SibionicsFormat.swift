@@ -121,3 +121,127 @@ struct SibionicsFormat: ExportFormat {
       placement: out.place(shown), measurement, marks: marks, line: row.line)
   }
 }
+
+/// The header of a table of Sibionics: the app's, in any language, or a hospital's.
+struct SibionicsTable {
+  /// Where the time and the value are.
+  let time: Int
+  let value: Int
+  let unit: GlucoseUnit
+  /// The sensor, which only the header of a hospital names.
+  let serial: String
+  /// Whether each time ends with its offset.
+  let hasOffsets: Bool
+  /// Whether the header is in a language with Latin letters other than English. All of these put the day first.
+  let languagePutsDayFirst: Bool
+
+  private static let hospitalValue = "血糖值("
+  private static let hospitalTime = "采集时间"
+  private static let hospitalDevice = "设备名称"
+  /// The first letter after those of Latin alphabets, in Unicode.
+  private static let firstAfterLatin: UInt32 = 0x250
+  /// Header cells that only the app writes, whatever is below them.
+  private static let ownNames = ["devicemodel", "sensor reading(mg/dl)", "sensor reading(mmol/l)"]
+
+  /// The table of a hospital. Its header has the institution, the person and the sensor, each after a colon.
+  init?(hospital cells: [String]) {
+    guard cells.count >= 2, cells[0].hasPrefix(Self.hospitalValue), cells[1] == Self.hospitalTime,
+      let unit = Self.unit(cells[0])
+    else { return nil }
+    (time, value, self.unit, hasOffsets, languagePutsDayFirst) = (1, 0, unit, false, false)
+    serial = cells.compactMap(Self.sensor).first ?? ""
+  }
+
+  private static func sensor(_ cell: String) -> String? {
+    guard cell.hasPrefix(hospitalDevice) else { return nil }
+    let name = cell.dropFirst(hospitalDevice.count)
+    guard name.first == "：" || name.first == ":" else { return nil }
+    return name.dropFirst().trimmingPrefix { $0.isWhitespace }.description
+  }
+
+  /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below end with
+  /// their offset.
+  ///
+  /// - Parameter rows: the rows below the header.
+  init?(app cells: [String], rows: ArraySlice<[String]>) {
+    guard (2...3).contains(cells.count), let last = cells.last, let unit = Self.unit(last),
+      foldedHeader(last).first != "("
+    else { return nil }
+    let folded = cells.map(foldedHeader)
+    if cells.count == 3, folded[0] != "devicemodel" { return nil }
+    let time = cells.count - 2
+    let times = rows.filter { $0.count > time && !$0[time].isEmpty }
+    let first = times.first.map { cells in Field.with(cells[time]) { OffsetTime($0) != nil } }
+    guard first ?? Self.ownNames.contains(where: folded.contains) else { return nil }
+    (self.time, value, self.unit, serial, hasOffsets) = (time, cells.count - 1, unit, "", true)
+    let name = foldedHeader(last)
+    languagePutsDayFirst =
+      !name.hasPrefix("sensor reading") && name.unicodeScalars.allSatisfy { $0.value < Self.firstAfterLatin }
+  }
+
+  /// `…(mg/dL)` or `…(mmol/L)`.
+  private static func unit(_ cell: String) -> GlucoseUnit? {
+    guard cell.last == ")", let open = cell.lastIndex(of: "(") else { return nil }
+    return GlucoseUnit(name: cell[cell.index(after: open)...].dropLast())
+  }
+}
+
+/// A time that ends with its offset in words: `03-08-2026 10:36 GMT-3`, `GMT+5:30`, `GMT`, `UTC`.
+private struct OffsetTime {
+  /// The time of the clock, before the offset.
+  let clock: Field
+  /// Seconds east of Greenwich.
+  let offset: Int32
+
+  private static let names: [StaticString] = ["GMT", "UTC"]
+
+  /// The time in a cell; nil for one without an offset in words.
+  init?(_ cell: Field) {
+    let cell = cell.trimmed
+    guard cell.count <= Field.maxNameBytes, let blank = cell.bytes.lastIndex(of: 0x20) else { return nil }
+    let zone = cell.slice(blank + 1, cell.count)
+    guard Self.names.contains(where: { zone.starts(with: $0) }),
+      let offset = Self.offset(zone.slice(3, zone.count))
+    else {
+      return nil
+    }
+    clock = cell.slice(0, blank).trimmed
+    self.offset = offset
+  }
+
+  /// Nothing, `±H`, `±HH` or `±H:MM` in seconds.
+  private static func offset(_ text: Field) -> Int32? {
+    if text.isEmpty { return 0 }
+    let isWest = text[0] == UInt8(ascii: "-")
+    guard isWest || text[0] == UInt8(ascii: "+") else { return nil }
+    let digits = text.slice(1, text.count)
+    let colon = digits.bytes.firstIndex(of: UInt8(ascii: ":")) ?? digits.count
+    let hours = digits.slice(0, colon)
+    let minutes = colon < digits.count ? digits.slice(colon + 1, digits.count) : Field.fixed("00")
+    guard (1...2).contains(hours.count), minutes.count == 2, let hour = hours.integer,
+      let minute = minutes.integer, (0...14).contains(hour), (0..<60).contains(minute)
+    else { return nil }
+    return Int32(hour * 3600 + minute * 60) * (isWest ? -1 : 1)
+  }
+}
+
+extension SibionicsFormat {
+  static let page = FormatPage(
+    origin: [
+      "in the Sibionics app: the sensor's data, exported as a workbook; import it as it is, also if it is named .xls",
+      "from a hospital: its CSV of one sensor",
+    ],
+    variants: [
+      "mg/dL or mmol/L in the name of the last column, 12 or 24 hours",
+      "the offset in each time; day or month first is settled by all dates, the language, or --date-order",
+      "the CSV of a hospital, whose times are local",
+    ],
+    languages: "every language, by the shape of the table; the hospital's in Chinese",
+    reads: [
+      "sensor readings; of a hospital with the name of the sensor"
+    ],
+    leaves: [
+      "the institution and the person in the header of a hospital",
+      "a table in mmol/L with most values below 3, which is refused: it is that of a ketone sensor",
+    ])
+}

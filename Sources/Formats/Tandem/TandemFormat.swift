@@ -182,3 +182,160 @@ struct TandemFormat: ExportFormat {
     addNote(row, at: time, into: &out)
   }
 }
+
+/// Finds the blood glucose that Tandem's bolus calculator took from the sensor. These values equal one of the sensor's
+/// values in the 11 minutes before.
+///
+/// It finds 1,299 of 1,313 rows of blood glucose in 11 exports. Of true finger sticks, 1.4 to 2.9 % equal the sensor by
+/// chance.
+private struct FilledInValues {
+  /// The time before, in seconds. It covers two values of a sensor, since a new one may come while a person uses the
+  /// calculator.
+  private static let reach: Int64 = 11 * 60
+  /// Nine years of sensor values, in 32 MiB.
+  private static let maxValues = 1 << 20
+
+  /// A value as it is in a file, with the unit of its section.
+  private struct SensorValue {
+    let seconds: Int64
+    let number: Double
+    let unit: GlucoseUnit?
+  }
+
+  /// The sensor's values by the serial number of the pump. They are in order of time if `isSorted`.
+  private var values: [String: [SensorValue]] = [:]
+  private var count = 0
+  private var isSorted = true
+
+  mutating func note(_ number: Double, _ unit: GlucoseUnit?, at time: DeviceTime, of serial: String) {
+    guard count < Self.maxValues else { return }
+    count += 1
+    let value = SensorValue(seconds: time.seconds, number: number, unit: unit)
+    if let last = values[serial]?.last, last.seconds > value.seconds { isSorted = false }
+    values[serial, default: []].append(value)
+  }
+
+  /// Whether the sensor of a pump showed a value in the 11 minutes before a time.
+  mutating func holds(
+    _ number: Double, _ unit: GlucoseUnit?, before time: DeviceTime, of serial: String
+  ) -> Bool {
+    if !isSorted {
+      for serial in values.keys { values[serial]?.sort { $0.seconds < $1.seconds } }
+      isSorted = true
+    }
+    guard let series = values[serial] else { return false }
+    var (low, high) = (0, series.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if series[middle].seconds < time.seconds - Self.reach { low = middle + 1 } else { high = middle }
+    }
+    return series[low...].prefix { $0.seconds <= time.seconds }
+      .contains { $0.number == number && $0.unit == unit }
+  }
+}
+
+/// The header of a section of a Tandem export: its table, and the positions of its columns.
+struct TandemTable {
+  /// The kind of the rows below the header.
+  enum Kind { case readings, bolus, insulinOnBoard }
+
+  enum Column: Int, CaseIterable {
+    case type, deviceType, serial, description, eventTime, value, note
+    case bolusType, completionTime, delivered, carbs, extended, eventID, insulinOnBoard
+  }
+
+  let kind: Kind
+  /// The unit in the header; nil if it has none.
+  let unit: GlucoseUnit?
+  /// Whether the table holds only a meter's values.
+  let isOfMeter: Bool
+  let columns: KnownColumns<Column>
+
+  @inline(__always) subscript(column: Column) -> Int { columns[column] }
+
+  init?(_ cells: [String]) {
+    guard let first = cells.first.map(Self.folded), ["type", "device type", "devicetype"].contains(first)
+    else { return nil }
+    let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
+    self.columns = columns
+    let value = columns[.value] >= 0 ? foldedHeader(cells[columns[.value]]) : ""
+    unit = Self.unit(of: value)
+    isOfMeter = value.hasPrefix("bg ")
+    if first != "type", columns.has(.serial, .description, .eventTime, .value) {
+      kind = .readings
+    } else if columns.has(.type, .completionTime, .delivered) {
+      kind = .bolus
+    } else if columns.has(.type, .eventID, .eventTime, .insulinOnBoard), columns.unknown.isEmpty {
+      kind = .insulinOnBoard
+    } else {
+      return nil
+    }
+  }
+
+  /// t:connect writes `EventDateTime`, Tandem Source `Event Date Time`.
+  private static func folded(_ name: String) -> String {
+    joined[foldedHeader(name)] ?? foldedHeader(name)
+  }
+
+  private static let joined = [
+    "devicetype": "device type", "serialnumber": "serial number", "eventdatetime": "event date time",
+    "completiondatetime": "completion date time", "insulindelivered": "insulin delivered",
+    "carbsize": "carb size", "eventid": "event id", "bolustype": "bolus type",
+    "bolexinsulindelivered": "bolex insulin delivered",
+  ]
+  private static let names: [String: Column] = [
+    "type": .type, "device type": .deviceType, "serial number": .serial, "description": .description,
+    "event date time": .eventTime, "note": .note, "bolus type": .bolusType,
+    "completion date time": .completionTime, "insulin delivered": .delivered, "carb size": .carbs,
+    "bolex insulin delivered": .extended, "event id": .eventID, "iob": .insulinOnBoard,
+  ]
+
+  /// `Readings (CGM / BGM)`, `BG (mg/dL)` and similar names. The glucose of a bolus is also `BG` and is not read there.
+  private static func value(_ name: String) -> Column? {
+    name == "readings (cgm / bgm)" || unit(of: name) != nil ? .value : nil
+  }
+
+  private static func unit(of name: String) -> GlucoseUnit? {
+    guard let open = name.lastIndex(of: "("), name.last == ")" else { return nil }
+    return GlucoseUnit(name: name[open...].dropFirst().dropLast())
+  }
+
+  /// Columns of boluses about their calculation and delivery. Tandem Source writes them with blanks.
+  private static let unread: Set<String> = {
+    let names = [
+      "BG", "Bolus Request ID", "Bolus Completion ID", "Food Delivered", "Correction Delivered",
+      "Completion Status ID", "Completion Status Desc", "Bolus Is Complete", "Bolex Completion ID",
+      "Bolex Size", "Bolex Start Date Time", "Bolex Completion Date Time", "Bolex IOB",
+      "Bolex Completion Status ID", "Bolex Completion Status Desc", "Extended Bolus Is Complete",
+      "Request Date Time", "Bolus Request Options", "Standard Percent", "Duration", "User Override",
+      "Target BG", "Correction Factor", "Food Bolus Size", "Correction Bolus Size",
+      "Actual Total Bolus Requested", "Is Quick Bolus", "Event History Report Event Desc",
+      "Event History Report Details", "Note ID", "Index ID", "Bolus Delivery Method",
+    ].map { $0.lowercased() }
+    return Set(names + names.map { $0.filter { $0 != " " } })
+  }()
+}
+
+extension TandemFormat {
+  static let page = FormatPage(
+    origin: [
+      "in Tandem Source: the data export; import the ZIP archive as it is",
+      "from t:connect, before Tandem Source: the file of the therapy timeline",
+    ],
+    variants: [
+      "the therapy timeline, in which each section has a header",
+      "the CSV files of Tandem Source for glucose and for boluses",
+      "mg/dL and mmol/L; a timeline names no unit, so all of its values settle it, or --unit",
+    ],
+    languages: "English only; the columns have fixed names",
+    reads: [
+      "sensor and meter readings, with the serial number of the pump",
+      "delivered boluses, at the time at which they were complete, carbohydrates, notes",
+    ],
+    leaves: [
+      "the glucose that was typed into the bolus calculator",
+      "insulin on board, the extended part of a bolus and boluses that were not completed, which are "
+        + "counted",
+      "sections and files of other things, such as basal insulin",
+    ])
+}

@@ -40,3 +40,56 @@ struct ImportHint {
     }.joined()
   }
 }
+
+/// The notation for columns on the command line: `time=ts,value=mgdl`. After a backslash, a comma, an equals sign or
+/// another backslash is part of a name.
+package enum ColumnPairs {
+  /// The pairs of a list; nil if a part is not a pair, or one side is empty.
+  package static func parse(_ text: String) -> [(name: String, value: String)]? {
+    var pairs: [(name: String, value: String)] = []
+    var pair = (name: "", value: "")
+    var (isValue, isEscaped) = (false, false)
+    for character in text + "," {
+      if !isEscaped {
+        switch character {
+        case "\\":
+          isEscaped = true
+          continue
+        case "=" where !isValue:
+          isValue = true
+          continue
+        case ",":
+          guard !pair.name.isEmpty, !pair.value.isEmpty else { return nil }
+          pairs.append(pair)
+          (pair, isValue) = (("", ""), false)
+          continue
+        default: break
+        }
+      }
+      isEscaped = false
+      if isValue { pair.value.append(character) } else { pair.name.append(character) }
+    }
+    // A backslash at the end made the last comma part of a name.
+    return isValue || !pair.name.isEmpty ? nil : pairs
+  }
+
+  /// A list of pairs in the notation that `parse` reads.
+  static func text(_ pairs: [(name: String, value: String)]) -> String {
+    pairs.map { "\(escaped($0.name, "\\,="))=\(escaped($0.value, "\\,"))" }.joined(separator: ",")
+  }
+
+  private static func escaped(_ text: String, _ signs: String) -> String {
+    text.reduce(into: "") { $0 += (signs.contains($1) ? "\\" : "") + String($1) }
+  }
+}
+
+extension String {
+  /// The text as one word of a POSIX shell.
+  package var shellWord: String {
+    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@"
+    if !isEmpty, unicodeScalars.allSatisfy({ plain.unicodeScalars.contains($0) || $0.value >= 0xC0 }) {
+      return self
+    }
+    return "'" + replacing("'", with: #"'\''"#) + "'"
+  }
+}

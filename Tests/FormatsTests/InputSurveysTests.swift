@@ -24,3 +24,12 @@ import Testing
     #expect(Self.mark([cell], presumed: .comma) == (.comma, false))
   }
 }
+
+@Suite struct CadenceTests {
+  /// The first day of 1970 is kept, whichever other days are left out.
+  @Test func timesOnOneDayTakeBoundedMemory() {
+    var cadence = Cadence()
+    for _ in 0..<2_000_000 { cadence.note(0, series: 0) }
+    #expect(!cadence.isSensor)
+  }
+}
