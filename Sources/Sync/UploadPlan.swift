@@ -3,8 +3,8 @@
 import Logbook
 import LogbookStore
 
-/// Determines the next step of a run from the result of the last one. It is a plain value, so that every path can be
-/// tested without a store or a remote.
+/// Determines the next step of a run from everything that happened in it, which it gets as events. It is a plain value, so
+/// that every path can be tested without a store or a remote.
 package struct UploadPlan: Sendable {
   /// The maximum number of rollbacks of a pull by edits in a run, so that frequent edits cannot prolong it endlessly.
   package static let maxRollbacks = 5
@@ -67,22 +67,6 @@ package struct UploadPlan: Sendable {
     }
     state = next
   }
-
-  /// Records that work remains for another run.
-  package mutating func leaveWork(_ reason: String) { leftWork = reason }
-
-  /// Ends the run before its next step, for example after its time limit.
-  ///
-  /// - Parameter isInterrupting: whether the same reason ended the last request, which is then not a failure of the
-  ///   remote.
-  package mutating func stop(_ reason: String, isInterrupting: Bool = false) {
-    switch state {
-    case .ended(.failed(.unavailable)) where isInterrupting: break
-    case .ended: return
-    default: break
-    }
-    state = .ended(.workLeft(reason))
-  }
 }
 
 // MARK: - Transitions
@@ -92,6 +76,11 @@ extension UploadPlan {
   /// that the compiler requires those of a new state or event.
   mutating func state(after event: UploadEvent) -> UploadState? {
     switch (state, event) {
+    case (.ended, .workLeft): return nil
+    case (_, .workLeft(let reason)):
+      leftWork = reason
+      return state
+    case (_, .limitReached(let limit)): return after(limit)
     case (.beginning, .done), (.renewing, .done): return firstPush
     // The remote hides a node's own writes from it. Without a position that both know, a copy of this store may have
     // written with the same id. So a fetch from the start needs a new id without writes.
@@ -111,6 +100,17 @@ extension UploadPlan {
       (.moving, .rolledBack), (.ended, _):
       return nil
     }
+  }
+
+  /// The end of a run that reached a limit, unless it has ended. The time limit also interrupts a request, which is then
+  /// not a failure of the remote.
+  private func after(_ limit: UploadLimit) -> UploadState {
+    switch (state, limit) {
+    case (.ended(.failed(.unavailable)), .time): break
+    case (.ended, _): return state
+    default: break
+    }
+    return .ended(.workLeft("\(limit.option) reached; the next run continues"))
   }
 
   private var firstPush: UploadState { canPushRecords ? .pushing(.readings, then: .pull) : firstPull }
@@ -154,7 +154,7 @@ extension UploadPlan {
         return afterRefusal(error, of: batch, items: items, then: next)
       default: return afterFailure(error)
       }
-    case .overtaken, .rolledBack: return nil
+    case .overtaken, .rolledBack, .workLeft, .limitReached: return nil
     }
   }
 
@@ -177,6 +177,7 @@ extension UploadPlan {
     // A failing page of one item cannot be skipped, since its content is unknown.
     case .failed(.tooLarge, _) where changes.halve(sent: changes.current): return .pulling
     case .failed(let error, _): return afterFailure(error)
+    case .workLeft, .limitReached: return nil
     }
   }
 
@@ -199,7 +200,7 @@ extension UploadPlan {
       }
     case .overtaken: .pushing(.readings, then: .transfer(direction))
     case .failed(let error, _): afterFailure(error)
-    case .rolledBack: nil
+    case .rolledBack, .workLeft, .limitReached: nil
     }
   }
 }

@@ -33,7 +33,7 @@ extension UploadSession {
         summary.pushedAttachmentBytes += min(held.bytes - offset, Int64(bytes.count))
       } else if !held.isWhole {
         summary.pushedAttachmentBytes += max(0, min(held.bytes - offset, Int64(bytes.count)))
-        guard attachments.stall(content.digest) else { return leave(content.digest) }
+        guard attachments.stall(content.digest) else { return try leave(content.digest) }
       }
       return try note(held, of: content, isSent: true)
     }
@@ -102,7 +102,7 @@ extension UploadSession {
     case .tooLarge where attachments.halve(): return .done
     case .tooLarge: return try refuse(digest, "larger than the remote accepts")
     case .refused(let reason): return try refuse(digest, reason)
-    default: return afterFailure(error, at: digest)
+    default: return try afterFailure(error, at: digest)
     }
   }
 
@@ -141,7 +141,7 @@ extension UploadSession {
     }
     switch answer {
     case .failure(.refused(let reason)): return try refuseDownload(wanted.digest, reason)
-    case .failure(let error): return afterFailure(error, at: wanted.digest)
+    case .failure(let error): return try afterFailure(error, at: wanted.digest)
     case .success(nil):
       try store.sync { try $0.postponeContent(wanted.digest, until: now + Self.absentSeconds) }
       attachments.leave(wanted.digest)
@@ -163,9 +163,9 @@ extension UploadSession {
     case .goesOn:
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
       guard AttachmentLane.isProgress(Int64(part.bytes.count), of: limit, isLast: false) else {
-        return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+        return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
       }
-    case .beginsAnew: return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+    case .beginsAnew: return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
     case .wrongDigest:
       summary.damagedAttachments += 1
       return try refuseDownload(
@@ -189,22 +189,22 @@ extension UploadSession {
 extension UploadSession {
   /// Leaves a content for which a request fails. After an interruption, the transfer continues from the remote's
   /// current part.
-  private func afterFailure(_ error: ServiceError, at digest: String) -> UploadEvent {
+  private func afterFailure(_ error: ServiceError, at digest: String) throws -> UploadEvent {
     switch error {
     case .unavailable where attachments.breakOff(): return .done
     case .tooLarge where attachments.halve(): return .done
     case .serverFailure, .tooLarge:
       summary.setAside += 1
-      plan.leaveWork("the remote failed for some attachments; the next run retries them")
+      try plan.note(.workLeft("the remote failed for some attachments; the next run retries them"))
       return attachments.fail(digest) ? .done : .failed(error, items: 1)
     default: return .failed(error, items: 1)
     }
   }
 
-  private func leave(_ digest: String) -> UploadEvent {
+  private func leave(_ digest: String) throws -> UploadEvent {
     attachments.leave(digest)
     summary.setAside += 1
-    plan.leaveWork("some attachments make no progress; the next run retries them")
+    try plan.note(.workLeft("some attachments make no progress; the next run retries them"))
     return .done
   }
 }

@@ -20,14 +20,14 @@ extension UploadSession {
     // The counts are shown before and during the work.
     let counts = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (counts.readings, counts.records)
-    guard moves.left > 0 else { return leaveMoves() }
+    guard moves.left > 0 else { return try leaveMoves() }
     if let event = try await moveReadings(moving, removal) { return event }
     return try await moveRecord()
   }
 
   /// Leaves the remaining moves for the next run.
-  private func leaveMoves() -> UploadEvent {
-    if summary.readingsToMove + summary.recordsToMove > 0 { plan.leaveWork(Self.isLeft) }
+  private func leaveMoves() throws -> UploadEvent {
+    if summary.readingsToMove + summary.recordsToMove > 0 { try plan.note(.workLeft(Self.isLeft)) }
     return .exhausted
   }
 
@@ -80,7 +80,7 @@ extension UploadSession {
           try store.beginMoves(of: begun.keys, placedBy: begun.batch.readings.map(\.placement.utcOffset))
             .map { places[$0] }))
     }
-    if step != known { plan.leaveWork(Self.isLeft) }
+    if step != known { try plan.note(.workLeft(Self.isLeft)) }
     let run = run
     if !step.toRemove.isEmpty {
       let (removed, _) = batch.part(step.toRemove)
@@ -88,7 +88,7 @@ extension UploadSession {
       case .failure(let error): return .failed(error, items: 0)
       case .success(false):
         mayRemove = false
-        plan.leaveWork("the login may not move readings; add api:entries:delete to its role")
+        try plan.note(.workLeft("the login may not move readings; add api:entries:delete to its role"))
         return .done
       case .success(true): break
       }
@@ -139,7 +139,7 @@ extension UploadSession {
     let answer = await ask { () async throws(ServiceError) in try await moving.move(change, run) }
     switch answer {
     case .failure(.refused(let reason)):
-      plan.leaveWork("records are not moved on the site: \(reason)")
+      try plan.note(.workLeft("records are not moved on the site: \(reason)"))
       return .exhausted
     case .failure(let error): return .failed(error, items: 0)
     case .success(let verdict):
@@ -158,7 +158,7 @@ extension UploadSession {
         if state.isDeleted {
           try store.sync { try $0.endMove(of: record, revision: nil) }
         } else {
-          plan.leaveWork(Self.isLeft)
+          try plan.note(.workLeft(Self.isLeft))
         }
       }
       return .done

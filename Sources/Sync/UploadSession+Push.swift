@@ -51,7 +51,9 @@ extension UploadSession {
     // The counts are shown before and during the work.
     if !hasCountedRemovals { try countRemovals() }
     guard moves.removalsLeft > 0 else {
-      if summary.readingsToRemove + summary.recordsToRemove > 0 { plan.leaveWork(Self.removalsAreLeft) }
+      if summary.readingsToRemove + summary.recordsToRemove > 0 {
+        try plan.note(.workLeft(Self.removalsAreLeft))
+      }
       return nil
     }
     if let event = try await removeHiddenReadings(removal) { return event }
@@ -84,7 +86,8 @@ extension UploadSession {
     case .failure(let error): return .failed(error, items: 0)
     case .success(false):
       mayRemove = false
-      plan.leaveWork("the login may not remove withdrawn readings; add api:entries:delete to its role")
+      try plan.note(
+        .workLeft("the login may not remove withdrawn readings; add api:entries:delete to its role"))
       return nil
     case .success(true):
       let now = environment.now()
@@ -140,7 +143,7 @@ extension UploadSession {
     // A missing right does not delay anything else.
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
-      plan.leaveWork("hidden records are still shown there: \(reason)")
+      try plan.note(.workLeft("hidden records are still shown there: \(reason)"))
       return nil
     case .failure(let error): return .failed(error, items: 0)
     case .success:
@@ -176,7 +179,7 @@ extension UploadSession {
         continue
       }
       attempts[sent.guid, default: 0] += 1
-      if attempts[sent.guid, default: 0] >= Self.maxAttempts { holdBack(sent.guid) }
+      if attempts[sent.guid, default: 0] >= Self.maxAttempts { try holdBack(sent.guid) }
     }
   }
 
@@ -184,10 +187,11 @@ extension UploadSession {
     if let position { run.lastSeenPosition = position }
   }
 
-  private func holdBack(_ guid: String) {
+  private func holdBack(_ guid: String) throws {
     heldBack.insert(guid)
     summary.setAside += 1
-    plan.leaveWork("records change faster on the remote than they can be synced; the next run continues")
+    try plan.note(
+      .workLeft("records change faster on the remote than they can be synced; the next run continues"))
   }
 
   /// Leaves the only item of the last request for another run.

@@ -108,10 +108,8 @@ package final class UploadSession {
 
   /// Performs the next step; returns the ending after the last one.
   package func step() async throws -> UploadEnding? {
-    if environment.isOutOfTime() {
-      plan.stop("--max-time reached; the next run continues", isInterrupting: true)
-    }
-    if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
+    if environment.isOutOfTime() { try plan.note(.limitReached(.time)) }
+    if environment.isOutOfBytes() { try plan.note(.limitReached(.bytes)) }
     try renewZone()
     switch plan.current {
     case .begin: try plan.note(try await begin())

@@ -31,7 +31,7 @@ package enum UploadStep: Hashable, Sendable {
   case finish(UploadEnding)
 }
 
-/// The result of a step.
+/// What happened in a run: the result of a step, or a fact that is known before or during one.
 package enum UploadEvent: Hashable, Sendable {
   /// The step was done; after a push or pull, there may be more.
   case done
@@ -43,6 +43,24 @@ package enum UploadEvent: Hashable, Sendable {
   case rolledBack
   /// The request failed. `items` is the number of its items that may be the cause.
   case failed(ServiceError, items: Int)
+  /// During a step: work remains for another run, for this reason. The step goes on.
+  case workLeft(String)
+  /// Before a step: the run reached a limit, and ends.
+  case limitReached(UploadLimit)
+}
+
+/// A limit that a person set for a run.
+package enum UploadLimit: Hashable, Sendable {
+  case time
+  case bytes
+
+  /// The option that sets it.
+  var option: String {
+    switch self {
+    case .time: "--max-time"
+    case .bytes: "--max-bytes"
+    }
+  }
 }
 
 /// The ending of a run.

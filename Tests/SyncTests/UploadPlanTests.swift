@@ -170,22 +170,33 @@ import Testing
 
   @Test func theTimeLimitOfARunEndsItBetweenSteps() throws {
     var plan = try plan(after: .done)
-    plan.stop("late")
-    #expect(plan.current == .finish(.workLeft("late")))
+    try plan.note(.limitReached(.time))
+    #expect(plan.current == .finish(.workLeft("--max-time reached; the next run continues")))
   }
 
   @Test func aRequestInterruptedByTheTimeLimitIsNotAFailureOfTheRemote() throws {
     var interrupted = try plan(after: .done)
     try interrupted.note(.failed(.unavailable("cut"), items: 1))
     var other = interrupted
-    interrupted.stop("late", isInterrupting: true)
-    #expect(interrupted.current == .finish(.workLeft("late")))
-    other.stop("bytes")
+    try interrupted.note(.limitReached(.time))
+    #expect(interrupted.current == .finish(.workLeft("--max-time reached; the next run continues")))
+    try other.note(.limitReached(.bytes))
     #expect(other.current == .finish(.failed(.unavailable("cut"))))
     var refused = try plan(after: .done)
     try refused.note(.failed(.loginRefused("no"), items: 1))
-    refused.stop("late", isInterrupting: true)
+    try refused.note(.limitReached(.time))
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
+  }
+
+  @Test func workThatIsLeftDuringAStepEndsACompleteRunAndNoFailedOne() throws {
+    let left = UploadEvent.workLeft("some are left")
+    var plan = try plan(after: .done, left)
+    #expect(plan.current == .pushReadings(limit: 8))
+    var failed = plan
+    for _ in 0..<6 { try plan.note(.exhausted) }
+    #expect(plan.current == .finish(.workLeft("some are left")))
+    try failed.note(.failed(.busy("", retryAfterSeconds: 3), items: 0))
+    #expect(failed.current == .finish(.failed(.busy("", retryAfterSeconds: 3))))
   }
 
   @Test func aRunThatOnlyFetchesRepeatsAPageThatDoesNotFollow() throws {
@@ -197,6 +208,7 @@ import Testing
   // MARK: - Impossible events
 
   private static let failure = UploadEvent.failed(.unavailable(""), items: 1)
+  private static let left = UploadEvent.workLeft("some are left")
 
   /// Plans by their current step, and the events that are impossible in it.
   private func impossible() throws -> [(plan: UploadPlan, step: UploadStep, events: [UploadEvent])] {
@@ -231,13 +243,15 @@ import Testing
       ),
       (
         try after(sending, .exhausted, .exhausted), .finish(.complete),
-        [.done, .exhausted, .overtaken, .rolledBack, Self.failure]
+        [.done, .exhausted, .overtaken, .rolledBack, Self.failure, Self.left]
       ),
     ]
   }
 
   @Test func noStepAcceptsAnImpossibleEvent() throws {
-    let events = [UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure]
+    let events = [
+      UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure, Self.left, .limitReached(.time),
+    ]
     for (plan, step, impossible) in try impossible() {
       #expect(plan.current == step)
       for event in events {
