@@ -6,30 +6,12 @@ import Testing
 
 /// A spreadsheet in a file that exists during a test.
 final class SheetFile {
-  /// An overflow file in memory.
-  private final class Overflow: OverflowFile {
-    private var bytes: [UInt8] = []
-
-    func append(_ more: UnsafeRawBufferPointer) { bytes += more }
-
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-      guard offset >= 0, offset + buffer.count <= bytes.count else {
-        throw Failure(.inputOutput, "the file has fewer bytes")
-      }
-      buffer.copyBytes(from: bytes[offset..<(offset + buffer.count)])
-    }
-  }
-
   private let file: ArchiveFile
-  private(set) var overflows = 0
   private(set) var kind: Spreadsheet.Kind?
 
   init(_ bytes: [UInt8]) throws {
     file = try ArchiveFile(bytes)
-    kind = try Spreadsheet.kind(of: file.archive, isInterrupted: { false }) { [weak self] in
-      self?.overflows += 1
-      return Overflow()
-    }
+    kind = try Spreadsheet.kind(of: file.archive, isInterrupted: { false })
   }
 
   var refusal: String? { if case .refused(let reason) = kind { reason } else { nil } }

@@ -59,6 +59,18 @@ import Testing
         == true)
   }
 
+  @Test func moreSharedTextsThanTheMemoryForThemEndTheReading() throws {
+    func strings(_ count: Int) -> (String, String) {
+      let text = "<si><t>\(Self.filler((128 << 10) - 4))</t></si>"
+      return ("xl/sharedStrings.xml", "<sst>\(String(repeating: text, count: count))</sst>")
+    }
+    let message = refusal(xlsx: [strings(513)])
+    #expect(message?.contains("longer than 64 MiB; save the sheet as CSV") == true)
+    var writer = SpreadsheetWriter([.init("A", [[.xml(#"<c t="s"><v>511</v></c>"#)]])])
+    writer.parts = [strings(512)]
+    #expect(try SheetFile(writer.xlsx()).text().count == (128 << 10) - 4 + 1)
+  }
+
   @Test func aRowOfRepeatedTextsEndsTheReading() {
     let strings = "<sst><si><t>\(Self.filler(200_000))</t></si></sst>"
     let row = "<row>\(String(repeating: #"<c t="s"><v>0</v></c>"#, count: 50))</row>"

@@ -193,8 +193,7 @@ import Testing
     }
   }
 
-  @Test func manySharedTextsAreKeptInAFile() throws {
-    // More bytes than fit in memory, and some texts longer than the pieces that are read from the file.
+  @Test func sharedTextsAreFoundByTheirNumbers() throws {
     let texts = (0..<300).map { "\($0) " + String(repeating: "abcdefgh", count: $0 % 7 == 0 ? 9000 : 3000) }
     let rows = texts.indices.reversed().map { place -> [SpreadsheetWriter.Cell] in
       [.xml(#"<c t="s"><v>\#(place)</v></c>"#)]
@@ -206,6 +205,5 @@ import Testing
     let file = try SheetFile(writer.xlsx())
     let lines = try file.text().split(separator: "\n").map { String($0.replacing("\"", with: "")) }
     #expect(lines == Array(texts.reversed()))
-    #expect(file.overflows == 1)
   }
 }

@@ -95,9 +95,7 @@ extension ParsedContent {
     defer { withExtendedLifetime((scratch, file)) {} }
     do {
       let archive = try ZipArchive(descriptor: file.fileDescriptor, name: "test")
-      let kind = try Spreadsheet.kind(of: archive, isInterrupted: { false }) {
-        throw Failure(.cannotCreate, "no file is needed")
-      }
+      let kind = try Spreadsheet.kind(of: archive, isInterrupted: { false })
       guard case .spreadsheet(let spreadsheet) = kind else { throw Failure(.badInput, "not a spreadsheet") }
       _ = try spreadsheet.write(0) { _ in true }
     } catch let failure as Failure {

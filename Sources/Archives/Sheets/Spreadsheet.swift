@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Only a large number of
-/// shared texts is written to disk.
+/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Nothing of it is written to
+/// disk.
 ///
 /// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that are counted.
 /// Line N of the text is row N of the sheet.
@@ -32,27 +32,22 @@ package final class Spreadsheet {
   /// The sheets in the order of the file.
   package private(set) var sheets: [Sheet] = []
   private var parts: SpreadsheetParts
-  private let makeOverflow: () throws -> any OverflowFile
   private var isOpenDocument = false
   private var is1904 = false
   private var stringsPath: String?
   private var stylesPath: String?
   private var loaded: (strings: SharedStrings?, forms: [CellForm])?
 
-  private init(_ parts: SpreadsheetParts, _ makeOverflow: @escaping () throws -> any OverflowFile) {
-    (self.parts, self.makeOverflow) = (parts, makeOverflow)
-  }
+  private init(_ parts: SpreadsheetParts) { self.parts = parts }
 
   /// The kind of an archive by the names of its members; nil for an archive of separate files.
   ///
-  /// - Parameter makeOverflow: creates a file for data that is too large for memory.
   /// - Throws: `Failure` of category `badInput` for a damaged or malicious spreadsheet.
   package static func kind(
-    of archive: ZipArchive, isInterrupted: @escaping () -> Bool,
-    makeOverflow: @escaping () throws -> any OverflowFile
+    of archive: ZipArchive, isInterrupted: @escaping () -> Bool
   ) throws -> Kind? {
     let parts = SpreadsheetParts(archive, isInterrupted)
-    let sheet = Spreadsheet(parts, makeOverflow)
+    let sheet = Spreadsheet(parts)
     if parts.has("[content_types].xml") { return try sheet.openXLSX() }
     if parts.has("mimetype"), parts.has("content.xml") { return try sheet.openODS() }
     return nil
@@ -145,7 +140,7 @@ package final class Spreadsheet {
     if let loaded { return loaded }
     var strings: SharedStrings?
     if let stringsPath, parts.has(stringsPath) {
-      let reader = SharedStrings(name: parts.label(stringsPath), makeOverflow: makeOverflow)
+      let reader = SharedStrings(name: parts.label(stringsPath))
       try parts.read(stringsPath, with: reader)
       strings = reader
     }

@@ -4,8 +4,6 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-extension UnlinkedFile: OverflowFile {}
-
 /// A sheet of a spreadsheet as a separate input: CSV text. Its first rows show whether a format accepts it. Then all of
 /// it is written to an unlinked file. Thus damage is found before any value is used, and a second reading is cheap.
 ///

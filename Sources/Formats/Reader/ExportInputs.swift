@@ -2,7 +2,6 @@
 
 import Archives
 import Logbook
-import TemporaryFiles
 
 /// The inputs at a path: a file is one input, a ZIP archive has one for each member, a spreadsheet one for each sheet.
 /// A spreadsheet that is a member of an archive has one for each sheet, too.
@@ -113,9 +112,7 @@ package struct ExportInputs {
     in archive: ZipArchive, _ name: String, only sheet: String?,
     _ isInterrupted: @escaping @Sendable () -> Bool
   ) throws -> Content? {
-    switch try Spreadsheet.kind(
-      of: archive, isInterrupted: isInterrupted, makeOverflow: { try UnlinkedFile() })
-    {
+    switch try Spreadsheet.kind(of: archive, isInterrupted: isInterrupted) {
     case .refused(let document): .document(document)
     case .spreadsheet(let spreadsheet):
       .sheets(try sheets(of: spreadsheet, only: sheet, name: name), spreadsheet)
