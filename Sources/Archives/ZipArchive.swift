@@ -98,9 +98,10 @@ struct ZipFile {
     var count = 0
     while count < buffer.count {
       guard let offset = off_t(exactly: place + UInt64(count)), let base = buffer.baseAddress else { break }
-      let more = pread(descriptor, base + count, buffer.count - count, offset)
+      let more = uninterrupted { pread(descriptor, base + count, buffer.count - count, offset) }
+      guard more >= 0 else { throw failure() }
       if more == 0 { break }
-      if more > 0 { count += more } else if errno != EINTR { throw failure() }
+      count += more
     }
     return count
   }

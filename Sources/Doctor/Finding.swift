@@ -71,6 +71,4 @@ package struct Finding: Hashable, Sendable {
 }
 
 /// The text as one word of the shell, for commands that a person copies.
-func quoted(_ text: String) -> String {
-  "'" + PathText.shown(text).replacing("'", with: "'\\''") + "'"
-}
+func quoted(_ text: String) -> String { PathText.shown(text).shellQuoted }

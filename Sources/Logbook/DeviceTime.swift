@@ -40,9 +40,14 @@
     return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
   }
 
+  /// The number of days from 1970-01-01 to the day of these seconds; negative before it.
+  @inlinable package static func day(of seconds: Int64) -> Int64 {
+    seconds >= 0 ? seconds / 86400 : (seconds + 1) / 86400 - 1
+  }
+
   /// Year, month, day, hour, minute and second.
   public var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-    let days = Int(seconds >= 0 ? seconds / 86400 : (seconds + 1) / 86400 - 1)
+    let days = Int(Self.day(of: seconds))
     let rest = Int(seconds) &- days &* 86400
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -39,6 +39,16 @@ extension FailureCategory {
   }
 }
 
+/// Repeats a call of the system while signals interrupt it.
+///
+/// - Returns: what the call returned; if that is negative, `errno` has the reason.
+package func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
+  while true {
+    let count = call()
+    if count >= 0 || errno != EINTR { return count }
+  }
+}
+
 /// A failure with a message for people: what was attempted, with what, why it failed, and what to do.
 public struct Failure: Error, CustomStringConvertible, Sendable {
   /// What a caller can do about it.

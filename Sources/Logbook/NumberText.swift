@@ -36,7 +36,7 @@ package struct DeviceTimeWriter: Sendable {
 
   /// Appends `YYYY-MM-DDThh:mm:ss`.
   package mutating func append(_ time: DeviceTime, to out: inout [UInt8]) {
-    let day = (time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400
+    let day = DeviceTime.day(of: time.seconds)
     if day != self.day {
       self.day = day
       date = Array(DeviceTime(seconds: day * 86400).text.utf8.dropLast("00:00:00".utf8.count))

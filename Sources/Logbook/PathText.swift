@@ -72,3 +72,17 @@ package enum PathText {
     escapes.contains(scalar.value) ? UInt8(scalar.value - escapes.lowerBound) : nil
   }
 }
+
+extension String {
+  /// The text as one word of a POSIX shell, in quotes only if it needs them.
+  package var shellWord: String {
+    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@"
+    if !isEmpty, unicodeScalars.allSatisfy({ plain.unicodeScalars.contains($0) || $0.value >= 0xC0 }) {
+      return self
+    }
+    return shellQuoted
+  }
+
+  /// The text as one word of a POSIX shell, in quotes.
+  package var shellQuoted: String { "'" + replacing("'", with: #"'\''"#) + "'" }
+}

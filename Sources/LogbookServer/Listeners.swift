@@ -137,7 +137,7 @@ extension Listeners {
     return HTTP1Channel(
       responder: { [responder, settings] request, writer, channel in
         var response = await responder.respond(to: request, from: RequestOrigin(channel, place))
-        response.headers[.date] = HTTPDate.text(settings.clock())
+        response.headers[.date] = HTTPText.date(settings.clock())
         do {
           try await writer.write(response: response.head, body: response.body)
         } catch is HTTPParserError {

@@ -127,8 +127,9 @@ private enum PEMFile {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 << 10)
     while bytes.count <= maxBytes {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = piece.withUnsafeMutableBytes { piece in
+        uninterrupted { read(descriptor, piece.baseAddress, piece.count) }
+      }
       guard count >= 0 else { throw failure(path) }
       if count == 0 { return bytes }
       bytes += piece[..<count]

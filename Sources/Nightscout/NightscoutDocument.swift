@@ -79,16 +79,7 @@ package struct NightscoutDocument: Hashable, Sendable {
 
   /// An identifier in escaped form for a path. Dots are escaped, since the server would take the rest for a file
   /// extension.
-  package static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }.joined()
-  }
+  package static func escaped(_ text: String) -> String { HTTPText.escaped(text, plain: "-_") }
 }
 
 extension NightscoutDocument: NightscoutFields {

@@ -31,16 +31,10 @@ package enum NightscoutTime {
     return "\(DeviceTime(seconds: seconds + minutes * 60).text).\(padded(rest))\(offset)"
   }
 
-  /// The date of a header such as `If-Unmodified-Since`, truncated to seconds, in GMT and English whatever the host's
-  /// locale. The server ignores a date that it cannot parse.
+  /// The date of a header such as `If-Unmodified-Since`, truncated to seconds. The server ignores a date
+  /// that it cannot parse.
   package static func headerText(_ milliseconds: Int64) -> String {
-    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let (seconds, _) = parts(milliseconds)
-    let (time, day) = (DeviceTime(seconds: seconds), Int((seconds / 86400) % 7))
-    let date = time.parts
-    return
-      "\(days[day]), \(two(Int64(date.day))) \(months[date.month - 1]) \(date.year) \(time.text.suffix(8)) GMT"
+    HTTPText.date(parts(milliseconds).seconds)
   }
 
   /// The instant of a number of milliseconds, or of a small number of seconds. Nil for 0, which means a missing time.

@@ -32,8 +32,9 @@ package final class UnlinkedFile {
   package func append(_ bytes: UnsafeRawBufferPointer) throws {
     var written = 0
     while written < bytes.count {
-      let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted {
+        write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      }
       guard count > 0 else { throw failure("cannot buffer the input") }
       written += count
     }
@@ -45,9 +46,10 @@ package final class UnlinkedFile {
   package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var filled = 0
     while filled < buffer.count {
-      let count = pread(
-        descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset + filled))
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted {
+        pread(
+          descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset + filled))
+      }
       guard count >= 0 else { throw failure("cannot read the buffered input") }
       guard count > 0 else { throw Failure(.inputOutput, "the temporary file in \(folder) is truncated") }
       filled += count

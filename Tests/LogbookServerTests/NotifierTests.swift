@@ -57,12 +57,4 @@ import Testing
     #expect(interval(["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"]) == nil)
     for wrong in ["0", "-5", "soon", ""] { #expect(interval(["WATCHDOG_USEC": wrong]) == nil) }
   }
-
-  @Test(arguments: [
-    (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_709_164_800, "Thu, 29 Feb 2024 00:00:00 GMT"),
-  ])
-  func theDateOfAnAnswerHasTheFormOfHTTP(_ seconds: Int64, _ text: String) {
-    #expect(HTTPDate.text(seconds) == text)
-  }
 }

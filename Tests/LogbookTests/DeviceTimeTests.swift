@@ -57,4 +57,14 @@ import Testing
     #expect(DeviceTime.offsetText(-12600) == "-03:30")
     #expect(DeviceTime.offsetText(-884) == "-00:14:44")
   }
+
+  private static let days: [(seconds: Int64, day: Int64)] = [
+    (0, 0), (86_399, 0), (86_400, 1), (-1, -1), (-86_400, -1), (-86_401, -2),
+    (.min, -106_751_991_167_301), (.max, 106_751_991_167_300),
+  ]
+
+  @Test(arguments: days)
+  func secondsBelongToTheDayThatBeganBeforeThem(_ seconds: Int64, _ day: Int64) {
+    #expect(DeviceTime.day(of: seconds) == day)
+  }
 }

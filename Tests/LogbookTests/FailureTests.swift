@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 
 @testable import Logbook
@@ -9,5 +10,18 @@ import Testing
   func theSuggestedWaitIsAtMostTheMaximum(_ asked: Int, _ shown: Int) {
     let failure = Failure(.busy("the server is busy", retryAfterSeconds: asked), host: "host")
     #expect(failure.message == "the server is busy; try again in \(shown) s")
+  }
+
+  @Test func aCallIsRepeatedOnlyWhileSignalsInterruptIt() {
+    var results: [(result: Int, error: Int32)] = [(-1, EINTR), (-1, EINTR), (3, 0)]
+    func call() -> Int {
+      let (result, error) = results.removeFirst()
+      errno = error
+      return result
+    }
+    #expect(uninterrupted(call) == 3)
+    results = [(-1, EINTR), (-1, EAGAIN), (3, 0)]
+    #expect(uninterrupted(call) == -1)
+    #expect(results.count == 1)
   }
 }

@@ -41,4 +41,13 @@ import Testing
     #expect(PathText.shown(PathText.text([0x4D, 0xE4, 0x72, 0x05, 0xC3, 0xA4])) == "M\\xE4r\u{5}ä")
     #expect(PathText.isEscaped(PathText.text([0xE4])))
   }
+
+  @Test(arguments: [
+    ("plain-1.csv", "plain-1.csv"), ("é", "é"), ("", "''"), ("a b", "'a b'"), ("a'b", #"'a'\''b'"#),
+    ("$HOME", "'$HOME'"),
+  ])
+  func aWordOfTheShellIsQuotedOnlyIfItNeedsIt(_ text: String, _ word: String) {
+    #expect(text.shellWord == word)
+    #expect(word.hasPrefix("'") ? text.shellQuoted == word : text.shellQuoted == "'\(word)'")
+  }
 }

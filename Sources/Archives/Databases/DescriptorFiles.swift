@@ -2,6 +2,7 @@
 
 import GRDBSQLite
 import Glibc
+import Logbook
 
 /// A file system for SQLite. The name of a file is the number of a descriptor that is open for reading.
 ///
@@ -113,10 +114,11 @@ enum DescriptorFiles {
   ) -> Int32 {
     var filled = 0
     while filled < bytes.count {
-      let count = pread(
-        descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled,
-        off_t(offset) + off_t(filled))
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted {
+        pread(
+          descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled,
+          off_t(offset) + off_t(filled))
+      }
       guard count >= 0 else { return SQLITE_IOERR_READ }
       if count == 0 {
         // SQLite requires zeros past the end.

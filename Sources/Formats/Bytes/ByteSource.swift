@@ -144,13 +144,11 @@ final class FileSource: InputSource {
   private func readDescriptor(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
     if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
     if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
-    while true {
-      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-      if count > 0 { return .bytes(count) }
-      if count == 0 { return .end }
-      if errno == EAGAIN { return .paused }
-      if errno != EINTR { throw Self.failure("read", name, errno) }
-    }
+    let count = uninterrupted { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+    if count > 0 { return .bytes(count) }
+    if count == 0 { return .end }
+    if errno == EAGAIN { return .paused }
+    throw Self.failure("read", name, errno)
   }
 
   /// Returns to the start of a regular file and restarts the digest.

@@ -88,7 +88,7 @@ struct ZoneOffsets {
   }
 
   private mutating func find(_ seconds: Int64) -> Int32 {
-    let start = (seconds >= 0 ? seconds : seconds - 86399) / 86400 * 86400
+    let start = DeviceTime.day(of: seconds) * 86400
     let first = zone.offset(atUTC: start)
     guard zone.offset(atUTC: start + 86400) == first else { return zone.offset(atUTC: seconds) }
     day = start..<start + 86400

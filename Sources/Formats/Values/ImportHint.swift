@@ -82,14 +82,3 @@ package enum ColumnPairs {
     text.reduce(into: "") { $0 += (signs.contains($1) ? "\\" : "") + String($1) }
   }
 }
-
-extension String {
-  /// The text as one word of a POSIX shell.
-  package var shellWord: String {
-    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@"
-    if !isEmpty, unicodeScalars.allSatisfy({ plain.unicodeScalars.contains($0) || $0.value >= 0xC0 }) {
-      return self
-    }
-    return "'" + replacing("'", with: #"'\''"#) + "'"
-  }
-}

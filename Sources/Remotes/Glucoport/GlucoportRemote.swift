@@ -59,7 +59,7 @@ struct GlucoportRemote: RemoteKind {
   }
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
-    let after = cursor.map { "after=\(Self.escaped($0))&" } ?? ""
+    let after = cursor.map { "after=\(HTTPText.escaped($0))&" } ?? ""
     let request = get("\(WireProtocol.changesPath)?\(after)limit=\(limit)", run)
     let answer = try await exchange.send(request)
     if answer.status == 304 { return nil }
@@ -80,12 +80,12 @@ extension GlucoportRemote: PartService {
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
-    var parameters = cursor.map { ["after=\(Self.escaped($0))"] } ?? []
+    var parameters = cursor.map { ["after=\(HTTPText.escaped($0))"] } ?? []
     switch part {
     case .readings(let from, let until):
       let (first, last) = (max(from, Self.times.lowerBound), min(until, Self.times.upperBound))
-      parameters.append("from=\(Self.escaped(DeviceTime(seconds: first).text))")
-      parameters.append("until=\(Self.escaped(DeviceTime(seconds: last).text))")
+      parameters.append("from=\(HTTPText.escaped(DeviceTime(seconds: first).text))")
+      parameters.append("until=\(HTTPText.escaped(DeviceTime(seconds: last).text))")
     case .records: parameters.append("only=records")
     case .record(let guid): parameters.append("guid=\(guid)")
     }
@@ -170,19 +170,6 @@ extension GlucoportRemote {
     case (410, .purged): return .purged
     default: return exchange.serviceError(for: answer, words: body.message)
     }
-  }
-
-  /// Escapes a cursor for a query: it may be any visible ASCII.
-  private static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }.joined()
   }
 }
 

@@ -120,7 +120,7 @@ extension NightscoutSession {
     else {
       throw unknownAnswer
     }
-    let issued = value["iat"]?.integer ?? answer.headers.first(name: "Date").flatMap(RetryAfter.instant)
+    let issued = value["iat"]?.integer ?? answer.headers.first(name: "Date").flatMap(HTTPText.seconds)
     guard let issued, issued > 0, issued < NightscoutTime.maxMilliseconds / 1000 else {
       throw exchange.violation("it does not report its time")
     }

@@ -34,8 +34,9 @@ enum RemoteFile {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 << 10)
     while bytes.count <= maxBytes {
-      let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
+      let count = piece.withUnsafeMutableBytes { piece in
+        uninterrupted { Glibc.read(descriptor, piece.baseAddress, piece.count) }
+      }
       guard count >= 0 else { throw failure(name, path, errno) }
       if count == 0 { return bytes }
       bytes += piece[..<count]

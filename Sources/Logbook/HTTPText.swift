@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Texts in the headers and paths of HTTP, which clients and servers write alike.
+package enum HTTPText {
+  private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// The date of UTC seconds in a header, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7). It is in English
+  /// and GMT whatever the host's locale.
+  package static func date(_ seconds: Int64) -> String {
+    let words = DeviceTime(seconds: seconds).text.split(whereSeparator: { $0 == "-" || $0 == "T" })
+    guard words.count == 4, let month = Int(words[1]), months.indices.contains(month - 1) else { return "" }
+    let weekday = (DeviceTime.day(of: seconds) % 7 + 7) % 7
+    return "\(days[Int(weekday)]), \(words[2]) \(months[month - 1]) \(words[0]) \(words[3]) GMT"
+  }
+
+  /// The UTC seconds of such a date, which is the only form that servers may write; nil for any other text.
+  package static func seconds(ofDate text: String) -> Int64? {
+    let words = text.split(separator: " ")
+    guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+      let month = months.firstIndex(of: String(words[2]))
+    else { return nil }
+    let clock = words[4].split(separator: ":", omittingEmptySubsequences: false).compactMap { Int($0) }
+    guard clock.count == 3 else { return nil }
+    return DeviceTime(
+      year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2])?.seconds
+  }
+
+  /// The text in a path or a query (RFC 3986 §2.1). Every byte is escaped except ASCII letters and digits.
+  ///
+  /// - Parameter plain: further ASCII characters that are not escaped.
+  package static func escaped(_ text: String, plain: String = "-._~") -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        String(UnicodeScalar(byte))
+      case byte where plain.utf8.contains(byte): String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }.joined()
+  }
+}
