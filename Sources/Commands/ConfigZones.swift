@@ -67,12 +67,14 @@ struct ConfigZones {
     guard period.first < period.end else {
       throw Failure(.usage, "--from is not before --until")
     }
+    let before = try store.placedByImports(in: period)
     try show(Self.text(period, of: store), store.add(period, at: Host.now()))
-    let kept = try store.keptByImports(in: period)
-    if kept.readings + kept.records > 0 {
+    let after = try store.placedByImports(in: period)
+    let replaced = (before.readings - after.readings, before.records - after.records)
+    if replaced.0 > 0 || replaced.1 > 0 {
       output.line(
-        "\(Self.text(kept)) of this time keep the zone that was given for their import; to change it, "
-          + "import the same input again with another --timezone")
+        "\(counted(replaced.0, "reading")) and \(counted(replaced.1, "record")) had the zone of their import; this period was "
+          + "stated later and counts; to return to that zone, remove the period")
     }
   }
 

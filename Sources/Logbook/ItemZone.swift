@@ -79,25 +79,24 @@ package struct ItemZones: Sendable {
     let zone: NamedZone
     let points: PointRuns
     let ends: ClosedRange<SeriesPoint>
+    let madeAt: Int64
     var cursor: PointRuns.Cursor?
-    /// The device's periods that were stated later.
-    let later: [ZonePeriod]
   }
 
   private var listed: [Listed]
+  /// The periods that can place readings of the series, in the order of precedence.
+  private let periods: [ZonePeriod]
 
   /// - Parameters:
   ///   - statements: those that may list readings of the series. A statement with an unknown zone is ignored.
   ///   - zones: the other zones of the logbook.
   package init(of series: SeriesName, _ statements: [ItemZone], _ zones: LogbookZones) {
-    let periods = zones.periods.filter { $0.devices.contains(series.device) }
+    periods = zones.periods.filter { $0.devices.isEmpty || $0.devices.contains(series.device) }
     listed = statements.sorted(by: ItemZone.precedes).compactMap { statement in
       guard let points = statement.points[series], let ends = points.ends,
         let zone = NamedZone(known: statement.zoneName)
       else { return nil }
-      return Listed(
-        zone: zone, points: points, ends: ends, cursor: nil,
-        later: periods.filter { $0.madeAt > statement.madeAt })
+      return Listed(zone: zone, points: points, ends: ends, madeAt: statement.madeAt, cursor: nil)
     }
   }
 
@@ -108,16 +107,11 @@ package struct ItemZones: Sendable {
         listed[index].cursor = PointRuns.Cursor(listed[index].points, from: point)
       }
       guard listed[index].cursor?.contains(point) == true else { continue }
-      let isReplaced = listed[index].later.contains { time.seconds >= $0.first && time.seconds < $0.end }
-      return isReplaced ? nil : listed[index].zone
+      // The later made of both counts: the statement, or the period that would place the reading without it.
+      let period = periods.first { time.seconds >= $0.first && time.seconds < $0.end }
+      return period.map { $0.madeAt > listed[index].madeAt } == true ? nil : listed[index].zone
     }
     return nil
-  }
-
-  /// The zone of a record by the statements; nil if the periods and the base zone place it.
-  package static func zone(ofRecord guid: String, _ statements: [ItemZone]) -> NamedZone? {
-    statements.sorted(by: ItemZone.precedes).lazy.filter { $0.records.contains(guid) }
-      .compactMap { NamedZone(known: $0.zoneName) }.first
   }
 }
 

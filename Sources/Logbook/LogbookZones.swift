@@ -139,13 +139,13 @@ extension LogbookZones {
 
   /// The change to write for a further period.
   ///
-  /// - Parameter latestItemZone: when the latest statement about an import was made. A later period of devices has
-  ///   precedence over it, which it would lose as part of an earlier period.
+  /// - Parameter latestItemZone: when the latest statement about an import was made. A later period has precedence over
+  ///   it, which it would lose as part of an earlier period.
   package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
     // Few periods touch. Of more, joining the latest ones is enough.
     let alike = periods.lazy.filter { known in
-      known.continues(with: period) && (period.devices.isEmpty || known.madeAt > latestItemZone)
+      known.continues(with: period) && known.madeAt > latestItemZone
     }
     for known in alike.prefix(Self.maxCandidates) {
       var longer = known

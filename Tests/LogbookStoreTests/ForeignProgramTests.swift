@@ -63,7 +63,8 @@ import Testing
     "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
     "action_state", "redo", "withdrawn", "listed_record",
     "resend", "resend_record", "removed_record", "unanswered",
-    "item_zone", "item_zone_name", "item_zone_record", "item_zone_series", "changed_zone_series",
+    "item_zone", "item_zone_name", "item_zone_record", "item_zone_series", "zone_period",
+    "changed_zone_series",
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 

@@ -182,8 +182,7 @@ import Testing
     #expect(try hours() == ["9 9", "9 9"])
     _ = try undo(2)
     #expect(try hours() == ["2 2", "2 2"])
-    // With a further row, everything is stated again. Of two stores that do so, the later one has priority
-    // for all of it.
+    // The former statement is hidden.
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try statements() == 2)
     #expect(try hours() == ["9 9 9", "9 9 9"])
@@ -217,29 +216,108 @@ import Testing
 
   // MARK: Precedence
 
-  @Test func aLaterPeriodOfTheDeviceHasPriorityAndOneForAllDevicesNot() throws {
+  private static let device = ReadingIdentity.text(of: Make.device)
+
+  /// States a period of the second hour.
+  private func addPeriod(_ zone: String, devices: Set<String> = [], _ madeAt: Int64) throws -> ZoneChange {
+    let period = ZonePeriod(
+      guid: Digest.uuid(of: ["\(madeAt)"]), from: DeviceTime(seconds: Make.noon + 3600),
+      until: DeviceTime(seconds: Make.noon + 7200), zone: try NamedZone(zone), devices: devices,
+      madeAt: madeAt)
+    return try scratch.open(.editor).add(period, at: 5)
+  }
+
+  @Test func aLaterPeriodWinsForReadingsAndRecords() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
-    func add(_ zone: String, devices: Set<String>, _ madeAt: Int64) throws {
-      let period = ZonePeriod(
-        guid: Digest.uuid(of: ["\(madeAt)"]), from: DeviceTime(seconds: Make.noon + 3600),
-        until: DeviceTime(seconds: Make.noon + 7200), zone: try NamedZone(zone), devices: devices,
-        madeAt: madeAt)
-      _ = try scratch.open(.editor).add(period, at: 5)
-    }
-    try add(Self.newYork, devices: [], 9000)
+    let change = try addPeriod(Self.newYork, 9000)
+    #expect([change.readings, change.records] == [1, 1])
+    #expect(try hours() == ["9 -4 9", "9 -4 9"])
+    let period = try #require(try scratch.open(.reader).zones().periods.first)
+    _ = try scratch.open(.editor).remove(period, at: 6)
     #expect(try hours() == ["9 9 9", "9 9 9"])
-    let device = ReadingIdentity.text(of: Make.device)
-    try add("Asia/Kolkata", devices: [device], 9001)
-    #expect(try hours() == ["9 5 9", "9 9 9"])
-    // A later statement has priority, and an earlier period of the device has not.
-    _ = try importing(batch([1]), in: Self.tokyo)
+    #expect(try scratch.number("SELECT count(*) FROM zone_period") == 0)
+  }
+
+  @Test func aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought() throws {
+    _ = try importing(batch([1], value: 90), in: nil)
+    _ = try addPeriod(Self.newYork, 1500)
+    _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    #expect(try hours() == ["9 -4 9 9", "9 9 -4 9"])
+    // Also for what an earlier import of another zone brought.
+    _ = try importing(batch([1], value: 90), in: Self.madrid)
+    #expect(try hours() == ["9 2 9 9", "9 9 2 9"])
+  }
+
+  @Test func theSameZoneAgainDoesNotUndoAPeriodAndAnotherZoneDoes() throws {
+    _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    _ = try addPeriod(Self.newYork, 9000)
+    let counts = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    #expect(counts.periodItems == 2)
+    #expect(try statements() == 1)
+    #expect(try hours() == ["9 -4 9", "9 -4 9"])
+    #expect(try importing(batch([0, 1, 2]), in: Self.madrid).periodItems == 0)
+    #expect(try hours() == ["2 2 2", "2 2 2"])
+    // Its zone is no longer the last one that was stated of them.
+    #expect(try importing(batch([0, 1, 2]), in: Self.tokyo).periodItems == 0)
     #expect(try hours() == ["9 9 9", "9 9 9"])
-    try add("Asia/Kolkata", devices: [device], 9002)
+    #expect(try statements() == 3)
+  }
+
+  @Test func thePeriodThatPlacesADeviceIsComparedWithTheImport() throws {
+    _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
-    let periods = try scratch.open(.reader).zones().periods.filter { !$0.devices.isEmpty }
-    #expect(periods.count == 2)
+    // A statement that is made later still wins, also over a later period that does not place the device.
+    _ = try importing(batch([1]), in: Self.madrid)
+    #expect(try hours() == ["9 2 9", "9 2 9"])
+    _ = try addPeriod(Self.newYork, 9002)
+    #expect(try hours() == ["9 2 9", "9 -4 9"])
+    _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9003)
+    #expect(try hours() == ["9 5 9", "9 -4 9"])
+    let periods = try scratch.open(.reader).zones().periods
+    #expect(periods.count == 3)
     for period in periods { _ = try scratch.open(.editor).remove(period, at: 6) }
-    #expect(try hours() == ["9 9 9", "9 9 9"])
+    #expect(try hours() == ["9 2 9", "9 2 9"])
+  }
+
+  /// A period that says the same as one before an import is a further statement.
+  @Test func aPeriodThatIsStatedAgainWinsOverTheImportBetween() throws {
+    _ = try addPeriod(Self.newYork, 9000)
+    _ = try importing(batch([1]), in: Self.tokyo)
+    #expect(try hours() == ["9", "9"])
+    #expect(try addPeriod(Self.newYork, 9500).isChange)
+    #expect(try hours() == ["-4", "-4"])
+    #expect(try !addPeriod(Self.newYork, 9600).isChange)
+  }
+
+  @Test func aRecordThatMovesOutOfAPeriodIsInTheZoneOfItsImportAgain() throws {
+    _ = try importing(batch([1]), in: Self.tokyo)
+    _ = try addPeriod(Self.newYork, 9000)
+    let guid = try #require(try scratch.rows("SELECT guid FROM record WHERE kind = 'food'").first)
+    for (hour, offset) in [(Int64(5), "9"), (1, "-4")] {
+      _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) {
+        $0.deviceTime = DeviceTime(seconds: Make.noon + hour * 3600)
+      }
+      #expect(try hours() == ["-4", offset])
+    }
+  }
+
+  // MARK: An export that is imported each day
+
+  @Test func onlyWhatNoEqualStatementListsIsStated() throws {
+    for day in Int64(1)...5 { _ = try importing(batch(Array(0..<day)), in: Self.tokyo) }
+    #expect(try statements() == 5)
+    let listed = try scratch.rows(
+      "SELECT count(*), count(DISTINCT record) FROM item_zone_record")
+    #expect(listed == ["5 5"])
+    #expect(try hours() == ["9 9 9 9 9", "9 9 9 9 9"])
+    // Each item is in the zone until all imports that brought it are undone.
+    for ingest in Int64(1)...4 { _ = try undo(ingest) }
+    #expect(try hours() == ["9 9 9 9 9", "9 9 9 9 9"])
+    _ = try undo(5)
+    #expect(try hours() == ["2 2 2 2 2", "2 2 2 2 2"])
+    _ = try scratch.open(.editor).redo(3, at: 6000)
+    #expect(try hours() == ["9 9 9 2 2", "9 9 9 2 2"])
   }
 
   @Test func aStatementAppliesToLaterReadings() throws {

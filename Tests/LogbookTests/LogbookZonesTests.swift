@@ -157,16 +157,15 @@ import Testing
 
   @Test func theLaterStatementAboutAnItemWinsWithAllItsParts() throws {
     let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
-    let record = Digest.uuid(of: ["r"])
     // Two stores state one input at the same second, each in two parts.
     let parts = try [("p", "Asia/Tokyo"), ("q", "Asia/Seoul")].flatMap { group, zone in
       try [
         statement(group + "1", zone, [0, 1], madeAt: 50, group: group),
-        statement(group + "2", zone, [2, 3], madeAt: 50, group: group, records: [record]),
+        statement(group + "2", zone, [2, 3], madeAt: 50, group: group),
       ]
     }
-    let old = try statement("o", "Asia/Kolkata", [0, 1, 2, 3, 4], madeAt: 40, records: [record])
-    let unknown = try statement("u", "Mars/Olympus", [0, 1, 2, 3, 4], madeAt: 90, records: [record])
+    let old = try statement("o", "Asia/Kolkata", [0, 1, 2, 3, 4], madeAt: 40)
+    let unknown = try statement("u", "Mars/Olympus", [0, 1, 2, 3, 4], madeAt: 90)
     let device = try period(
       "d", "UTC", "1970-01-01T00:00:03", "1970-01-01T00:00:05", devices: ["serial|A|1"], madeAt: 45)
     for all in [parts + [old, unknown], ([old, unknown] + parts).reversed()] {
@@ -179,9 +178,25 @@ import Testing
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
       // The period of the device is only later than the old statement.
       #expect(names[4] == nil && names[5] == nil)
-      #expect(ItemZones.zone(ofRecord: record, all)?.name == names[0])
     }
-    #expect(ItemZones.zone(ofRecord: "other", parts) == nil)
+  }
+
+  @Test func theLaterOfAPeriodAndAStatementAboutAnImportWins() throws {
+    let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
+    let made = try statement("a", "Asia/Seoul", [0, 1, 2], madeAt: 50)
+    func zone(_ periods: ZonePeriod...) throws -> String? {
+      var items = ItemZones(of: series, [made], LogbookZones(base: .utc, origin: .given, periods: periods))
+      return items.zone(
+        of: SeriesPoint(position: 1, valueBucket: 0, occurrence: 0), shownAt: DeviceTime(seconds: 1))?.name
+    }
+    let (from, until) = ("1970-01-01T00:00:01", "1970-01-01T00:00:02")
+    #expect(try zone(period("p", "UTC", from, until, madeAt: 51)) == nil)
+    #expect(try zone(period("p", "UTC", from, until, madeAt: 50)) == "Asia/Seoul")
+    #expect(try zone(period("p", "UTC", until, nil, madeAt: 51)) == "Asia/Seoul")
+    #expect(try zone(period("p", "UTC", from, until, devices: ["serial|A|2"], madeAt: 51)) == "Asia/Seoul")
+    // The period of the device places the reading, whatever is stated for all devices.
+    let device = try period("d", "UTC", from, until, devices: ["serial|A|1"], madeAt: 49)
+    #expect(try zone(device, period("p", "UTC", from, until, madeAt: 51)) == "Asia/Seoul")
   }
 
   @Test func periodsMadeAtTheSameTimeAreOrderedByGuid() throws {
@@ -229,9 +244,10 @@ import Testing
     #expect(known.adding(device) == .added(device))
   }
 
-  @Test func aPeriodOfADeviceIsNotJoinedWithOneBeforeAStatementAboutAnImport() throws {
-    let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["x"])
-    let next = try period("n", "Asia/Tokyo", "2026-05-09", "2026-05-12", devices: ["x"], madeAt: 500)
+  @Test(arguments: [[], ["x"]] as [Set<String>])
+  func aPeriodIsNotJoinedWithOneBeforeAStatementAboutAnImport(_ devices: Set<String>) throws {
+    let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: devices)
+    let next = try period("n", "Asia/Tokyo", "2026-05-09", "2026-05-12", devices: devices, madeAt: 500)
     let known = try zones(first)
     #expect(known.adding(next, latestItemZone: 300) == .added(next))
     guard case .extended = known.adding(next, latestItemZone: 50) else {

@@ -333,7 +333,7 @@ struct ImportTests {
       "doubtful_times", "first_time",
       "last_time",
       "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock", "doubled",
-      "first_counted", "last_counted", "sensor_copies",
+      "first_counted", "last_counted", "sensor_copies", "period_items",
     ]
     #expect(Set(object.keys) == members)
     #expect(object["first_time"] as? String == "2026-03-01T08:00:00")
@@ -381,13 +381,14 @@ struct ImportTests {
       times == [
         "2026-03-01T07:00:00Z", "2026-03-01T07:05:00Z", "2026-03-02T13:00:00Z", "2026-03-03T07:00:00Z",
       ])
-    // A period does not change the zone that was given for an import, and the output says so.
+    // A period that is stated later moves what was said of an import, and says so.
     let period = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-03-02")
     #expect(
-      period.output.contains(
-        "1 reading, 0 records of this time keep the zone that was given for their import"), "\(period)")
+      period.output.contains("1 reading and 0 records had the zone of their import"), "\(period)")
     let early = try await program.run("config", "timezone", "Asia/Tokyo", "--until", "2026-03-01")
-    #expect(!early.output.contains("keep the zone"), "\(early)")
+    #expect(!early.output.contains("had the zone"), "\(early)")
+    let again = try await program.run("import", "-", "--timezone", "America/New_York", input: later)
+    #expect(again.output.contains("1 item keeps the zone of a period"), "\(again)")
     let unknown = try await program.run("import", "-", "--timezone", "Nowhere/Town", input: last)
     #expect([64, 78].contains(unknown.status))
     #expect(unknown.errors.contains("Nowhere/Town"))

@@ -72,6 +72,25 @@ extension World {
       madeAt: 1_700_000_000 + Int64.random(in: 0..<1_000_000, using: &random))
     say("\(node.name) states the zone \(period.guid.prefix(4)) \(period.zone.name)")
     _ = try store.add(period, at: node.clock)
+    try checkPeriod(period, node)
+  }
+
+  /// Checks that a period that was just stated holds, also for what imports with a zone brought. One for all devices does
+  /// not concern device `a`, which may have a separate period.
+  private func checkPeriod(_ period: ZonePeriod, _ node: SimulatedNode) throws {
+    let times = "device_time >= \(period.first) AND device_time < \(period.end) AND offset_source <> 0"
+    let offset = period.zone.offset(atUTC: period.first)
+    var others = try node.rows(
+      """
+      SELECT r.device_time FROM reading AS r JOIN series AS s ON s.id = r.series JOIN device AS d ON d.id = s.device
+      WHERE d.serial = '\(period.devices.isEmpty ? "b" : "a")' AND \(times) AND r.derived_offset <> \(offset)
+      """)
+    if period.devices.isEmpty {
+      others += try node.rows("SELECT guid FROM record WHERE \(times) AND utc_offset <> \(offset)")
+    }
+    guard others.isEmpty else {
+      throw Broken("\(node.name): a period does not hold for what was stored before it: \(others)")
+    }
   }
 
   /// Checks that every store derives the same instants from the same statements.

@@ -49,10 +49,14 @@ import Testing
       ("LogbookStoreTests/ItemZoneTests", "aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges"),
       ("LogbookTests/LogbookZonesTests", "aPeriodWithTheZoneOfTheBaseIsStillAdded")),
     Rule(
-      "Of statements the later made wins, those that name the device or the import first, in all of their parts.",
+      "Of a period and the zone of an import the later made wins, in all of its parts; a device's own periods come first.",
       ("LogbookTests/LogbookZonesTests", "theLaterStatementAboutAnItemWinsWithAllItsParts"),
-      ("LogbookTests/LogbookZonesTests", "aPeriodOfADeviceIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
-      ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodOfTheDeviceHasPriorityAndOneForAllDevicesNot"),
+      ("LogbookTests/LogbookZonesTests", "aPeriodIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
+      ("LogbookTests/LogbookZonesTests", "theLaterOfAPeriodAndAStatementAboutAnImportWins"),
+      ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodWinsForReadingsAndRecords"),
+      ("LogbookStoreTests/ItemZoneTests", "aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought"),
+      ("LogbookStoreTests/ItemZoneTests", "thePeriodThatPlacesADeviceIsComparedWithTheImport"),
+      ("SyncTests/ZoneSyncTests", "aPeriodAndTheZoneOfAnImportEndAlikeInAnyOrderOfSyncs"),
       ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
     Rule(
       "The zone of an import goes with its undo and comes back with it, on every store.",

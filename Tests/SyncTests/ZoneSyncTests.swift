@@ -85,6 +85,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true], [[0, 1, 0], [1, 0, 1, 0]])
+  func aPeriodAndTheZoneOfAnImportEndAlikeInAnyOrderOfSyncs(_ isPeriodLater: Bool, _ order: [Int])
+    async throws
+  {
+    let scene = try await Scene()
+    // The import states its zone at the second 0 of the clock of tests, or one later than what it knows of.
+    try scene.a.importGiven("Asia/Tokyo", devices: 3, meals: 3)
+    let made = try #require(
+      try scene.a.rows("SELECT max(made_at) FROM item_zone").first.flatMap { Int64($0) })
+    let period = ZonePeriod(
+      guid: UUID().uuidString.lowercased(), from: nil, until: nil, zone: try NamedZone("Australia/Lord_Howe"),
+      madeAt: made + (isPeriodLater ? 1 : -1))
+    _ = try scene.b.editing().add(period, at: 5)
+    for index in order { try await [scene.a, scene.b][index].join() }
+    #expect(try scene.a.instants() == scene.b.instants())
+    for node in [scene.a, scene.b] {
+      let offsets = try node.rows(
+        "SELECT derived_offset FROM reading UNION SELECT utc_offset FROM record WHERE kind = 'food'")
+      #expect(offsets == [isPeriodLater ? "39600" : "32400"])
+    }
+  }
+
+  /// A statement of another store ends with an undo there, so an import of the same items states its own.
+  @Test func aStatementOfAnotherStoreIsNoReasonToStateNothing() async throws {
+    let scene = try await Scene()
+    try scene.a.importGiven("Asia/Tokyo", devices: 3)
+    for node in [scene.a, scene.b] { try await node.join() }
+    for _ in 0..<2 { try scene.b.importGiven("Asia/Tokyo", devices: 3) }
+    #expect(try scene.b.rows("SELECT count(*) FROM item_zone") == ["2"])
+  }
+
   @Test func theZoneOfAnUndoneImportEndsOnEveryStore() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo")

@@ -18,6 +18,11 @@ enum ImportSummary {
     }
     if let notTaken = notTaken(counts.notTaken) { lines.append(notTaken) }
     if let skipped = skipped(counts) { lines.append(skipped) }
+    if counts.periodItems > 0 {
+      lines.append(
+        "\(counted(counts.periodItems, "item keeps", "items keep")) the zone of a period, which was stated after the zone of "
+          + "the import; 'glucoport config timezone' lists periods, and --remove takes one back")
+    }
     lines += report.warnings.map { "warning: \(displayed($0))" }
     lines += report.likelyDuplicates.map { duplicate in
       "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"

@@ -40,7 +40,9 @@ package struct IngestCounts: Equatable, Sendable {
   package var ambiguousTimes = 0
   /// Readings whose shown time cannot be right.
   package var doubtfulTimes = 0
-  /// New readings by the name of their kind, such as `cbg`.
+  /// Items that keep the zone of a period, which was stated after an import gave them the zone of this one.
+  package var periodItems = 0
+  /// New readings by kind and unit name, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
   package var firstTime: Int64?
@@ -78,6 +80,7 @@ package struct IngestCounts: Equatable, Sendable {
       \.newReadings, \.knownReadings, \.withdrawnReadings, \.restoredReadings, \.repeatedReadings,
       \.changedReadings, \.correctedReadings, \.newRecords, \.knownRecords, \.repeatedRecords,
       \.updatedRecords, \.keptRecords, \.rejected, \.ambiguousTimes, \.doubtfulTimes,
+      \.periodItems,
     ]
   }
 

@@ -44,7 +44,7 @@ private struct StoredCounts: Codable {
   let notTaken, newByKind: [String: Int]?
   let records: Records?
   let skipped: [String: Int]?
-  let ambiguousTimes, doubtfulTimes: Int?
+  let ambiguousTimes, doubtfulTimes, periodItems: Int?
   let firstTime, lastTime: String?
   let firstCounted, lastCounted: String?
 
@@ -55,6 +55,7 @@ private struct StoredCounts: Codable {
     case records, skipped
     case ambiguousTimes = "ambiguous_times"
     case doubtfulTimes = "doubtful_times"
+    case periodItems = "period_items"
     case firstTime = "first_time"
     case lastTime = "last_time"
     case firstCounted = "first_counted"
@@ -103,6 +104,7 @@ extension StoredCounts {
       updated: counts.updatedRecords, kept: counts.keptRecords)
     skipped = counts.skipped
     (ambiguousTimes, doubtfulTimes) = (counts.ambiguousTimes, counts.doubtfulTimes)
+    periodItems = counts.periodItems
     firstTime = counts.firstTime.map { DeviceTime(seconds: $0).text }
     lastTime = counts.lastTime.map { DeviceTime(seconds: $0).text }
     firstCounted = counts.firstCounted.map { DeviceTime(seconds: $0).text }
@@ -118,6 +120,7 @@ extension IngestCounts {
     (repeatedReadings, changedReadings) = (stored.repeated ?? 0, stored.changed ?? 0)
     (correctedReadings, rejected) = (stored.corrected ?? 0, stored.rejected ?? 0)
     (ambiguousTimes, doubtfulTimes) = (stored.ambiguousTimes ?? 0, stored.doubtfulTimes ?? 0)
+    periodItems = stored.periodItems ?? 0
     (newRecords, knownRecords) = (stored.records?.new ?? 0, stored.records?.known ?? 0)
     (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
     keptRecords = stored.records?.kept ?? 0

@@ -161,7 +161,8 @@ extension IngestWriter {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given
     given.records = records.brought
-    let statements = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
-    if !statements.isEmpty { _ = try records.write(statements) }
+    let result = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
+    if !result.statements.isEmpty { _ = try records.write(result.statements) }
+    state.counts.periodItems = result.otherwise
   }
 }

@@ -34,34 +34,58 @@ struct StatedZone {
         + "in the zone of the logbook")
   }
 
-  /// Makes the zone the base if the logbook has none. Otherwise returns the records that state it for the
-  /// items of the import.
-  func state(_ given: GivenItems, of devices: [Int64], at now: Int64) throws -> [ImportedRecord] {
+  /// Makes the zone the base where the logbook has none. Otherwise returns the records that state it for what the import
+  /// brought, except for items of which an import of this store stated it before. Such statements hold until all of the
+  /// imports that brought these items are undone.
+  func state(_ given: GivenItems, of devices: [Int64], at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
     // A zone that only this system does not know is not replaced by the zone of an input.
     guard zones.isKnown || zones.unknownBase != nil else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
-      return []
+      return Result()
     }
-    if zones.base == zone, try Store.setting(.baseOfImport, database) != nil { return [] }
-    var brought = try readings(given, of: devices)
-    try add(given.records, to: &brought)
-    guard !brought.whole.points.isEmpty || !brought.whole.records.isEmpty else { return [] }
-    if brought.isStated, try claim(brought.whole) { return [] }
+    if zones.base == zone, try Store.setting(.baseOfImport, database) != nil { return Result() }
+    var brought = Brought()
+    try addReadings(given, of: devices, to: &brought)
+    try addRecords(given.records, to: &brought)
+    let stated = try EqualStatements(zone, database).covering(brought.whole)
+    for guid in stated.statements.sorted() {
+      try database.executeCached(
+        sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        arguments: [ingest, guid])
+    }
+    var result = Result(otherwise: brought.otherwise(of: stated.items))
+    let rest = brought.whole.subtracting(stated.items)
+    guard !rest.points.isEmpty || !rest.records.isEmpty else { return result }
     let madeAt = max(now, try ZoneRecords.nextMoment(zones, database))
-    return ItemZone.parts(of: brought.whole, in: zone.name, madeAt: madeAt).map(record)
+    result.statements = ItemZone.parts(of: rest, in: zone.name, madeAt: madeAt).map(record)
+    return result
+  }
+
+  /// What follows for an import.
+  struct Result {
+    /// The records that state its zone.
+    var statements: [ImportedRecord] = []
+    /// How many of its items keep a period's zone, stated after an equal statement about them.
+    var otherwise = 0
   }
 
   /// Items with offsets that are derived from zones.
   private struct Brought {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
-    /// Whether the newest statement about every item is this zone.
-    var isStated = true
+    /// Those that another zone places.
+    var others = WithdrawnInput(group: "")
+
+    func otherwise(of items: WithdrawnInput) -> Int {
+      others.points.reduce(0) { count, other in
+        count + Int(items.points[other.key].map { other.value.intersection($0).count } ?? 0)
+      } + others.records.keys.filter { items.records[$0] != nil }.count
+    }
   }
 
-  private func readings(_ given: GivenItems, of devices: [Int64]) throws -> Brought {
-    var (brought, met) = (Brought(), given.met)
+  private func addReadings(_ given: GivenItems, of devices: [Int64], to brought: inout Brought) throws {
+    var met = given.met
     let lists = met.lists()
     let id = try ItemZoneTables.id(of: zone.name, database)
     let rows = try RawStatement(
@@ -74,20 +98,22 @@ struct StatedZone {
     for series in try self.series(of: devices) {
       let known = (lists[series] ?? []).reduce(PointRuns([])) { $0.union($1) }
       var cursor = known.ends.map { PointRuns.Cursor(known, from: $0.lowerBound) }
-      var builder = PointRuns.Builder()
+      var (all, others) = (PointRuns.Builder(), PointRuns.Builder())
       rows.bind(series, at: 1)
       while try rows.step() {
         let point = rows.point(from: 0)
         let isNew = rows.integer(3) == ingest
         let isMet = known.ends?.contains(point) == true && cursor?.contains(point) == true
         guard isNew || isMet else { continue }
-        builder.append(point)
-        if rows.integer(4) != id { brought.isStated = false }
+        all.append(point)
+        if rows.integer(4) != id { others.append(point) }
       }
-      let points = builder.finish()
-      if !points.isEmpty { brought.whole.points[try SeriesName.stored(series, database)] = points }
+      let (points, otherPoints) = (all.finish(), others.finish())
+      guard !points.isEmpty else { continue }
+      let name = try SeriesName.stored(series, database)
+      brought.whole.points[name] = points
+      if !otherPoints.isEmpty { brought.others.points[name] = otherPoints }
     }
-    return brought
   }
 
   private func series(of devices: [Int64]) throws -> [Int64] {
@@ -96,7 +122,7 @@ struct StatedZone {
       database, sql: "SELECT id FROM series WHERE device IN (\(list)) ORDER BY id")
   }
 
-  private func add(_ guids: Set<String>, to brought: inout Brought) throws {
+  private func addRecords(_ guids: Set<String>, to brought: inout Brought) throws {
     let id = try ItemZoneTables.id(of: zone.name, database)
     for guid in guids {
       let row = try Row.fetchOne(
@@ -108,48 +134,8 @@ struct StatedZone {
       guard let row else { continue }
       brought.whole.records[guid] = ""
       let stated: Int64? = try StoredRow(row, of: "record (guid \(guid))", key: 0..<0)[0]
-      if stated != id { brought.isStated = false }
+      if stated != id { brought.others.records[guid] = "" }
     }
-  }
-
-  /// Adds this import to earlier statements of this store: a statement applies until all its imports are
-  /// undone.
-  ///
-  /// - Returns: whether the statements cover every item. A statement of another store ends with an undo on
-  ///   that store.
-  private func claim(_ whole: WithdrawnInput) throws -> Bool {
-    let own = try Set(
-      String.fetchAll(
-        database,
-        sql: """
-          SELECT guid FROM item_zone JOIN record USING (guid) WHERE zone = ? AND record.ingest IS NOT NULL
-          """, arguments: [zone.name]))
-    var claimed: Set<String> = []
-    for (series, points) in whole.points {
-      guard let positions = points.positions else { continue }
-      var rest = points
-      for statement in try ItemZoneTables.statements(of: series, positions, zone: zone.name, database)
-      where own.contains(statement.guid) {
-        guard let stated = statement.points[series], !stated.intersection(points).isEmpty else { continue }
-        rest = rest.subtracting(stated)
-        claimed.insert(statement.guid)
-      }
-      guard rest.isEmpty else { return false }
-    }
-    for record in whole.records.keys {
-      let guids = try String.fetchSet(
-        database.cachedStatement(sql: "SELECT guid FROM item_zone_record WHERE record = ?"),
-        arguments: [record]
-      ).intersection(own)
-      guard !guids.isEmpty else { return false }
-      claimed.formUnion(guids)
-    }
-    for guid in claimed {
-      try database.executeCached(
-        sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
-        arguments: [ingest, guid])
-    }
-    return true
   }
 
   private func record(of statement: ItemZone) -> ImportedRecord {

@@ -5,7 +5,7 @@ import SQLiteRows
 /// The schema of a store. Its version increases with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 12, name: "store",
+    applicationID: 0x474C_5543, version: 13, name: "store",
     statements: [
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,

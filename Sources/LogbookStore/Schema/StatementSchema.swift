@@ -57,6 +57,15 @@ enum StatementSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX item_zone_record_by_guid ON item_zone_record(guid);
 
+    -- The periods for all devices, of which the later made wins over a statement about the import of a record. The ends
+    -- are shown times; an open one is the end of all numbers.
+    CREATE TABLE zone_period (
+      guid TEXT PRIMARY KEY,
+      first_time INTEGER NOT NULL,
+      end_time INTEGER NOT NULL,
+      made_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
     -- The zones to which the column `zone` of a reading refers.
     CREATE TABLE item_zone_name (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 

@@ -12,13 +12,25 @@ enum ItemZoneTables {
     let positions: ClosedRange<Int64>
   }
 
-  /// The SQL for the id of the zone that the statements give a row of `record`; NULL for none.
+  /// The id of the zone that the statements give a row of `record`; NULL for none, and where a period of its time was
+  /// stated later.
   static let zoneOfRecord = """
-    (SELECT n.id FROM item_zone_record AS l JOIN item_zone AS i ON i.guid = l.guid
-        JOIN item_zone_name AS n ON n.name = i.zone
+    (SELECT iif(i.made_at < (SELECT max(p.made_at) FROM zone_period AS p
+          WHERE p.first_time <= record.device_time AND p.end_time > record.device_time), NULL, n.id)
+      FROM item_zone_record AS l JOIN item_zone AS i ON i.guid = l.guid JOIN item_zone_name AS n ON n.name = i.zone
       WHERE l.record = record.guid AND i.is_known = 1
       ORDER BY i.made_at DESC, i.import_group DESC, i.guid DESC LIMIT 1)
     """
+
+  /// Writes the periods with which `zoneOfRecord` compares statements.
+  static func set(_ periods: [ZonePeriod], _ database: Database) throws {
+    try database.executeCached(sql: "DELETE FROM zone_period")
+    for period in periods where period.devices.isEmpty {
+      try database.executeCached(
+        sql: "INSERT INTO zone_period VALUES (?, ?, ?, ?)",
+        arguments: [period.guid, period.first, period.end, period.madeAt])
+    }
+  }
 
   /// Whether any statement lists readings.
   static func haveSeries(_ database: Database) throws -> Bool {
@@ -114,10 +126,9 @@ enum ItemZoneTables {
     }
   }
 
-  /// The statements that may list readings of a series between two positions; only those of `zone`, if it is
-  /// given.
+  /// The statements that may list readings of a series between two positions.
   static func statements(
-    of series: SeriesName, _ positions: ClosedRange<Int64>, zone: String? = nil, _ database: Database
+    of series: SeriesName, _ positions: ClosedRange<Int64>, _ database: Database
   ) throws -> [ItemZone] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -125,11 +136,11 @@ enum ItemZoneTables {
           SELECT record.guid, record.device_time, CASE offset_source WHEN 0 THEN utc_offset ELSE 0 END, record.fields
           FROM item_zone_series AS l JOIN item_zone AS i ON i.guid = l.guid CROSS JOIN record ON record.guid = l.guid
           WHERE l.device = ?1 AND l.kind = ?2 AND l.position_kind = ?3 AND l.last_position >= ?4
-            AND l.first_position <= ?5 AND i.is_known = 1 AND (?6 IS NULL OR i.zone = ?6)
+            AND l.first_position <= ?5 AND i.is_known = 1
           """),
       arguments: [
         series.device, Int(series.kind.rawValue), Int(series.positionKind.rawValue), positions.lowerBound,
-        positions.upperBound, zone,
+        positions.upperBound,
       ]
     ).compactMap { try statement($0) }
   }

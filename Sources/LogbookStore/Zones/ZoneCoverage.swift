@@ -35,16 +35,8 @@ extension Store {
   package func coverage(of zones: LogbookZones) throws -> ZoneCoverage {
     try read { database in
       var coverage = ZoneCoverage()
-      let readings = try Self.counts(of: zones, in: "reading", database) { period in
-        guard !period.devices.isEmpty else { return "" }
-        let ids = try period.devices.flatMap { device in
-          try Int64.fetchAll(
-            database,
-            sql: """
-              SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device WHERE d.identity = ?
-              """, arguments: [device])
-        }
-        return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
+      let readings = try Self.counts(of: zones, in: "reading", database) {
+        try Self.seriesCondition($0, database)
       }
       let records = try Self.counts(of: zones, in: "record", database) { $0.devices.isEmpty ? "" : " AND 0" }
       coverage.base.readings = readings[-1] ?? 0
@@ -63,8 +55,20 @@ extension Store {
     }
   }
 
-  /// The numbers of rows without a stated offset, by the first period that includes them. -1 is for no
-  /// period; numbers below are for the zone that was given for their import.
+  /// The condition that a reading is of a device of the period.
+  private static func seriesCondition(_ period: ZonePeriod, _ database: Database) throws -> String {
+    guard !period.devices.isEmpty else { return "" }
+    let ids = try period.devices.flatMap { device in
+      try Int64.fetchAll(
+        database,
+        sql: "SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device WHERE d.identity = ?",
+        arguments: [device])
+    }
+    return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
+  }
+
+  /// Rows without a stated offset by the first period that holds them; -1 for none, and below that for the zone that was given
+  /// for their import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {
@@ -86,16 +90,16 @@ extension Store {
     }
   }
 
-  /// The numbers of readings and records in a period for all devices that keep the zone given for their
-  /// import.
-  package func keptByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
+  /// How many readings and records of a period's time and devices have the zone that was given for their import.
+  package func placedByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
     var counts = ZoneCoverage.Counts()
-    guard period.devices.isEmpty else { return counts }
     try read { database in
       guard !(try ItemZoneTables.names(database)).isEmpty else { return }
       let times = "offset_source <> 0 AND device_time >= ? AND device_time < ?"
+      let series = try Self.seriesCondition(period, database)
       counts.readings = try count(
-        "reading WHERE zone IS NOT NULL AND \(times)", period, database)
+        "reading WHERE zone IS NOT NULL\(series) AND \(times)", period, database)
+      guard period.devices.isEmpty else { return }
       counts.records = try count(
         "record WHERE \(ItemZoneTables.zoneOfRecord) IS NOT NULL AND deleted = 0 AND NOT \(Withdrawn.isStatement) AND \(times)",
         period, database)

@@ -77,13 +77,14 @@ extension ZoneStatements {
   }
 
   private mutating func settle() throws -> DerivedOffsets.Moved {
+    let zones = try LogbookZones(database)
     if changesAll {
-      // A period of a device may have priority over an earlier statement about an import.
+      try ItemZoneTables.set(zones.periods, database)
+      // A period may win over what was stated of an import before it.
       for range in try ItemZoneTables.ranges("TRUE", [], database) {
         ranges[range.series, default: []].append(range.positions)
       }
     }
-    let zones = try LogbookZones(database)
     var series: Set<Int64> = []
     for (name, positions) in ranges {
       guard let id = try name.stored(database) else { continue }
