@@ -123,6 +123,22 @@ extension CountableItem {
       && hasOtherOrigin(other)
   }
 
+  /// Whether both have one amount at one time, but are of another use. No rule can say which use is right.
+  package func differsInUse(_ other: CountableItem) -> Bool {
+    kind == .insulin && kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic
+      && isNear(other) && !fits(other) && amount.agrees(with: other.amount) && hasOtherOrigin(other)
+  }
+
+  /// Whether one of two doses at one time lacks the part that the other gives over some time.
+  package func lacksPart(_ other: CountableItem) -> Bool {
+    guard case .insulin(let units, let extended) = amount,
+      case .insulin(let otherUnits, let otherExtended) = other.amount,
+      (extended > 0) != (otherExtended > 0), units > 0, abs(units - otherUnits) < 100
+    else { return false }
+    return source != other.source && !isAutomatic && !other.isAutomatic && isNear(other) && fits(other)
+      && hasOtherOrigin(other)
+  }
+
   private func isNear(_ other: CountableItem) -> Bool {
     let distance = abs(instant - other.instant)
     return distance < Self.windowSeconds

@@ -36,9 +36,19 @@ package struct SourceAmount: Hashable, Sendable {
 package struct SourceDoubt: Hashable, Sendable {
   /// Insulin, food or finger sticks.
   package let kind: CountableItem.Kind
-  /// Whether it is basal insulin, as doses or as rates.
+  /// In what way doses at one time differ that seem to be one.
+  package enum Unlike: Hashable, Sendable {
+    /// One source has basal insulin, the other a bolus.
+    case use
+    /// One source lacks the part that is given over time.
+    case part
+  }
+
+  /// Whether it is basal insulin, of doses or of rates.
   package var isBasal = false
-  /// The amounts of the first source on the days on which both have any.
+  /// Set for doses at one time; nil where totals or amounts are compared.
+  package var unlike: Unlike?
+  /// What the one states on the days on which both have any.
   package let first: SourceAmount
   /// The amounts of the second source on these days.
   package let second: SourceAmount

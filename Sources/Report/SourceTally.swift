@@ -56,6 +56,24 @@ struct SourceTally: Sendable {
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
+    /// Different amounts among them; not more than a decision needs.
+    var amounts: [Int64] = []
+
+    mutating func add(_ key: Int64, _ distance: Int64) {
+      count += 1
+      seconds += distance
+      note(key)
+    }
+
+    mutating func add(_ other: Shift) {
+      count += other.count
+      seconds += other.seconds
+      for key in other.amounts { note(key) }
+    }
+
+    private mutating func note(_ key: Int64) {
+      if amounts.count < minAmounts, !amounts.contains(key) { amounts.append(key) }
+    }
   }
 
   private struct Pair: Hashable {
@@ -84,6 +102,9 @@ struct SourceTally: Sendable {
   private static let maxRecent = 400
   /// With fewer common days, a person may only have tried an app.
   private static let minDays = 3
+  /// Fewer items of a source may have equal amounts in another one by chance.
+  private static let minPart = 5
+  private static let minAmounts = 3
   private static let quarterSeconds: Int64 = 900
   /// The clock of a meter can be wrong by any time.
   private static let minuteSeconds: Int64 = 60
@@ -175,8 +196,8 @@ extension SourceTally {
         let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
         guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
         let pair = Pair(first: min(other.source, amount.source), second: max(other.source, amount.source))
-        shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].count += 1
-        shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].seconds += distance
+        shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].add(
+          amount.key, distance)
       }
     }
     recent.append(amount)
@@ -197,27 +218,29 @@ extension SourceTally {
     return abs(distance - shift) < Self.windowSeconds ? shift : nil
   }
 
-  /// The time by which at least half of the items of a pair differ on these days; nil without one.
-  private func constantShift(_ pair: Pair, on days: ClosedRange<Int>, of items: Int) -> Int64? {
+  /// The time by which most items of a pair are apart on these days.
+  private func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
-      for (shift, sum) in shifts {
-        counts[shift, default: Shift()].count += sum.count
-        counts[shift, default: Shift()].seconds += sum.seconds
-      }
+      for (shift, sum) in shifts { counts[shift, default: Shift()].add(sum) }
     }
     // Times that one source truncates to minutes are in one minute or the next.
     func near(_ shift: Int64) -> Shift {
-      let (first, next) = (counts[shift] ?? Shift(), counts[shift + Self.minuteSeconds] ?? Shift())
-      guard kind == .smbg else { return first }
-      return Shift(count: first.count + next.count, seconds: first.seconds + next.seconds)
+      var found = counts[shift] ?? Shift()
+      if kind == .smbg, let next = counts[shift + Self.minuteSeconds] { found.add(next) }
+      return found
     }
     let best = counts.keys.max { left, right in
       (near(left).count, abs(right), right) < (near(right).count, abs(left), left)
     }
-    guard let best, near(best).count * 2 >= items else { return nil }
-    if kind != .smbg { return best == 0 ? nil : best }
-    let mean = Double(near(best).seconds) / Double(near(best).count) / Double(Self.minuteSeconds)
+    return best.map { ($0, near($0)) }
+  }
+
+  /// The time by which at least half of the items of a pair are apart; nil without one.
+  private func constantShift(_ best: (seconds: Int64, found: Shift)?, of items: Int) -> Int64? {
+    guard let best, best.found.count * 2 >= items else { return nil }
+    if kind != .smbg { return best.seconds == 0 ? nil : best.seconds }
+    let mean = Double(best.found.seconds) / Double(best.found.count) / Double(Self.minuteSeconds)
     return Int64(mean.rounded()) * Self.minuteSeconds
   }
 }
@@ -245,15 +268,19 @@ extension SourceTally {
         decide(day, Pair(first: first, second: second))
       }
     }
+    if sources.count > 2 { decideSums(day) }
+  }
+
+  private static func around(_ day: Int) -> ClosedRange<Int> {
+    day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
   }
 
   /// Decides whether two sources seem to state the same on a day on which each has something that the other
   /// lacks. Only this part is compared: days before a clock went wrong do not count for those after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
-    guard let own = days[pair.first][day], let other = days[pair.second][day],
-      own.isShown || other.isShown, !own.isDecided, !other.isDecided, own.items > 0, other.items > 0
+    guard let own = days[pair.first][day], let other = days[pair.second][day], Self.areOpen(own, other)
     else { return }
-    let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
+    let around = Self.around(day)
     let common = around.compactMap { day -> (own: Day, other: Day)? in
       guard let own = days[pair.first][day], let other = days[pair.second][day], own.items > 0,
         other.items > 0
@@ -261,25 +288,35 @@ extension SourceTally {
       return (own, other)
     }
     guard common.count >= Self.minDays else { return }
-    let (mine, theirs) = (sum(common.map(\.own)), sum(common.map(\.other)))
-    // Either the single days are similar, or their sums, since a dose after midnight is on another day.
+    let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
+    let best = bestShift(pair, on: around)
+    // Days alike one by one, or all of them together, where a dose after midnight is on another day.
     let isDoubtful =
       isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
-      || isAlike(mine, theirs)
+      || isAlike(mine, theirs) || isPart(mine, theirs, best)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
-    let shift = constantShift(pair, on: around, of: min(mine.items, theirs.items))
-    // Two meters of one person have similar numbers of readings, but not the same values with a constant time
-    // difference.
+    let shift = constantShift(best, of: min(mine.items, theirs.items))
+    // Two meters of one person have as many readings each, but not the same values at a constant distance.
     if kind == .smbg, shift == nil { return }
+    note(day, pair, shift)
+  }
+
+  /// Whether each of two sources has something for itself on a day, and no person decided about it.
+  private static func areOpen(_ own: Day, _ other: Day) -> Bool {
+    (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.items > 0 && other.items > 0
+  }
+
+  private mutating func note(_ day: Int, _ pair: Pair, _ shift: Int64?) {
+    guard let own = days[pair.first][day], let other = days[pair.second][day] else { return }
     var doubt = doubts[pair] ?? Doubt()
-    doubt.days.insert(day)
+    guard doubt.days.insert(day).inserted else { return }
     doubt.first += own.total
     doubt.second += other.total
     if let shift { doubt.shifts[shift, default: 0] += 1 }
     doubts[pair] = doubt
   }
 
-  private func sum(_ days: [Day]) -> Day {
+  private static func sum(_ days: some Sequence<Day>) -> Day {
     days.reduce(into: Day()) { sum, day in
       sum.total += day.total
       sum.unmatched += day.unmatched
@@ -291,7 +328,65 @@ extension SourceTally {
   /// Whether the separate parts of both are nearly equal, and more than a person would overlook in a sum.
   private func isAlike(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
-      && min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
+      && isMuch(own, other)
+  }
+
+  private func isMuch(_ own: Day, _ other: Day) -> Bool {
+    min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
+  }
+
+  /// Whether one source has a part of what the other has: nearly all of its items at one distance from equal amounts there.
+  /// A person who takes the same dose at fixed hours has one amount at such a distance, or two.
+  private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
+    let items = min(own.items, other.items)
+    guard let best, items >= Self.minPart, isMuch(own, other) else { return false }
+    return best.found.count * 10 >= items * 8
+      && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
+  }
+}
+
+// MARK: - Sources that have together what another one has
+
+extension SourceTally {
+  /// Decides for each source whether others state between them what it states, such as a pen and a diary whose doses an app
+  /// collects. Two that seem to state the same need no third.
+  private mutating func decideSums(_ day: Int) {
+    guard kind != .smbg else { return }
+    let around = Self.around(day)
+    for whole in sources.indices where days[whole][day]?.items ?? 0 > 0 {
+      guard let parts = parts(of: whole, on: around) else { continue }
+      for part in parts {
+        guard let own = days[whole][day], let other = days[part][day], Self.areOpen(own, other) else {
+          continue
+        }
+        note(day, Pair(first: min(whole, part), second: max(whole, part)), nil)
+      }
+    }
+  }
+
+  /// The fewest other sources whose items come to the same as those of a source, on nearly all days that have both.
+  private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
+    let own = around.filter { days[whole][$0]?.items ?? 0 > 0 && days[whole][$0]?.isDecided == false }
+    guard own.count >= Self.minDays else { return nil }
+    let all = Self.sum(own.compactMap { days[whole][$0] })
+    let others = sources.indices.filter { $0 != whole }.map { source in
+      (source, Self.sum(own.compactMap { days[source][$0] }.filter { !$0.isDecided }))
+    }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
+      .sorted { ($1.1.unmatched, $0.0) < ($0.1.unmatched, $1.0) }
+    guard all.rates < all.items, others.first.map({ !isAlike(all, $0.1) }) == true else { return nil }
+    var parts: [Int] = []
+    var together = Day()
+    for (source, sum) in others {
+      parts.append(source)
+      together = Self.sum([together, sum])
+      if parts.count > 1, isAlike(all, together) { break }
+    }
+    guard parts.count > 1, isAlike(all, together) else { return nil }
+    let alike = own.count { day in
+      let rest = Self.sum(parts.compactMap { days[$0][day] })
+      return days[whole][day].map { isAlike($0, rest) } ?? false
+    }
+    return alike >= Self.minDays && alike * 5 >= own.count * 4 ? parts : nil
   }
 }
 

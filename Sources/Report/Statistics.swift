@@ -80,7 +80,8 @@ package struct Statistics: Sendable {
   private(set) var basalSources = SourceTally(.insulin, isBasal: true)
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
-  /// From the first used sample of a sensor to the end of the last one.
+  private(set) var unlikeDoses = UnlikeDoses()
+  /// From the first sample of a sensor that is used to the end of the last.
   private(set) var sensorSpan: Period?
   /// From the first item that counts to the last.
   private(set) var span: Period?
@@ -232,7 +233,10 @@ extension Statistics {
   ) {
     var (isMatched, isDecided) = (false, false)
     switch verdict {
-    case .counts(let others): isMatched = !others.isEmpty
+    case .counts(let others):
+      isMatched = !others.isEmpty
+      // What an algorithm gave is never compared.
+      if others.isEmpty, fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
     case .repeats: isMatched = true
     // Items that a person excluded on some days are evidence for other days.
     case .notChosen: isDecided = true

@@ -93,13 +93,17 @@ extension Statistics {
   private var sourceDoubts: [SourceDoubt] {
     // If everything counts, the person has requested the sum.
     options.rules.isOn
-      ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) } : []
+      ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) }
+        + unlikeDoses.doubts(options.rules) : []
   }
 
   private var doubtfulDays: DoubtfulDays {
     guard options.rules.isOn else { return DoubtfulDays() }
+    let otherUse = unlikeDoses.doubtfulDays(options.rules, .use)
+    let otherPart = unlikeDoses.doubtfulDays(options.rules, .part)
     return DoubtfulDays(
-      bolus: bolusSources.doubtfulDays(options.rules), basal: basalSources.doubtfulDays(options.rules),
+      bolus: bolusSources.doubtfulDays(options.rules).union(otherUse).union(otherPart),
+      basal: basalSources.doubtfulDays(options.rules).union(otherUse),
       food: foodSources.doubtfulDays(options.rules), sticks: stickSources.doubtfulDays(options.rules))
   }
 

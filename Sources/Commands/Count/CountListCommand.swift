@@ -105,7 +105,8 @@ enum CountText {
   static func lines(_ doubt: SourceDoubt) -> [String] {
     let (name, unit) =
       switch doubt.kind {
-      case .insulin: (doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
+      case .insulin:
+        (doubt.unlike != nil ? "insulin" : doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
       case .food: ("carbohydrates", " g")
       case .smbg, .ketone: ("finger sticks", "")
       }
@@ -117,9 +118,15 @@ enum CountText {
       let minutes = abs(seconds) / 60
       return ", the same \(what) \(minutes / 60) h \(minutes % 60) min apart"
     }
+    let unlike =
+      switch doubt.unlike {
+      case .use: ", equal doses, basal insulin in one and bolus insulin in the other"
+      case .part: ", the same doses, in one without the part given over time"
+      case nil: ""
+      }
     let words = [doubt.first.source.text, doubt.second.source.text].map(\.shellWord)
     return [
-      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? ""); both are counted, so there is no sum",
+      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? unlike); both are counted, so there is no sum",
       "  count one: 'glucoport count only \(words[0]) --kind \(doubt.kind.rawValue)'; add them up: 'glucoport count both \(words[0]) \(words[1])'",
     ]
   }

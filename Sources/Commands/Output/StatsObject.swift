@@ -73,7 +73,9 @@ struct SourceAmountObject: Encodable {
   static func all(
     _ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind, isBasal: Bool = false
   ) -> [Self] {
-    let doubts = view.result.doubts.filter { $0.kind == kind && $0.isBasal == isBasal }
+    let doubts = view.result.doubts.filter { doubt in
+      doubt.kind == kind && (doubt.unlike == .use || doubt.isBasal == isBasal)
+    }
     return amounts.map { SourceAmountObject($0, doubts) }
   }
 }

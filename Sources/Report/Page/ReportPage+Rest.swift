@@ -40,6 +40,7 @@ extension ReportPage {
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {
+      case .insulin where doubt.unlike == .use: (" U", "\(texts.basal), \(texts.bolus)")
       case .insulin: (" U", doubt.isBasal ? texts.basal : texts.bolus)
       case .food: (" g", texts.carbohydrates)
       case .smbg, .ketone: ("", texts.sticks)

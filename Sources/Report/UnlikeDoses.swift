@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds doses of two sources at one time that seem to be one dose, though no rule can match them: equal amounts of which one
+/// source has basal insulin and the other a bolus, or an amount without the part that is given over time. Doses pass through
+/// in the order of time; memory grows with the number of days that have such doses.
+struct UnlikeDoses: Sendable {
+  private struct Pair: Hashable {
+    let first: CountingSource
+    let second: CountingSource
+    let unlike: SourceDoubt.Unlike
+  }
+
+  /// What a pair has on a day.
+  private struct Day: Sendable {
+    var first = 0.0
+    var second = 0.0
+    var isShown = false
+  }
+
+  private struct Dose: Sendable {
+    let item: CountableItem
+    let isContext: Bool
+    var isTaken = false
+  }
+
+  /// The doses of more than a day, with room.
+  private static let maxRecent = 400
+  /// More pairs than an honest logbook has.
+  private static let maxPairs = 200
+  /// On fewer days it may be chance.
+  private static let minDays = 3
+
+  private var recent: [Dose] = []
+  private var days: [Pair: [Int: Day]] = [:]
+
+  /// Takes the next dose that counts and that no other source has.
+  mutating func add(_ item: CountableItem, isContext: Bool) {
+    guard item.kind == .insulin, item.source.role != .unknown else { return }
+    var dose = Dose(item: item, isContext: isContext)
+    if let index = recent.firstIndex(where: { !$0.isTaken && $0.item.unlike(item) != nil }),
+      let unlike = recent[index].item.unlike(item)
+    {
+      recent[index].isTaken = true
+      dose.isTaken = true
+      note(recent[index], dose, unlike)
+    }
+    recent.append(dose)
+    if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
+  }
+
+  private mutating func note(_ one: Dose, _ two: Dose, _ unlike: SourceDoubt.Unlike) {
+    let isInOrder = one.item.source.text <= two.item.source.text
+    let (first, second) = isInOrder ? (one.item, two.item) : (two.item, one.item)
+    let pair = Pair(first: first.source, second: second.source, unlike: unlike)
+    guard days[pair] != nil || days.count < Self.maxPairs else { return }
+    let number = Grouping.day(of: DeviceTime(seconds: first.shown))
+    var day = days[pair]?[number] ?? Day()
+    day.first += first.units
+    day.second += second.units
+    if !one.isContext || !two.isContext { day.isShown = true }
+    days[pair, default: [:]][number] = day
+  }
+}
+
+// MARK: - Results
+
+extension UnlikeDoses {
+  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period, unless a
+  /// person decided about them.
+  func doubts(_ rules: CountingRules) -> [SourceDoubt] {
+    undecided(rules).map { pair, days in
+      SourceDoubt(
+        kind: .insulin, unlike: pair.unlike,
+        first: SourceAmount(
+          source: pair.first, total: days.values.reduce(0) { $0 + $1.first }, days: days.count),
+        second: SourceAmount(
+          source: pair.second, total: days.values.reduce(0) { $0 + $1.second }, days: days.count),
+        shiftSeconds: nil)
+    }
+  }
+
+  /// The days with such doses, on which there are no sums.
+  func doubtfulDays(_ rules: CountingRules, _ unlike: SourceDoubt.Unlike) -> Set<Int> {
+    undecided(rules).filter { $0.pair.unlike == unlike }.reduce(into: []) { $0.formUnion($1.days.keys) }
+  }
+
+  private func undecided(_ rules: CountingRules) -> [(pair: Pair, days: [Int: Day])] {
+    days.filter { !rules.isDecided($0.key.first, $0.key.second) }
+      .map { pair, days in (pair, days.filter { $0.value.isShown && Self.isFrequent($0.key, days) }) }
+      .filter { !$0.1.isEmpty }
+      .sorted { Self.name($0.0) < Self.name($1.0) }
+  }
+
+  private static func isFrequent(_ day: Int, _ days: [Int: Day]) -> Bool {
+    let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
+    return days.keys.count(where: around.contains) >= minDays
+  }
+
+  private static func name(_ pair: Pair) -> String {
+    "\(pair.first.text)\n\(pair.second.text)\n\(pair.unlike)"
+  }
+}
+
+extension CountableItem {
+  /// In what way two doses differ that seem to be one; nil for others.
+  fileprivate func unlike(_ other: CountableItem) -> SourceDoubt.Unlike? {
+    if differsInUse(other) { return .use }
+    return lacksPart(other) ? .part : nil
+  }
+
+  /// All units of a dose.
+  fileprivate var units: Double {
+    if case .insulin(let units, let extended) = amount { Double(units + extended) / 10_000 } else { 0 }
+  }
+}

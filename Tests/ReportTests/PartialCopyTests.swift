@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+/// Sources that have a part of what another one has, have together what another one has, or state one dose in two ways.
+@Suite struct PartialCopyTests {
+  private typealias Figures = CountingFiguresTests
+  private typealias Entry = CountingFiguresTests.Entry
+  private static let pen = CountingSource(format: "glooko", part: "pen")
+
+  /// Four doses of a day whose amounts and times differ from day to day.
+  private static func doses(_ source: CountingSource, days: Int64 = 8, later: Int64 = 0) -> [Entry] {
+    (0..<days).flatMap { day in
+      (0..<4).map { (number: Int64) in
+        Entry(
+          kind: .insulin, amount: 3 + Double(number) + Double(day * 7 % 5) / 2,
+          seconds: day * 86_400 + 25_000 + number * 14_000 + day * day * 700 % 3000 + later, source: source)
+      }
+    }
+  }
+
+  private static func part(_ entries: [Entry], _ isTaken: (Int) -> Bool) -> [Entry] {
+    entries.enumerated().filter { isTaken($0.offset) }.map(\.element)
+  }
+
+  private static func moved(
+    _ entries: [Entry], to source: CountingSource, by seconds: Int64, factor: Double = 1
+  )
+    -> [Entry]
+  {
+    entries.map { entry in
+      var other = Entry(
+        kind: entry.kind, amount: entry.amount * factor, seconds: entry.seconds + seconds, source: source)
+      other.subtype = entry.subtype
+      return other
+    }
+  }
+
+  // MARK: A copy that lacks a part
+
+  /// A meal with its bolus in one source, of which the other has the bolus only.
+  @Test func aCopyOfTheBolusOnlyCountsOnceAndTheMealCounts() {
+    let own = Self.doses(Figures.diary)
+    let meals = own.map {
+      Entry(kind: .food, amount: $0.amount * 10, seconds: $0.seconds, source: Figures.diary)
+    }
+    let alone = Figures.result(own + meals)
+    let both = Figures.result(own + meals + Self.moved(own, to: Figures.phone, by: 40))
+    #expect(both.total.amounts.bolus.sum == alone.total.amounts.bolus.sum)
+    #expect(both.total.amounts.carbohydrates.sum == alone.total.amounts.carbohydrates.sum)
+    #expect(both.doubts.isEmpty && both.total.leftOut[.doubled] == own.count)
+  }
+
+  @Test(arguments: [-5400, 200, 3600] as [Int64], [2, 3])
+  func aCopyOfAPartAtAConstantTimeHasNoSum(shift: Int64, every: Int) {
+    let own = Self.doses(Figures.diary)
+    let copy = Self.moved(Self.part(own) { $0 % every == 0 }, to: Figures.phone, by: shift)
+    let result = Figures.result(own + copy)
+    #expect(result.doubts.count == 1 && result.total.amounts.bolus.sum == nil, "\(result.doubts)")
+    #expect(result.doubts.first?.shiftSeconds.map(abs) == (shift == 200 ? nil : abs(shift)))
+    let answered = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])
+    #expect(Figures.result(own + copy, rules: answered).total.amounts.bolus.sum != nil)
+  }
+
+  @Test func otherDosesOfASmallerSourceAreNoPartOfALargerOne() {
+    let own = Self.doses(Figures.diary)
+    // Amounts that the other source never has; the same amounts at other times each day; and few of them.
+    let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
+    #expect(Figures.result(own + other).doubts.isEmpty)
+    let scattered = Self.part(own) { $0 % 2 == 0 }.enumerated().flatMap { index, entry in
+      Self.moved([entry], to: Figures.phone, by: 1300 + Int64(index) * 2900)
+    }
+    #expect(Figures.result(own + scattered).doubts.isEmpty)
+    let few = Self.moved(Self.part(own) { $0 % 8 == 0 }, to: Figures.phone, by: 3600)
+    #expect(few.count == 4 && Figures.result(own + few).doubts.isEmpty)
+  }
+
+  /// One person's fixed doses: four units at 8:00, 13:00 and 19:00, of which each app has its own.
+  @Test func fixedDosesAtFixedHoursInTwoAppsAreAdded() {
+    func fixed(_ hours: [Int64], _ source: CountingSource) -> [Entry] {
+      (0..<9).flatMap { day in
+        hours.map { Entry(kind: .insulin, amount: 4, seconds: day * 86_400 + $0 * 3600, source: source) }
+      }
+    }
+    let result = Figures.result(fixed([8, 19], Figures.diary) + fixed([13], Figures.phone))
+    #expect(result.doubts.isEmpty && result.total.amounts.bolus.sum == 108)
+  }
+
+  // MARK: Three sources of which two have what one has
+
+  @Test func whatTwoSourcesRepeatBetweenThemCountsOnce() {
+    let own = Self.doses(Figures.diary)
+    let copies =
+      Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 30)
+      + Self.moved(Self.part(own) { $0 % 2 == 1 }, to: Self.pen, by: -20)
+    let result = Figures.result(own + copies)
+    #expect(result.total.amounts.bolus.sum == Figures.result(own).total.amounts.bolus.sum)
+    #expect(result.doubts.isEmpty)
+  }
+
+  @Test func twoSourcesThatComeToWhatAThirdHasHaveNoSum() {
+    let own = Self.doses(Figures.diary)
+    // Rounded amounts, minutes apart: nothing matches one by one.
+    let copies =
+      Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 300, factor: 1.07)
+      + Self.moved(Self.part(own) { $0 % 2 == 1 }, to: Self.pen, by: -240, factor: 1.07)
+    let result = Figures.result(own + copies)
+    #expect(result.total.amounts.bolus.sum == nil)
+    #expect(Set(result.doubts.flatMap { [$0.first.source, $0.second.source] }).count == 3)
+    let grouped = Figures.result(own + copies, by: .day).groups
+    for day in 0..<8 {
+      let alone = Figures.result(own + copies, of: Int64(day)..<Int64(day) + 1)
+      #expect((alone.total.amounts.bolus.sum == nil) == (grouped[day].amounts.bolus.sum == nil), "\(day)")
+    }
+  }
+
+  @Test func threeSourcesWithDosesOfTheirOwnAreAdded() {
+    // Two pens that together come to what the app has, but not day by day.
+    let sources: [(source: CountingSource, even: Double, odd: Double)] = [
+      (Figures.diary, 14, 1), (Figures.phone, 2.5, 2.5), (Self.pen, 5, 5),
+    ]
+    let entries = (0..<20).flatMap { (day: Int64) in
+      sources.enumerated().map { place, source in
+        Entry(
+          kind: .insulin, amount: day % 2 == 0 ? source.even : source.odd,
+          seconds: day * 86_400 + 30_000 + Int64(place) * 7777 + day * day * 131, source: source.source)
+      }
+    }
+    #expect(Figures.result(entries).doubts.isEmpty)
+    // A third source that is small has no part in what two others seem to state.
+    let own = Self.doses(Figures.diary)
+    let small = (0..<8).map { Entry(kind: .insulin, amount: 2, seconds: $0 * 86_400, source: Self.pen) }
+    let doubts = Figures.result(own + Self.moved(own, to: Figures.phone, by: 400) + small).doubts
+    #expect(
+      doubts.count == 1 && doubts.allSatisfy { $0.first.source != Self.pen && $0.second.source != Self.pen })
+  }
+
+  // MARK: One dose in two ways
+
+  private static func basal(_ source: CountingSource, _ subtype: String, days: Int64 = 6, later: Int64 = 0)
+    -> [Entry]
+  {
+    (0..<days).map { day in
+      var entry = Entry(kind: .insulin, amount: 20, seconds: day * 86_400 + 79_000 + later, source: source)
+      entry.subtype = subtype
+      return entry
+    }
+  }
+
+  @Test(arguments: [("long", "rapid"), ("rapid", "long"), ("mix", "long"), ("mix", "rapid")])
+  func oneDoseWithTwoUsesHasNoSum(_ mine: String, _ theirs: String) throws {
+    let all =
+      Self.basal(Figures.diary, mine) + Self.basal(Figures.phone, theirs, later: 20)
+      + Self.doses(Figures.diary)
+    let result = Figures.result(all, by: .day)
+    let doubt = try #require(result.doubts.first { $0.unlike == .use })
+    #expect(doubt.days == 6 && doubt.first.total == 120 && doubt.second.total == 120)
+    let amounts = result.total.amounts
+    #expect(amounts.insulin.sum == nil && amounts.bolus.sum == nil)
+    #expect(amounts.basal.sum == nil || (mine, theirs) == ("mix", "rapid"))
+    #expect(
+      result.groups.map { $0.amounts.insulin.sum == nil } == [
+        true, true, true, true, true, true, false, false,
+      ])
+    let answered = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])
+    #expect(Figures.result(all, rules: answered).doubts.isEmpty)
+    let only = CountingRules([
+      CountDecision(.range(.insulin, since: nil, until: nil), .only, source: "mysugr")
+    ])
+    #expect(Figures.result(all, rules: only).total.amounts.insulin.sum == 120 + 176)
+    #expect(Figures.result(all, rules: .all).doubts.isEmpty)
+  }
+
+  @Test func aDoseOfAnotherUseThatIsAnotherDoseIsAdded() {
+    let own = Self.basal(Figures.diary, "long")
+    // Minutes apart, of another amount, on two days, of unknown use, and in the same source.
+    for other in [
+      Self.basal(Figures.phone, "rapid", later: 300), Self.basal(Figures.phone, "rapid", days: 2),
+      Self.moved(Self.basal(Figures.phone, "rapid"), to: Figures.phone, by: 0, factor: 0.3),
+      Self.basal(Figures.phone, ""), Self.basal(Figures.diary, "rapid"),
+    ] {
+      #expect(Figures.result(own + other).doubts.filter { $0.unlike != nil }.isEmpty)
+    }
+  }
+
+  @Test func aDoseWithoutThePartGivenOverTimeHasNoSum() throws {
+    func statistics(days: Int64, extended: Double) -> StatisticsResult {
+      var (statistics, counting) = (
+        Statistics(.init()), CountedOnce<(RecordFields, DeviceTime, CountingSource)>()
+      )
+      for day in 0..<days {
+        for (source, parts) in [(Figures.diary, [4, extended]), (Figures.phone, [4])] {
+          var fields = RecordFields(["units": .number(parts[0]), "subtype": .text("rapid")])
+          if parts.count > 1, extended > 0 { fields["extended"] = .number(parts[1]) }
+          let time = DeviceTime(seconds: Figures.start + day * 86_400 + 30_000)
+          let item = CountableItem(
+            .insulin, fields, id: "\(source.text) \(day)", deviceTime: time,
+            placement: Placement(utcOffset: 0, source: .stated), source: source)
+          counting.add((fields, time, source), item, at: time.seconds)
+        }
+      }
+      counting.finish()
+      while let (entry, item, verdict) = counting.next() {
+        statistics.add(
+          .insulin, entry.0, deviceTime: entry.1, placement: Placement(utcOffset: 0, source: .stated),
+          verdict,
+          item, from: entry.2)
+      }
+      return statistics.finish { _ in 0 }
+    }
+    let result = statistics(days: 5, extended: 2)
+    let doubt = try #require(result.doubts.first { $0.unlike == .part })
+    #expect(
+      doubt.days == 5 && result.total.amounts.bolus.sum == nil && result.total.amounts.insulin.sum == nil)
+    #expect(Set([doubt.first.total, doubt.second.total]) == [30, 20])
+    #expect(statistics(days: 2, extended: 2).doubts.isEmpty)
+    let equal = statistics(days: 5, extended: 0)
+    #expect(equal.doubts.isEmpty && equal.total.amounts.bolus.sum == 20)
+  }
+}
