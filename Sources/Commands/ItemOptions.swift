@@ -29,7 +29,7 @@ struct ItemOptions: ParsableArguments {
   func filter(_ store: Store) throws -> ItemFilter {
     let zone = try store.timezone()
     var filter = ItemFilter()
-    (filter.since, filter.until) = range.instants(zone: zone, now: Host.now())
+    filter.limit(to: range.bounds(zone: zone, now: Host.now()))
     filter.includesDeleted = deleted
     filter.includesWithdrawn = withdrawn
     if !kinds.isEmpty {
@@ -45,4 +45,13 @@ struct ItemOptions: ParsableArguments {
   private static let names = ReadingKind.allCases.map(\.name) + RecordKind.listed.map(\.rawValue)
 
   private var kinds: [String] { kind?.split(separator: ",").map(String.init) ?? [] }
+}
+
+extension ItemFilter {
+  /// Limits the items to a stretch of time.
+  mutating func limit(to bounds: (since: TimeBound?, until: TimeBound?)) {
+    if bounds.since?.shown == nil { since = bounds.since?.instant }
+    if bounds.until?.shown == nil { until = bounds.until?.instant }
+    limitShown(since: bounds.since?.shown, until: bounds.until?.shown)
+  }
 }

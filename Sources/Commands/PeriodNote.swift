@@ -23,14 +23,15 @@ struct PeriodNote {
   func text(_ command: (DeviceTime) -> String, endsWithReadings: Bool) throws -> String? {
     guard let newest = try query.newestReading() else { return nil }
     func without(_ days: String) -> String {
-      "no readings \(days); the newest reading is of \(minute(newest)); to see it: '\(command(view.shown(newest)))'"
+      "no readings \(days); the newest reading is of \(minute(newest.shown)); to see it: '\(command(newest.shown))'"
     }
     guard let period = view.result.period else { return without("in this period") }
-    if Self.readings(view) == 0, newest < period.start || newest >= period.end {
+    if Self.readings(view) == 0, newest.utc < period.start || newest.utc >= period.end {
       return without(days(period))
     }
     guard endsWithReadings, let record = try query.newestInstant(), record >= period.end else { return nil }
-    return "the figures end with the newest reading, \(minute(newest)); records up to \(minute(record)) "
+    return
+      "the figures end with the newest reading, \(minute(newest.shown)); records up to \(minute(view.shown(record))) "
       + "are newer and not in them; to add them: --since \(day(period.start))"
   }
 
@@ -41,7 +42,7 @@ struct PeriodNote {
 
   private func day(_ instant: Int64) -> String { String(view.shown(instant).text.prefix(10)) }
 
-  private func minute(_ instant: Int64) -> String {
-    String(view.shown(instant).text.prefix(16)).replacing("T", with: " ")
+  private func minute(_ time: DeviceTime) -> String {
+    String(time.text.prefix(16)).replacing("T", with: " ")
   }
 }

@@ -18,8 +18,17 @@ struct RangeOptions: ParsableArguments {
   /// Whether one of them is given.
   var isGiven: Bool { since != nil || until != nil }
 
-  /// The first instant, and the one after the last, in UTC seconds; nil for an open end.
-  func instants(zone: LogbookZone, now: Int64) -> (since: Int64?, until: Int64?) {
-    (since?.instant(zone: zone, now: now), until?.instant(zone: zone, now: now))
+  /// Where the stretch begins and ends; nil for an open end.
+  func bounds(zone: LogbookZone, now: Int64) -> (since: TimeBound?, until: TimeBound?) {
+    (since?.bound(zone: zone, now: now), until?.bound(zone: zone, now: now))
   }
+}
+
+/// An end of a stretch of time. A date or a time of day is what the clock of an item showed, wherever it was; `14d` and a
+/// time with an offset are instants.
+struct TimeBound {
+  /// In UTC seconds; of a shown time on the clock of the logbook.
+  let instant: Int64
+  /// In civil seconds; nil for an instant.
+  let shown: Int64?
 }

@@ -39,16 +39,13 @@ struct SpanArgument {
     return SpanArgument(number: number, unit: unit)
   }
 
-  /// The first instant of a span that ends at `instant`. A span of hours begins exactly that long before. A
-  /// span of days includes the day of the instant, and begins at midnight on the clock of the logbook.
-  func start(before instant: Int64, _ zone: LogbookZone) -> Int64 {
-    if unit == .hours { return instant - number * 3600 }
-    let days = unit == .weeks ? number * 7 : number
-    let end = instant + Int64(zone.offset(atUTC: instant))
-    let today = (end >= 0 ? end : end - 86399) / 86400
-    let midnight = DeviceTime(seconds: (today - days + 1) * 86400)
-    var zone = zone
-    return midnight.seconds - Int64(zone.place(midnight).utcOffset)
+  /// The number of whole days, of which the last one is that of the newest item; nil for hours.
+  var days: Int64? {
+    switch unit {
+    case .hours: nil
+    case .days: number
+    case .weeks: number * 7
+    }
   }
 }
 

@@ -42,7 +42,9 @@ struct StatsQuery {
   var recordKinds: Set<RecordKind> = [.insulin, .food]
   /// The decisions of people about counting once.
   var rules: CountingRules
-  /// Set if the readings and records of each day are needed, too.
+  /// The shown times of the period, in civil seconds; nil for an open end, and for an end that is an instant.
+  var shown: (since: Int64?, until: Int64?) = (nil, nil)
+  /// Set where the readings and records of each day are wanted, too.
   private var days: DayTally?
 
   init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
@@ -62,43 +64,51 @@ struct StatsQuery {
 
   /// - Throws: `Failure` of category `usage` if the period ends before it begins.
   mutating func setPeriod(_ range: RangeOptions) throws {
-    let (start, end) = range.instants(zone: zone, now: now)
-    if let start, let end, end <= start {
+    let (start, end) = range.bounds(zone: zone, now: now)
+    if let start, let end, end.instant <= start.instant {
       throw Failure(.usage, "--until must be later than --since: the period is empty")
     }
-    options.since = start
-    options.until = try end.map(possibleEnd)
+    options.since = start?.instant
+    options.until = try end.map { try possibleEnd($0.instant) }
+    shown = (start?.shown, end?.shown)
   }
 
   /// Sets the span that ends with the newest visible reading, and with the records of its day. So a store
   /// with one import a month has figures, and a record that was typed today does not exclude the readings.
   /// Without readings, it ends with the newest record.
   mutating func setPeriod(_ span: SpanArgument) throws {
-    guard let last = try newestReading() ?? newestInstant() else { return }
-    let newest = try newestInstant(before: endOfDay(last)) ?? last
-    options.since = span.start(before: newest, zone)
+    guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
+    let midnight = Self.midnight(last.shown)
+    let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
+    if let days = span.days {
+      let first = midnight - (days - 1) * 86400
+      shown.since = first
+      options.since = instant(first)
+    } else {
+      options.since = newest - span.seconds
+    }
     options.until = newest + 1
   }
 
   /// Sets the calendar day of a time, else that of the newest visible item; false without one.
   mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds
-    var shown = time?.placed(zone: zone, now: now).time
-    if shown == nil, let newest = try newestInstant() {
-      shown = DeviceTime(seconds: newest + Int64(zone.offset(atUTC: newest)))
-    }
-    guard let seconds = shown?.seconds else { return false }
-    let midnight = Self.midnight(seconds)
+    let time = time?.placed(zone: zone, now: now).time.seconds
+    guard let time = try time ?? newestItem()?.shown else { return false }
+    let midnight = Self.midnight(time)
     let (start, end) = (instant(midnight), instant(midnight + 86400))
     (options.since, options.until) = (start, start < now ? try possibleEnd(end) : end)
+    shown = (midnight, midnight + 86400)
     gatherDays(of: Period(start: start, end: end))
     return true
   }
 
-  /// Requests the readings and records of the days of a period.
-  mutating func gatherDays(of period: Period) {
+  /// Asks for the readings and records of the days of a period.
+  ///
+  /// - Parameter last: a day since 1970-01-01 that an item shows after the end of the period on the clock of the logbook.
+  mutating func gatherDays(of period: Period, through last: Int? = nil) {
     var zone = zone
-    days = DayTally(period, sourceName: SourceTitle.text) { zone.place($0).utcOffset }
+    days = DayTally(period, through: last, sourceName: SourceTitle.text) { zone.place($0).utcOffset }
   }
 
   /// Requests the last `count` days of the period with their figures: up to its end, else up to the newest
@@ -112,19 +122,20 @@ struct StatsQuery {
       options.until = newest + 1
     }
     guard let end = options.until else { return }
-    let midnight = Self.midnight(end - 1 + Int64(zone.offset(atUTC: end - 1)))
+    let period = try periodFilter()
+    let newest = try newestItem { filter in
+      filter.until = period.until
+      filter.limitShown(since: nil, until: period.shownUntil)
+    }
+    let clock = Self.midnight(end - 1 + Int64(zone.offset(atUTC: end - 1)))
+    let midnight = max(clock, newest.map { Self.midnight($0.shown) } ?? clock)
     let start = max(instant(midnight - Int64(count - 1) * 86400), options.since ?? Int64.min)
-    gatherDays(of: Period(start: start, end: end))
+    gatherDays(of: Period(start: start, end: end), through: Int(midnight / 86400))
   }
 
   /// The shown time at which the day of a shown time begins.
   private static func midnight(_ shown: Int64) -> Int64 {
     (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
-  }
-
-  /// The instant at which the day of an instant ends on the clock of the logbook.
-  private func endOfDay(_ time: Int64) -> Int64 {
-    instant(Self.midnight(time + Int64(zone.offset(atUTC: time))) + 86400)
   }
 
   private func instant(_ shown: Int64) -> Int64 {
@@ -139,45 +150,50 @@ struct StatsQuery {
     return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
   }
 
-  /// The time of the newest visible reading.
-  func newestReading() throws -> Int64? { try newestInstant { $0.recordKinds = [] } }
-
-  /// The time of the newest visible reading or record, optionally before an instant. Items from a clock that
-  /// is further ahead than any time zone are not shown, so they are ignored.
-  func newestInstant(before end: Int64? = nil) throws -> Int64? {
-    try newestInstant { filter in
-      filter.until = [filter.until, end].compactMap { $0 }.min()
-    }
+  /// When the newest reading that is shown was, in UTC seconds and as its clock showed it.
+  func newestReading() throws -> (utc: Int64, shown: DeviceTime)? {
+    try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
   }
 
-  private func newestInstant(_ narrow: (inout ItemFilter) -> Void) throws -> Int64? {
+  /// When the newest reading or record that is shown was. Those of a clock that is further ahead than any time zone are not
+  /// shown, and so do not move the present.
+  func newestInstant() throws -> Int64? { try newestItem()?.utc }
+
+  /// The instant of the newest reading or record that is shown, and the time that its clock showed, in civil seconds.
+  private func newestItem(_ narrow: (inout ItemFilter) -> Void = { _ in }) throws -> (
+    utc: Int64, shown: Int64
+  )? {
     var filter = try shownItems
     narrow(&filter)
     filter.newest = 1
-    var found: Int64?
-    try store.forEachItem(filter) { item in
-      switch item {
-      case .reading(let reading): found = reading.utc
-      case .record(let record): found = record.utc
-      }
-    }
+    var found: (utc: Int64, shown: Int64)?
+    try store.forEachItem(filter) { found = ($0.utc, $0.deviceTime.seconds) }
     return found
+  }
+
+  /// What passes the items of the period.
+  private func periodFilter() throws -> ItemFilter {
+    var filter = try shownItems
+    if shown.since == nil { filter.since = options.since }
+    if shown.until == nil { filter.until = options.until ?? filter.until }
+    filter.limitShown(since: shown.since, until: shown.until)
+    return filter
   }
 
   /// The figures.
   ///
   /// - Parameter unit: the displayed unit; nil for that of the first reading.
   mutating func view(unit: GlucoseUnit?) throws -> StatsView {
-    var filter = try shownItems
-    filter.since = options.since
-    filter.until = options.until ?? filter.until
+    let period = try periodFilter()
+    var filter = period.withoutShownLimits
     filter.includesWithdrawn = true
+    let end = options.until == nil ? nil : filter.until
     var (options, rules) = (options, rules)
     // If only one device is shown, all of its readings count.
     if rules.isOn, device == nil {
       rules.sensorCopies = try store.sensorCopies(
         since: filter.since.map { $0 - CountingMargin.doubtSeconds },
-        until: options.until.map { $0 + CountingMargin.doubtSeconds }, rules)
+        until: end.map { $0 + CountingMargin.doubtSeconds }, rules)
     }
     options.rules = rules
     var figures = FiguresAside(Statistics(options), days, rules)
@@ -201,9 +217,15 @@ struct StatsQuery {
         take($0, isContext: true)
       }
     }
-    try store.forEachItem(filter) { take($0) }
-    if let until = options.until {
-      var context = context(of: filter, from: until, to: until + reach)
+    try store.forEachItem(filter) { item in
+      if period.holds(utc: item.utc, shown: item.deviceTime) {
+        take(item)
+      } else if item.isContext {
+        take(item, isContext: true)
+      }
+    }
+    if let end {
+      var context = context(of: filter, from: end, to: end + reach)
       if try holdsCalculated(context) { context.readingKinds.insert(.cbg) }
       try store.forEachItem(context) { take($0, isContext: true) }
     }
@@ -377,7 +399,18 @@ private struct FiguresAside {
   }
 }
 
-/// Numbers for devices, in the order in which they occur.
+extension StoredItem {
+  /// Whether an item that shows a time outside of a period decides about what is in it.
+  fileprivate var isContext: Bool {
+    switch self {
+    case .reading(let reading):
+      !reading.isWithdrawn && (reading.kind == .cbg || CountingContext.readingKinds.contains(reading.kind))
+    case .record(let record): !record.isWithdrawn && CountingContext.recordKinds.contains(record.kind)
+    }
+  }
+}
+
+/// Numbers for devices, in the order in which they come.
 private struct DeviceNumbers {
   private(set) var all: [Device] = []
   private var numbers: [Int64: Int] = [:]

@@ -54,7 +54,21 @@ struct TimeArgument {
     return time.seconds - Int64(placement.utcOffset)
   }
 
-  /// The time on a clock of the logbook's zone, and its offset. A time with its own offset keeps it.
+  /// The same as an end of a stretch of time.
+  func bound(zone: LogbookZone, now: Int64) -> TimeBound {
+    let (time, placement) = placed(zone: zone, now: now)
+    return TimeBound(
+      instant: time.seconds - Int64(placement.utcOffset), shown: isShownTime ? time.seconds : nil)
+  }
+
+  private var isShownTime: Bool {
+    switch form {
+    case .back, .stated: false
+    case .day, .shown: true
+    }
+  }
+
+  /// The time on a clock of the logbook's zone, and what places it; with its own offset, on that clock.
   func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {

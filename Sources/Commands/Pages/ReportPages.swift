@@ -136,6 +136,7 @@ extension ReportPages {
     statistics.recordKinds = DayTally.recordKinds
     let until = start < now ? try statistics.possibleEnd(end) : end
     (statistics.options.since, statistics.options.until) = (start, until)
+    statistics.shown = (range.lowerBound, range.upperBound)
     (statistics.options.grouping, statistics.options.hasProfile) = (.day, true)
     statistics.gatherDays(of: Period(start: start, end: until))
     let dates = (PageQuery.date(range.lowerBound), PageQuery.date(range.upperBound - day))

@@ -53,7 +53,7 @@ struct PersonObject: Encodable {
       let store = try Store(path: person.store, role: .reader)
       let query = try StatsQuery(store: store, device: nil, zone: store.timezone(), now: Host.now())
       (newestReading, pending) = (
-        try query.newestReading().map(instant), try store.overview(ingests: 0).pending
+        try query.newestReading().map { instant($0.utc) }, try store.overview(ingests: 0).pending
       )
       problem = nil
     } catch let failure as Failure {

@@ -91,7 +91,7 @@ struct StatusCommand: PersonVisitor {
     let zone = try store.timezone()
     let newest = try maxReadingAge.flatMap { span in
       try StatsQuery(store: store, device: nil, zone: zone, now: now).newestReading()
-        .map { (time: $0, maxAge: span.seconds) }
+        .map { (time: $0.utc, maxAge: span.seconds) }
     }
     let findings = StatusCheck(
       overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),

@@ -17,7 +17,7 @@ extension Store {
   package func forEachCounted(
     _ filter: ItemFilter, _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
   ) throws {
-    var wide = filter
+    var wide = filter.withoutShownLimits
     wide.newest = nil
     wide.readingKinds.formIntersection(CountingContext.readingKinds)
     wide.recordKinds.formIntersection(CountingContext.recordKinds)
@@ -27,9 +27,7 @@ extension Store {
     var counting = CountedOnce<StoredItem>(try countingRules(since: filter.since, until: filter.until))
     func take() throws {
       while let (stored, item, verdict) = counting.next() {
-        guard let item, filter.since ?? .min <= stored.utc, stored.utc < filter.until ?? .max else {
-          continue
-        }
+        guard let item, filter.holds(utc: stored.utc, shown: stored.deviceTime) else { continue }
         if case .reading(let reading) = stored, filter.includesDevice?(reading.device) == false { continue }
         try body(stored, item, verdict)
       }

@@ -10,6 +10,10 @@ package struct ItemFilter: Sendable {
   package var since: Int64?
   /// UTC seconds, exclusive.
   package var until: Int64?
+  /// The first shown time, in civil seconds; nil for no limit. `limitShown` sets it.
+  package private(set) var shownSince: Int64?
+  /// The end after the last shown time, in civil seconds; nil for no limit.
+  package private(set) var shownUntil: Int64?
   /// The kinds of readings; none for no readings.
   package var readingKinds = Set(ReadingKind.allCases)
   /// The kinds of records; none for no records.
@@ -28,6 +32,31 @@ package struct ItemFilter: Sendable {
 
   /// A filter for all visible items of the kinds that people see.
   package init() {}
+
+  /// Limits the items to shown times, in civil seconds. An item is of the day that its own clock showed, wherever the
+  /// logbook's clock was then.
+  package mutating func limitShown(since: Int64?, until: Int64?) {
+    (shownSince, shownUntil) = (since, until)
+    // No shown time is further from its instant.
+    if let since { self.since = max(self.since ?? .min, since - PositionSpan.maxOffset) }
+    if let until { self.until = min(self.until ?? .max, until + PositionSpan.maxOffset) }
+  }
+
+  /// The same without the limits of shown times.
+  package var withoutShownLimits: Self {
+    var filter = self
+    (filter.shownSince, filter.shownUntil) = (nil, nil)
+    return filter
+  }
+
+  /// Whether the limits hold an item.
+  package func holds(utc: Int64, shown: DeviceTime) -> Bool {
+    (since ?? .min) <= utc && utc < (until ?? .max) && isShown(shown)
+  }
+
+  func isShown(_ time: DeviceTime) -> Bool {
+    (shownSince ?? .min) <= time.seconds && time.seconds < (shownUntil ?? .max)
+  }
 
   /// The last second before `until`.
   var lastInstant: Int64 { until.map { max($0, .min + 1) - 1 } ?? .max }
@@ -228,8 +257,11 @@ private struct ListedRecords {
     let kind =
       filter.includesUnlistedKinds
       ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
+    let shown =
+      (filter.shownSince.map { " AND device_time >= \($0)" } ?? "")
+      + (filter.shownUntil.map { " AND device_time < \($0)" } ?? "")
     return """
-      \(kind) AND (device_time - utc_offset >= ? AND device_time - utc_offset < ? OR \(Withdrawn.isStatement))
+      \(kind) AND (device_time - utc_offset >= ? AND device_time - utc_offset < ?\(shown) OR \(Withdrawn.isStatement))
         AND (deleted = 0 OR ?) AND (? OR NOT (\(Withdrawn.record))) \(stretch(filter))
       """
   }

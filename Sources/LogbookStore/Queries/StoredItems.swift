@@ -158,4 +158,12 @@ package enum StoredItem: Sendable {
     case .record(let record): record.utc
     }
   }
+
+  /// The time that its clock showed.
+  package var deviceTime: DeviceTime {
+    switch self {
+    case .reading(let reading): reading.deviceTime
+    case .record(let record): record.deviceTime
+    }
+  }
 }

@@ -6,7 +6,8 @@ package import Logbook
 package struct DayCurve: Sendable {
   /// One value of glucose.
   package struct Dot: Sendable {
-    /// UTC seconds.
+    /// Where it is on the clock of the logbook, in UTC seconds: its own instant, or the one at which that clock shows the
+    /// same time. See `DayTally`.
     package let instant: Int64
     /// The time that the device showed.
     package let deviceTime: DeviceTime
@@ -63,11 +64,11 @@ package struct DayCurve: Sendable {
   /// The maximum time between two samples of one curve, in seconds.
   static let maxGapSeconds: Int64 = 45 * 60
 
-  /// The samples as runs without gaps; each run is a curve.
+  /// The samples without gaps, each run a curve. A clock that was set back begins a further one.
   package var runs: [ArraySlice<Dot>] {
     var (runs, start): ([ArraySlice<Dot>], Int) = ([], 0)
     for index in sensor.indices.dropFirst()
-    where sensor[index].instant - sensor[index - 1].instant > Self.maxGapSeconds {
+    where !(0...Self.maxGapSeconds).contains(sensor[index].instant - sensor[index - 1].instant) {
       runs.append(sensor[start..<index])
       start = index
     }
@@ -87,7 +88,7 @@ package enum DayOmission: Hashable, Sendable {
 package struct DayEvent: Sendable {
   /// The kind of the record.
   package let kind: RecordKind
-  /// UTC seconds.
+  /// Where it is on the clock of the logbook, as for a dot.
   package let instant: Int64
   /// The shown time.
   package let deviceTime: DeviceTime
@@ -130,13 +131,15 @@ package struct DayEvent: Sendable {
   package var minutes: Double? { fields.amount("minutes") }
 }
 
-/// Collects the content of the days of a period. Readings and records are added in the order of time.
+/// Gathers what the days of a period hold. Readings and records pass through in the order of time.
+///
+/// An item is of the day that its own clock showed, as in all figures of days. Where its offset is not that of the logbook's
+/// clock, such as on a journey, it is in the picture at the time that it shows.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 
   private var days: [DayCurve] = []
   private var selection = SensorSelection()
-  private var place = 0
 
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
@@ -144,17 +147,18 @@ package struct DayTally: Sendable {
   /// The calendar days that are at least partly in a period.
   ///
   /// - Parameters:
-  ///   - sourceName: the name of a source for people.
-  ///   - offset: the offset from UTC at a shown time of the logbook's clock, in seconds, as in
-  ///     `PossibleTime`.
+  ///   - last: a day since 1970-01-01 after the end of the period that an item shows; nil for none.
+  ///   - sourceName: how people name a source.
+  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
   package init(
-    _ period: Period, sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
+    _ period: Period, through last: Int? = nil,
+    sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
     offset: (DeviceTime) -> Int32
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     // Longer than the offset of any zone, with a margin.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
-    while instant(Int64(day) * 86400) < period.end {
+    while instant(Int64(day) * 86400) < period.end || day <= last ?? day - 1 {
       let midnight = Int64(day) * 86400
       let own = Period(start: instant(midnight), end: instant(midnight + 86400))
       if own.end > max(own.start, period.start) {
@@ -191,9 +195,9 @@ package struct DayTally: Sendable {
           isInRepeatedHour: reading.placement.source == .zoneOverlap))
       return takeSettled()
     }
-    guard let index = index(of: reading.instant) else { return }
+    guard let (index, instant) = place(of: reading.deviceTime, at: reading.instant) else { return }
     var dot = DayCurve.Dot(
-      instant: reading.instant, deviceTime: reading.deviceTime, level: level,
+      instant: instant, deviceTime: reading.deviceTime, level: level,
       marks: reading.marks.intersection(Self.shownMarks))
     switch verdict {
     case .counts(let others):
@@ -217,8 +221,9 @@ package struct DayTally: Sendable {
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: [])
   ) {
-    let instant = deviceTime.seconds - Int64(placement.utcOffset)
-    guard Self.kinds.contains(kind), let index = index(of: instant) else { return }
+    guard Self.kinds.contains(kind),
+      let (index, instant) = place(of: deviceTime, at: deviceTime.seconds - Int64(placement.utcOffset))
+    else { return }
     func event(_ others: [Repetition], _ omission: DayOmission?) -> DayEvent {
       DayEvent(kind, fields, deviceTime, instant: instant, others: others, omission: omission)
     }
@@ -239,24 +244,31 @@ package struct DayTally: Sendable {
 
   private mutating func takeSettled() {
     while let (sample, _, fate) = selection.next() {
-      guard fate == .used, let index = index(of: sample.instant) else { continue }
+      guard fate == .used, let (index, instant) = place(of: sample.deviceTime, at: sample.instant) else {
+        continue
+      }
       days[index].sensor.append(
-        DayCurve.Dot(instant: sample.instant, deviceTime: sample.deviceTime, level: sample.level))
+        DayCurve.Dot(instant: instant, deviceTime: sample.deviceTime, level: sample.level))
     }
   }
 
-  /// The index of the day of an instant. Instants mostly come in order.
-  private mutating func index(of instant: Int64) -> Int? {
-    if days.indices.contains(place), days[place].period.start <= instant, instant < days[place].period.end {
-      return place
-    }
-    var (low, high) = (0, days.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if days[middle].period.end <= instant { low = middle + 1 } else { high = middle }
-    }
-    guard low < days.count, days[low].period.start <= instant else { return nil }
-    place = low
-    return low
+  /// The day that a shown time is of, and where it is in the picture of the day.
+  private func place(of time: DeviceTime, at instant: Int64) -> (day: Int, instant: Int64)? {
+    guard let first = days.first?.day else { return nil }
+    let index = Grouping.day(of: time) - first
+    guard days.indices.contains(index) else { return nil }
+    return (index, days[index].place(of: time, at: instant))
+  }
+}
+
+extension DayCurve {
+  /// The instant itself where its offset is one of the logbook's clock on this day, which the clock may change.
+  fileprivate func place(of time: DeviceTime, at instant: Int64) -> Int64 {
+    let (offset, midnight) = (time.seconds - instant, Int64(day) * 86400)
+    let isOfClock = [midnight - period.start, midnight + 86400 - period.end].contains(offset)
+    if isOfClock, period.start <= instant, instant < period.end { return instant }
+    let hour = Int((time.seconds - midnight) / 3600)
+    let begin = hours.last { $0.hour <= hour }?.instant ?? period.start
+    return min(begin + (time.seconds - midnight) % 3600, period.end - 1)
   }
 }

@@ -53,10 +53,12 @@ struct OrderedReadings {
 
   /// The next reading; nil after the last one.
   mutating func next() throws -> StoredReading? {
-    while let nextBound, isReached(nextBound) { try reachNearest() }
-    guard let source = firstActive, let next = source.head else { return nil }
-    if try !source.advance() { active.removeAll { $0 === source } }
-    return try stored(next)
+    while true {
+      while let nextBound, isReached(nextBound) { try reachNearest() }
+      guard let source = firstActive, let next = source.head else { return nil }
+      if try !source.advance() { active.removeAll { $0 === source } }
+      if filter.isShown(next.reading.deviceTime) { return try stored(next) }
+    }
   }
 
   private var firstActive: (any ReadingSource)? {
