@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Logbook
 import Testing
 
@@ -10,6 +11,51 @@ import Testing
     let export = try TextExport(bytes: TextExport.sample("carelink-cloud/patient-data.json"), zone: "UTC")
     #expect(export.readings.map(\.deviceTime.text) == ["2026-09-21T16:00:00", "2026-09-21T16:05:00"])
     #expect(Set(export.readings.map(\.placement)) == [Placement(utcOffset: 7200, source: .stated)])
+  }
+
+  // MARK: Persons
+
+  private static func body(_ names: [String: String], _ day: Int, isNested: Bool = false, padding: Int = 0)
+    -> String
+  {
+    let members = names.sorted { $0.key < $1.key }.map { #""\#($0.key)":"\#($0.value)""# }.joined(
+      separator: ",")
+    let empty = (0..<padding).map { _ in
+      #"{"sg":0,"timestamp":"2026-09-21T16:00:00.000Z","sensorState":"NO_DATA"}"#
+    }
+    let values = empty + [#"{"sg":\#(100 + day),"timestamp":"2026-09-0\#(day)T16:05:00.000Z"}"#]
+    let body = #"{"sgs":[\#(values.joined(separator: ","))]\#(members.isEmpty ? "" : ",")\#(members)}"#
+    return (isNested ? #"{"patientData":\#(body)}"# : body) + "\n"
+  }
+
+  @Test(arguments: [false, true], [0, 900])
+  func bodiesOfTwoPeopleAreRefusedUntilOneIsPicked(isNested: Bool, padding: Int) throws {
+    for member in ["firstName", "lastName", "patientId"] {
+      let text = [("anna", 1), ("ben", 2), ("anna", 3)].map { (person: String, day: Int) in
+        var names = ["lastName": "smith"]
+        names[member] = person
+        return Self.body(names, day, isNested: isNested, padding: padding)
+      }.joined()
+      let file = try ScratchFile(text)
+      let refusal = try #require(try file.refusal(), "\(member)")
+      #expect(refusal.contains("2 people") && refusal.contains("--where person=2"), "\(refusal)")
+      #expect(!refusal.contains("anna") && !refusal.contains("smith"))
+      func values(_ number: String) throws -> [Double] {
+        try file.readings { $0.rows = [RowFilter(column: "person", value: number)] }.readings
+          .compactMap(\.measurement.quantity?.number)
+      }
+      #expect(try values("1") == [101, 103] && values("2") == [102])
+      #expect(try file.refusal { $0.rows = [RowFilter(column: "person", value: "3")] } != nil)
+    }
+  }
+
+  /// Bodies of an older app state a part of what newer ones do, and some state nothing.
+  @Test func bodiesOfOnePersonAreRead() throws {
+    let all = ["firstName": "Anna", "lastName": "Smith", "patientId": "7"]
+    for names in [all, ["firstName": "Anna"], ["patientId": "7"], [:]] {
+      let file = try ScratchFile(Self.body(all, 1) + Self.body(names, 2, isNested: true) + Self.body(all, 3))
+      #expect(try file.readings().readings.count == 3, "\(names)")
+    }
   }
 
   @Test func zeroIsAMarkedLowOrAMissingValue() throws {

@@ -119,6 +119,30 @@ import Testing
     #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
   }
 
+  @Test func patientsWithoutAReferenceAreToldApartByNamesAndTags() throws {
+    for (more, people) in [
+      (#","subject":{"display":"NAME"}"#, ["anna", "berta"]),
+      (#","meta":{"patient":"NAME"}"#, ["anna", "berta"]),
+      (#","subject":{"identifier":{"value":"NAME"}}"#, ["anna", "berta"]),
+      (#","subject":{"display":"NAME"},"performer":[{"display":"doctor"}]"#, ["anna", "anna"]),
+    ] {
+      let texts = people.map { Self.observation(more: more.replacing("NAME", with: $0)) }
+      for text in [
+        texts.joined(separator: "\n"),
+        #"{"resourceType":"Bundle","entry":[\#(texts.map { #"{"resource":\#($0)}"# }.joined(separator: ","))]}"#,
+      ] {
+        guard Set(people).count > 1 else {
+          #expect(throws: Never.self) { try TextExport(text) }
+          continue
+        }
+        let failure = try #require(throws: Failure.self) { try TextExport(text) }
+        #expect(failure.message.contains("data of 2 people") && !failure.message.contains("anna"), "\(more)")
+        let one = try TextExport(text) { $0.rows = [RowFilter(column: "patient", value: "2")] }
+        #expect(one.readings.count == 1, "\(more)")
+      }
+    }
+  }
+
   @Test func aListOfBundlesIsReadLikeOne() throws {
     let bundle = #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.observation())}]}"#
     for text in [bundle, "[\(bundle)]", "\(bundle)\n\(bundle)", "[\(bundle),\(bundle)]"] {

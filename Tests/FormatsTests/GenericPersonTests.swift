@@ -18,7 +18,10 @@ import Testing
     "gebruiker",
     "patiënt", "utilizador", "pacjent", "bruger", "användare", "bruker", "pasient", "full name", "Nachname",
     "email", "MRN", "Medical Record Number", "NHS number", "sid", "uid", "USUBJID", "subjid", "pet", "dog",
-    "animal_id", "rfid", "badge", "PtNum", "case_id",
+    "animal_id", "rfid", "badge", "PtNum", "case_id", "sibling", "Initials", "Initialen", "twin", "Daughter",
+    "Sohn", "enfant", "hija", "who", "whose", "nickname", "Surname", "patient.firstName", "subject.display",
+    "subject.reference", "meta.patient",
+    "Person's name", "Pat. name", "patient's initials", "brother/sister", "Name of person",
   ])
   func aTableOfSeveralPersonsIsRefusedUntilOneIsSelected(_ name: String) throws {
     let file = try ScratchFile("\(name),time,glucose\n\(Self.rows)")
@@ -35,6 +38,18 @@ import Testing
     }
     #expect(export.readings.count == 1 && export.skipped == ["row with another 'userID'": 2])
     #expect(export.rejections.isEmpty && export.warnings.isEmpty)
+  }
+
+  /// Words of finger sticks that differ from row to row for one person.
+  @Test(arguments: [
+    "finger", "hand", "site", "meal", "mood", "operator", "entered by", "source", "app", "nurse", "doctor",
+    "clinic",
+    "initial", "strip lot", "device.name", "device.display", "relation to meal", "context", "child lock",
+  ])
+  func aColumnThatSaysSomethingElseIsNoPersons(_ name: String) throws {
+    let rows = (0..<9).map { "\(["left", "right"][$0 % 2]),2026-05-0\($0 + 1) 07:0\($0),10\($0)\n" }.joined()
+    let text = "\(name),time,glucose (mg/dL)\n\(rows)"
+    #expect(try ScratchFile(text).readings { $0.kind = .smbg }.readings.count == 9)
   }
 
   @Test func aTableOfOnePersonIsRead() throws {

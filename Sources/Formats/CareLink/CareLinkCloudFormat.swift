@@ -12,8 +12,12 @@ struct CareLinkCloudFormat: ExportFormat {
   static let title = "Medtronic CareLink cloud JSON"
   static let summary = "sensor readings and doses of the last day"
   static var emptyList: Void? { () }
+  static let picksRows = true
 
-  private static let members = ["sgs", "markers", "lastConduitDateTime", "lastConduitUpdateServerDateTime"]
+  private static let members = [
+    "sgs", "markers", "lastConduitDateTime", "lastConduitUpdateServerDateTime", "patientId", "firstName",
+    "lastName",
+  ]
   private static let names = members + members.map { "patientData.\($0)" }
   private static let itemNames = [
     "sg", "timestamp", "datetime", "sensorState", "type", "data.dataValues.deliveredFastAmount",
@@ -22,16 +26,31 @@ struct CareLinkCloudFormat: ExportFormat {
 
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private let model: String
+  private let options: ExportOptions
   private var offset: Int32?
+  private var people = InputPeople(column: "person")
+  /// The names and ids of the people, of which a body of an older app has a part.
+  private var known: [[String]] = []
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     guard head.isJSON, head.names("sgs"), head.names("sg") else { return nil }
     return Recognition(.objects(columns: names))
   }
 
-  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
     model = options.device ?? "CareLink"
+    self.options = options
+    try people.pickOnly(options.rows, in: Self.title)
   }
+
+  /// A second person may be in any body.
+  var gainsBySurvey: Bool { true }
+
+  mutating func survey(_ row: Row) { people.note(person(of: row)) }
+
+  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+
+  var failureAtEnd: Failure? { people.missing }
 
   var decisions: [Decision] {
     var decisions = [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)]
@@ -42,6 +61,7 @@ struct CareLinkCloudFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let shift = row[0].isEmpty ? Self.members.count : 0
     guard !row[shift].isEmpty else { return .unknown("not a body of CareLink") }
+    guard people.reads(person(of: row), row, into: &out) else { return .data }
     offset = Self.offset(shown: row[shift + 2], sent: row[shift + 3])
     do {
       try NestedObjects.forEach(in: row[shift], columns: Self.itemNames, line: row.line) {
@@ -54,6 +74,20 @@ struct CareLinkCloudFormat: ExportFormat {
       out.reject(row, "the readings of the body cannot be read")
     }
     return .data
+  }
+
+  /// The first statement of the person whose body it is; empty if it names none.
+  private mutating func person(of row: Row) -> String {
+    let shift = row[0].isEmpty ? Self.members.count : 0
+    let parts = (4...6).map { row[shift + $0].trimmed.text }
+    guard parts.contains(where: { !$0.isEmpty }) else { return "" }
+    let same = known.first { other in
+      let stated = zip(parts, other).filter { !$0.isEmpty && !$1.isEmpty }
+      return !stated.isEmpty && stated.allSatisfy { $0 == $1 }
+    }
+    if same == nil { known.append(parts) }
+    let person = same ?? parts
+    return person[0].isEmpty ? "\(person[1]) \(person[2])" : person[0]
   }
 
   /// Rounded to a quarter of an hour, as every zone is. Nil if one of the times is missing or in 1970.

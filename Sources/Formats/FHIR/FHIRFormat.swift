@@ -14,16 +14,16 @@ struct FHIRFormat: ExportFormat {
   static let picksRows = true
 
   private static let members = ["resourceType", "subject.reference"]
-  /// The member that identifies a patient without a reference.
-  private static let identifier = "subject.identifier.value"
+  /// The members that identify a patient without a reference.
+  private static let identifiers = ["subject.identifier.value", "subject.display", "meta.patient"]
   private static let names =
     members + members.map { "resource." + $0 } + [
-      "resource", "fullUrl", "entry", "request", "response", identifier, "resource." + identifier,
-    ]
+      "resource", "fullUrl", "entry", "request", "response",
+    ] + identifiers + identifiers.map { "resource." + $0 }
   private enum Name {
     static let type = 0, subject = 1, entryType = 2, entrySubject = 3, resource = 4, url = 5, entries = 6
     static let request = 7, response = 8
-    static let identifier = 9, entryIdentifier = 10
+    static let identifiers = 9...11, entryIdentifiers = 12...14
   }
 
   /// The first members of an export of patient data. The name by itself also occurs in other services' JSON.
@@ -129,18 +129,19 @@ extension FHIRFormat {
   private static func resource(of row: Row) -> Resource? {
     if !row[Name.entryType].isEmpty {
       return Resource(
-        type: row[Name.entryType], subject: subject(row, Name.entrySubject, Name.entryIdentifier),
+        type: row[Name.entryType], subject: subject(row, Name.entrySubject, Name.entryIdentifiers),
         url: row[Name.url],
         text: row[Name.resource], row: row)
     }
     guard !row[Name.type].isEmpty, let start = row.source.baseAddress else { return nil }
     return Resource(
-      type: row[Name.type], subject: subject(row, Name.subject, Name.identifier), url: .absent,
+      type: row[Name.type], subject: subject(row, Name.subject, Name.identifiers), url: .absent,
       text: Field(start: start, count: row.source.count, shape: .composite), row: row)
   }
 
-  private static func subject(_ row: Row, _ reference: Int, _ identifier: Int) -> Field {
-    row[reference].isEmpty ? row[identifier] : row[reference]
+  private static func subject(_ row: Row, _ reference: Int, _ identifiers: ClosedRange<Int>) -> Field {
+    guard row[reference].isEmpty else { return row[reference] }
+    return identifiers.first { !row[$0].isEmpty }.map { row[$0] } ?? row[reference]
   }
 
   private static func parsed(_ resource: Resource) -> JSONValue? {

@@ -223,7 +223,7 @@ public struct ExportReader {
   /// - Throws: `Failure` of category `badInput` for bodies of several people, which say whose they are around their objects.
   private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {
     guard !input.isLive, !type.picksRows || type == GenericFormat.self,
-      let member = input.head.envelopePerson, try input.hasSeveralValues(of: member)
+      let member = try input.head.envelopePersons.first(where: { try input.hasSeveralValues(of: $0) })
     else { return }
     throw Failure(
       .badInput,

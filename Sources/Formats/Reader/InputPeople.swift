@@ -186,15 +186,17 @@ extension InputHead {
     }
   }
 
-  /// The member by which JSON says around its objects whose they are; nil without one.
-  var envelopePerson: String? {
-    Self.envelopeMembers.first { member in
+  /// The members by which JSON says around its objects whose they are.
+  var envelopePersons: [String] {
+    Self.envelopeMembers.filter { member in
       names(member) && !objects.contains { $0.keys.contains { $0 == member || $0.hasSuffix("." + member) } }
     }
   }
   private static let envelopeMembers = [
     "userId", "user_id", "patientId", "patient_id", "patient", "subjectId", "subject_id", "subject",
-    "firstName",
+    "firstName", "lastName", "first_name", "last_name", "patientName", "patient_name", "personId",
+    "person_id",
+    "person", "participantId", "participant_id", "mrn",
   ]
 }
 

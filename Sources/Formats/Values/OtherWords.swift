@@ -12,11 +12,19 @@ extension HeaderWords {
 
   /// Whether it is a name for the person of the row.
   var isPerson: Bool {
-    if Self.personNames.contains(name) { return true }
-    // `patientid`, `id_patient`, `user no.`: a word for a person together with a word for a number or name.
-    let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-    return parts.count == 2 && parts.contains(where: Self.personWords.contains)
-      && parts.contains(where: Self.numberWords.contains)
+    // `patient.firstName` of nested objects.
+    let last = name.split(separator: ".").last.map(String.init) ?? name
+    if Self.personNames.contains(name) || Self.personNames.contains(last) { return true }
+    // `patientid`, `id_patient`, `user no.`, `patient's initials`, `brother/sister`: a word for a person with other such
+    // words, numbers or names.
+    let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter {
+      !Self.linkWords.contains($0)
+    }
+    return (2...3).contains(parts.count)
+      && parts.contains { Self.personWords.contains($0) || Self.familyNames.contains($0) }
+      && parts.allSatisfy {
+        Self.personWords.contains($0) || Self.familyNames.contains($0) || Self.numberWords.contains($0)
+      }
   }
 
   /// Whether it is only `id`, which can be that of each row or that of the person.
@@ -77,14 +85,18 @@ extension HeaderWords {
     "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
     "uczestnik",
     "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
-    "deident", "child", "kid", "case", "volunteer", "respondent",
+    "deident", "child", "kid", "case", "volunteer", "respondent", "pat",
+  ]
+  private static let linkWords: Set<String> = [
+    "s", "of", "the", "or", "and", "der", "des", "von", "du", "de", "del", "della", "van",
   ]
   private static let numberWords: Set<String> = [
     "id", "ids", "no", "nr", "number", "nummer", "num", "code", "name", "key", "uuid", "guid", "email",
     "kennung",
     "numéro", "número", "numero", "nom", "nombre", "nome", "naam", "navn", "namn", "ident", "identifier",
+    "display", "reference", "initials", "initialen", "first", "last",
   ]
-  private static let personNames: Set<String> = personWords.subtracting(["family", "pt"]).union([
+  private static let personNames: Set<String> = personWords.subtracting(["family", "pt", "pat"]).union([
     "username", "userid", "patientid", "subjectid", "ptid", "pid", "subj", "subj id", "participantid",
     "personid",
     "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
@@ -93,5 +105,19 @@ extension HeaderWords {
     "subjid", "subject no", "animal", "animal id", "pet", "pet name", "dog", "dog name", "cat", "cat name",
     "horse", "rfid", "badge", "badge id", "card id", "ptnum", "p num", "pt no", "case id",
     "family member", "who", "deidentid", "owner", "account", "email", "e mail", "deidentified id", "study id",
-  ])
+    "whose", "initials", "initialen", "initiales", "iniciales", "iniziali", "initialer", "nickname",
+    "nick name",
+    "surname", "given name", "firstname", "lastname",
+  ]).union(familyNames)
+  private static let familyNames: Set<String> = [
+    "sibling", "brother", "sister", "twin", "son", "daughter", "mother", "father", "mom", "mum", "dad",
+    "parent",
+    "wife", "husband", "spouse", "partner", "geschwister", "bruder", "schwester", "sohn", "tochter", "mutter",
+    "vater", "enfant", "frère", "sœur", "soeur", "fils", "fille", "hermano", "hermana", "hijo", "hija",
+    "niño",
+    "niña", "figlio", "figlia", "fratello", "sorella", "bambino", "bambina", "broer", "zus", "zoon",
+    "dochter",
+    "dziecko", "brat", "siostra", "syn", "córka", "barn", "søsken", "søskende", "syskon", "irmão", "irmã",
+    "filho", "filha", "criança",
+  ]
 }
