@@ -198,6 +198,13 @@ struct CountTests {
     let list = try await program.run("list", "--left-out").output
     #expect(list.split(separator: "\n").count == 12)
     #expect(list.contains("(left out: the own value of the sensor Vendor Meter S)"), "\(list)")
+    let status = try await program.run("status").output
+    #expect(status.contains("12 finger sticks with the own values of a sensor"), "\(status)")
+    #expect(try await program.run("status", "--json").objects()[0]["sensor_copies"] as? Int == 12)
+    let log = try await program.run("log").output
+    #expect(log.contains("· copies of a sensor 12"), "\(log)")
+    let details = try await program.run("log", "2", "--json").objects()[0]
+    #expect(details["sensor_copies"] as? Int == 12 && details["doubled"] as? Int == 0)
     let both = try await program.run("count", "both", "health sync", "vendor meter s")
     #expect(both.status == 0, "\(both.errors)")
     let counted = try await Self.figures(program)

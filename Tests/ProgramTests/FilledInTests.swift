@@ -46,7 +46,16 @@ struct FilledInTests {
       #expect(try await counts(program, "--since", "2026-05-04T12:00") == [1, 0])
       let text = try await program.run("stats")
       #expect(text.output.contains("filled in 1"), "\(text.output)")
-      // No stored data change.
+      func leftOut(_ options: String...) async throws -> [Substring] {
+        try await program.run(arguments: ["list", "--left-out"] + options).output.split(separator: "\n")
+      }
+      let lines = try await leftOut()
+      #expect(lines.count == 1 && lines[0].contains("filled in from the sensor"), "\(lines)")
+      #expect(lines[0].contains("08:07"), "\(lines)")
+      #expect(try await leftOut("--since", "2026-05-04T08:06").count == 1)
+      #expect(try await leftOut("--since", "2026-05-04T08:08").isEmpty)
+      #expect(try await leftOut("--kind", "insulin").isEmpty)
+      // Nothing that is stored changes.
       #expect(try StoreFile(program.store).count("reading") == 5)
     }
   }

@@ -3,13 +3,20 @@
 import Logbook
 import LogbookStore
 
-/// The number of items that figures leave out because another source states them, too. Counted for the last
-/// two weeks with items.
-enum LeftOutCount {
-  /// The two weeks that `stats` shows without options, in seconds.
+/// How many items of the last two weeks with any are left out of figures because another source states them, too.
+struct LeftOutCount {
+  /// Items that another source states, too.
+  private(set) var doubled = 0
+  /// Finger sticks that are the own values of a sensor.
+  private(set) var sensorCopies = 0
+
+  /// The weeks that `stats` shows without options.
   private static let seconds: Int64 = 14 * 86400
 
-  static func recent(_ store: Store) throws -> Int {
+  /// Nothing.
+  init() {}
+
+  static func recent(_ store: Store) throws -> LeftOutCount {
     var filter = ItemFilter()
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
@@ -17,11 +24,15 @@ enum LeftOutCount {
     newest.newest = 1
     var last: Int64?
     try store.forEachItem(newest) { last = $0.utc }
-    guard let last else { return 0 }
+    var count = LeftOutCount()
+    guard let last else { return count }
     filter.since = last - seconds + 1
-    var count = 0
     try store.forEachCounted(filter) { _, _, verdict in
-      if case .repeats = verdict { count += 1 }
+      switch verdict {
+      case .repeats: count.doubled += 1
+      case .sensorValue: count.sensorCopies += 1
+      case .counts, .notChosen: break
+      }
     }
     return count
   }

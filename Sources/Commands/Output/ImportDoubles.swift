@@ -39,8 +39,10 @@ struct ImportDoubles {
     doubts = statistics.finishDoubts()
   }
 
-  /// The number of items of the import that another source states, too.
-  var items: Int { counts.values.reduce(0, +) }
+  /// How many items of the import another source states, too.
+  var items: DoubledCount {
+    DoubledCount(doubled: counts.values.reduce(0, +), sensorCopies: sensorCopies.values.reduce(0, +))
+  }
 
   private mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
     let other: CountingSource?
@@ -98,9 +100,16 @@ extension ImportDoubles {
   }
 }
 
-/// For several imports: the numbers of items that another source states, too.
+/// How many items of an import another source states, too.
+struct DoubledCount: Encodable {
+  var doubled = 0
+  /// Finger sticks that are the own values of a sensor.
+  var sensorCopies = 0
+}
+
+/// How many items of each of some imports another source states, too.
 struct DoubledByImport {
-  private var counts: [Int64: Int] = [:]
+  private var counts: [Int64: DoubledCount] = [:]
 
   /// Reads only the period of these imports' items.
   init(_ ingests: [IngestEntry], _ store: Store) throws {
@@ -116,15 +125,16 @@ struct DoubledByImport {
     try store.forEachCounted(filter) { stored, _, verdict in
       guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
       switch verdict {
-      case .repeats: counts[ingest, default: 0] += 1
-      case .counts(let others) where !others.isEmpty: counts[ingest, default: 0] += 1
-      case .counts, .sensorValue, .notChosen: break
+      case .repeats: counts[ingest, default: .init()].doubled += 1
+      case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
+      case .sensorValue: counts[ingest, default: .init()].sensorCopies += 1
+      case .counts, .notChosen: break
       }
     }
   }
 
-  /// The number for one import.
-  subscript(ingest: Int64) -> Int { counts[ingest] ?? 0 }
+  /// How many items of an import.
+  subscript(ingest: Int64) -> DoubledCount { counts[ingest] ?? DoubledCount() }
 }
 
 extension Statistics {

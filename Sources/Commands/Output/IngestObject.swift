@@ -38,16 +38,12 @@ struct IngestObject: Encodable {
 
 /// An ingest with the number of its items that another source states, too, as `log --json` lists it.
 struct ListedIngestObject: Encodable {
-  private struct Counting: Encodable {
-    let doubled: Int
-  }
-
   private let ingest: IngestObject
-  private let counting: Counting
+  private let counting: DoubledCount
 
-  init(_ ingest: IngestEntry, doubled: Int) throws {
+  init(_ ingest: IngestEntry, doubled: DoubledCount) throws {
     self.ingest = try IngestObject(ingest)
-    counting = Counting(doubled: doubled)
+    counting = doubled
   }
 
   func encode(to encoder: any Encoder) throws {

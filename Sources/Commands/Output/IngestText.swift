@@ -5,12 +5,15 @@ import LogbookStore
 
 /// An ingest in one line.
 enum IngestText {
-  /// - Parameter doubled: the number of its items that another source states, too.
-  static func line(_ ingest: IngestEntry, doubled: Int = 0) -> String {
+  /// - Parameter doubled: how many of its items another source states, too.
+  static func line(_ ingest: IngestEntry, doubled: DoubledCount = DoubledCount()) -> String {
+    let counting =
+      (doubled.doubled > 0 ? " · doubled \(grouped(doubled.doubled))" : "")
+      + (doubled.sensorCopies > 0 ? " · copies of a sensor \(grouped(doubled.sensorCopies))" : "")
     let undone = ingest.isUndone ? " · undone" : ""
     let outcome = (ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))") + undone
     return
-      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(doubled > 0 ? " · doubled \(grouped(doubled))" : "")\(outcome)"
+      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(counting)\(outcome)"
   }
 
   /// The numbers of readings and records; only of records if the import had no readings.

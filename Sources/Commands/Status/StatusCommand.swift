@@ -105,7 +105,7 @@ struct StatusCommand: PersonVisitor {
     ).findings
     var text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
-    if !check || json { text.doubled = try LeftOutCount.recent(store) }
+    if !check || json { text.leftOut = try LeftOutCount.recent(store) }
     if let format { return try report(text, findings, format, output) }
     if json {
       try output.json(StatusObject(text, findings))

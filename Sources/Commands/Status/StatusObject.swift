@@ -14,6 +14,7 @@ struct StatusObject: Encodable {
   let withdrawnReadings: Int
   let withdrawnRecords: Int
   let doubled: Int
+  let sensorCopies: Int
   let pending: Int
   let pendingReadings: Int
   let pendingRecords: Int
@@ -37,7 +38,8 @@ struct StatusObject: Encodable {
     records = overview.records
     withdrawnReadings = overview.withdrawnReadings
     withdrawnRecords = overview.withdrawnRecords
-    doubled = text.doubled
+    doubled = text.leftOut.doubled
+    sensorCopies = text.leftOut.sensorCopies
     pending = overview.pending
     pendingReadings = overview.pendingReadings
     pendingRecords = overview.pendingRecords

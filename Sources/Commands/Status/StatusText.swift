@@ -9,8 +9,8 @@ struct StatusText {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
-  /// Items of the last two weeks that another source states, too.
-  var doubled = 0
+  /// What figures of the last two weeks leave out because another source states it, too.
+  var leftOut = LeftOutCount()
 
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
@@ -42,9 +42,14 @@ struct StatusText {
         "withdrawn: \(counted(overview.withdrawnReadings, "reading")) and \(counted(overview.withdrawnRecords, "record"))"
       )
     }
-    if doubled > 0 {
+    if leftOut.doubled > 0 {
       lines.append(
-        "counted once in the last 14 days: \(counted(doubled, "item")) that another source states, too; 'glucoport list --left-out' lists them"
+        "counted once in the last 14 days: \(counted(leftOut.doubled, "item")) that another source states, too; 'glucoport list --left-out' lists them"
+      )
+    }
+    if leftOut.sensorCopies > 0 {
+      lines.append(
+        "not counted in the last 14 days: \(counted(leftOut.sensorCopies, "finger stick")) with the own values of a sensor; 'glucoport list --left-out' lists them"
       )
     }
     lines += AttachmentText.lines(contents, for: sync.remote) + syncLines

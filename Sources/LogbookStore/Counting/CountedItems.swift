@@ -12,10 +12,13 @@ extension Store {
     return rules
   }
 
-  /// Calls `body` with each visible dose, meal, finger stick and ketone reading that passes the filter, in
-  /// the order of time, and with its verdict. Items near the range affect the verdicts, too.
+  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, in the order of
+  /// time, and with what becomes of it. What lies around a range decides with it.
+  ///
+  /// - Parameter omitted: the addresses of finger sticks that take no part.
   package func forEachCounted(
-    _ filter: ItemFilter, _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
+    _ filter: ItemFilter, besides omitted: Set<String> = [],
+    _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
   ) throws {
     var wide = filter.withoutShownLimits
     wide.newest = nil
@@ -33,6 +36,7 @@ extension Store {
       }
     }
     try forEachItem(wide) { stored in
+      if case .reading(let reading) = stored, !omitted.isEmpty, omitted.contains(reading.address) { return }
       counting.add(stored, CountableItem(stored), at: stored.utc)
       try take()
     }
