@@ -4,9 +4,9 @@ import Logbook
 
 /// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
-/// If a spreadsheet opens dates of the other order, it turns 04/05 into a wrong date, which it saves in its
-/// own form. It leaves 04/13 as text. So the days of one form end at 12, and those of the other form begin
-/// after 12.
+/// A spreadsheet that opens dates of the other order turns 04/05 into a date, the wrong one, saves it in its own form, and
+/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there, apart from a few rows that
+/// a person typed or pasted.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8
@@ -17,6 +17,10 @@ struct GenericTimeForms {
   private struct Days {
     var early = 0
     var late = 0
+
+    /// A month has 12 early days and 16 to 19 late ones, so that a tenth is far from either.
+    var areEarly: Bool { early > 0 && early >= late * 10 }
+    var areLate: Bool { late >= fewestLate && late >= early * 10 }
   }
 
   /// A single date may be a typing error.
@@ -75,10 +79,7 @@ struct GenericTimeForms {
         + "that hours may be between them; write all of them in one way"
     }
     let all = forms.values + [yearFirst]
-    let isSplit =
-      all.contains { $0.early > 0 && $0.late == 0 }
-      && all.contains { $0.early == 0 && $0.late >= Self.fewestLate }
-    return isSplit
+    return all.contains(where: \.areEarly) && all.contains(where: \.areLate)
       ? "the dates have two forms, one for the days to 12 and one for the later ones: a spreadsheet exchanged day and "
         + "month in a part of them; export the data again and import that file unopened" : nil
   }
