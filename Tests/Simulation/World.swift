@@ -149,7 +149,7 @@ final class World {
     case 31..<33: try command(node, .editor) { try hide(node) }
     case 33: try command(node, .editor) { try stateZone(node) }
     case 34: try command(node, .importer) { try importGiven(node) }
-    case 35 where kind == .server: try command(node, .editor) { try step(node) }
+    case 35: try command(node, .editor) { try step(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }
