@@ -42,20 +42,26 @@ package final class Store {
 
   /// Opens an existing store.
   ///
-  /// - Throws: `Failure`: `missingInput` without a file and for a folder; `badInput` for a file that is not a
-  ///   store; `permission`; `inputOutput`. `configuration` for a newer schema, and for a library of SQLite
-  ///   that is too old.
-  package convenience init(path: String, role: StoreRole) throws {
+  /// - Throws: `Failure`: `missingInput` without a file and for a folder, `configuration` for a newer schema or a
+  ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
+  ///
+  /// - Parameter upgrades: whether a store of an older program gets the present schema; false for a file that must stay as it is.
+  package convenience init(path: String, role: StoreRole, upgrades: Bool = true) throws {
     guard try StoreFile.exists(path) else {
       throw Failure(.missingInput, "\(path): No such store; 'glucoport import' creates one")
     }
-    try self.init(opening: path, role: role)
+    try self.init(opening: path, role: role, upgrades: upgrades)
   }
 
   /// Whether there is a file that may be a store.
   ///
   /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` if it is not a regular file.
   package static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
+
+  /// Whether a file is a store by its first bytes.
+  package static func isStore(path: String) -> Bool {
+    DatabaseHeader(path: path)?.applicationID == Schema.schema.applicationID
+  }
 
   /// Opens a store, or creates it with the zone of its logbook.
   ///
@@ -89,11 +95,18 @@ package final class Store {
 
   private init(
     opening path: String, role: StoreRole, base: LogbookZones? = nil, isForImport: Bool = false,
-    copying original: Store? = nil
+    copying original: Store? = nil, upgrades: Bool = true
   ) throws {
     self.path = path
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
     isFrozen = frozen != nil
+    if frozen == nil, upgrades, !path.isEmpty {
+      try translatingErrors(path) {
+        let upgrade = SchemaUpgrade(
+          Schema.schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
+        try StoreFile.withText(path) { try upgrade.run(opening: $0) }
+      }
+    }
     queue = try translatingErrors(path) {
       let configuration = try Configuration.ofFile(
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096

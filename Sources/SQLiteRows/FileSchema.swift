@@ -4,6 +4,18 @@ package import GRDB
 import GRDBSQLite
 import Logbook
 
+/// What makes files of one version of a schema files of the next one. A released step is never edited.
+package struct SchemaStep: Sendable {
+  /// The version before the step.
+  let version: Int
+  let statements: [String]
+
+  /// The step from a version to the next one.
+  package init(from version: Int, statements: [String]) {
+    (self.version, self.statements) = (version, statements)
+  }
+}
+
 /// The schema of an SQLite file of glucoport.
 package struct FileSchema: Sendable {
   /// The application id in the file's header.
@@ -12,14 +24,25 @@ package struct FileSchema: Sendable {
   package let version: Int
   /// The name of such a file for people.
   package let name: String
+  /// The oldest version whose files this program opens, after the steps from there.
+  package let firstKept: Int
+  let steps: [SchemaStep]
   private let statements: [String]
 
   /// A schema with the statements that create it in an empty file.
-  package init(applicationID: Int, version: Int, name: String, statements: [String]) {
+  ///
+  /// - Parameter steps: one for each version from `firstKept` to the one before `version`.
+  package init(
+    applicationID: Int, version: Int, name: String, statements: [String], firstKept: Int,
+    steps: [SchemaStep] = []
+  ) {
+    precondition(steps.map(\.version) == Array(firstKept..<version), "a step is missing or in excess")
     self.applicationID = applicationID
     self.version = version
     self.name = name
     self.statements = statements
+    self.firstKept = firstKept
+    self.steps = steps
   }
 
   /// Whether the file has the schema; false for a file without tables. A file gets our application id in the
@@ -32,11 +55,18 @@ package struct FileSchema: Sendable {
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
     }
-    try require(try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, path: path)
+    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    try require(found, path: path)
+    guard found == version else {
+      throw Failure(
+        .configuration,
+        "\(path): the \(name) is of an older glucoport (schema \(found)) and cannot be brought up to date where it is; copy it into a folder that you may write to, and open the copy"
+      )
+    }
     return true
   }
 
-  /// Refuses a file of another version of the schema.
+  /// Refuses a file of a version of the schema that this program cannot open.
   ///
   /// - Throws: `Failure` of category `configuration`.
   package func require(_ found: Int, path: String) throws {
@@ -46,7 +76,7 @@ package struct FileSchema: Sendable {
         "\(path): the \(name) is from a newer glucoport (schema \(found), this program knows \(version)); update glucoport"
       )
     }
-    guard found == version else {
+    guard found >= firstKept else {
       throw Failure(
         .configuration,
         "\(path): the \(name) has schema \(found), which no released glucoport wrote; move it away and start a new one"

@@ -28,6 +28,7 @@ struct DatabaseFile: Sendable {
     ) { _ = try schema.isMade(in: $0, path: path) }
     try DataFolder.makeFile(path)
     do {
+      try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds).run(opening: path)
       pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { database in
         // The pool sets NORMAL, with which a power failure can undo commits.

@@ -10,7 +10,7 @@ import SQLiteRows
 enum LogbookSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5542, version: 5, name: "file of a server",
-    statements: [tables, rules, contents, LastingSchema.statements])
+    statements: [tables, rules, contents, LastingSchema.statements], firstKept: 5)
 
   private static let tables = """
     -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers

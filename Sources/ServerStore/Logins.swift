@@ -188,7 +188,7 @@ extension Logins {
 enum LoginSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5553, version: 4, name: "file of a server",
-    statements: [tables, replacedTokens, purgedTables, rules])
+    statements: [tables, replacedTokens, purgedTables, rules], firstKept: 4)
 
   private static let tables = """
     CREATE TABLE logbook (

@@ -120,6 +120,13 @@ package struct StoreFacts: Sendable {
           .store, .note, "conflicts that need a decision: \(store.conflicts)", fix: "glucoport conflict list")
       )
     }
+    if store.hidden > 0 {
+      found.append(
+        Finding(
+          .store, .note,
+          "hidden readings and records that the store still holds: \(store.hidden); 'glucoport undo --help' says how to remove data",
+          fix: "glucoport list --withdrawn"))
+    }
     if store.refused > 0 {
       found.append(
         Finding(

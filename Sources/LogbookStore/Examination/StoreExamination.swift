@@ -23,6 +23,8 @@ package struct StoreExamination: Sendable {
   package var unfinishedImports = 0
   /// Records in conflict.
   package var conflicts = 0
+  /// Readings and records that are hidden, and that the store still holds.
+  package var hidden = 0
   /// Readings and records that the remote refused.
   package var refused = 0
   /// When the last import ended, in UTC seconds; nil before the first.

@@ -89,6 +89,8 @@ package struct StoreExaminer {
   }
 
   private func changedSchema(_ file: ExaminedFile) throws -> [String] {
+    // Of an older version only its own program knows all statements.
+    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
     let expected = try DatabaseQueue().write { database in
       try Schema.schema.make(in: database)
@@ -103,6 +105,7 @@ package struct StoreExaminer {
     found.unfinishedImports = try count("ingest WHERE outcome = 'running'")
     found.conflicts = try count("record WHERE conflict IS NOT NULL OR \(RecordCondition.isOrphaned)")
     found.refused = try count("refusal") + count("record WHERE \(RecordCondition.isRefused)")
+    found.hidden = try count("withdrawn WHERE cause = 1") + count("listed_record WHERE is_withdrawn = 1")
     found.lastImport = try Self.seconds(
       file.rows("SELECT max(finished_at) FROM ingest").first?.first ?? nil, "ingest", "finished_at")
     found.remote = try remote(file)

@@ -2,7 +2,8 @@
 
 import SQLiteRows
 
-/// The schema of a store. Its version increases with every released change.
+/// The schema of a store. Its number rises with every released change, for which there is a step; a released schema and a
+/// released step are never edited. `Tests/Fixtures/stores` has a store of each released version.
 enum Schema {
   static let schema = FileSchema(
     applicationID: 0x474C_5543, version: 13, name: "store",
@@ -10,9 +11,9 @@ enum Schema {
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
-      QueueSchema.statements,
+      QueueSchema.statements, PersonSchema.statements,
       StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,
-    ])
+    ], firstKept: 13)
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

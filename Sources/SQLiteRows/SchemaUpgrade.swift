@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What the first bytes of an SQLite database state.
+package struct DatabaseHeader: Hashable, Sendable {
+  /// The application id.
+  package let applicationID: Int
+  /// The user version, which is the number of the schema.
+  package let version: Int
+
+  /// The header of a file; nil for any file that is no database.
+  package init?(path: String) {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 100)
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count,
+      bytes.starts(with: Array("SQLite format 3\0".utf8))
+    else { return nil }
+    func number(at place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+    (applicationID, version) = (number(at: 68), number(at: 60))
+  }
+}
+
+/// Brings a file of an older program to the present schema: once, in one transaction, after a copy of it was kept next to it.
+package struct SchemaUpgrade {
+  /// What is added to the path of a file for the copy from before its last step. There is one copy.
+  package static let copySuffix = ".before-schema"
+  private static let partSuffix = ".part"
+
+  private let schema: FileSchema
+  private let path: String
+  private let busyTimeoutSeconds: Double
+
+  /// The upgrade of a file to a schema.
+  package init(_ schema: FileSchema, path: String, busyTimeoutSeconds: Double) {
+    (self.schema, self.path, self.busyTimeoutSeconds) = (schema, path, busyTimeoutSeconds)
+  }
+
+  /// Applies the steps that the file lacks; nothing for a file of the present schema, of another program, and without one.
+  ///
+  /// - Parameter file: how SQLite opens the path.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept; `DatabaseError`. The file is
+  ///   as it was then.
+  package func run(opening file: String) throws {
+    // The log may have a newer header, which is looked at below.
+    guard let header = DatabaseHeader(path: path), header.applicationID == schema.applicationID,
+      (schema.firstKept..<schema.version).contains(header.version)
+    else { return }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busyTimeoutSeconds)
+    let queue = try DatabaseQueue(path: file, configuration: configuration)
+    try queue.inDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try database.inTransaction(.immediate) {
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        // Another process was faster, or the program is older than the file.
+        guard (schema.firstKept..<schema.version).contains(found) else { return .rollback }
+        try keepCopy(file, configuration)
+        for step in schema.steps where step.version >= found {
+          for statement in step.statements { try database.execute(sql: statement) }
+        }
+        try database.execute(sql: "PRAGMA user_version = \(schema.version)")
+        return .commit
+      }
+    }
+    try queue.close()
+  }
+
+  /// Copies the file by another connection, while this process holds the lock for writing.
+  private func keepCopy(_ file: String, _ configuration: Configuration) throws {
+    let (copy, part) = (path + Self.copySuffix, path + Self.copySuffix + Self.partSuffix)
+    guard unlink(PathText.bytes(part)) == 0 || errno == ENOENT else { throw failure(part, .cannotCreate) }
+    let descriptor = open(PathText.bytes(part), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(part, .cannotCreate) }
+    defer { close(descriptor) }
+    let reader = try DatabaseQueue(path: file, configuration: configuration)
+    // SQLite follows the link to the file's own name, whatever bytes that has.
+    try reader.inDatabase {
+      try $0.execute(sql: "VACUUM INTO ?", arguments: ["/proc/self/fd/\(descriptor)"])
+    }
+    try reader.close()
+    guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0,
+      rename(PathText.bytes(part), PathText.bytes(copy)) == 0
+    else { throw failure(copy, .inputOutput) }
+    let slash = path.lastIndex(of: "/")
+    let name = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = open(PathText.bytes(name), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw failure(name, .inputOutput) }
+    defer { close(folder) }
+    // Some network file systems know no such call, and keep names by themselves.
+    guard fsync(folder) == 0 || errno == EINVAL else { throw failure(name, .inputOutput) }
+  }
+
+  private func failure(_ name: String, _ category: FailureCategory) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : category,
+      "\(name): cannot keep a copy of the \(schema.name) before its schema changes: \(String(cString: strerror(reason)))"
+    )
+  }
+}

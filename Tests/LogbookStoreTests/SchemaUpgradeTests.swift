@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import SQLiteRows
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Steps from an older schema to the present one.
+@Suite struct SchemaUpgradeTests {
+  private static let first = FileSchema(
+    applicationID: 7, version: 3, name: "test file", statements: ["CREATE TABLE t (x INTEGER)"], firstKept: 3)
+  private static func later(_ steps: [SchemaStep]) -> FileSchema {
+    FileSchema(
+      applicationID: 7, version: 3 + steps.count, name: "test file",
+      statements: ["CREATE TABLE t (x INTEGER, y TEXT)"],
+      firstKept: 3, steps: steps)
+  }
+  private static let steps = [
+    SchemaStep(from: 3, statements: ["ALTER TABLE t ADD COLUMN y TEXT"]),
+    SchemaStep(from: 4, statements: ["UPDATE t SET y = 'old ' || x", "CREATE INDEX i ON t (y)"]),
+  ]
+
+  private let folder: URL
+  private var path: String { folder.appending(path: "file.db").path }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-schema-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try database { database in
+      try Self.first.make(in: database)
+      try database.execute(sql: "INSERT INTO t VALUES (1), (2)")
+    }
+  }
+
+  private func database<Value>(_ name: String = "file.db", _ work: (Database) throws -> Value) throws -> Value
+  {
+    let queue = try DatabaseQueue(path: folder.appending(path: name).path)
+    defer { try? queue.close() }
+    return try queue.inDatabase(work)
+  }
+
+  private func upgrade(_ steps: [SchemaStep]) throws {
+    try SchemaUpgrade(Self.later(steps), path: path, busyTimeoutSeconds: 5).run(opening: path)
+  }
+
+  private func version(_ name: String = "file.db") throws -> Int? {
+    try database(name) { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+  }
+
+  @Test func allStepsRunOnceAfterACopy() throws {
+    try upgrade(Self.steps)
+    #expect(try version() == 5)
+    #expect(
+      try database { try String.fetchAll($0, sql: "SELECT y FROM t ORDER BY x") } == ["old 1", "old 2"])
+    let copy = path + SchemaUpgrade.copySuffix
+    #expect(try version("file.db.before-schema") == 3)
+    let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    // The second time there is nothing to do, and the copy stays.
+    let before = try Data(contentsOf: URL(filePath: copy))
+    try database { try $0.execute(sql: "INSERT INTO t VALUES (3, 'new')") }
+    try upgrade(Self.steps)
+    #expect(try Data(contentsOf: URL(filePath: copy)) == before)
+    #expect(try database { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
+    // One copy is kept: that from before the last step.
+    try upgrade(Self.steps + [SchemaStep(from: 5, statements: ["CREATE TABLE u (x)"])])
+    #expect(try version("file.db.before-schema") == 5)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+        "file.db", "file.db.before-schema",
+      ])
+  }
+
+  @Test func aStepThatFailsLeavesTheFileAsItWas() throws {
+    #expect(throws: DatabaseError.self) {
+      try upgrade([Self.steps[0], SchemaStep(from: 4, statements: ["UPDATE t SET z = 1"])])
+    }
+    #expect(try version() == 3)
+    #expect(try database { try $0.columns(in: "t").map(\.name) } == ["x"])
+  }
+
+  @Test func withoutACopyThereIsNoStep() throws {
+    try FileManager.default.createDirectory(
+      atPath: path + SchemaUpgrade.copySuffix, withIntermediateDirectories: false)
+    try Data().write(to: folder.appending(path: "file.db.before-schema/x"))
+    #expect(throws: Failure.self) { try upgrade(Self.steps) }
+    #expect(try version() == 3)
+  }
+
+  @Test func otherFilesStayAsTheyAre() throws {
+    for (id, version) in [(8, 3), (7, 2), (7, 6)] {
+      try database { try $0.execute(sql: "PRAGMA application_id = \(id); PRAGMA user_version = \(version)") }
+      try upgrade(Self.steps)
+      #expect(try self.version() == version)
+    }
+    try SchemaUpgrade(Self.first, path: folder.path + "/none", busyTimeoutSeconds: 5).run(
+      opening: folder.path + "/none")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.db"])
+  }
+
+  @Test func anOlderFileThatIsNotUpgradedAndANewerOneAreRefused() throws {
+    let schema = Self.later(Self.steps)
+    for (version, words) in [
+      (3, "is of an older glucoport"), (6, "update glucoport"), (2, "no released glucoport"),
+    ] {
+      try database { database in
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+        #expect { try schema.isMade(in: database, path: path) } throws: { error in
+          let failure = error as? Failure
+          return failure?.category == .configuration && failure?.message.contains(words) == true
+        }
+      }
+    }
+  }
+
+  /// Readers of the old file go on, and two programs that begin at once do the step once.
+  @Test func twoProgramsAtOnceDoTheStepOnce() async throws {
+    try database { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
+    let (path, schema) = (path, Self.later(Self.steps))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask { try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 20).run(opening: path) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try version() == 5)
+    #expect(
+      try database { try String.fetchAll($0, sql: "SELECT y FROM t ORDER BY x") } == ["old 1", "old 2"])
+  }
+}
