@@ -18,14 +18,15 @@ struct ConfigCommand: ClassifiedCommand {
       mmol/L, or none for each value's own. 'pull-interval' is the minimum time between \
       downloads of 'upload --unattended', 12h by default. 'history' is full, or on-demand to \
       download readings older than ninety days only with 'upload --all'. 'attachment-limit' \
-      is the maximum size of an attachment, such as 25MiB.
+      is the maximum size of an attachment, such as 25MiB. 'name' and 'born' are what 'report' \
+      shows of the person; they are never sent.
       """,
       examples: "glucoport config timezone America/New_York",
       "glucoport config timezone Asia/Tokyo --from 2026-05-01 --until 2026-05-09"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "timezone, unit, pull-interval, history or attachment-limit.")
+  @Argument(help: "timezone, unit, pull-interval, history, attachment-limit, name or born.")
   var name: String?
 
   @Argument(help: "The new value.")
@@ -69,6 +70,11 @@ enum ConfigSetting: String, CaseIterable {
   case pullInterval = "pull-interval"
   case history
   case attachmentLimit = "attachment-limit"
+  case name, born
+
+  private static let maxNameCharacters = 100
+  /// The value that clears a setting.
+  private static let none = "none"
 
   /// The answer to a value that is not valid.
   var rule: String {
@@ -77,6 +83,8 @@ enum ConfigSetting: String, CaseIterable {
     case .unit: "unit is mg/dL, mmol/L or none."
     case .pullInterval: "pull-interval is a number with its unit, h, m or s, such as 12h or 90m; or 0."
     case .history: "history is full or on-demand."
+    case .name: "name is a text of at most \(Self.maxNameCharacters) characters, or none."
+    case .born: "born is a date that has been, such as 1980-05-06, or none."
     case .attachmentLimit: "attachment-limit is a number of bytes, such as 500KiB, 25MiB or 1GiB."
     }
   }
@@ -90,6 +98,10 @@ enum ConfigSetting: String, CaseIterable {
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .history: value == "full" || value == "on-demand"
     case .attachmentLimit: ByteCountArgument(argument: value) != nil
+    case .name:
+      value.contains { !$0.isWhitespace } && value.count <= Self.maxNameCharacters
+        && value == TerminalText.line(value)
+    case .born: value == Self.none || Self.isPastDate(value)
     }
   }
 
@@ -100,6 +112,8 @@ enum ConfigSetting: String, CaseIterable {
     case .pullInterval: Self.text(seconds: try store.pullIntervalSeconds())
     case .history: try store.fetchesHistoryOnDemand() ? "on-demand" : "full"
     case .attachmentLimit: ByteCountArgument.text(try store.attachmentLimit())
+    case .name: displayed(try store.personName() ?? Self.none)
+    case .born: try store.personBorn() ?? Self.none
     }
   }
 
@@ -112,7 +126,14 @@ enum ConfigSetting: String, CaseIterable {
     case .history: try store.setFetchesHistoryOnDemand(value == "on-demand")
     case .attachmentLimit:
       try ByteCountArgument(argument: value).map { try store.setAttachmentLimit($0.bytes) }
+    case .name: try store.setPersonName(value == Self.none ? nil : value)
+    case .born: try store.setPersonBorn(value == Self.none ? nil : value)
     }
+  }
+
+  private static func isPastDate(_ text: String) -> Bool {
+    guard text.count == 10, let day = DeviceTime(text: text + "T00:00:00") else { return false }
+    return day.text.hasPrefix(text) && text >= "1880" && day.seconds <= Host.now()
   }
 
   private static func text(seconds: Int) -> String {

@@ -80,7 +80,13 @@ extension Host {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The names in a folder, sorted; none if it cannot be read.
+  /// Whether there is a folder of this path.
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(PathText.bytes(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The names in a folder, sorted; none where it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

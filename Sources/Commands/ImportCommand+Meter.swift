@@ -18,6 +18,13 @@ extension ImportCommand {
     if !meter, ifPresent || meterOptions.isGiven {
       throw ValidationError("--driver, --usb, --serial and --if-present need --meter.")
     }
+    if paths.isEmpty, let name = optionOfExports {
+      throw ValidationError("\(name) is only for files, not for meters.")
+    }
+  }
+
+  /// The first of the options that say something of an export.
+  var optionOfExports: String? {
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
       ("--device", device != nil), ("--map", !map.isEmpty), ("--rejects", rejects != nil),
@@ -25,18 +32,48 @@ extension ImportCommand {
       ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil), ("--force", force),
       ("--last-line", lastLine != nil),
     ]
-    if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
-      throw ValidationError("\(name) is only for files, not for meters.")
+    return ofExports.first { $0.1 }?.0
+  }
+
+  /// Reads a meter or a transcript, and stores what it holds.
+  func importMeter(_ output: Output) throws -> ExitStatus {
+    try namingRejections(output) {
+      try transcript.map { try importTranscript($0.path, output) } ?? importPlugged(output)
     }
   }
 
-  /// Reads a meter or a transcript, and stores its content.
-  func importMeter(_ output: Output) throws {
+  /// Reads one of the meters that are plugged in, and stores what it holds for the person to whom it is assigned; nil for
+  /// a meter with another serial number than the options name.
+  func importMeter(
+    _ meter: PluggedMeter, by opener: MeterOpener, among persons: PersonList, _ output: Output
+  ) throws -> ExitStatus? {
+    let progress = ProgressMeter(output, isQuiet: quiet || json)
+    defer { progress.clear() }
+    var isMeant = false
     let status = try namingRejections(output) {
-      try transcript.map { try importTranscript($0.path, output) } ?? importPlugged(output)
+      var target: ImportTarget?
+      let report = try opener.perform(meters: [meter], ifPresent: ifPresent) { meter, connection in
+        connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
+        let require = connection.onIdentity
+        connection.onIdentity = { identity in
+          try require(identity)
+          isMeant = true
+          _ = try MeterOwner(identity, meter, persons).required()
+        }
+        let contents = try meter.driver.init().read(connection)
+        // Times are read by the zone of the store, which is known once the person is.
+        var one = self
+        one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
+        let own = try ImportTarget(one, output)
+        target = own
+        return try store(meter.driver, connection, .meter, own, contents)
+      }
+      progress.clear()
+      guard let report, let target else { return .done }
+      isMeant = true
+      return try show(report, in: target.store, output)
     }
-    try output.finish()
-    if status != .done { throw status }
+    return isMeant ? status : nil
   }
 
   private func importPlugged(_ output: Output) throws -> ExitStatus {
@@ -46,6 +83,11 @@ extension ImportCommand {
     let target = try ImportTarget(self, output)
     func storeContents(_ meter: PluggedMeter, _ connection: MeterConnection) throws -> ImportReport {
       connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
+      let require = connection.onIdentity
+      connection.onIdentity = { identity in
+        try require(identity)
+        if !yes { try MeterOwner(identity, meter, PersonList.load()).requireStore(target.path) }
+      }
       return try store(meter.driver, connection, .meter, target)
     }
     let report = ifPresent ? try opener.performIfPresent(storeContents) : try opener.perform(storeContents)
@@ -67,11 +109,12 @@ extension ImportCommand {
 
   private func store(
     _ driver: any MeterDriver.Type, _ connection: MeterConnection, _ source: MeterSource,
-    _ target: ImportTarget
+    _ target: ImportTarget, _ contents: MeterContents? = nil
   ) throws -> ImportReport {
     let times = MeterTimes(
       zone: target.options.zone, zoneBasis: timezone == nil ? .logbook : .given, now: target.options.now)
-    let ingestor = MeterIngestor(driver.init(), connection, source: source, times: times, clock: Host.now)
+    let ingestor = MeterIngestor(
+      driver.init(), connection, source: source, times: times, clock: Host.now, contents: contents)
     let report = try ImportSession(policy: policy, clock: Host.now).run(ingestor, into: target.store)
     try target.finish()
     return report

@@ -102,6 +102,9 @@ struct ImportCommand: ClassifiedCommand {
   @Flag(help: "Import values that are unlikely to be readings, or that contradict --unit.")
   var force = false
 
+  @Flag(help: "Import an input that states another person than earlier ones, or one of another store.")
+  var yes = false
+
   @Flag(help: "Preview; store nothing.")
   var dryRun = false
 
@@ -138,7 +141,13 @@ struct ImportCommand: ClassifiedCommand {
   func run() throws {
     Host.keepFilesPrivate()
     let output = Output()
-    if meter || transcript != nil { return try importMeter(output) }
+    let status = try meter || transcript != nil ? importMeters(output) : importFiles(output)
+    try output.finish()
+    if status != .done { throw status }
+  }
+
+  /// Imports the files of one store.
+  func importPaths(_ output: Output) throws -> ExitStatus {
     let places = try ImportPaths(paths.map(\.path), depth: depth)
     let rejectsFile = try makeRejectsFile(places, output)
     let target = try ImportTarget(self, output)
@@ -152,9 +161,7 @@ struct ImportCommand: ClassifiedCommand {
         "glucoport: \(counted(missing, "rejected row is", "rejected rows are")) missing in the --rejects file; correct them in the input"
       )
     }
-    try output.finish()
-    let status = ExitStatus.of(run.statuses)
-    if status != .done { throw status }
+    return ExitStatus.of(run.statuses)
   }
 
   /// The file of `--rejects`; none for a dry run, which writes no file.
@@ -178,6 +185,7 @@ struct ImportCommand: ClassifiedCommand {
     policy.isStrict = strict
     policy.maxRejections = maxRejects
     policy.takesBack = again
+    policy.acceptsPerson = yes
     return policy
   }
 
@@ -279,7 +287,7 @@ struct ImportCommand: ClassifiedCommand {
   /// The command up to the options for an input, repeated in hints.
   var start: String {
     var words = ["glucoport", "import"]
-    if let store = storeOptions.store { words += ["--store", store.path] }
+    words += storeOptions.words().dropFirst()
     if let maxRejects { words += ["--max-rejects", String(maxRejects)] }
     for (flag, isSet) in [("--strict", strict), ("--dry-run", dryRun), ("--json", json), ("--quiet", quiet)]
     where isSet { words.append(flag) }

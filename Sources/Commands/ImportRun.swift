@@ -49,6 +49,9 @@ final class ImportRun {
 
   /// Imports every input of a file.
   private func importAll(of place: ImportPaths.Place) throws {
+    if place.folder == nil, place.path != "-", let store = StoreImport(command, place.path, target, output) {
+      return try reporting { try store.run() }
+    }
     var inputs: ExportInputs?
     try reporting {
       let interrupted: @Sendable () -> Bool = { SignalFlag.isRaised }
@@ -130,6 +133,7 @@ final class ImportRun {
 
   private func importOne(_ reader: ExportReader, _ place: ImportPaths.Place) throws -> ExitStatus {
     var reader = reader
+    if !command.yes { try InputPerson(reader, place.path, target, command.storeOptions).require() }
     if command.strict { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)

@@ -10,7 +10,7 @@ import USBTransport
 /// The store is opened, or created, only after an input turned out to be readable.
 final class ImportTarget {
   private(set) var options: ExportOptions
-  private let path: String
+  let path: String
   private let isDryRun: Bool
   private let new: NewLogbook
   private let output: Output?
@@ -41,7 +41,10 @@ final class ImportTarget {
     options.commandStart = command.start
   }
 
-  /// The store to write to: for a dry run, a temporary copy.
+  /// The store as it is; nil before it is created.
+  var present: Store? { opened ?? existing }
+
+  /// The store to write to: for a dry run a copy that nobody sees.
   func store() throws -> Store {
     if let opened { return opened }
     let store =

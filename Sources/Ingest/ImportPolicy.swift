@@ -12,7 +12,10 @@ package struct ImportPolicy: Sendable {
   /// Whether to end a withdrawal of the same input.
   package var takesBack = false
 
-  /// A policy that accepts all valid items, without a limit.
+  /// Whether an input that states another person than earlier ones is accepted.
+  package var acceptsPerson = false
+
+  /// A policy that accepts what is whole and sets no limit.
   package init() {}
 
   /// Whether this number of rejections ends an import.

@@ -38,7 +38,8 @@ package struct ImportSession {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
       decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil,
-      takesBack: policy.takesBack, zone: ingestor.inputZone)
+      takesBack: policy.takesBack, zone: ingestor.inputZone, acceptsPerson: policy.acceptsPerson,
+      persons: ingestor.statedPersons)
     let isAtomic = policy.isStrict || ingestor.isIndivisible
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
@@ -76,6 +77,7 @@ extension ImportSession {
     var header: String?
     while let place = try ahead.next(for: &batch) {
       if !place.isLast { ahead.begin() }
+      writer.persons = place.persons
       let refused = try writer.write(batch)
       header = place.header
       try report(batch.rejections + refused, header, place.progress, writer, name, &rejections)

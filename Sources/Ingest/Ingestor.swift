@@ -35,6 +35,9 @@ package protocol Ingestor {
   /// The zone of times that state no offset.
   var inputZone: InputZone { get }
 
+  /// What the input states about its person, as far as it is read.
+  var statedPersons: [StatedPerson] { get }
+
   /// Appends items to the batch until it is full, a second has passed, or the source pauses.
   ///
   /// - Returns: false at the end of the source; the batch may then have the last items.
@@ -42,7 +45,12 @@ package protocol Ingestor {
   mutating func read(into batch: inout IngestBatch) throws -> Bool
 }
 
-/// A meter that was read, and its clock compared with the local time.
+extension Ingestor {
+  /// Nothing.
+  package var statedPersons: [StatedPerson] { [] }
+}
+
+/// A meter that was read, and its clock beside the local time.
 package struct MeterReport: Sendable {
   /// The identity of the meter.
   package let identity: MeterIdentity

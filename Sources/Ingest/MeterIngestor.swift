@@ -44,18 +44,22 @@ package struct MeterIngestor: Ingestor {
   private let source: MeterSource
   private let times: MeterTimes
   private let clock: () -> Int64
-  /// Warnings of the driver and of the comparison of the clocks.
+  private let contents: MeterContents?
+  /// What the driver and the comparison of the clocks found.
   package private(set) var warnings: [String] = []
   /// When the meter was read.
   package private(set) var generatedAt: Int64?
   /// The meter that was read.
   package private(set) var meter: MeterReport?
 
-  /// - Parameter clock: returns the host's time in UTC seconds.
+  /// - Parameters:
+  ///   - clock: returns the host's time in UTC seconds.
+  ///   - contents: what was read from the meter; nil to read it with the first batch.
   package init(
     _ driver: any MeterDriver, _ connection: MeterConnection, source: MeterSource, times: MeterTimes,
-    clock: @escaping () -> Int64
+    clock: @escaping () -> Int64, contents: MeterContents? = nil
   ) {
+    self.contents = contents
     self.driver = driver
     self.connection = connection
     self.source = source
@@ -95,7 +99,7 @@ package struct MeterIngestor: Ingestor {
   ///
   /// - Throws: `Failure`; the batch is then unchanged.
   package mutating func read(into batch: inout IngestBatch) throws -> Bool {
-    let contents = try readMemory()
+    let contents = try contents ?? readMemory()
     generatedAt = connection.now()
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: times.zone) }
     meter = MeterReport(identity: contents.identity, clock: judgement)

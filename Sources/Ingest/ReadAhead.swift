@@ -10,6 +10,7 @@ struct ReadAhead {
     let isLast: Bool
     let header: String?
     let progress: (done: Int64, total: Int64?)
+    let persons: [StatedPerson]
   }
 
   private struct Work {
@@ -21,7 +22,9 @@ struct ReadAhead {
       place = Result {
         let isOpen = try ingestor.read(into: &batch)
         PlausibilityGate.filter(&batch)
-        return Place(isLast: !isOpen, header: ingestor.header, progress: ingestor.progress)
+        return Place(
+          isLast: !isOpen, header: ingestor.header, progress: ingestor.progress,
+          persons: ingestor.statedPersons)
       }
     }
   }

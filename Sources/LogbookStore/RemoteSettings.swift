@@ -101,7 +101,12 @@ extension Store {
     }
   }
 
-  /// Whether the store has or had a remote.
+  /// The id of the logbook with which the store syncs, or did; nil if it never did.
+  package func syncedLogbook() throws -> String? {
+    try read { try String.fetchOne($0, sql: "SELECT logbook FROM remote") }
+  }
+
+  /// Whether the store has, or had, a remote.
   package func hasHadRemote() throws -> Bool {
     try read { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM remote)") } ?? false
   }

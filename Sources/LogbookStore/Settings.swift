@@ -16,6 +16,11 @@ enum StoreSetting: String {
   /// The zones that this system did not know when the offsets were derived, one a line.
   case unknownZones = "unknown-zones"
   case unit, history
+  /// What a report shows of the person.
+  case personName = "person-name"
+  case personBorn = "person-born"
+  /// What makes digests of a person's name those of this store.
+  case personSalt = "person-salt"
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"
   case remoteClientCertificate = "remote-client-certificate"
@@ -51,7 +56,26 @@ extension Store {
     }
   }
 
-  /// The minimum time between two downloads that no person asked for, in seconds.
+  /// The name that a report shows; nil for none. It is never sent.
+  package func personName() throws -> String? { try read { try Self.setting(.personName, $0) } }
+
+  /// Sets or clears the name.
+  package func setPersonName(_ name: String?) throws { try set(.personName, name) }
+
+  /// The date of birth that a report shows, such as `1980-05-06`; nil for none. It is never sent.
+  package func personBorn() throws -> String? { try read { try Self.setting(.personBorn, $0) } }
+
+  /// Sets or clears the date of birth.
+  package func setPersonBorn(_ date: String?) throws { try set(.personBorn, date) }
+
+  private func set(_ setting: StoreSetting, _ value: String?) throws {
+    try write { database in
+      guard let value else { return try Self.clear(setting, database) }
+      try Self.set(setting, value, database)
+    }
+  }
+
+  /// How many seconds lie at least between two fetches that no person asks for.
   package func pullIntervalSeconds() throws -> Int {
     try read { database in
       try Self.value(of: .pullInterval, database) {

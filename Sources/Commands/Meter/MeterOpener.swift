@@ -43,23 +43,40 @@ struct MeterOpener {
       throw PluggedMeter.none(
         devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
     }
-    guard let result = try perform(meters, wrap, work) else {
-      throw Failure(
-        .unavailable,
-        "no connected meter has this serial number; 'glucoport meter info' shows the serial number of a meter"
-      )
-    }
+    guard let result = try perform(meters, wrap, work) else { throw Self.noSuchSerial }
     return result
   }
 
-  /// The same for jobs that start when a meter is plugged in; nil if none is plugged in.
+  static let noSuchSerial = Failure(
+    .unavailable,
+    "no connected meter has this serial number; 'glucoport meter info' shows the serial number of a meter")
+
+  /// The same for jobs that start when a meter is plugged in; nil where none is plugged in.
   ///
   /// - Throws: also `Failure` of category `temporary` if the meter was unplugged again: the job runs again
   ///   when it returns. A plugged meter that cannot be read needs a person, and stays `unavailable`.
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
-    let meters = try meant(bus.devices(), allowsObstacle: false)
+    try perform(meters: meant(bus.devices(), allowsObstacle: false), ifPresent: true, work)
+  }
+
+  /// All meters that the options mean and that can be read.
+  ///
+  /// - Parameter mayBeNone: whether it is no failure where none is plugged in.
+  func all(mayBeNone: Bool) throws -> [PluggedMeter] {
+    let devices = try bus.devices()
+    let meters = try readable(devices, allowsObstacle: false)
+    guard meters.isEmpty, !mayBeNone else { return meters }
+    throw PluggedMeter.none(devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
+  }
+
+  /// Does the work with the first of these meters that the options mean; nil where none of them is.
+  ///
+  /// - Parameter ifPresent: whether the end of a meter that was unplugged is `temporary`; see `performIfPresent`.
+  func perform<Result>(
+    meters: [PluggedMeter], ifPresent: Bool, _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result? {
     var last: MeterConnection?
     do {
       return try perform(meters, { $1 }) { meter, connection in
@@ -67,7 +84,7 @@ struct MeterOpener {
         return try work(meter, connection)
       }
     } catch let failure as Failure where failure.category == .unavailable {
-      guard try last?.wasUnplugged == true || areGone(meters) else { throw failure }
+      guard ifPresent, try last?.wasUnplugged == true || areGone(meters) else { throw failure }
       throw Failure(.temporary, failure.message)
     }
   }
@@ -88,15 +105,20 @@ extension MeterOpener {
 
   /// One meter, or those whose serial numbers must be read; none if none is plugged in.
   private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
+    let readable = try readable(devices, allowsObstacle: allowsObstacle)
+    guard let serial = options.serial else {
+      return readable.isEmpty ? [] : [try PluggedMeter.only(of: readable)]
+    }
+    return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
+  }
+
+  private func readable(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let candidates = try candidates(devices)
     let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
     if readable.isEmpty, let meter = candidates.first, let obstacle = meter.model.obstacle {
       throw Failure(.unavailable, "\(meter.place) cannot be read: \(obstacle)")
     }
-    guard let serial = options.serial else {
-      return readable.isEmpty ? [] : [try PluggedMeter.only(of: readable)]
-    }
-    return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
+    return readable
   }
 
   private func perform<Result>(

@@ -16,13 +16,18 @@ struct PersonAddCommand: ClassifiedCommand {
       that was used before there were persons.
       """,
       examples: "glucoport person add anna --store ~/.local/share/glucoport/logbook.db",
-      "glucoport person add ben"))
+      "glucoport person add ben --folder ~/Downloads/ben"))
 
   @Argument(help: ArgumentHelp("The name.", valueName: "name"))
   var name: String
 
   @Option(help: ArgumentHelp("The store of the person. Default: one in the data folder.", valueName: "file"))
   var store: PathArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "'glucoport import' imports files of this folder into the person's store.", valueName: "folder"))
+  var folder: [PathArgument] = []
 
   @Flag(help: "Print nothing on success.")
   var quiet = false
@@ -38,8 +43,10 @@ struct PersonAddCommand: ClassifiedCommand {
       throw Failure(.missingInput, "\(displayed(path)): No such store; leave out --store for a new one")
     }
     let person = Person(name: name, store: path)
+    let folders = try folder.map { try PersonFolder.path($0.path) }
     let isFirst = try PersonList.change { list in
       try list.add(person)
+      for folder in folders { _ = try list.assign(folder: folder, to: name) }
       return list.all.count == 1
     }
     if !quiet { output.line("added: \(displayed(name)), \(displayed(path))") }

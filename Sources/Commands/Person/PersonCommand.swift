@@ -14,6 +14,7 @@ struct PersonCommand: ParsableCommand {
       examples: "glucoport person add anna",
       "glucoport person list"),
     subcommands: [
-      PersonAddCommand.self, PersonListCommand.self, PersonRenameCommand.self, PersonRemoveCommand.self,
+      PersonAddCommand.self, PersonListCommand.self, PersonAssignCommand.self, PersonRenameCommand.self,
+      PersonRemoveCommand.self,
     ])
 }

@@ -9,6 +9,10 @@ struct Person: Hashable {
   var name: String
   /// The path of the store.
   var store: String
+  /// Absolute paths of the folders whose files are imported for the person.
+  var folders: [String] = []
+  /// The serial numbers of the person's meters; for a meter without one its model.
+  var meters: [String] = []
 }
 
 /// The persons of this computer, in a file of the data folder that only its owner can read. It is never sent.
@@ -133,6 +137,49 @@ extension PersonList {
     all.sort { $0.name < $1.name }
   }
 
+  /// Gives a meter to a person, and takes it from the one who had it, whose name is returned.
+  mutating func assign(meter: String, to name: String) throws -> String? {
+    _ = try person(name)
+    let earlier = owner(ofMeter: [meter])
+    for index in all.indices {
+      all[index].meters.removeAll { Self.isSame($0, meter) }
+      if all[index].name == name { all[index].meters.append(meter) }
+    }
+    return earlier?.name == name ? nil : earlier?.name
+  }
+
+  /// The same for a folder.
+  mutating func assign(folder: String, to name: String) throws -> String? {
+    _ = try person(name)
+    let earlier = all.first { $0.folders.contains(folder) }
+    for index in all.indices {
+      all[index].folders.removeAll { $0 == folder }
+      if all[index].name == name { all[index].folders.append(folder) }
+    }
+    return earlier?.name == name ? nil : earlier?.name
+  }
+
+  /// Whose meter it is; nil where it is assigned to none.
+  ///
+  /// - Parameter names: the serial numbers that the meter and its plug report, or the model of one without.
+  func owner(ofMeter names: [String]) -> Person? {
+    all.first { person in person.meters.contains { meter in names.contains { Self.isSame($0, meter) } } }
+  }
+
+  /// Whose folder a path is, or is in; the longest one decides.
+  func owner(ofPath path: String) -> Person? {
+    let matches = all.flatMap { person in
+      person.folders.filter { path == $0 || path.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }.map {
+        (person, $0.utf8.count)
+      }
+    }
+    return matches.max { $0.1 < $1.1 }?.0
+  }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one.lowercased() == other.lowercased()
+  }
+
   mutating func remove(_ name: String) throws -> Person {
     let person = try person(name)
     all.removeAll { $0.name == name }
@@ -168,12 +215,16 @@ private struct PersonListObject: Encodable {
   struct Entry: Encodable {
     let name: String
     let store: String
+    let folders: [String]
+    let meters: [String]
   }
 
   let persons: [Entry]
 
   init(_ persons: [Person]) {
-    self.persons = persons.map { Entry(name: $0.name, store: $0.store) }
+    self.persons = persons.map {
+      Entry(name: $0.name, store: $0.store, folders: $0.folders, meters: $0.meters)
+    }
   }
 }
 
@@ -202,6 +253,10 @@ extension PersonList {
       switch name {
       case "name": person.name = try scanner.string()
       case "store": person.store = try scanner.string()
+      case "folders":
+        try scanner.array { (scanner) throws(JSONError) in person.folders.append(try scanner.string()) }
+      case "meters":
+        try scanner.array { (scanner) throws(JSONError) in person.meters.append(try scanner.string()) }
       default: return false
       }
       return true

@@ -9,7 +9,8 @@ struct PersonListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the people with their newest reading, what is pending, and the last backup.",
+    abstract:
+      "List the people with their newest reading, what is pending, the last backup, folders and meters.",
     discussion: helpText(examples: "glucoport person list", "glucoport person list --json"))
 
   @Flag(help: "Print one JSON object per line.")
@@ -35,10 +36,12 @@ struct PersonObject: Encodable {
   let pending: Int?
   let lastBackup: String?
   let problem: String?
+  let folders: [String]
+  let meters: [String]
 
   /// A store that cannot be read is a problem of one person, and must not affect the others.
   init(_ person: Person) throws {
-    (name, store) = (person.name, person.store)
+    (name, store, folders, meters) = (person.name, person.store, person.folders, person.meters)
     do {
       lastBackup = try BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
     } catch {
@@ -68,6 +71,6 @@ struct PersonObject: Encodable {
       ?? "no store yet"
     return [
       "\(displayed(name)): \(state) · last backup \(lastBackup ?? "none")", "  store \(displayed(store))",
-    ]
+    ] + folders.map { "  folder \(displayed($0))" } + meters.map { "  meter \(displayed($0))" }
   }
 }

@@ -7,7 +7,9 @@ import LogbookStore
 /// A command that runs for the stores of all persons if none is selected.
 protocol PersonVisitor: ClassifiedCommand {
   var storeOptions: StoreOptions { get set }
-  /// Whether the results identify the persons themselves, or none are printed.
+  /// Whether it goes over all persons with these options.
+  var visitsAll: Bool { get }
+  /// Whether the results of the persons are told apart by themselves, or none are printed.
   var needsNoHeading: Bool { get }
   /// Refuses options that have no meaning for several stores.
   func validateForSeveral() throws
@@ -16,6 +18,7 @@ protocol PersonVisitor: ClassifiedCommand {
 }
 
 extension PersonVisitor {
+  var visitsAll: Bool { true }
   func validateForSeveral() throws {}
   func reasonToSkip(_ store: Store) throws -> String? { nil }
 }
@@ -26,7 +29,7 @@ struct PersonVisit {
 
   /// The runs of a command; nil if a store is selected, or if there are no persons.
   init?(for visitor: any PersonVisitor) throws {
-    guard !visitor.storeOptions.isChosen else { return nil }
+    guard visitor.visitsAll, !visitor.storeOptions.isChosen else { return nil }
     persons = try PersonList.load().all
     if persons.isEmpty { return nil }
   }

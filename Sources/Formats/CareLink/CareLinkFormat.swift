@@ -30,6 +30,21 @@ struct CareLinkFormat: ExportFormat {
     head.firstRow(CareLinkHeader.init)?.recognition
   }
 
+  /// Below `Last Name,First Name,Patient ID`, and before 2017 below `PATIENT INFO`.
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let rows = head.rowsAbove { CareLinkHeader($0) != nil }
+    for (title, row) in zip(rows, rows.dropFirst()) {
+      if title.prefix(3).map(foldedHeader) == ["last name", "first name", "patient id"], row.count > 2 {
+        return [StatedPerson(name: "\(row[0]) \(row[1])"), StatedPerson(id: row[2], of: id)].compactMap(
+          \.self)
+      }
+      if title.first == "PATIENT INFO", row.count > 1 {
+        return StatedPerson(name: row[1]).map { [$0] } ?? []
+      }
+    }
+    return []
+  }
+
   init(_ found: Recognition<HeaderRow<CareLinkHeader>>, head: InputHead, options: ExportOptions) throws {
     let row = found.header
     header = row.meaning

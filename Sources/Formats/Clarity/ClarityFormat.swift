@@ -63,6 +63,22 @@ struct ClarityFormat: ExportFormat {
     return row[4].isEmpty || !row[5].isEmpty ? .other : .name(row[4].trimmed.text)
   }
 
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let header = head.firstRow { ClarityColumns(header: $0.map(foldedHeader)) }
+    let names = header?.rows.prefix(10).filter {
+      $0.count > 5 && $0[1].isEmpty && !$0[4].isEmpty && $0[5].isEmpty
+    }
+    return statedPersons(named: names?.map { $0[4] } ?? [])
+  }
+
+  /// The rows have their names in the language of the export: a date is that of birth, and what has a digit is an id.
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    let marked = names.filter { $0.contains(where: \.isNumber) }
+    let name = names.filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
+    return (StatedPerson(name: name).map { [$0] } ?? [])
+      + marked.compactMap { StatedPerson(birthDate: $0) ?? StatedPerson(id: $0, of: id) }
+  }
+
   var isOpen: Bool { hasOpenDates && !dates.isGiven }
 
   mutating func survey(_ row: Row) {

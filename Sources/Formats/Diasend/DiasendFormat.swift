@@ -64,6 +64,17 @@ struct DiasendFormat: ExportFormat {
     return nil
   }
 
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let rows = head.rowsAbove { $0.first == "Time" }.filter { $0.count > 1 }
+    return rows.compactMap { row in
+      switch row[0] {
+      case "Patient ID": StatedPerson(id: row[1], of: id)
+      case "Name": StatedPerson(name: row[1])
+      default: nil
+      }
+    }
+  }
+
   /// `Date,05/11/2013 to 03/02/2014`, above the glucose.
   private static func isPeriod(_ cells: [String]) -> Bool {
     cells.count >= 2 && cells[0] == "Date" && cells[1].contains(" to ") && cells[1].first?.isNumber == true

@@ -73,6 +73,8 @@ struct FHIRFormat: ExportFormat {
 
   var failureAtEnd: Failure? { people.missing }
 
+  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+
   mutating func survey(_ row: Row) {
     do {
       _ = try Self.forEachResource(in: row) { resource in

@@ -43,6 +43,17 @@ struct GlookoFormat: ExportFormat {
     return nil
   }
 
+  /// `Name:Kim Sample`, or the number of a clinic's record.
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    for delimiter in InputHead.delimiters {
+      guard let title = head.rows(delimiter).first, GlookoTitle(title) != nil,
+        let cell = title.first(where: { !$0.isEmpty }), let colon = cell.firstIndex(of: ":")
+      else { continue }
+      return StatedPerson(label: String(cell[cell.index(after: colon)...]), of: id).map { [$0] } ?? []
+    }
+    return []
+  }
+
   private static func find(in rows: [[String]], _ delimiter: UInt8) -> Found? {
     let title = rows.first.flatMap(GlookoTitle.init)
     for (index, cells) in rows.enumerated() {

@@ -32,6 +32,13 @@ struct LibreDesktopFormat: ExportFormat {
     head.firstRow(header)?.recognition
   }
 
+  /// The first line is the patient's name, or the label that a study gave.
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    guard let cells = head.rowsAbove({ header($0) != nil }).first?.filter({ !$0.isEmpty }), cells.count == 1
+    else { return [] }
+    return StatedPerson(label: cells[0], of: id).map { [$0] } ?? []
+  }
+
   init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) {
     self.options = options
     header = found.header.meaning

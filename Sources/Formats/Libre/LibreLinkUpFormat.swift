@@ -65,6 +65,8 @@ struct LibreLinkUpFormat: ExportFormat {
 
   var failureAtEnd: Failure? { people.missing }
 
+  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let patient = patient(of: row)
     guard people.reads(patient, row, into: &out) else { return .data }

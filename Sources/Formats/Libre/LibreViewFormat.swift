@@ -65,6 +65,15 @@ struct LibreViewFormat: ExportFormat {
     return isTitle ? .title(row[4].trimmed.text) : .other
   }
 
+  /// The line below the title of a clinician's export. The title names who made the export.
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let above = head.rowsAbove { header($0) != nil }
+    guard above.count == 2, above[0].count > 2, above[0][2].hasSuffix(" UTC"),
+      case let cells = above[1].filter({ !$0.isEmpty }), cells.count == 1
+    else { return [] }
+    return StatedPerson(label: cells[0], of: id).map { [$0] } ?? []
+  }
+
   var isOpen: Bool { order == nil && !isYearFirst }
 
   mutating func survey(_ row: Row) {

@@ -79,6 +79,8 @@ struct OpenMHealthFormat: ExportFormat {
 
   var failureAtEnd: Failure? { people.missing }
 
+  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard people.reads(row[Self.headerPlace + Head.user].text, row, into: &out) else { return .data }
     let isPoint = !row[Self.headerPlace + Head.schema].isEmpty

@@ -58,6 +58,12 @@ protocol ExportFormat: SendableMetatype {
   /// What a row says about the person whose export it is.
   static func personRow(_ row: Row) -> PersonRow
 
+  /// What the head of an input states about its person.
+  static func statedPersons(in head: InputHead) -> [StatedPerson]
+
+  /// What the names in the rows of one person state, as `personRow` gave them.
+  static func statedPersons(named names: [String]) -> [StatedPerson]
+
   /// What recognition learns about the columns of an input.
   associatedtype Header = Void
 
@@ -95,6 +101,8 @@ protocol ExportFormat: SendableMetatype {
   /// A text that occurs once in each export of a format that names its person; nil for other formats. If it occurs
   /// twice, the input may hold the exports of two people.
   var joinMark: String? { get }
+  /// What the items that are read state about their person, as far as it is known.
+  var statedPersons: [StatedPerson] { get }
   /// What is wrong with an input that was read to its end and gave nothing that a person had picked.
   var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds, where the input says so.
@@ -112,6 +120,9 @@ extension ExportFormat {
   static var passesOffsetsOn: Bool { false }
   static var picksRows: Bool { false }
   static func personRow(_ row: Row) -> PersonRow { .other }
+  static func statedPersons(in head: InputHead) -> [StatedPerson] { head.personAroundObjects(of: Self.self) }
+  static func statedPersons(named names: [String]) -> [StatedPerson] { [] }
+  var statedPersons: [StatedPerson] { [] }
   var joinMark: String? { nil }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }

@@ -38,6 +38,7 @@ public struct ExportReader {
   private var picker: RowPicker?
   /// Set if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
+  private let headPersons: [StatedPerson]
 
   /// Opens a file and decides on its format.
   ///
@@ -74,6 +75,7 @@ public struct ExportReader {
     people = try Self.people(found, input, options, &layout, &filters)
     picker = try Self.picker(filters, found, layout, input)
     self.layout = picker?.layout(layout) ?? layout
+    headPersons = type(of: found.parser).statedPersons(in: input.head)
     try input.checkMember()
     rows = try Self.makeRows(self.layout, input: input)
     collector = Collector(format: type(of: parser).id, options: options)
@@ -105,6 +107,9 @@ public struct ExportReader {
   package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
   /// Whether another logbook derived the offsets of the readings.
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
+
+  /// What the input states about its person, as far as it is read.
+  package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
   /// What was decided about the input. The format is the first decision.
   public var decisions: [Decision] {
@@ -215,7 +220,7 @@ public struct ExportReader {
       guard !type.picksRows, let member = input.head.personMember else { return nil }
       let place = columns.firstIndex(of: member)
       if place == nil { layout = .objects(columns: columns + [member]) }
-      return PersonColumn(member: member, at: place ?? columns.count, &filters)
+      return PersonColumn(member: member, at: place ?? columns.count, of: type.id, &filters)
     case .lines, .elements: return nil
     }
   }

@@ -188,6 +188,15 @@ struct InputHead {
     firstRow { test($0.map(foldedHeader)) ? () : nil }
   }
 
+  /// The rows above the header of a table, with the delimiter of that; empty without a header.
+  func rowsAbove(_ isHeader: ([String]) -> Bool) -> [[String]] {
+    for delimiter in Self.delimiters {
+      let rows = rows(delimiter)
+      if let index = rows.firstIndex(where: isHeader) { return Array(rows[..<index]) }
+    }
+    return []
+  }
+
   /// The header of a table with at least this many columns, if its cells have a meaning. It is the first row of that
   /// width, and rows of data follow it.
   func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {

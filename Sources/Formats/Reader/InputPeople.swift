@@ -43,6 +43,19 @@ struct InputPeople {
     }
   }
 
+  /// The person whose items are read; nil as long as none is known.
+  var chosen: String? {
+    guard let picked, !ids.contains(picked) else { return picked ?? ids.first }
+    return Int(picked).flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
+  }
+
+  /// The same as what the input states.
+  ///
+  /// - Parameter place: the format and the name of the id.
+  func stated(of place: String) -> [StatedPerson] {
+    chosen.flatMap { StatedPerson(id: $0, of: place) }.map { [$0] } ?? []
+  }
+
   mutating func note(_ id: String) {
     guard !id.isEmpty, ids.last != id, !ids.contains(id), ids.count < Self.maxPeople else { return }
     ids.append(id)
@@ -61,6 +74,9 @@ struct InputPeople {
       "the input holds data of \(ids.count) people; a store is for one person. Import those of one, by the number in the "
         + "input's order or by the whole id:" + hint.lines(choices))
   }
+
+  /// Whether a person picked one of them.
+  var isPicked: Bool { picked != nil }
 
   /// What to do with an item of this person; an empty id is an item without a person.
   mutating func choice(_ id: String) -> Choice {
@@ -108,6 +124,8 @@ protocol PeopleFilter {
   mutating func settle(_ hint: ImportHint) throws
   /// Whether to read a row; another one is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout Collector) -> Bool
+  /// What the rows that are read state about their person; nil where the filter does not know.
+  var stated: [StatedPerson]? { get }
   /// What is wrong where rows were left out and none was picked.
   var missing: Failure? { get }
 }
@@ -117,6 +135,7 @@ protocol PeopleFilter {
 struct PersonColumn: PeopleFilter {
   /// The name as headers are compared.
   private let folded: String
+  private let format: String
   private var people: InputPeople
   /// Where the column is in a row; nil before its header.
   private var place: Int?
@@ -135,14 +154,14 @@ struct PersonColumn: PeopleFilter {
       if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
     }
     guard let name = headers.compactMap({ $0.first(where: Self.namesPersons) }).first else { return nil }
-    folded = foldedHeader(name)
+    (folded, format) = (foldedHeader(name), Format.id)
     people = InputPeople(column: name)
     filters = people.pick(filters)
   }
 
   /// A member of JSON objects, which the layout has at this place.
-  init(member: String, at place: Int, _ filters: inout [RowFilter]) {
-    (folded, self.place) = (foldedHeader(member), place)
+  init(member: String, at place: Int, of format: String, _ filters: inout [RowFilter]) {
+    (folded, self.place, self.format) = (foldedHeader(member), place, format)
     people = InputPeople(column: member)
     filters = people.pick(filters)
   }
@@ -162,6 +181,11 @@ struct PersonColumn: PeopleFilter {
   mutating func reads(_ row: Row, into out: inout Collector) -> Bool {
     guard let person = person(of: row) else { return true }
     return people.reads(person, row, into: &out)
+  }
+
+  /// The subject of Nightscout is the login of a program.
+  var stated: [StatedPerson]? {
+    format == NightscoutFormat.id ? [] : people.stated(of: "\(format) \(folded)")
   }
 
   var missing: Failure? { people.missing }
@@ -198,6 +222,24 @@ extension InputHead {
     "person_id",
     "person", "participantId", "participant_id", "mrn",
   ]
+  /// The members that are names, each with the one that completes it.
+  private static let nameMembers: [String: String?] = [
+    "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
+  ]
+  private static let lastNameMembers: Set = ["lastName", "last_name"]
+
+  /// The statements of JSON around its objects about their person.
+  func personAroundObjects(of format: any ExportFormat.Type) -> [StatedPerson] {
+    guard isJSON, !format.picksRows || format == GenericFormat.self else { return [] }
+    return envelopePersons.compactMap { member in
+      guard let value = value(of: member), !Self.lastNameMembers.contains(member) else { return nil }
+      guard let completion = Self.nameMembers[member] else {
+        return StatedPerson(id: value, of: "\(format.id) \(member)")
+      }
+      let rest = completion.flatMap { self.value(of: $0) } ?? ""
+      return StatedPerson(name: "\(value) \(rest)")
+    }
+  }
 }
 
 /// What a row of an export says about the person whose export it is.
@@ -245,8 +287,16 @@ struct JoinedPeople: PeopleFilter {
   /// The failure of an import that left out rows because none of them is of the picked person.
   var missing: Failure? { people.missing }
 
+  /// What the picked person's rows state; nil where none was picked, so that the head of the input says it.
+  var stated: [StatedPerson]? {
+    guard people.isPicked else { return nil }
+    let names = people.chosen?.split(separator: Self.separator).map(String.init) ?? []
+    return type.statedPersons(named: names)
+  }
+  private static let separator = "\u{1F}"
+
   /// All parts of the name, which are never printed.
-  private var person: String { names.joined(separator: "\u{1F}") }
+  private var person: String { names.joined(separator: Self.separator) }
 
   /// Whether a row names the person or begins an export.
   private mutating func follow(_ row: Row) -> Bool {

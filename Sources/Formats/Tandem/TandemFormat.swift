@@ -33,6 +33,16 @@ struct TandemFormat: ExportFormat {
       .recognition
   }
 
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    head.rowsAbove { TandemTable($0) != nil }.filter { $0.count > 1 }.compactMap { row in
+      switch row[0] {
+      case "Patient Name": StatedPerson(name: row[1])
+      case "Patient DOB": StatedPerson(birthDate: row[1])
+      default: nil
+      }
+    }
+  }
+
   init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
     firstTable = found.header.meaning
     table = firstTable

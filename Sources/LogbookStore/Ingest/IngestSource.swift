@@ -23,11 +23,22 @@ package struct IngestSource: Sendable {
   /// The zone of times that state no offset; nil if the input itself contains offsets that others derived.
   package let zone: InputZone?
 
-  /// An input when its ingest begins.
+  /// Whether a person said that the input is of the store's person, whatever it states.
+  package let acceptsPerson: Bool
+  /// What it states about its person.
+  package let persons: [StatedPerson]
+  /// Whether it is another store: what that has is no evidence of this one's imports.
+  package let isMerge: Bool
+
+  /// An input at the moment when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
-    mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil
+    mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil, acceptsPerson: Bool = false,
+    persons: [StatedPerson] = [], isMerge: Bool = false
   ) {
+    self.isMerge = isMerge
+    self.acceptsPerson = acceptsPerson
+    self.persons = persons
     self.name = name
     self.format = format
     self.startedAt = startedAt

@@ -78,9 +78,8 @@ extension IngestWriter {
     }
     do {
       if database.isInsideTransaction { try database.rollback() }
-      // If not even the row of the ingest could be written, waiting for the store again would fail in the
-      // same way.
-      guard !isAtomic, id != 0 else { return }
+      // Where not even its row could be written, another wait for the store would end the same way.
+      guard !isAtomic, id != 0, try isOwnStore() else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)
       if scattered != nil {

@@ -24,7 +24,12 @@ package final class IngestWriter {
     /// The input's known items, for which a person gave a zone.
     var given = GivenItems()
     var doubled = DoubledTimes()
+    /// What it stated about its person that is stored.
+    var persons: Set<StatedPerson> = []
   }
+
+  /// What the input states about its person, as far as it is read.
+  package var persons: [StatedPerson] = []
 
   /// A sentence for each day on which a sensor's shown times had two values.
   package var doubledDays: [String] { state.doubled.sentences }
@@ -40,6 +45,8 @@ package final class IngestWriter {
   let isAtomic: Bool
   let source: IngestSource
   private(set) var id: Int64 = 0
+  /// What identifies the import in every copy of the store.
+  private var guid: String?
   private(set) var scattered: ScatteredReadings?
   /// Whether unsorted readings are kept for the end, as long as there is space for them.
   private var keepsScattered: Bool
@@ -78,6 +85,8 @@ package final class IngestWriter {
   }
 
   private func begin() throws {
+    persons = source.persons
+    try requirePerson()
     if let zone = source.zone?.given { try StatedZone(zone, ingest: id, database).requireRoom() }
     try database.executeCached(
       sql: """
@@ -90,6 +99,8 @@ package final class IngestWriter {
         source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID
+    guid = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT guid FROM ingest WHERE id = ?"), arguments: [id])
     state.notes = ImportNotes(ingest: id)
   }
 
@@ -105,6 +116,7 @@ package final class IngestWriter {
     var refused: [Rejection] = []
     try inTransaction {
       try requireZone(for: batch)
+      try statePerson()
       for device in batch.devices[state.deviceIDs.count...] {
         state.deviceIDs.append(try device.addedID(database))
       }
@@ -184,11 +196,47 @@ package final class IngestWriter {
     throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
+  /// Refuses to go on in a store that a backup has replaced: the numbers of devices and imports would be those of others.
+  private func requireOwnStore() throws {
+    guard try isOwnStore() else {
+      throw Failure(
+        .temporary, "\(source.name): the store was restored from a backup meanwhile; import again")
+    }
+  }
+
+  /// Whether the store still has this import.
+  func isOwnStore() throws -> Bool {
+    guard let guid else { return true }
+    return try guid
+      == String.fetchOne(
+        database.cachedStatement(sql: "SELECT guid FROM ingest WHERE id = ?"), arguments: [id])
+  }
+
+  /// Refuses an input of another person than the store's.
+  private func requirePerson() throws {
+    guard !source.acceptsPerson,
+      case .other(let ingest, _, _) = try StatedPersons(database).verdict(on: persons)
+    else { return }
+    throw Failure(
+      .badInput,
+      "\(source.name): this input states another person than import \(ingest) did; nothing more of it was imported. If it is the same person, add --yes"
+    )
+  }
+
+  private func statePerson() throws {
+    let new = persons.filter { !state.persons.contains($0) }
+    guard !new.isEmpty else { return }
+    try requirePerson()
+    try StatedPersons(database).add(new, ingest: id)
+    state.persons.formUnion(new)
+  }
+
   func inTransaction(_ work: () throws -> Void) throws {
     let before = state
     do {
       if database.isInsideTransaction { return try apply(work) }
       try database.inTransaction(.immediate) {
+        try requireOwnStore()
         try apply(work)
         return .commit
       }
@@ -244,7 +292,7 @@ package final class IngestWriter {
     state.counts.changedReadings += outcome.changed
     for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
-    for (series, points) in outcome.met {
+    for (series, points) in source.isMerge ? [] : outcome.met {
       try state.notes.add(points, of: series, database)
       guard source.zone?.isGiven == true else { continue }
       for point in points { state.given.met.add(point, of: series.id) }

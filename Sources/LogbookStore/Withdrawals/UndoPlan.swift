@@ -152,8 +152,8 @@ extension UndoPlan {
     guard !isPulled else {
       throw Failure(
         .usage,
-        "number \(ingest) is no import: the remote sent these readings. Undo their import where it was made, or hide them "
-          + "with 'glucoport reading hide'")
+        "number \(ingest) is no import: the remote or another store had these readings. Undo their import where it was made, "
+          + "or hide them with 'glucoport reading hide'")
     }
     guard !isTyped else {
       throw Failure(

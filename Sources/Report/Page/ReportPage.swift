@@ -25,20 +25,25 @@ package struct ReportPage: Sendable {
   /// The content of the page.
   package var model: PageModel {
     PageModel(
-      language: texts.code, title: Markup(texts.title), notice: Markup(texts.notice), facts: facts,
+      language: texts.code, title: Markup(title), notice: Markup(texts.notice), facts: facts,
       navigation: navigation,
       sections: [
         ranges, sensor, profile, daily, sticks, amounts, devices, leftOut, about,
       ].compactMap(\.self))
   }
 
+  private var title: String { contents.personName.map { "\(texts.title): \($0)" } ?? texts.title }
+
   private var facts: [PageModel.Row] {
-    [
-      (texts.period, "\(contents.dates.first) – \(contents.dates.last)"),
-      (texts.calendarDays, "\(total.days)"), (texts.timeZone, contents.zone),
-      (texts.unit, contents.unit.name),
-      (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
-    ].map { PageModel.Row($0, [$1]) }
+    let person = [(texts.personName, contents.personName), (texts.born, contents.personBorn)]
+    let stated = person.compactMap { label, text in text.map { (label, $0) } }
+    return
+      (stated + [
+        (texts.period, "\(contents.dates.first) – \(contents.dates.last)"),
+        (texts.calendarDays, "\(total.days)"), (texts.timeZone, contents.zone),
+        (texts.unit, contents.unit.name),
+        (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
+      ]).map { PageModel.Row($0, [$1]) }
   }
 
   private var navigation: PageModel.Navigation? {

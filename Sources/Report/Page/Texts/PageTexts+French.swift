@@ -14,6 +14,8 @@ extension PageTexts {
     oneDay: "1 jour",
     manyDays: "{1} jours",
     otherDays: "Autres jours",
+    personName: "Nom",
+    born: "Date de naissance",
     period: "Période",
     calendarDays: "Jours calendaires",
     timeZone: "Fuseau horaire",

@@ -19,6 +19,11 @@ package struct PageTexts: Sendable {
   package let manyDays: String
   /// The name of the list of links.
   package let otherDays: String
+  /// A label.
+  package let personName: String
+  /// A label.
+  package let born: String
+  /// A label.
   package let period: String
   package let calendarDays: String
   package let timeZone: String

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an input states about the person whose data it holds. It is compared with what earlier inputs stated; it is never
+/// printed or sent, and a store keeps only salted digests of it.
+package struct StatedPerson: Hashable, Sendable {
+  /// What is stated.
+  package enum Kind: Int, Sendable { case name = 0, id, birthDate }
+
+  /// What is stated.
+  package let kind: Kind
+  /// The words of a name without an order, or one word for an id or a date. Never empty.
+  package let words: Set<String>
+  /// The format and the name of an id, within which ids are compared; empty for a name and a date.
+  package let place: String
+
+  /// The longest text that is looked at, in characters.
+  private static let maxCharacters = 200
+
+  /// A name; nil for a text that names no person, such as a placeholder.
+  package init?(name: String) {
+    let all = Self.words(of: name)
+    guard !all.isEmpty, !all.allSatisfy(Self.isPlaceholder) else { return nil }
+    (kind, words, place) = (.name, all, "")
+  }
+
+  /// An id, which is compared with ids of the same place only; nil for an empty one and for a placeholder.
+  ///
+  /// - Parameter place: the format and the name of the id in it.
+  package init?(id: String, of place: String) {
+    let plain = id.prefix(Self.maxCharacters).filter { !$0.isWhitespace }.lowercased()
+    guard plain.contains(where: { $0 != "0" && $0 != "-" }), !Self.placeholders.contains(plain) else {
+      return nil
+    }
+    (kind, words, self.place) = (.id, [plain], place)
+  }
+
+  /// A label that may be a name or an id: one with a digit is an id.
+  package init?(label: String, of place: String) {
+    if label.contains(where: \.isNumber) { self.init(id: label, of: place) } else { self.init(name: label) }
+  }
+
+  /// A date of birth, in any order of its parts; nil for a text that is none.
+  package init?(birthDate text: String) {
+    let numbers = text.prefix(Self.maxCharacters).split { !$0.isASCII || !$0.isNumber }.prefix(3).compactMap {
+      Int($0)
+    }
+    guard numbers.count == 3, numbers.count(where: { (1880...2100).contains($0) }) == 1,
+      numbers.count(where: { (1...31).contains($0) }) == 2
+    else { return nil }
+    (kind, words, place) = (.birthDate, [numbers.sorted().map(String.init).joined(separator: "-")], "")
+  }
+
+  /// Whether two names are of one person: one may lack words of the other, or two words are the same.
+  package static func agree<Word: Hashable>(_ one: Set<Word>, _ other: Set<Word>) -> Bool {
+    let shared = one.intersection(other).count
+    return shared >= 2 || shared == min(one.count, other.count)
+  }
+}
+
+// MARK: - Words
+
+extension StatedPerson {
+  /// The words of a name in lower-case letters without marks, without titles and initials.
+  private static func words(of name: String) -> Set<String> {
+    var words: Set<String> = []
+    var word = ""
+    for scalar in String(name.prefix(maxCharacters)).lowercased().unicodeScalars {
+      if isLetter(scalar) {
+        word += plainLetters(of: scalar)
+      } else if !scalar.properties.generalCategory.isMark {
+        words.insert(word)
+        word = ""
+      }
+    }
+    words.insert(word)
+    return Set(words.map(withoutUmlauts)).filter(isWord)
+  }
+
+  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isAlphabetic && !scalar.properties.generalCategory.isMark
+  }
+
+  /// A letter without its marks, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` is an e.
+  private static func plainLetters(of scalar: Unicode.Scalar) -> String {
+    let start = "LATIN SMALL LETTER "
+    guard !scalar.isASCII, let name = scalar.properties.name, name.hasPrefix(start) else {
+      return String(scalar)
+    }
+    let letter = name.dropFirst(start.count).prefix { $0 != " " }
+    if letter == "SHARP" { return "ss" }
+    return letter.count <= 2 ? letter.lowercased() : String(scalar)
+  }
+
+  /// Some programs write ae, oe and ue for ä, ö and ü.
+  private static func withoutUmlauts(_ word: String) -> String {
+    var plain = word
+    for (pair, letter) in [("ae", "a"), ("oe", "o"), ("ue", "u")] {
+      plain = plain.replacing(pair, with: letter)
+    }
+    return plain
+  }
+
+  /// An initial says little, but a letter of Chinese is a name.
+  private static func isWord(_ word: String) -> Bool {
+    guard let first = word.unicodeScalars.first, !titles.contains(word) else { return false }
+    return word.unicodeScalars.count > 1 || first.value >= 0x2E80
+  }
+
+  private static func isPlaceholder(_ word: String) -> Bool {
+    placeholders.contains(word) || Set(word).count == 1 && word.unicodeScalars.first?.isASCII == true
+  }
+
+  private static let titles: Set<String> = [
+    "dr", "prof", "mr", "mrs", "ms", "miss", "herr", "frau", "mme", "mlle", "sr", "sra", "dipl", "ing",
+  ]
+  private static let placeholders: Set<String> = [
+    "anonym", "anonymous", "anonymised", "anonymized", "anonymisiert", "anonyme", "anonimo", "patient",
+    "patients",
+    "data", "daten", "unknown", "unbekannt", "name", "user", "demo", "test", "redacted", "removed", "hidden",
+    "none",
+    "null", "nil", "na", "n/a", "nan", "undefined", "sample", "example", "first", "last", "deidentified",
+  ]
+}
+
+extension Unicode.GeneralCategory {
+  fileprivate var isMark: Bool {
+    switch self {
+    case .nonspacingMark, .spacingMark, .enclosingMark: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import Logbook
+import SQLiteRows
+
+/// What an input states about its person, compared with what the imports of a store stated.
+package enum PersonVerdict: Hashable, Sendable {
+  /// One of them states nothing that the other does.
+  case unknown
+  /// Both are of one person.
+  case same
+  /// They are of two people: the import that stated the other one, its format, and when it began in UTC seconds.
+  case other(ingest: Int64, format: String, startedAt: Int64)
+}
+
+extension Store {
+  /// Whether an input is of the person of this store.
+  package func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
+    try read { try StatedPersons($0).verdict(on: stated) }
+  }
+
+  /// Whether another store is of the person of this one.
+  package func verdict(onPersonOf other: Store) throws -> PersonVerdict {
+    try other.read { theirs in try read { try StatedPersons($0).verdict(on: StatedPersons(theirs)) } }
+  }
+}
+
+/// What the imports of a store that are not undone stated about its person.
+struct StatedPersons {
+  private struct Known {
+    let kind: Int
+    let place: String
+    let salt: String
+    let words: Set<String>
+    let ingest: Int64
+    let format: String
+    let startedAt: Int64
+  }
+
+  /// What is compared with all that is known.
+  private struct Candidate {
+    let kind: Int
+    let place: String
+    /// The digests of the words with a salt; nil where they are only known with another one.
+    let words: (String) -> Set<String>?
+  }
+
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  /// A name that agrees, or an id or a date of birth that is the same, shows one person. The date of birth decides before
+  /// the name, which a marriage changes, and the name before an id, which each clinic gives.
+  func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
+    try verdict(
+      on: stated.map { one in
+        Candidate(kind: one.kind.rawValue, place: one.place) { Self.digests(one, $0) }
+      })
+  }
+
+  /// The same for what the imports of another store stated. Only copies of one store have the same salt.
+  func verdict(on other: StatedPersons) throws -> PersonVerdict {
+    try verdict(
+      on: other.known().map { one in
+        Candidate(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
+      })
+  }
+
+  private func verdict(on candidates: [Candidate]) throws -> PersonVerdict {
+    let known = try candidates.isEmpty ? [] : known()
+    var other: Known?
+    for kind in [StatedPerson.Kind.birthDate, .name, .id] {
+      for one in candidates where one.kind == kind.rawValue {
+        for former in known where former.kind == one.kind && former.place == one.place {
+          guard let words = one.words(former.salt) else { continue }
+          if StatedPerson.agree(former.words, words) { return .same }
+          other = other ?? former
+        }
+      }
+      if kind == .birthDate, let other { return Self.verdict(other) }
+    }
+    return other.map(Self.verdict) ?? .unknown
+  }
+
+  private static func verdict(_ known: Known) -> PersonVerdict {
+    .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
+  }
+
+  /// Keeps what an import states.
+  func add(_ stated: [StatedPerson], ingest: Int64) throws {
+    guard !stated.isEmpty else { return }
+    let salt = try Store.setting(.personSalt, database) ?? makeSalt()
+    for one in stated {
+      try insert(one.kind.rawValue, one.place, salt, Self.digests(one, salt), ingest: ingest)
+    }
+  }
+
+  /// Keeps what the imports of another store stated, as digests with the salts of that store.
+  func add(_ other: StatedPersons, ingest: Int64) throws {
+    for one in try other.known() { try insert(one.kind, one.place, one.salt, one.words, ingest: ingest) }
+  }
+
+  private func insert(_ kind: Int, _ place: String, _ salt: String, _ words: Set<String>, ingest: Int64)
+    throws
+  {
+    try database.executeCached(
+      sql: """
+        INSERT INTO stated_person (ingest, kind, place, salt, words) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        """,
+      arguments: [ingest, kind, place, salt, words.sorted().joined(separator: " ")])
+  }
+
+  private func makeSalt() throws -> String {
+    let salt = (0..<2).map { _ in UUID().uuidString.lowercased() }.joined()
+    try Store.set(.personSalt, salt, database)
+    return salt
+  }
+
+  private func known() throws -> [Known] {
+    try Row.fetchAll(
+      database,
+      sql: """
+        SELECT p.kind, p.place, p.salt, p.words, p.ingest, ingest.format, ingest.started_at
+        FROM stated_person AS p JOIN ingest ON ingest.id = p.ingest
+        WHERE NOT \(ImportClaims.isUndone) ORDER BY p.ingest
+        """
+    ).map { row in
+      let row = StoredRow(row, of: "stated_person")
+      let words: String = try row[3]
+      return Known(
+        kind: try row[0], place: try row[1], salt: try row[2],
+        words: Set(words.split(separator: " ").map(String.init)), ingest: try row[4], format: try row[5],
+        startedAt: try row[6])
+    }
+  }
+
+  private static func digests(_ stated: StatedPerson, _ salt: String) -> Set<String> {
+    Set(
+      stated.words.map { word in
+        var digest = Digest()
+        for part in [salt, String(stated.kind.rawValue), stated.place, word] {
+          digest.update("\(part.utf8.count):\(part)")
+        }
+        return String(digest.hexadecimal().prefix(32))
+      })
+  }
+}

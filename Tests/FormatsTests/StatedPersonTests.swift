@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// What exports state about the person whose data they hold.
+@Suite struct StatedPersonTests {
+  private func stated(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws
+    -> [StatedPerson]
+  {
+    var options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: 1_795_219_200)
+    change(&options)
+    let file = try ScratchFile(text)
+    return try withExtendedLifetime(file) {
+      try ExportReader(path: file.url.path, options: options).statedPersons
+    }
+  }
+
+  /// Samples by the words of the names, the ids and dates that they state.
+  @Test(arguments: [
+    ("clarity/clarity-mgdl-de.csv", [["person", "sample"]]),
+    ("clarity/clarity-mgdl-ja.csv", [["person", "sample"]]),
+    ("carelink/sections-mgdl.csv", [["kim", "sample"]]),
+    ("carelink/before-2017-mmol-dmy.csv", [["kim", "sample"]]),
+    ("carelink/one-section-mmol-semicolons.csv", [["kim", "muster"]]),
+    ("glooko/bg-en-mgdl-us.csv", [["kim", "sample"]]),
+    ("diasend/sensor-mmol.csv", [["123456"], ["person", "sample"]]),
+    ("tandem/filled-in-from-sensor.csv", [["person", "sample"]]),
+    ("libre-desktop/libre-desktop-mmol-en.tsv", [["person", "sample"]]),
+    ("libre-desktop/libre-desktop-mgdl-es-portions.csv", [["sujeto02"]]),
+    ("libreview/libreview-mmol-sv-clinician.csv", [["person", "sample"]]),
+    // The title of LibreView names who made the export.
+    ("libreview/libreview-mgdl-fr.csv", []), ("libre-desktop/libre-desktop-mgdl-de-without-name.txt", []),
+    ("nightscout/entries-v1.tsv", []), ("nightscout/nightscout-algorithms.json", []),
+    ("contour/contour-mgdl-en-us.csv", []), ("apple-health/export.xml", []),
+  ])
+  func aSampleStatesItsPerson(_ sample: String, _ expected: [[String]]) throws {
+    let path = Repository.samples.appending(path: sample).path
+    var options = ExportOptions(zone: try LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
+    let words = FileManager.default.contents(atPath: path + ".options").map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    try Rendering.apply((words ?? "").split(whereSeparator: \.isWhitespace).map(String.init), to: &options)
+    let stated = try ExportReader(path: path, options: options).statedPersons
+    #expect(stated.map { $0.words.sorted() } == expected)
+  }
+
+  private static let header =
+    "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
+    + "Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams),Duration (hh:mm:ss),"
+    + "Glucose Rate of Change (mg/dL/min),Transmitter Time (Long Integer),Transmitter ID\n"
+
+  private static func clarity(_ info: [String], tick: Int = 1000) -> String {
+    let rows = info.enumerated().map { "\($0.offset),,Info,,\($0.element),,,,,,,,,\n" }.joined()
+    return header + rows + "9,2026-03-01T08:00:12,EGV,,,,Android G6,110,,,,,\(tick),8AAAA1\n"
+  }
+
+  @Test func clarityStatesNameIdAndDateOfBirth() throws {
+    let stated = try stated(Self.clarity(["Ann", "Sample", "1980-05-06", "MRN-7"]))
+    #expect(Set(stated.map(\.kind)) == [.name, .birthDate, .id])
+  }
+
+  @Test func thePickedPersonCounts() throws {
+    let text = Self.clarity(["Ann", "Sample"]) + Self.clarity(["Bo", "Other"], tick: 5000)
+    let second = try stated(text) { $0.rows = [RowFilter(column: "person", value: "2")] }
+    #expect(second.map { $0.words.sorted() } == [["bo", "other"]])
+    let table = "patient,time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nB8,2026-03-01T09:00:00Z,110\n"
+    let picked = try stated(table) { $0.rows = [RowFilter(column: "patient", value: "2")] }
+    #expect(picked.map { $0.words.sorted() } == [["b8"]])
+  }
+
+  @Test func whatIsAroundJSONObjectsStatesTheirPerson() throws {
+    let body = """
+      {"recordType":"egv","recordVersion":"3.0","userId":"U-1","records":[{"recordId":"a","systemTime":"2026-03-01T08:00:00",
+      "displayTime":"2026-03-01T09:00:00","transmitterId":"x","transmitterTicks":1,"value":100,"status":null,"trend":"flat",
+      "trendRate":0.1,"unit":"mg/dL","rateUnit":"mg/dL/min","displayDevice":"android","transmitterGeneration":"g6"}]}
+      """
+    #expect(try stated(body).map { $0.words.sorted() } == [["u-1"]])
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// Two stores of one person, of which one is merged into the other.
+@Suite struct StoreMergeTests {
+  private let here: ScratchStore
+  private let there: ScratchStore
+
+  init() throws { (here, there) = (try ScratchStore(), try ScratchStore()) }
+
+  @discardableResult
+  private func merge(_ other: ScratchStore, into store: ScratchStore, at now: Int64 = 9000) throws
+    -> IngestCounts
+  {
+    let original = try other.open(.reader)
+    let result = try StoreMerge(original, at: now).run(into: store.open(.importer))
+    try store.expectCountersEqualCount()
+    return result.counts
+  }
+
+  /// What people see: the identities of readings, and the records with their fields.
+  private func shown(_ scratch: ScratchStore) throws -> [String] {
+    var texts: [String] = []
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      switch item {
+      case .reading(let reading):
+        texts.append("\(reading.kind.name) \(reading.position) \(reading.valueBucket) \(reading.occurrence)")
+      case .record(let record): texts.append("\(record.guid) \(record.deviceTime.text) \(record.fields)")
+      }
+    }
+    return texts.sorted()
+  }
+
+  private func sensor(_ places: some Sequence<Int>) -> IngestBatch {
+    Make.batch(places.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + Int64($0) * 300) })
+  }
+
+  private func note(_ text: String, in scratch: ScratchStore, at now: Int64 = 3000) throws -> String {
+    let draft = RecordDraft(
+      kind: .note, at: DeviceTime(seconds: Make.noon), placement: Placement(utcOffset: 7200, source: .zone),
+      fields: RecordFields(["text": .text(text)]))
+    let guid = Digest.uuid(of: [text, String(now)])
+    return try RecordEditor(scratch.open(.editor), at: now).add(draft, guid: guid).record.guid
+  }
+
+  private func edit(_ guid: String, _ text: String, in scratch: ScratchStore, at now: Int64) throws {
+    _ = try RecordEditor(scratch.open(.editor), at: now).edit(guid) { $0.fields["text"] = .text(text) }
+  }
+
+  @Test func readingsAndRecordsOfBothAreThereOnceAndPending() throws {
+    try here.ingest(sensor([0, 1, 2]))
+    try there.ingest(sensor([2, 3]), generatedAt: 1500)
+    _ = try note("there", in: there)
+    let counts = try merge(there, into: here)
+    #expect([counts.newReadings, counts.knownReadings, counts.newRecords] == [1, 1, 1])
+    #expect(try here.number("SELECT count(*) FROM reading") == 4)
+    #expect(try here.number("SELECT count(*) FROM reading WHERE uploaded = 0") == 4)
+    #expect(try here.number("SELECT count(*) FROM record WHERE version > version_synced") == 1)
+    let before = try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM record")
+    let again = try merge(there, into: here)
+    #expect([again.newReadings, again.knownReadings, again.newRecords, again.knownRecords] == [0, 2, 0, 1])
+    #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM record") == before)
+    #expect(try there.number("SELECT count(*) FROM reading") == 2)
+  }
+
+  @Test func theLaterEditAndEachDeletionStay() throws {
+    let guid = try note("first", in: here)
+    try merge(here, into: there)
+    #expect(try shown(here) == shown(there))
+    try edit(guid, "later", in: there, at: 5000)
+    try edit(guid, "earlier", in: here, at: 4000)
+    let counts = try merge(there, into: here)
+    #expect(counts.updatedRecords == 1)
+    #expect(try here.rows("SELECT json_extract(fields, '$.text') FROM record") == ["later"])
+    #expect(try merge(here, into: there).keptRecords == 0)
+    // Deleted stays deleted, however late the other edit was.
+    _ = try RecordEditor(here.open(.editor), at: 6000).delete(guid)
+    try edit(guid, "latest", in: there, at: 8000)
+    #expect(try merge(there, into: here).keptRecords == 1)
+    #expect(try shown(here).isEmpty)
+    try merge(here, into: there)
+    #expect(try shown(there).isEmpty)
+  }
+
+  @Test func whatAPersonWroteGoesBeforeWhatAnImportWrote() throws {
+    let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
+    try here.ingest(food, generatedAt: 100)
+    try there.ingest(food, generatedAt: 100)
+    let guid = try #require(try here.rows("SELECT guid FROM record").first)
+    _ = try RecordEditor(here.open(.editor), at: 50).edit(guid) { $0.fields["carbs"] = .number(50) }
+    #expect(try merge(there, into: here).keptRecords == 1)
+    #expect(try merge(here, into: there).updatedRecords == 1)
+    #expect(try shown(here) == shown(there))
+  }
+
+  @Test func anUndoneImportStaysHiddenUnlessTheOtherStoreImportedIt() throws {
+    try there.ingest(sensor(0..<6))
+    _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
+    try here.ingest(sensor(4..<8))
+    try merge(there, into: here)
+    // 0 to 3 were only in the undone import; 4 and 5 were imported here.
+    #expect(try shown(here).count == 4)
+    #expect(try here.number("SELECT count(*) FROM reading") == 8)
+    try merge(here, into: there)
+    #expect(try shown(there) == shown(here))
+    // A redo shows all of it again, there and then here.
+    _ = try there.open(.editor).redo(1, at: 6000)
+    try merge(there, into: here)
+    #expect(try shown(here).count == 8)
+  }
+
+  @Test func whatWasTakenOverByAMergeIsNoImportOfThisStore() throws {
+    try there.ingest(sensor(0..<3))
+    try merge(there, into: here)
+    _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
+    try merge(there, into: here)
+    #expect(try shown(here).isEmpty)
+    #expect(throws: Failure.self) {
+      try here.open(.editor).undo(1, group: Digest.uuid(of: ["h"]), at: 5000)
+    }
+  }
+
+  @Test func twoGivenZonesAreRefusedAndNothingChanges() throws {
+    try here.ingest(sensor([0]))
+    _ = try there.open(zone: "Asia/Tokyo")
+    try there.ingest(sensor([1]))
+    let before = try here.number("SELECT count(*) FROM ingest")
+    #expect { try merge(there, into: here) } throws: { ($0 as? Failure)?.category == .configuration }
+    #expect(try here.number("SELECT count(*) FROM ingest") == before)
+  }
+
+  @Test func aFailureAtAnyBatchLeavesTheStoreAsItWas() throws {
+    try here.ingest(sensor([0]))
+    try there.ingest(sensor(0..<50))
+    _ = try note("there", in: there)
+    let before = try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest")
+    let store = try here.open(.importer)
+    try store.queue.inDatabase {
+      try $0.execute(
+        sql:
+          "CREATE TEMP TRIGGER stop BEFORE UPDATE OF counts ON main.ingest WHEN NEW.counts LIKE '%\"new\":49%' "
+          + "BEGIN SELECT RAISE(ABORT, 'stop'); END")
+    }
+    #expect(throws: Failure.self) { try StoreMerge(there.open(.reader), at: 9000).run(into: store) }
+    #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest") == before)
+  }
+
+  @Test func personsThatImportsStatedComeAlong() throws {
+    let anna = try #require(StatedPerson(name: "Anna Sample")),
+      ben = try #require(StatedPerson(name: "Ben Other"))
+    func stated(_ person: StatedPerson, in scratch: ScratchStore) throws {
+      let source = IngestSource(
+        name: "input", format: "glooko", startedAt: 1000, modifiedAt: nil, decisions: [], persons: [person])
+      try scratch.open().ingest(source, isAtomic: false) { writer in
+        try writer.write(sensor([0]))
+        try writer.finish(end: .whole, digest: "d", generatedAt: nil, finishedAt: 2000, decisions: [])
+      }
+    }
+    try stated(anna, in: there)
+    try merge(there, into: here)
+    let store = try here.open(.reader)
+    #expect(try store.verdict(on: [anna]) == .same)
+    if case .other = try store.verdict(on: [ben]) {} else { Issue.record("another person is accepted") }
+    // Digests with other salts say nothing.
+    let third = try ScratchStore()
+    try stated(ben, in: third)
+    #expect(try store.verdict(onPersonOf: third.open(.reader)) == .unknown)
+    #expect(try store.verdict(onPersonOf: there.open(.reader)) == .same)
+  }
+
+  // MARK: Any history
+
+  /// One thing that somebody does in a store.
+  private func act(in scratch: ScratchStore, _ generator: inout SeededGenerator, at now: Int64) throws {
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0, 1:
+      let first = Int.random(in: 0..<20, using: &generator)
+      try scratch.ingest(
+        sensor(first..<first + Int.random(in: 1...6, using: &generator)), generatedAt: now,
+        digest: "\(first) \(now)")
+    case 2: _ = try note("note \(now)", in: scratch, at: now)
+    case 3:
+      if let guid = try scratch.rows(
+        "SELECT guid FROM record WHERE kind = 'note' AND deleted = 0 ORDER BY random()"
+      ).first {
+        try edit(guid, "edited \(now)", in: scratch, at: now)
+      }
+    case 4:
+      if let guid = try scratch.rows(
+        "SELECT guid FROM record WHERE kind = 'note' AND deleted = 0 ORDER BY guid"
+      ).first {
+        _ = try RecordEditor(scratch.open(.editor), at: now).delete(guid)
+      }
+    default:
+      let imports = try scratch.rows("SELECT id FROM ingest WHERE digest IS NOT NULL ORDER BY id DESC")
+        .compactMap(Int64.init)
+      guard let ingest = imports.randomElement(using: &generator) else { return }
+      let store = try scratch.open(.editor)
+      if try store.undoneImports().contains(ingest) {
+        _ = try store.redo(ingest, at: now)
+      } else {
+        _ = try store.undo(ingest, group: Digest.uuid(of: ["\(now)"]), at: now)
+      }
+    }
+  }
+
+  @Test(arguments: Seeds.first(12))
+  func eitherOrderShowsTheSameAndTwiceIsOnce(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    _ = (try here.open(), try there.open())
+    for round in 0..<3 {
+      for step in 0..<8 {
+        let scratch = Bool.random(using: &generator) ? here : there
+        try act(in: scratch, &generator, at: 10_000 + Int64(round) * 100 + Int64(step))
+      }
+      let now = 20_000 + Int64(round) * 1000
+      try merge(there, into: here, at: now)
+      try merge(here, into: there, at: now)
+      let once = try shown(here)
+      #expect(try shown(there) == once, "seed \(seed), round \(round)")
+      try merge(there, into: here, at: now + 1)
+      #expect(try shown(here) == once, "seed \(seed), round \(round), again")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Logbook
+
+@Suite struct StatedPersonTests {
+  private func words(_ name: String) -> [String] { StatedPerson(name: name)?.words.sorted() ?? [] }
+
+  @Test func aNameIsItsWordsWithoutMarksTitlesAndInitials() {
+    #expect(words("Dr. Anna-Maria Müller") == ["anna", "maria", "muller"])
+    #expect(words("MUELLER, Anna  M.") == ["anna", "muller"])
+    #expect(words("Łukasz Gro\u{0301}ß") == ["gross", "lukasz"])
+    #expect(words("Søren Ærø") == words("soren aero"))
+    #expect(words("李 小龙") == ["小龙", "李"])
+  }
+
+  @Test(arguments: [
+    "", "  ", "XXX", "xxx xxx", "Anonymous", "Patient Data", "Patient 01", "Sample", "12345", "J.", "-",
+  ])
+  func aPlaceholderIsNoName(_ name: String) {
+    #expect(StatedPerson(name: name) == nil, "\(words(name))")
+  }
+
+  @Test func namesAgreeByAllWordsOfOneOrByTwoWords() {
+    func agree(_ one: String, _ other: String) -> Bool {
+      StatedPerson.agree(Set(words(one)), Set(words(other)))
+    }
+    #expect(agree("Anna Sample", "sample, ANNA") && agree("Anna", "Anna Sample"))
+    #expect(agree("Anna Maria Sample", "Anna Sample Miller"))
+    #expect(!agree("Anna Sample", "Ben Sample") && !agree("Anna", "Ben"))
+    #expect(!agree("Anna Miller", "Anna Sample"))
+  }
+
+  @Test func idsAreComparedWithinTheirPlace() throws {
+    let one = try #require(StatedPerson(id: " AB 12 ", of: "fhir"))
+    #expect(one == StatedPerson(id: "ab12", of: "fhir") && one != StatedPerson(id: "ab12", of: "glooko"))
+    #expect(StatedPerson(id: "", of: "x") == nil && StatedPerson(id: "0", of: "x") == nil)
+    #expect(StatedPerson(id: "1", of: "x") != nil && StatedPerson(label: "Subject 01", of: "x")?.kind == .id)
+  }
+
+  @Test func aDateOfBirthIsTheSameInEachOrder() {
+    let date = StatedPerson(birthDate: "1980-05-06")
+    #expect(
+      date != nil && date == StatedPerson(birthDate: "6/5/1980")
+        && date == StatedPerson(birthDate: "05.06.1980"))
+    for text in ["", "6/5/80", "1980", "2026-05-06T08:00", "1980-40-40", "5-6-7"] {
+      #expect(StatedPerson(birthDate: text)?.words != date?.words, "\(text)")
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Inputs of another person, and the folders of several ones.
+@Suite(.timeLimit(.minutes(10)))
+struct PersonOfInputTests {
+  private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
+    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
+    return outcome
+  }
+
+  /// An export of Glooko, which states the name above one reading.
+  private static func glooko(_ name: String, hour: Int = 8) -> String {
+    "Name:\(name),Date Range:3/1/2026 - 3/31/2026\nTimestamp,Glucose Value (mg/dl),Manual Reading,Serial Number\n"
+      + "3/25/2026 \(hour):05,112.0,,0000002\n"
+  }
+
+  private func program() async throws -> Program {
+    let program = try Program()
+    try program.write(Self.glooko("Anna Sample"), to: "anna.csv")
+    try program.write(Self.glooko("SAMPLE, Anna", hour: 9), to: "again.csv")
+    try program.write(Self.glooko("Ben Other", hour: 10), to: "ben.csv")
+    try program.write(
+      "time,glucose (mg/dL),kind\n2026-03-01T08:00:00Z,100,smbg\n", to: "nameless.csv")
+    return program
+  }
+
+  private func readings(_ program: Program, _ person: String = "") async throws -> Int {
+    let line = "status --json" + (person.isEmpty ? "" : " --person \(person)")
+    return try #require(try await run(program, line).objects().first?["readings"] as? Int)
+  }
+
+  @Test func anotherPersonsExportIsRefusedAndNothingIsStored() async throws {
+    let program = try await program()
+    _ = try await run(program, "import --timezone UTC --quiet \(program.path("anna.csv"))")
+    _ = try await run(program, "import --quiet \(program.path("again.csv")) \(program.path("nameless.csv"))")
+    let refused = try await run(program, "import \(program.path("ben.csv"))", status: 65)
+    #expect(
+      refused.errors.contains("states another person than import 1 (Glooko, ")
+        && refused.errors.contains("nothing was imported") && refused.errors.contains("add --yes"),
+      "\(refused.errors)")
+    #expect(!refused.errors.contains("Ben") && !refused.errors.contains("Anna"))
+    _ = try await run(program, "import --dry-run \(program.path("ben.csv"))", status: 65)
+    #expect(try await readings(program) == 3)
+    #expect(try await run(program, "log --json").objects().count == 3)
+    // Neither names nor unsalted digests are in the store.
+    let found = try await program.shell(
+      "for w in anna sample ben other; do s=$(printf %s $w | sha256sum | cut -c 1-32); "
+        + "grep -aciE \"$s\" data/glucoport/logbook.db*; done | paste -sd+ | sed 's/.*:0//; s/[0+]//g'")
+    #expect(found.output.trimmingCharacters(in: .whitespacesAndNewlines) == "", "\(found.output)")
+    // An answer is remembered.
+    _ = try await run(program, "import --yes --quiet \(program.path("ben.csv"))")
+    try program.write(Self.glooko("Ben Other", hour: 11), to: "later.csv")
+    _ = try await run(program, "import --quiet \(program.path("later.csv")) \(program.path("anna.csv"))")
+    #expect(try await readings(program) == 5)
+  }
+
+  @Test func whatAnUndoneImportStatedDoesNotCount() async throws {
+    let program = try await program()
+    _ = try await run(program, "import --timezone UTC --quiet \(program.path("ben.csv"))")
+    _ = try await run(program, "import --quiet \(program.path("anna.csv"))", status: 65)
+    _ = try await run(program, "undo 1 --quiet")
+    _ = try await run(program, "import --quiet \(program.path("anna.csv"))")
+    _ = try await run(program, "import --quiet \(program.path("ben.csv"))", status: 65)
+    // The digests stay on this computer.
+    #expect(try await !run(program, "export --format ndjson").output.contains("person"))
+  }
+
+  @Test func thePersonWhomItFitsIsNamed() async throws {
+    let program = try await program()
+    for name in ["anna", "ben"] {
+      _ = try await run(program, "person add \(name) --quiet")
+      _ = try await run(
+        program, "import --timezone UTC --quiet --person \(name) \(program.path(name + ".csv"))")
+    }
+    let refused = try await run(program, "import --person anna \(program.path("ben.csv"))", status: 65)
+    #expect(refused.errors.contains("'glucoport import --person ben "), "\(refused.errors)")
+    // The store of a third person has had no name so far.
+    _ = try await run(program, "person add carla --quiet")
+    let third = try await run(program, "import --person carla \(program.path("ben.csv"))", status: 65)
+    #expect(third.errors.contains("states the person of ben"), "\(third.errors)")
+    _ = try await run(program, "import --timezone UTC --person carla --quiet \(program.path("nameless.csv"))")
+    // A store that cannot be read keeps nobody from importing.
+    try program.write("no database, but far more than nothing", to: "data/glucoport/persons/ben.db")
+    for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/ben.db" + suffix)) }
+    _ = try await run(program, "import --person carla --quiet \(program.path("ben.csv"))")
+  }
+
+  /// A sensor brings a new serial number every ten days.
+  @Test func aNewSerialNumberOfASensorIsNoAlarm() async throws {
+    let program = try Program()
+    for serial in 1...3 {
+      let time = "2026-03-0\(serial)T08:00:00Z"
+      try program.write(
+        "time,glucose (mg/dL),kind,serial\n\(time),100,cbg,SENSOR\(serial)\n", to: "\(serial).csv")
+      let outcome = try await run(program, "import --timezone UTC --quiet \(program.path("\(serial).csv"))")
+      #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+    }
+    #expect(try await readings(program) == 3)
+  }
+
+  @Test func aFolderOfAPersonIsImportedIntoThePersonsStore() async throws {
+    let program = try await program()
+    for name in ["anna", "ben"] {
+      let folder = program.path("in/" + name)
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      _ = try await run(program, "person add \(name) --folder \(folder) --quiet")
+      try program.write(Self.glooko(name == "anna" ? "Anna Sample" : "Ben Other"), to: "in/\(name)/x.csv")
+    }
+    let both = try await run(
+      program, "import --timezone UTC \(program.path("in/anna")) \(program.path("in/ben"))")
+    #expect(both.output.contains("anna:") && both.output.contains("ben:"), "\(both.output)")
+    #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 1])
+    // What fails for one is done for the other.
+    try program.write(Self.glooko("Ben Other", hour: 11), to: "in/anna/wrong.csv")
+    try program.write(Self.glooko("Ben Other", hour: 12), to: "in/ben/y.csv")
+    let one = try await run(
+      program, "import --quiet \(program.path("in/anna")) \(program.path("in/ben"))", status: 65)
+    #expect(
+      one.errors.contains("glucoport: anna: ") && !one.errors.contains("glucoport: ben: "), "\(one.errors)")
+    #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 2])
+    // A file of nobody needs a choice, and another folder that begins alike is nobody's.
+    _ = try await run(program, "import \(program.path("anna.csv"))", status: 64)
+    try FileManager.default.createDirectory(
+      atPath: program.path("in/anna2"), withIntermediateDirectories: true)
+    _ = try await run(program, "import \(program.path("in/anna2"))", status: 64)
+    _ = try await run(program, "person assign \(program.path("in/anna2")) anna --quiet")
+    let list = try await run(program, "person list --json").objects()
+    #expect((list[0]["folders"] as? [String])?.count == 2 && (list[1]["folders"] as? [String])?.count == 1)
+    _ = try await run(program, "person assign \(program.path("none/x")) anna", status: 66)
+  }
+
+  @Test func aReportOfEachPersonHasTheName() async throws {
+    let program = try await program()
+    for name in ["anna", "ben"] {
+      _ = try await run(program, "person add \(name) --quiet")
+      _ = try await run(
+        program, "import --timezone UTC --quiet --person \(name) \(program.path(name + ".csv"))")
+    }
+    _ = try await program.run("config", "name", "Anna <Sample>", "--person", "anna")
+    _ = try await run(program, "config born 1980-05-06 --person anna")
+    for value in ["1980-02-30", "2999-01-01", "6.5.1980", "x"] {
+      _ = try await run(program, "config born \(value) --person anna", status: 64)
+    }
+    let folder = program.path("reports")
+    _ = try await run(program, "report --all \(folder)", status: 66)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = try await run(program, "report --all \(folder) --quiet")
+    let pages = try ["anna", "ben"].map {
+      try String(contentsOfFile: folder + "/\($0).html", encoding: .utf8)
+    }
+    #expect(
+      pages[0].contains("<h1>Glucose report: Anna &lt;Sample&gt;</h1>") && pages[0].contains("1980-05-06"))
+    #expect(pages[1].contains("<h1>Glucose report: ben</h1>") && !pages[1].contains("Anna"))
+    _ = try await run(program, "report --all \(folder)", status: 73)
+    _ = try await run(program, "report --all \(folder) --force --anonymise --quiet")
+    let anonymous = try String(contentsOfFile: folder + "/anna.html", encoding: .utf8)
+    #expect(!anonymous.contains("Anna") && !anonymous.contains("1980"))
+    _ = try await run(program, "report", status: 64)
+    _ = try await run(program, "report -o x.html", status: 64)
+    // A setting of this computer is in no export.
+    #expect(try await !run(program, "export --person anna --format ndjson").output.contains("1980-05-06"))
+    _ = try await run(program, "config name none --person anna")
+    #expect(try await run(program, "config name --person anna").output == "name none\n")
+  }
+}

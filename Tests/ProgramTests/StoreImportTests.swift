@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SeededRandom
+import Subprocess
+import TestProgram
+import Testing
+
+/// `glucoport import other.db`.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct StoreImportTests {
+  private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
+    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
+    return outcome
+  }
+
+  private func readings(_ program: Program, _ store: String) async throws -> Int {
+    try #require(
+      try await run(program, "status --json --store \(store)").objects().first?["readings"] as? Int)
+  }
+
+  @Test func anotherStoreIsMergedAndTheFormerOneKept() async throws {
+    let program = try Program()
+    let (one, two) = (program.path("one.db"), program.path("two.db"))
+    for (store, time) in [(one, "08:00"), (two, "09:00")] {
+      _ = try await run(program, "add 6.1mmol 45g --at 2026-05-06T\(time) --store \(store) --quiet")
+    }
+    try program.write("hello", to: "hello.txt")
+    let note = try await run(program, "record add note x --store \(two) --at 2026-05-06T09:00 --json")
+      .objects()
+    let guid = try #require(note.first?["guid"] as? String)
+    _ = try await run(program, "record attach \(guid) \(program.path("hello.txt")) --store \(two) --quiet")
+    let dry = try await run(program, "import \(two) --dry-run --store \(one)")
+    #expect(dry.output.contains("nothing was stored"), "\(dry.output)")
+    #expect(try await readings(program, one) == 1)
+    let merged = try await run(program, "import \(two) --store \(one)")
+    #expect(
+      merged.output.contains("new 1") && merged.errors.contains(one + ".before-merge"),
+      "\(merged.output)\(merged.errors)")
+    #expect(try await readings(program, one) == 2)
+    #expect(try await readings(program, two) == 1)
+    let saved = try await run(program, "record attachments \(guid) --store \(one) --json")
+    #expect(saved.output.contains("\"size\":5"), "\(saved.output)")
+    let again = try await run(program, "import \(two) --store \(one) --json").objects()
+    #expect(again.first?["new"] as? Int == 0 && again.first?["known"] as? Int == 1)
+    _ = try await run(program, "doctor --deep --store \(one)")
+    _ = try await run(program, "undo 2 --store \(one)", status: 64)
+    _ = try await run(program, "import \(one) --store \(one)", status: 64)
+    _ = try await run(program, "import \(two) --format clarity --store \(one)", status: 64)
+    _ = try await run(program, "restore \(one).before-merge --yes --store \(one) --quiet")
+    #expect(try await readings(program, one) == 2)
+  }
+
+  @Test func theStoreOfAnotherPersonIsRefused() async throws {
+    let program = try Program()
+    for (name, value) in [("anna", "6.1mmol"), ("ben", "110mg/dL")] {
+      _ = try await run(program, "person add \(name) --quiet")
+      _ = try await run(program, "add \(value) --quiet --person \(name) --at 2026-05-06T08:00")
+    }
+    let ben = program.path("data/glucoport/persons/ben.db")
+    let refused = try await run(program, "import \(ben) --person anna", status: 65)
+    #expect(
+      refused.errors.contains("the store of ben") && refused.errors.contains("--yes"), "\(refused.errors)")
+    _ = try await run(program, "backup \(program.path("copy.db")) --person ben --quiet")
+    // Names in the settings differ, and then agree.
+    _ = try await program.run("config", "name", "Anna Sample", "--person", "anna")
+    _ = try await program.run("config", "name", "Ben Other", "--store", program.path("copy.db"))
+    _ = try await run(program, "import \(program.path("copy.db")) --person anna", status: 65)
+    _ = try await program.run("config", "name", "anna", "--store", program.path("copy.db"))
+    _ = try await run(program, "import \(program.path("copy.db")) --person anna --quiet")
+    _ = try await run(program, "import \(ben) --person anna --yes --quiet")
+  }
+
+  /// A store in a folder is no export: a backup among downloads is not merged unasked.
+  @Test func aStoreInAFolderIsLeftOut() async throws {
+    let program = try Program()
+    try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)
+    _ = try await run(program, "add 6.1mmol --at 2026-05-06T08:00 --store \(program.path("in/x.db")) --quiet")
+    _ = try await program.run("import", program.path("in"))
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  @Test func aKilledMergeLeavesTheOldStoreOrTheNewOne() async throws {
+    let program = try Program()
+    let (one, two, kept) = (program.path("one.db"), program.path("two.db"), program.path("kept.db"))
+    for (store, rows) in [(one, 1000), (two, 60_000)] {
+      let outcome = try await program.run(
+        "import", "-", "--quiet", "--store", store, "--timezone", "UTC",
+        input: GeneratedExport.csv(rows: rows))
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    _ = try await run(program, "backup \(kept) --store \(one) --quiet")
+    let whole = try await run(program, "import \(two) --store \(one) --quiet")
+    #expect(try await readings(program, one) == 60_000)
+    let seed: UInt64 = 20_261_128
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<8 {
+      _ = try await run(program, "restore \(kept) --yes --quiet --store \(one)")
+      let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
+      _ = try await program.run("import", two, "--store", one, "--quiet") { process in
+        try await Task.sleep(for: .seconds(delay))
+        // It may have ended by now.
+        try? process.send(signal: .kill)
+      }
+      #expect(try await [1000, 60_000].contains(readings(program, one)), "seed \(seed), round \(round)")
+      _ = try await run(program, "doctor --deep --store \(one)")
+    }
+  }
+}
