@@ -69,7 +69,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
       """,
       examples: "glucoport serve",
       "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
-    subcommands: [ServeTokenCommand.self])
+    subcommands: [ServeTokenCommand.self, ServeBackupCommand.self])
 
   @OptionGroup var dataOptions: DataOptions
 

@@ -9,7 +9,9 @@ extension Store {
   /// could be taken for that of a store of the same name.
   private static let companions = ["-wal", "-shm", "-journal", "", "-upload"]
   /// What `backup` and `restore` leave beside it.
-  private static let copies = [".before-restore", ".restoring", ".part"].flatMap { name in
+  private static let copies = [
+    ".before-restore", ".before-merge", ".before-schema", ".restoring", ".part",
+  ].flatMap { name in
     ["", ".part"].flatMap { part in ["", "-journal", "-wal", "-shm"].map { name + part + $0 } }
   }
 

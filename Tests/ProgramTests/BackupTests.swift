@@ -294,4 +294,73 @@ struct BackupTests {
     }
     #expect(Set(counts).count == 2)
   }
+
+  /// What others store meanwhile is in the copy that is kept or in the restored store: they wait for the replacement.
+  @Test func nothingIsLostBetweenTheKeptCopyAndTheReplacement() async throws {
+    let program = try await program(rows: 40_000)
+    _ = try await backUp(program, "a.db")
+    let outcome = try await program.shell(
+      """
+      touch ok; store=data/glucoport/logbook.db
+      meals() { glucoport list --kind food --json --store $1 | grep -c guid; }
+      (until [ -e done ]; do glucoport add 45g --quiet 2>>refused && echo >>ok; done) & adding=$!
+      until [ -s ok ]; do sleep 0.05; done
+      glucoport restore a.db --yes --quiet; echo "status $?"
+      until [ "$(meals $store)" -gt 0 ]; do sleep 0.05; done
+      touch done; wait $adding
+      echo $(($(meals $store) + $(meals $store.before-restore))) $(wc -l <ok)
+      """)
+    let lines = outcome.output.split(separator: "\n")
+    try #require(lines.count == 2 && lines[0] == "status 0", "\(outcome.output)\(outcome.errors)")
+    let counts = lines[1].split(separator: " ")
+    #expect(counts[0] == counts[1], "\(outcome.output)")
+  }
+
+  /// Its numbers of devices and imports would be those of other ones in the restored store.
+  @Test func anImportThatARestoreOvertakesEndsAndIsRepeated() async throws {
+    let program = try await program(rows: 10)
+    _ = try await backUp(program, "a.db")
+    _ = try await program.run("add", "45g", "--quiet")
+    let export = try program.write(GeneratedExport.csv(rows: 150_000), to: "all.csv")
+    async let importing = program.run("import", export, "--quiet")
+    while try StoreFile(program.store).count("reading") ?? 0 <= 10 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(try await program.run("restore", program.path("a.db"), "--yes", "--quiet").status == 0)
+    let outcome = try await importing
+    #expect(
+      outcome.status == 75 && outcome.errors.contains("import again"), "\(outcome.status) \(outcome.errors)")
+    #expect(try await readings(program, program.store) == 10)
+    #expect(try await program.run("import", export, "--quiet").status == 0)
+    #expect(try await readings(program, program.store) == 150_000)
+  }
+
+  @Test func settingsBesideABackupAreListedWhereTheyLack() async throws {
+    let (program, other) = (try await program(), try Program())
+    try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)
+    let added = try await program.run(
+      "person", "add", "anna", "--store", program.store, "--folder", program.path("in"), "--quiet")
+    #expect(added.status == 0, "\(added.errors)")
+    _ = try await program.run("person", "assign", "7654321", "anna", "--quiet")
+    let made = try await program.run("backup", program.path("a.db"), "--with-settings")
+    #expect(
+      made.status == 0 && made.output.contains("  settings \(program.path("a.db.settings.json"))"),
+      "\(made.errors)")
+    #expect(try mode(program.path("a.db.settings.json")) == 0o600)
+    let restored = try await other.run("restore", program.path("a.db"))
+    #expect(
+      restored.output.contains("needed: the person: glucoport person add anna --store "), "\(restored.output)"
+    )
+    #expect(
+      restored.output.contains("needed: the meter: glucoport person assign 7654321 anna"),
+      "\(restored.output)")
+    // Here nothing lacks.
+    _ = try await program.run("add", "45g", "--quiet")
+    let here = try await program.run("restore", program.path("a.db"), "--yes")
+    #expect(here.status == 0 && !here.output.contains("needed"), "\(here.output)\(here.errors)")
+    try program.write("{", to: "a.db.settings.json")
+    _ = try await program.run("add", "45g", "--quiet")
+    #expect(try await program.run("restore", program.path("a.db"), "--yes").status == 65)
+    #expect(try await program.run("backup", "-", "--with-settings").status == 64)
+  }
 }

@@ -146,6 +146,21 @@ struct PersonTests {
     #expect(try await run(program, "person list --json").objects().count == 8)
   }
 
+  /// A token in a folder, or behind a link, is named and not removed.
+  @Test func aFileOfATokenThatIsNoneIsNamed() async throws {
+    for make in ["mkdir token", "touch real; ln -s real token"] {
+      let program = try Program()
+      _ = try await run(program, "add 45g --quiet")
+      _ = try await program.shell(make)
+      try StoreFile(program.store).execute(
+        "INSERT INTO remote (id, kind, url, token_file, logbook, logbook_name, node) VALUES "
+          + "(1, 'nightscout', 'https://site.invalid', '\(program.path("token"))', 'l', 'n', 'x')")
+      let erased = try await run(program, "store erase --confirm logbook.db")
+      #expect(erased.output.contains("not reached: \(program.path("token"))"), "\(erased.output)")
+      #expect(FileManager.default.fileExists(atPath: program.path("token")))
+    }
+  }
+
   @Test func aDamagedListIsRefused() async throws {
     let program = try await two()
     for text in ["{", "[]", #"{"persons":[{"name":"x"}]}"#, #"{"persons":[{"name":"x","store":"y"}]}"#] {
@@ -164,6 +179,11 @@ struct PersonTests {
     _ = try await run(program, "backup \(folder) --quiet")
     _ = try await run(program, "backup \(program.path("changed.db")) --person anna --quiet")
     _ = try await program.shell("printf x >>changed.db")
+    // Other names of the same files keep their blocks.
+    _ = try await program.shell(
+      "mkdir blocks; for f in data/glucoport/persons/anna.db* backup/anna-*; do ln $f blocks/$(basename $f); done"
+    )
+    #expect(try await !program.shell("grep -rl \(marker) blocks").output.isEmpty)
     _ = try await run(program, "person remove anna --erase", status: 64)
     _ = try await run(program, "person remove anna --erase --confirm ben", status: 64)
     let erased = try await run(program, "person remove anna --erase --confirm anna")

@@ -29,6 +29,9 @@ struct BackupCommand: PersonVisitor {
     help: ArgumentHelp("In a folder: keep only the newest N backups of this store.", valueName: "number"))
   var keep: Int?
 
+  @Flag(help: "Write what this computer has besides the store into a second file.")
+  var withSettings = false
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
@@ -52,8 +55,9 @@ struct BackupCommand: PersonVisitor {
     }
     if target.path == "" { throw ValidationError("Name a file, a folder or '-'.") }
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
-    if target.path == "-", json || keep != nil {
-      throw ValidationError("With '-', standard output is the backup; --json and --keep do not go with it.")
+    if target.path == "-", json || keep != nil || withSettings {
+      throw ValidationError(
+        "With '-', standard output is the backup; --json, --keep and --with-settings do not go with it.")
     }
   }
 
@@ -69,6 +73,7 @@ struct BackupCommand: PersonVisitor {
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
     try protected.refuse(place.file)
     try protected.refuse(part: place.part)
+    let settings = try withSettings ? settings(of: store, place, protected) : nil
     let backup = try BackupFile.make(of: store, at: place.file, part: place.part)
     let older = try keep.map { _ in try place.noted(BackupNotes(storePath: store.path).notes()) } ?? []
     note(backup, of: store, output)
@@ -76,9 +81,30 @@ struct BackupCommand: PersonVisitor {
     if !quiet {
       try output.result(
         asJSON: json, BackupObject(backup, removed: removed),
-        orLines: BackupText.lines(backup) + removed.map { "  removed \(displayed($0))" })
+        orLines: BackupText.lines(backup) + (settings.map { Self.lines(of: $0, place) } ?? [])
+          + removed.map { "  removed \(displayed($0))" })
     }
     try output.finish()
+  }
+
+  /// Writes the settings first: a backup without them is complete, and they are never those of another one.
+  private func settings(
+    of store: Store, _ place: BackupPlace, _ protected: ProtectedFiles
+  ) throws -> BackupSettings {
+    let settings = try BackupSettings(of: store)
+    let bytes = Array((try OrderedJSON.text(settings) + "\n").utf8)
+    // Those of a killed run are replaced, those of an existing backup are not.
+    let isNew = try !Store.exists(path: place.file)
+    try SavedFile(path: place.file + BackupSettings.suffix, replaces: isNew, protected: protected).write {
+      sink in try bytes.withUnsafeBytes(sink)
+    }
+    return settings
+  }
+
+  private static func lines(of settings: BackupSettings, _ place: BackupPlace) -> [String] {
+    let secret = settings.tokenFile ?? settings.tokenCommand
+    return ["  settings \(displayed(place.file + BackupSettings.suffix))"]
+      + (secret.map { ["  not in either file: the token of the remote, from \(displayed($0))"] } ?? [])
   }
 
   private func stream(_ store: Store, _ output: Output) throws {
@@ -123,8 +149,7 @@ struct BackupPlace {
 
   /// - Parameter now: the host's clock in UTC seconds, for the name of a backup in a folder.
   init(target: String, store: String, now: Int64) {
-    var status = stat()
-    isFolder = stat(PathText.bytes(target), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    isFolder = Host.isFolder(target)
     let name = store.split(separator: "/").last.map(String.init) ?? store
     let prefix = (name.hasSuffix(Self.suffix) ? String(name.dropLast(Self.suffix.count)) : name) + "-"
     folder = target
@@ -148,7 +173,7 @@ struct BackupPlace {
   }
 
   /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.
-  private static func stamp(_ now: Int64) -> String {
+  static func stamp(_ now: Int64) -> String {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
@@ -177,6 +202,7 @@ struct BackupPlace {
           .inputOutput,
           "\(displayed(path)): an older backup that cannot be removed: \(String(cString: strerror(errno)))")
       }
+      unlink(PathText.bytes(path + BackupSettings.suffix))
       return path
     }
   }

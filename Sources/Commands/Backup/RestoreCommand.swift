@@ -51,7 +51,8 @@ struct RestoreCommand: ClassifiedCommand {
         .inputOutput,
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
     }
-    let backup = try Store(path: file.path, role: .reader)
+    let backup = try Store(path: file.path, role: .reader, upgrades: false)
+    let settings = try BackupSettings.beside(file.path)
     if let present {
       guard
         try BackupFile.measure(backup, part: path + ".restoring").sha256
@@ -72,8 +73,9 @@ struct RestoreCommand: ClassifiedCommand {
       _ = try BackupFile.replace(incoming, by: backup, part: incoming + ".part")
       defer { unlink(PathText.bytes(incoming)) }
       let kept = path + ".before-restore"
-      _ = try BackupFile.replace(kept, by: present, part: kept + ".part")
-      try Store(path: path, role: .editor).replace(by: incoming)
+      try Store(path: path, role: .editor).replace(by: incoming) {
+        _ = try BackupFile.replace(kept, by: present, part: kept + ".part")
+      }
       if !quiet { output.line("kept: \(displayed(kept)), the store as it was before") }
     } else {
       try Host.makeFolder(Host.folder(of: Host.absolute(path)))
@@ -85,6 +87,7 @@ struct RestoreCommand: ClassifiedCommand {
         "restored: \(displayed(path)), \(counted(counts.readings, "reading")), \(counted(counts.records, "record"))"
       )
       for line in needed(examined.remote) { output.line(line) }
+      for line in try settings?.missing(for: path) ?? [] { output.line(line) }
     }
     try output.finish()
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Glibc
 import Logbook
 
@@ -219,16 +220,40 @@ extension Store {
 
   /// Replaces the whole content of the store by the content of another file in one transaction. Other
   /// processes see either the old or the new content.
+  /// No other process writes from before `keep` until the end.
   ///
-  /// - Throws: `Failure`, as for a store that is read.
-  package func replace(by path: String) throws {
+  /// - Parameter keep: keeps what is replaced, by another connection. If it throws, nothing is replaced.
+  /// - Throws: `Failure`, as for a store that is read; what `keep` throws.
+  package func replace(by path: String, keeping keep: () throws -> Void) throws {
     try translatingErrors(self.path) {
       var configuration = GRDB.Configuration()
       configuration.readonly = true
       let source = try StoreFile.withText(path) { try DatabaseQueue(path: $0, configuration: configuration) }
-      try source.backup(to: queue)
+      try source.inDatabase { from in
+        try queue.inDatabase { to in try Self.copy(from, to, afterLock: keep) }
+      }
       try source.close()
     }
+  }
+
+  private static func copy(_ from: Database, _ to: Database, afterLock keep: () throws -> Void) throws {
+    let connection = to.sqliteConnection
+    guard let backup = sqlite3_backup_init(connection, "main", from.sqliteConnection, "main") else {
+      throw DatabaseError(resultCode: to.lastErrorCode, message: to.lastErrorMessage)
+    }
+    var isOpen = true
+    defer { if isOpen { sqlite3_backup_finish(backup) } }
+    func require(_ code: Int32, _ expected: Int32) throws {
+      guard code == expected else {
+        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: to.lastErrorMessage)
+      }
+    }
+    // A step of no pages takes the lock for writing, which lasts until the end.
+    try require(sqlite3_backup_step(backup, 0), SQLITE_OK)
+    try keep()
+    try require(sqlite3_backup_step(backup, -1), SQLITE_DONE)
+    isOpen = false
+    try require(sqlite3_backup_finish(backup), SQLITE_OK)
   }
 }
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Doctor
+import Formats
+import Foundation
+import Logbook
+import LogbookStore
+
+/// What a computer has besides the store, for another one that gets a backup of it: all but the secret, which is named.
+struct BackupSettings: Codable, Equatable {
+  /// A person of `person list`.
+  struct Owner: Codable, Equatable {
+    let name: String
+    let folders: [String]
+    let meters: [String]
+  }
+
+  /// The person whose store it is; nil where it is that of none.
+  let person: Owner?
+  /// The address of the remote; nil without one.
+  let remote: String?
+  /// The file of its token; nil where a command prints it.
+  let tokenFile: String?
+  /// The command that prints its token.
+  let tokenCommand: String?
+  /// The files of certificates and keys.
+  let certificates: [String]
+  /// The enabled timers and services, by their names.
+  let units: [String]
+  /// The crontabs that have glucoport.
+  let crontabs: [String]
+  /// The variables of glucoport in the environment of `backup`.
+  let environment: [String: String]
+
+  enum CodingKeys: String, CodingKey {
+    case person, remote, certificates, units, crontabs, environment
+    case tokenFile = "token_file"
+    case tokenCommand = "token_command"
+  }
+
+  /// The end of the name of the file, after that of the backup.
+  static let suffix = ".settings.json"
+  private static let variables = ["GLUCOPORT_PERSON", "GLUCOPORT_STORE", "GLUCOPORT_TIMEZONE"]
+
+  /// Those of this computer.
+  init(of store: Store) throws {
+    let owner = try PersonList.load().all.first { Host.absolute($0.store) == Host.absolute(store.path) }
+    person = owner.map { Owner(name: $0.name, folders: $0.folders, meters: $0.meters) }
+    let access = try store.remote()?.access
+    remote = access?.url
+    switch access?.token {
+    case .file(let path)?: (tokenFile, tokenCommand) = (path, nil)
+    case .command(let command)?: (tokenFile, tokenCommand) = (nil, command)
+    case nil: (tokenFile, tokenCommand) = (nil, nil)
+    }
+    certificates = [
+      access?.authorities, access?.clientCertificate?.certificateFile, access?.clientCertificate?.keyFile,
+    ].compactMap(\.self)
+    let jobs = Self.jobs
+    units = Set(jobs.units.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
+    crontabs = jobs.crontabs
+    var environment: [String: String] = [:]
+    for name in Self.variables { environment[name] = Host.environment(name) }
+    self.environment = environment
+  }
+
+  /// Those beside a backup; nil without them.
+  ///
+  /// - Throws: `Failure` of category `badInput` for a file of another form.
+  static func beside(_ backup: String) throws(Failure) -> BackupSettings? {
+    guard let bytes = Host.bytes(of: backup + suffix) else { return nil }
+    do {
+      return try JSONDecoder().decode(BackupSettings.self, from: Data(bytes))
+    } catch {
+      throw Failure(.badInput, "\(displayed(backup + suffix)): not the settings of a backup; move it away")
+    }
+  }
+
+  private static var jobs: JobFacts {
+    JobFacts.of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: false)
+  }
+
+  /// What this computer lacks of them, each with a command or a path.
+  ///
+  /// - Parameter store: the path of the restored store.
+  func missing(for store: String) throws -> [String] {
+    var lines = certificates.filter { Host.bytes(of: $0) == nil }.map {
+      "the certificate or key \(displayed($0)) is not here"
+    }
+    if let person, try !PersonList.load().all.contains(where: { $0.name == person.name }) {
+      let folders = person.folders.flatMap { ["--folder", $0] }
+      let words = ["glucoport", "person", "add", person.name, "--store", Host.absolute(store)] + folders
+      lines.append("the person: \(words.map(\.shellWord).joined(separator: " "))")
+      lines += person.meters.map { meter in
+        let words = ["glucoport", "person", "assign", meter, person.name]
+        return "the meter: \(words.map(\.shellWord).joined(separator: " "))"
+      }
+    }
+    let present = Set(Self.jobs.units.compactMap { $0.split(separator: "/").last.map(String.init) })
+    let units = units.filter { !present.contains($0) }
+    if !units.isEmpty {
+      lines.append(
+        "the units: glucoport setup, then systemctl --user enable --now \(units.map(\.shellWord).joined(separator: " "))"
+      )
+    }
+    lines += crontabs.map { "the crontab \(displayed($0)) had glucoport" }
+    for (name, value) in environment.sorted(by: { $0.key < $1.key }) where Host.environment(name) != value {
+      lines.append("the variable \(name)=\(value.shellWord)")
+    }
+    return lines.map { "  needed: " + $0 }
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import SQLiteRows
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A copy of the data folder of a server, also of one that runs. Each logbook is as it is at one moment. The logins are
+/// copied last, so that none of them is of a logbook with data that the copy lacks.
+package struct ServerBackup: Hashable, Sendable {
+  /// The folder of the copy.
+  package let path: String
+  /// The number of logbooks.
+  package let logbooks: Int
+  /// The length of all files in bytes.
+  package let size: Int64
+
+  private static let prefix = "server-"
+  private static let partName = ".glucoport-server-backup.part"
+
+  /// Makes a copy under a name with the time, whole and checked or not at all.
+  ///
+  /// - Parameters:
+  ///   - source: the data folder of the server.
+  ///   - target: an existing folder on another disk, or at least outside of the data folder.
+  ///   - stamp: the time as the name has it.
+  /// - Throws: `Failure`: `missingInput` without a server's data; `temporary` while another run makes a copy there;
+  ///   `cannotCreate`, `permission`; `inputOutput` for a damaged file.
+  package static func make(of source: String, in target: String, stamp: String) throws -> ServerBackup {
+    guard access(source + "/server.db", F_OK) == 0 else {
+      throw Failure(.missingInput, "\(source): no data of a server; name its folder with --data")
+    }
+    let base = target.hasSuffix("/") ? target : target + "/"
+    let (part, final) = (base + partName, base + prefix + stamp)
+    let lock = try lock(part + ".lock")
+    defer { close(lock) }
+    guard access(final, F_OK) != 0 else { throw Failure(.cannotCreate, "\(final): File exists") }
+    try remove(part)
+    do {
+      let backup = try copy(source, part, final)
+      guard rename(part, final) == 0 else { throw failure(final, "cannot be created", .cannotCreate) }
+      try synchronise(target)
+      return backup
+    } catch {
+      try remove(part)
+      throw error
+    }
+  }
+
+  /// Removes the oldest copies in a folder; returns their paths.
+  package static func removeOld(in target: String, keeping count: Int) throws -> [String] {
+    let base = target.hasSuffix("/") ? target : target + "/"
+    let names = try FileManager.default.contentsOfDirectory(atPath: target).filter {
+      $0.wholeMatch(of: /server-\d{4}-\d\d-\d\dT\d{6}Z/) != nil
+        && access(base + $0 + "/server.db", F_OK) == 0
+    }
+    return try names.sorted().dropLast(count).map { name in
+      try remove(base + name)
+      return base + name
+    }
+  }
+
+  private static func copy(_ source: String, _ part: String, _ final: String) throws -> ServerBackup {
+    for folder in [part, part + "/logbooks"] where mkdir(folder, 0o700) != 0 {
+      throw failure(folder, "cannot be created", .cannotCreate)
+    }
+    let logbooks = try FileManager.default.contentsOfDirectory(atPath: source + "/logbooks").filter {
+      $0.hasSuffix(".db")
+    }.sorted()
+    var size: Int64 = 0
+    for name in logbooks {
+      size += try copy(file: "/logbooks/" + name, LogbookSchema.schema, source, part)
+    }
+    size += try copy(file: "/server.db", LoginSchema.schema, source, part)
+    try synchronise(part + "/logbooks")
+    try synchronise(part)
+    return ServerBackup(path: final, logbooks: logbooks.count, size: size)
+  }
+
+  /// Copies one file, checks the copy and writes it to disk; returns its length.
+  private static func copy(
+    file: String, _ schema: FileSchema, _ source: String, _ part: String
+  ) throws -> Int64 {
+    do {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(30)
+      let queue = try DatabaseQueue(path: source + file, configuration: configuration)
+      try queue.inDatabase { database in
+        guard try schema.isMade(in: database, path: source + file) else { return }
+        try database.execute(sql: "VACUUM INTO ?", arguments: [part + file])
+      }
+      try queue.close()
+      // The server made the file and did not get to its tables.
+      guard access(part + file, F_OK) == 0 else { return 0 }
+      guard chmod(part + file, 0o600) == 0 else {
+        throw failure(part + file, "cannot be made private", .permission)
+      }
+      try check(part + file)
+    } catch let error as DatabaseError {
+      throw Failure(
+        .inputOutput, "\(source + file): cannot be copied: \(error.message ?? "\(error.resultCode)")")
+    }
+    let descriptor = open(part + file, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var status = stat()
+    guard descriptor >= 0, fsync(descriptor) == 0, fstat(descriptor, &status) == 0 else {
+      throw failure(part + file, "cannot be written to disk", .inputOutput)
+    }
+    return Int64(status.st_size)
+  }
+
+  private static func check(_ path: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    let found = try queue.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
+    try queue.close()
+    guard found == ["ok"] else { throw Failure(.inputOutput, "\(path): the copy is damaged") }
+  }
+
+  private static func lock(_ path: String) throws -> Int32 {
+    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(path, "cannot be created", .cannotCreate) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw Failure(.temporary, "\(path): another backup of a server writes into this folder; try again")
+    }
+    return descriptor
+  }
+
+  /// Removes a copy, or what a killed run left of one.
+  private static func remove(_ path: String) throws {
+    guard access(path, F_OK) == 0 else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      throw Failure(.inputOutput, "\(path): cannot be removed: \(error.localizedDescription)")
+    }
+  }
+
+  private static func synchronise(_ folder: String) throws {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(folder, "cannot be opened", .inputOutput) }
+    defer { close(descriptor) }
+    // Some network file systems know no such call, and keep names by themselves.
+    guard fsync(descriptor) == 0 || errno == EINVAL else {
+      throw failure(folder, "cannot be written to disk", .inputOutput)
+    }
+  }
+
+  private static func failure(_ path: String, _ what: String, _ category: FailureCategory) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : category,
+      "\(path): \(what): \(String(cString: strerror(reason)))")
+  }
+}
