@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the commands in glucoport-store(5) exactly as printed.
+/// The commands that the manual pages show, and those of glucoport-store(5) run as they are printed.
 @Suite(.timeLimit(.minutes(10)))
 struct ManualExampleTests {
   /// The example that contains this text.
@@ -50,7 +50,41 @@ struct ManualExampleTests {
     return program
   }
 
-  @Test func theMeanOfADayHasOneUnitAndOnlyCountedReadings() async throws {
+  /// The lines of a page that are displayed for copying, as they should be printed.
+  private func displayedLines(of page: String) -> [String] {
+    var (lines, isLiteral): ([String], Bool) = ([], false)
+    for line in page.components(separatedBy: "\n") {
+      if line.hasPrefix(".Bd -literal") { isLiteral = true }
+      if line == ".Ed" { isLiteral = false }
+      let isDisplay = line.hasPrefix(".Dl ")
+      guard isDisplay || isLiteral && !line.hasPrefix(".") else { continue }
+      let text = (isDisplay ? String(line.dropFirst(4)) : line).replacing(#"\(dq"#, with: "\"")
+        .replacing(#"\e"#, with: "\\").replacing(#"\&"#, with: "")
+      // The others show output with characters that have names.
+      if !text.contains(#"\("#) { lines.append(String(text.drop { $0 == " " })) }
+    }
+    return lines
+  }
+
+  /// mdoc removes the quotes of a `.Dl` and breaks it at the end of the line: the command would fail when it is copied.
+  @Test func everyDisplayedLineIsPrintedAsItIs() async throws {
+    let folder = URL(filePath: Samples.path("../man"))
+    var count = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() {
+      let file = folder.appending(path: name)
+      let page = try await Program().shell(
+        "mandoc -T utf8 -O width=78 '\(file.path)' | sed 's/.\\x08//g'")
+      #expect(page.status == 0 && page.errors == "", "mandoc comes with the package of that name")
+      let printed = Set(page.output.components(separatedBy: "\n").map { String($0.drop { $0 == " " }) })
+      for line in displayedLines(of: try String(contentsOf: file, encoding: .utf8)) {
+        count += 1
+        #expect(printed.contains(line), "\(name)")
+      }
+    }
+    #expect(count > 200)
+  }
+
+  @Test func theMeanOfADayIsInOneUnitAndOfWhatCounts() async throws {
     let outcome = try await program().shell(try example(with: "avg(value_mgdl)"))
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output == "2026-05-06|2|140.0\n")
