@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ingest
 import Logbook
+import LogbookStore
+import Sync
 
 /// The exit statuses of glucoport(1). Only this file maps failures to them.
 enum ExitStatus: Int32, Error {
@@ -60,5 +63,39 @@ enum ExitStatus: Int32, Error {
   /// The status for a run of several parts.
   static func of(_ parts: [ExitStatus]) -> ExitStatus {
     precedence.first(where: parts.contains) ?? .done
+  }
+}
+
+// MARK: - Results that are no failures
+
+extension ExitStatus {
+  /// How an import ended: `partial` if rows were rejected and the rest is stored.
+  static func of(_ report: ImportReport) -> ExitStatus {
+    if report.end.fault != nil { return .badInput }
+    return report.counts.rejected > 0 ? .partial : .done
+  }
+
+  /// How an undo or redo ended: `partial` if changes of records were too large to undo.
+  static func of(_ counts: UndoCounts) -> ExitStatus { counts.largeRecords.isEmpty ? .done : .partial }
+
+  /// What an upload leaves for a person or another run: `partial` if the remote refused items, `conflicts`, and `temporary`
+  /// if the remote lacks contents of attachments.
+  static func of(_ summary: UploadSummary) -> ExitStatus {
+    of([
+      summary.refused > 0 ? .partial : .done, summary.conflicts > 0 ? .conflicts : .done,
+      summary.absentAttachments > 0 ? .temporary : .done,
+    ])
+  }
+
+  /// What a comparison found: `partial` if store and remote differ, unless `--fix` made them equal.
+  static func of(_ summary: VerifySummary, isFixed: Bool) -> ExitStatus {
+    summary.differences > 0 && (!isFixed || summary.unfixed > 0) ? .partial : .done
+  }
+
+  /// Ends a command with this status, unless all is done.
+  ///
+  /// - Throws: the status.
+  func end() throws {
+    if self != .done { throw self }
   }
 }

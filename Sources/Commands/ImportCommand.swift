@@ -234,7 +234,7 @@ struct ImportCommand: ClassifiedCommand {
       output.message("\(displayed(report.source))\(fault); \(remedy(report))")
       return .badInput
     }
-    return report.counts.rejected > 0 ? .partial : .done
+    return ExitStatus.of(report)
   }
 
   /// The advice for an input that may be truncated.

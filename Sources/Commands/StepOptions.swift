@@ -49,7 +49,7 @@ struct StepOptions: ParsableArguments {
         orLines: UndoText(direction).lines(number, counts, dryRun ? .preview : .done))
     }
     try output.finish()
-    if !counts.largeRecords.isEmpty { throw ExitStatus.partial }
+    try ExitStatus.of(counts).end()
   }
 
   private func run(

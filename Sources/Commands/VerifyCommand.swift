@@ -68,6 +68,6 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       for line in VerifyText.lines(summary, isFixed: fix) { output.line(line) }
     }
     try output.finish()
-    if summary.differences > 0, !fix || summary.unfixed > 0 { throw ExitStatus.partial }
+    try ExitStatus.of(summary, isFixed: fix).end()
   }
 }

@@ -9,7 +9,7 @@ extension Failure {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
       let wait =
-        seconds.map { "; try again in \(min($0, ServiceError.maxRetryAfterSeconds)) s" }
+        seconds.map { "; try again in \(min($0, RetryAfter.maxSeconds)) s" }
         ?? "; try again later"
       self.init(.temporary, sentence + wait)
     case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")

@@ -26,6 +26,8 @@ public struct IngestBatch: Sendable {
   /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two batches, one
   /// being read and one being stored, take about 4 MiB.
   package static let size = 20_000
+  /// A batch ends after this time. Each is one transaction, so that a live pipe's readings are stored within a second.
+  package static let maxMilliseconds = 750
   /// The maximum number of readings at one place that are kept together beyond this size: more than two hours of any
   /// sensor.
   package static let maxTogether = 5000

@@ -67,11 +67,10 @@ package struct NamedZone: Sendable {
     let (start, end) = (Self.start(of: year), Self.start(of: year + 1))
     var stretches: [Stretch] = []
     var from = start
-    func add(until to: Int64, _ offset: Int32, _ source: OffsetSource) {
+    func add(until to: Int64, _ placement: Placement) {
       let last = min(to, end)
       if last > from {
-        stretches.append(
-          Stretch(from: from, to: last, placement: Placement(utcOffset: offset, source: source)))
+        stretches.append(Stretch(from: from, to: last, placement: placement))
         from = last
       }
     }
@@ -81,15 +80,15 @@ package struct NamedZone: Sendable {
     while instant < end + 2 * day {
       let new = offset(atUTC: instant + day)
       if new != old {
-        let change = firstInstant(after: instant, until: instant + day, notAt: old)
-        let (shownBefore, shownAfter) = (change + Int64(old), change + Int64(new))
-        add(until: min(shownBefore, shownAfter), old, .zone)
-        add(until: max(shownBefore, shownAfter), old, new > old ? .zoneGap : .zoneOverlap)
+        let change = ClockChange(
+          instant: firstInstant(after: instant, until: instant + day, notAt: old), old: old, new: new)
+        add(until: change.times.lowerBound, Placement(utcOffset: old, source: .zone))
+        add(until: change.times.upperBound, change.placement)
       }
       old = new
       instant += day
     }
-    add(until: end, old, .zone)
+    add(until: end, Placement(utcOffset: old, source: .zone))
     return stretches
   }
 

@@ -30,8 +30,3 @@ package enum ServiceError: Error, Hashable, Sendable {
   /// The logbook was removed permanently.
   case purged
 }
-
-extension ServiceError {
-  /// The maximum wait that a remote can request, in seconds: six hours. A longer one is reduced to it.
-  package static let maxRetryAfterSeconds = 6 * 3600
-}

@@ -8,7 +8,7 @@ package struct Backoff: Hashable, Sendable {
   /// The first delay in seconds.
   package static let firstSeconds = 30
   /// The maximum delay in seconds: six hours. It also limits `Retry-After`.
-  package static let longestSeconds = ServiceError.maxRetryAfterSeconds
+  package static let longestSeconds = RetryAfter.maxSeconds
 
   /// The number of consecutive failures.
   package private(set) var failures: Int

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import Testing
-
-@testable import Remotes
 
 /// The time to wait in an answer.
 @Suite struct RetryAfterTests {

@@ -177,10 +177,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
       if let line = UploadText.result(ending, summary) { output.line(line) }
     }
     try output.finish()
-    var parts: [ExitStatus] = []
-    if summary.refused > 0 { parts.append(.partial) }
-    if summary.conflicts > 0 { parts.append(.conflicts) }
-    if summary.absentAttachments > 0 { parts.append(.temporary) }
+    var parts = [ExitStatus.of(summary)]
     let lines = UploadText.advice(summary) + (quiet ? [] : UploadText.remarks(ending, summary))
     for line in lines { output.message("glucoport: \(line)") }
     switch ending {
@@ -192,7 +189,6 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
       let failure = Failure(error, host: report.run.setting.access.url)
       parts.append(try report.report(failure, tokenMark: report.run.mark(of: login)))
     }
-    let status = ExitStatus.of(parts)
-    if status != .done { throw status }
+    try ExitStatus.of(parts).end()
   }
 }

@@ -9,8 +9,6 @@ public import Logbook
 public struct ExportReader {
   /// Rejected rows are kept whole for `--rejects`. A batch ends when it holds more bytes of them than this.
   private static let maxRejectedBytes = 8 << 20
-  /// A live pipe's readings are handed on after this time, so that they are stored within a second.
-  static let longestWait = Duration.milliseconds(750)
   /// The most rows of a preamble before a header.
   static let longestPreamble = 40
 
@@ -155,7 +153,7 @@ public struct ExportReader {
       // Time passes while the reader waits for a pipe, and over many rows.
       if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
         (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
-        if clock.now - start > Self.longestWait { break }
+        if clock.now - start > .milliseconds(IngestBatch.maxMilliseconds) { break }
       }
     }
     holdBack()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Importing again what an undo withdrew.
+///
+/// The same input, read in the same way, stays hidden unless `--again` ends its withdrawal: a job imports a folder every
+/// night. Any other file that brings the same items is a reason to show them. A meter returns what it holds each time, and
+/// an export of a store states itself what is hidden, so neither shows anything.
+extension IngestWriter {
+  /// Ends the records, and hides or shows what this input brought and an undo withdrew.
+  func settleWithdrawn(at now: Int64) throws {
+    let held = try WithdrawalGroup.held(database)
+    guard !held.isEmpty else { return try finishRecords() }
+    let known = try InputIdentity.known(of: id, database)
+    let same = held.filter { known.contains($0.input.input) }
+    let hidden = try Self.hiddenReadings(database)
+    if source.takesBack {
+      let groups = Set(same.map(\.input.group))
+      try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
+    } else if !same.isEmpty {
+      try finishRecords(undone: withdrawals.visibility(database).undoneChanges)
+      return
+    }
+    if try readsFile, !state.statesIdentities {
+      try finishRecords(revives: same.isEmpty)
+      try database.executeCached(
+        sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
+      let brought = try BroughtItems(WithdrawalChanges.items(database), database)
+      try BroughtItems.insert(
+        brought.listed(of: ImportClaims(id, database), with: state.metWithdrawn.lists()), database, at: now)
+    } else {
+      try finishRecords()
+    }
+    try WithdrawalChanges.settle(database, withdrawals)
+    state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
+    state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
+  }
+
+  private func finishRecords(undone: [String: Set<String>] = [:], revives: Bool = false) throws {
+    if let outcome = try records?.finish(undone: undone, revives: revives) { count(outcome) }
+  }
+
+  private var readsFile: Bool {
+    get throws {
+      try Bool.fetchOne(
+        database.cachedStatement(sql: "SELECT coalesce(digest, '') <> '' FROM ingest WHERE id = ?"),
+        arguments: [id]) ?? false
+    }
+  }
+
+  private static func hiddenReadings(_ database: Database) throws -> Int {
+    try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM withdrawn WHERE cause = 1")) ?? 0
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// Removes what is hidden here from a site that knows no withdrawals.
+extension UploadSession {
+  /// The maximum number of readings in one step. Each takes one request.
+  private static let maxRemoved = 50
+
+  /// Removes the next hidden items from the remote. This follows the pull, since another store may have restored them.
+  /// Nil if there are none.
+  func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
+    // The counts are shown before and during the work.
+    if !hasCountedRemovals { try countRemovals() }
+    guard moves.removalsLeft > 0 else {
+      if summary.readingsToRemove + summary.recordsToRemove > 0 {
+        try plan.note(.workLeft(Self.removalsAreLeft))
+      }
+      return nil
+    }
+    if let event = try await removeHiddenReadings(removal) { return event }
+    return try await removeHiddenRecord(removal)
+  }
+
+  private static let removalsAreLeft =
+    "some hidden items are still to be removed from the site; the next run continues"
+
+  /// The provenance of records in documents of other programs.
+  private static let foreignFormat = "nightscout"
+
+  /// Counts the hidden items that are still on the remote.
+  func countRemovals() throws {
+    let counts = try store.siteRemovals()
+    (summary.readingsToRemove, summary.recordsToRemove) = (counts.readings, counts.records)
+    hasCountedRemovals = true
+  }
+
+  /// Removes readings and marks them as missing on the remote, so that they are sent again when they are restored.
+  private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
+    guard mayRemove else { return nil }
+    let limit = min(moves.removalsLeft, Self.maxRemoved)
+    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: limit) }
+    if withdrawn.keys.isEmpty { return nil }
+    lastSent = .nothing
+    let run = run
+    let answer = await ask { () async throws(ServiceError) in try await removal.remove(withdrawn.batch, run) }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(false):
+      mayRemove = false
+      try plan.note(
+        .workLeft("the login may not remove withdrawn readings; add api:entries:delete to its role"))
+      return nil
+    case .success(true):
+      let now = environment.now()
+      try store.sync { store in
+        _ = try store.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now)
+        try store.forgetUnanswered(withdrawn.keys)
+        try store.endMoves(of: withdrawn.keys)
+      }
+      moves.removalsLeft -= withdrawn.keys.count
+      summary.removedReadings += withdrawn.keys.count
+      summary.readingsToRemove = max(0, summary.readingsToRemove - withdrawn.keys.count)
+      return .done
+    }
+  }
+
+  private func removeHiddenRecord(_ removal: any RemovalService) async throws -> UploadEvent? {
+    guard mayRemoveRecords, let record = try store.sync({ try $0.hiddenRecords(limit: 1) }).first else {
+      return nil
+    }
+    lastSent = .nothing
+    let (change, run) = (record.whole(from: run.node), run)
+    let answer = await ask { () async throws(ServiceError) in try await removal.remove(change, run) }
+    switch answer {
+    // A missing right does not delay anything else.
+    case .failure(.refused(let reason)):
+      mayRemoveRecords = false
+      try plan.note(.workLeft("hidden records are still shown there: \(reason)"))
+      return nil
+    case .failure(let error): return .failed(error, items: 0)
+    case .success:
+      try store.sync { try $0.noteRemoved(record.guid) }
+      moves.removalsLeft -= Self.requestsOfRecord
+      // A treatment of another program is not removed.
+      if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }
+      summary.recordsToRemove = max(0, summary.recordsToRemove - 1)
+      return .done
+    }
+  }
+}
