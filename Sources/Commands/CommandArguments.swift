@@ -8,6 +8,9 @@ import Logbook
 struct CommandArguments {
   let words: [String]
 
+  /// Whether the words ask for JSON, even where the command has no such option.
+  static func askForJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
+
   /// The command that the words name, with its options.
   ///
   /// - Throws: `ValidationError`, or an error of the parser: help, the version, wrong usage.

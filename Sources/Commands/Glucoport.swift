@@ -49,11 +49,18 @@ package struct Glucoport: ParsableCommand {
   package static func main() async {
     // Past a file size limit, a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
+    let words = Host.arguments
+    await Output.$printsFailuresAsJSON.withValue(words.map(CommandArguments.askForJSON) ?? false) {
+      await perform(words)
+    }
+  }
+
+  private static func perform(_ words: [String]?) async {
     let output = Output()
     var failureEnd = ""
     do {
-      guard let words = Host.arguments else {
-        // Without the arguments a job would print the help, do nothing, and seem to succeed.
+      guard let words else {
+        // Without them a job would print the help, do nothing, and count as done.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
@@ -87,7 +94,9 @@ package struct Glucoport: ParsableCommand {
   /// or trap.
   package static func requireResources() {
     guard let reason = SpareResources.ofProgram.fault() else { return }
-    Output().message("glucoport: \(reason)")
+    Output.$printsFailuresAsJSON.withValue(Host.arguments.map(CommandArguments.askForJSON) ?? false) {
+      Output().failure("glucoport: \(reason)", .temporary)
+    }
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }
 
@@ -107,18 +116,18 @@ package struct Glucoport: ParsableCommand {
     case let known as ExitStatus: status = known
     case is ReaderLeft: status = .done
     case let failure as Failure:
-      output.message("glucoport: \(failure.message)\(failureEnd)")
       status = ExitStatus(failure.category)
+      output.failure("glucoport: \(failure.message)\(failureEnd)", status)
     case let late as LateFailure:
-      output.message("glucoport: \(late.failure.message)")
       status = ExitStatus(late.failure.category)
+      output.failure("glucoport: \(late.failure.message)", status)
     default: status = show(error, output)
     }
     do {
       try output.finish()
       exit(withError: ExitCode(status.rawValue))
     } catch {
-      output.message("glucoport: \(error)")
+      output.failure("glucoport: \(error)", .inputOutput)
       exit(withError: ExitCode(ExitStatus.inputOutput.rawValue))
     }
   }
@@ -130,12 +139,20 @@ package struct Glucoport: ParsableCommand {
       output.line(fullMessage(for: error))
       return .done
     case .validationFailure:
-      output.message(fullMessage(for: error))
+      showUsage(error, output)
       return .usage
     default:
-      output.message("glucoport: a bug in glucoport: \(error)")
+      output.failure("glucoport: a bug in glucoport: \(error)", .bug)
       return .bug
     }
+  }
+
+  /// The parser's message has the options of the command below its first line, and below those where to read on.
+  private static func showUsage(_ error: any Error, _ output: Output) {
+    let whole = fullMessage(for: error)
+    guard Output.printsFailuresAsJSON else { return output.message(whole) }
+    let advice = whole.split(separator: "\n").last { $0.hasPrefix("  See ") }?.dropFirst(2)
+    output.failure(message(for: error), .usage, hint: advice.map(String.init))
   }
 }
 

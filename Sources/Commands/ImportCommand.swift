@@ -195,8 +195,9 @@ struct ImportCommand: ClassifiedCommand {
       return try work()
     } catch let stopped as RejectedInput {
       show(stopped.rejections, of: stopped.count, in: stopped.source, output)
-      output.message("glucoport: \(stopped.failure.message)")
-      return ExitStatus(stopped.failure.category)
+      let status = ExitStatus(stopped.failure.category)
+      output.failure("glucoport: \(stopped.failure.message)", status)
+      return status
     }
   }
 
@@ -231,8 +232,7 @@ struct ImportCommand: ClassifiedCommand {
   func showTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
     show(report.rejections, of: report.counts.rejected, in: report.source, output)
     if let fault = report.end.fault {
-      output.message("\(displayed(report.source))\(fault); \(remedy(report))")
-      return .badInput
+      output.failure("\(displayed(report.source))\(fault); \(remedy(report))", .badInput)
     }
     return ExitStatus.of(report)
   }

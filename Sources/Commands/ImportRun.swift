@@ -72,9 +72,9 @@ final class ImportRun {
         "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
     }
     if let container = inputs.container, place.folder == nil, !hasExport, statuses.count == before {
-      output.message(
-        "glucoport: \(displayed(place.path)): no \(container.part) of this \(container.rawValue) is an export that glucoport reads"
-      )
+      output.failure(
+        "glucoport: \(displayed(place.path)): no \(container.part) of this \(container.rawValue) is an export that glucoport reads",
+        .badInput)
       statuses.append(.badInput)
     }
   }
@@ -110,12 +110,15 @@ final class ImportRun {
       if let status = try work() { statuses.append(status) }
     } catch let interruption as ImportInterruption {
       wasInterrupted = true
-      output.message("glucoport: \(ImportSummary.line(interruption, isDryRun: command.dryRun))")
+      let status = SignalFlag.signal.map(ExitStatus.init(signal:)) ?? .interrupted
+      output.failure("glucoport: \(ImportSummary.line(interruption, isDryRun: command.dryRun))", status)
     } catch let failure as Failure {
-      let isInterrupted = SignalFlag.isRaised
+      let signal = SignalFlag.signal
+      let isInterrupted = signal != nil
       wasInterrupted = wasInterrupted || isInterrupted
-      output.message("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""))
-      if !isInterrupted { statuses.append(ExitStatus(failure.category)) }
+      let status = signal.map(ExitStatus.init(signal:)) ?? ExitStatus(failure.category)
+      output.failure("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""), status)
+      if !isInterrupted { statuses.append(status) }
     }
   }
 

@@ -125,7 +125,7 @@ struct ImportTests {
     let outcome = try await program.run("import", first, broken, program.path("none.csv"), last, "--json")
     #expect(outcome.status == 66)
     #expect(try outcome.objects().map { $0["source"] as? String } == [first, last])
-    #expect(outcome.errors.contains("glucoport: \(broken): "))
+    #expect(outcome.errors.contains(#""error":"\#(broken): "#))
     #expect(outcome.errors.contains("none.csv"))
     #expect(try StoreFile(program.store).count("reading") == 7)
   }

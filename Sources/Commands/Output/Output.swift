@@ -9,9 +9,13 @@ struct ReaderLeft: Error {}
 /// The only code that writes to standard output and standard error.
 final class Output {
   private static let bufferSize = 64 * 1024
+  /// What the messages of the program begin with.
+  private static let program = "glucoport: "
 
   /// The person for whom a command runs, if it runs for several.
   @TaskLocal static var subject: String?
+  /// Whether failures are printed as JSON, since the arguments have `--json`.
+  @TaskLocal static var printsFailuresAsJSON = false
 
   private var buffer: [UInt8] = []
   private var failure: Failure?
@@ -61,12 +65,32 @@ final class Output {
   /// removed from it, since names and reasons in it may come from anywhere.
   func message(_ text: String) {
     flush()
-    let program = "glucoport: "
-    let named =
-      Self.subject.map { name in
-        text.hasPrefix(program) ? "\(program)\(name): \(text.dropFirst(program.count))" : text
-      } ?? text
-    send(Array((TerminalText.lines(named) + "\n").utf8), to: STDERR_FILENO)
+    send(Array((TerminalText.lines(Self.named(text)) + "\n").utf8), to: STDERR_FILENO)
+  }
+
+  /// A message with the person of whom it is.
+  private static func named(_ text: String) -> String {
+    guard let subject, text.hasPrefix(program) else { return text }
+    return "\(program)\(subject): \(text.dropFirst(program.count))"
+  }
+
+  /// A failure on standard error: its message, or with `--json` one object that glucoport-json(5) documents.
+  ///
+  /// - Parameters:
+  ///   - text: the message, with the name of the program before it or not.
+  ///   - status: the exit status that the failure leads to.
+  ///   - hint: what to do next, for a message that does not contain it.
+  func failure(_ text: String, _ status: ExitStatus, hint: String? = nil) {
+    guard Self.printsFailuresAsJSON else { return message(text) }
+    flush()
+    let sentence = TerminalText.lines(String(Self.named(text).trimmingPrefix(Self.program)))
+    let object = FailureObject(
+      error: sentence, status: status.rawValue, hint: FailureObject.advice(in: sentence) ?? hint)
+    do {
+      send(Array((TerminalText.json(try OrderedJSON.text(object)) + "\n").utf8), to: STDERR_FILENO)
+    } catch {
+      message(text)
+    }
   }
 
   /// Rewrites the last line of standard error on a terminal. It is truncated to the width, since only one
@@ -124,8 +148,24 @@ final class Output {
   }
 }
 
-/// A text that is shorter than a number of columns, with a mark where it is truncated: a terminal may wrap
-/// after its last column. Characters from U+1100 on count as wide, so that a line is never too long.
+/// A failure as commands with `--json` print it; glucoport-json(5) documents its members.
+private struct FailureObject: Encodable {
+  let error: String
+  let status: Int32
+  let hint: String?
+
+  /// What a message says to do next: it is after the first semicolon. Nil for a message without such a part.
+  static func advice(in message: String) -> String? {
+    let parts = message.split(separator: "; ").dropFirst()
+    // Such a part says what became of the work.
+    let outcomes = ["nothing was ", "everything ", "the conflict is not ", "there is nothing to "]
+    let advice = parts.filter { part in !outcomes.contains(where: part.hasPrefix) }
+    return advice.isEmpty ? nil : advice.joined(separator: "; ")
+  }
+}
+
+/// Text that stays below so many columns of a terminal, with a mark where it is cut: a terminal may begin another line
+/// behind its last column. From U+1100 on characters are taken for wide ones, so that a line may only turn out short.
 func fitting(_ text: String, columns: Int) -> String {
   let width = { (character: Character) in
     character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1

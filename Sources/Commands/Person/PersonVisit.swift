@@ -73,10 +73,11 @@ struct PersonVisit {
     } catch let status as ExitStatus {
       return status
     } catch let failure as Failure {
-      output.message("glucoport: \(failure.message)")
-      return ExitStatus(failure.category)
+      let status = ExitStatus(failure.category)
+      output.failure("glucoport: \(failure.message)", status)
+      return status
     } catch {
-      output.message("glucoport: a bug in glucoport: \(error)")
+      output.failure("glucoport: a bug in glucoport: \(error)", .bug)
       return .bug
     }
   }

@@ -42,16 +42,18 @@ struct FailureReport {
   /// - Returns: the exit status.
   func report(_ failure: Failure, tokenMark: String) throws -> ExitStatus {
     if failure.category.isTemporary {
-      if !isSilent { output.message("glucoport: \(failure.message)") }
-      return isUnattended ? .temporary : ExitStatus(failure.category)
+      let status = isUnattended ? .temporary : ExitStatus(failure.category)
+      if !isSilent { output.failure("glucoport: \(failure.message)", status) }
+      return status
     }
     let isKnown = run.setting.lastingFailure?.isSame(as: failure, tokenMark: tokenMark) == true
-    if !isSilent || !isKnown { output.message("glucoport: \(failure.message)") }
+    let status = ExitStatus(failure.category)
+    if !isSilent || !isKnown { output.failure("glucoport: \(failure.message)", status) }
     if !isKnown {
       let failure = LastingFailure(failure, since: Host.now(), tokenMark: tokenMark)
       try run.store.sync { try $0.noteLasting(failure) }
     }
-    return ExitStatus(failure.category)
+    return status
   }
 }
 

@@ -183,7 +183,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     switch ending {
     case .complete: break
     case .workLeft(let reason):
-      if !report.isSilent { output.message("glucoport: \(reason)") }
+      if !report.isSilent { output.failure("glucoport: \(reason)", .temporary) }
       parts.append(.temporary)
     case .failed(let error):
       let failure = Failure(error, host: report.run.setting.access.url)
