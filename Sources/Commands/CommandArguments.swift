@@ -15,6 +15,7 @@ struct CommandArguments {
   ///
   /// - Throws: `ValidationError`, or an error of the parser: help, the version, wrong usage.
   func parse() throws -> any ParsableCommand {
+    if let shell = scriptShell { throw CleanExit.message(CompletionScript.text(for: shell)) }
     try refuseUnknownCommand()
     try refuseTypedReading()
     try refuseNegativeNumber()
@@ -32,7 +33,15 @@ struct CommandArguments {
 }
 
 extension CommandArguments {
-  /// The parser would report an unexpected argument, and show the complete help for 'help imprt'.
+  /// The shell whose completion script is wanted; nil for another call, and for a shell that has none.
+  private var scriptShell: CompletionShell? {
+    let option = "--generate-completion-script"
+    if words == [option] { return CompletionShell.autodetected() }
+    guard let first = words.first, first.hasPrefix(option), words.count <= 2 else { return nil }
+    return CompletionShell(rawValue: words.count == 2 ? words[1] : String(first.dropFirst(option.count + 1)))
+  }
+
+  /// The parser calls it an unexpected argument, and shows the whole help for 'help imprt'.
   private func refuseUnknownCommand() throws {
     var commands = Glucoport.configuration.subcommands
     var path = ""

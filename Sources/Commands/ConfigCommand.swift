@@ -26,10 +26,10 @@ struct ConfigCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "timezone, unit, pull-interval, history, attachment-limit, name or born.")
+  @Argument(help: "timezone, unit, pull-interval, history or attachment-limit.", completion: .settings)
   var name: String?
 
-  @Argument(help: "The new value.")
+  @Argument(help: "The new value.", completion: .settingValues)
   var value: String?
 
   @OptionGroup var zoneOptions: ZoneOptions
@@ -72,11 +72,17 @@ enum ConfigSetting: String, CaseIterable {
   case attachmentLimit = "attachment-limit"
   case name, born
 
-  private static let maxNameCharacters = 100
-  /// The value that clears a setting.
-  private static let none = "none"
+  /// The values that it accepts; none where they are not a list.
+  var values: [String] {
+    switch self {
+    case .timezone: NamedZone.names
+    case .unit: GlucoseUnit.allValueStrings + ["none"]
+    case .history: ["full", "on-demand"]
+    case .pullInterval, .attachmentLimit: []
+    }
+  }
 
-  /// The answer to a value that is not valid.
+  /// What a value that it does not take is answered with.
   var rule: String {
     switch self {
     case .timezone: "timezone is an IANA name."
@@ -92,11 +98,10 @@ enum ConfigSetting: String, CaseIterable {
   func takes(_ value: String) -> Bool {
     switch self {
     case .timezone: true
-    case .unit: value == "none" || GlucoseUnit(name: value) != nil
-    // Without a unit it would be unclear whether 5 is hours or seconds.
+    case .unit, .history: values.contains(value)
+    // Without its unit nobody would know whether 5 is hours or seconds.
     case .pullInterval:
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
-    case .history: value == "full" || value == "on-demand"
     case .attachmentLimit: ByteCountArgument(argument: value) != nil
     case .name:
       value.contains { !$0.isWhitespace } && value.count <= Self.maxNameCharacters

@@ -38,7 +38,9 @@ struct ImportCommand: ClassifiedCommand {
   @Flag(help: "With --meter: exit quietly if no meter is connected.")
   var ifPresent = false
 
-  @Option(help: ArgumentHelp("Read the input in this format instead of detecting it.", valueName: "format"))
+  @Option(
+    help: ArgumentHelp("Read the input in this format instead of detecting it.", valueName: "format"),
+    completion: .formats)
   var format: String?
 
   @Option(help: ArgumentHelp("Unit of values that state none: mg/dL or mmol/L.", valueName: "unit"))
@@ -46,21 +48,25 @@ struct ImportCommand: ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Kind of readings if a generic table states none: smbg, cbg or scan.", valueName: "kind"))
+      "Kind of readings if a generic table states none: smbg, cbg or scan.", valueName: "kind"),
+    completion: .list(["smbg", "cbg", "scan"]))
   var kind: String?
 
   @Option(
     help: ArgumentHelp(
       "Time zone of times without an offset. The first import also sets the logbook's zone.",
-      valueName: "zone"))
+      valueName: "zone"), completion: .zones)
   var timezone: String?
 
-  @Option(help: ArgumentHelp("Order of day and month in dates: dmy or mdy.", valueName: "order"))
+  @Option(
+    help: ArgumentHelp("Order of day and month in dates: dmy or mdy.", valueName: "order"),
+    completion: .list(["dmy", "mdy"]))
   var dateOrder: String?
 
   @Option(
     help: ArgumentHelp(
-      "'complete': import a last line without a line end, even if it may be cut.", valueName: "state"))
+      "'complete': import a last line without a line end, even if it may be cut.", valueName: "state"),
+    completion: .list(["complete"]))
   var lastLine: String?
 
   @Option(help: ArgumentHelp("Model of the device, if the input names none.", valueName: "model"))

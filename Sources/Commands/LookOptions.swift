@@ -16,7 +16,7 @@ struct LookOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The target range: \(Targets.named.map(\.name).joined(separator: ", ")), or LOW-HIGH.",
-      valueName: "targets"))
+      valueName: "targets"), completion: .targets)
   var targets = Targets.standard.name
 
   @OptionGroup var values: UnitOptions

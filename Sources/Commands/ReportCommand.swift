@@ -46,7 +46,8 @@ struct ReportCommand: PersonVisitor {
 
   @Option(
     help: ArgumentHelp(
-      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"))
+      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"),
+    completion: .languages)
   var language = PageTexts.english.code
 
   @Flag(help: "Leave out serial numbers, names and notes; dates stay.")

@@ -11,7 +11,9 @@ struct StoreOptions: ParsableArguments {
       "The store to use. Default: $GLUCOPORT_STORE, else the store in the data folder.", valueName: "file"))
   var store: PathArgument?
 
-  @Option(help: ArgumentHelp("The person whose store to use. Default: $GLUCOPORT_PERSON.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("The person whose store to use. Default: $GLUCOPORT_PERSON.", valueName: "name"),
+    completion: .persons)
   var person: String?
 
   /// The path of the store.

@@ -28,12 +28,17 @@ package struct NamedZone: Sendable {
   /// UTC, which every system knows.
   package static let utc = NamedZone(name: "UTC", zone: .gmt)
 
+  /// The names of the zones that the system knows, in order.
+  package static var names: [String] {
+    (["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }).sorted()
+  }
+
   /// The zone name that a person probably means: by its city, in other case, or with a typing error.
   private static func nearest(to text: String) -> String? {
     // The search for the nearest name compares the text with all names.
     guard text.count <= 64 else { return nil }
     let meant = text.lowercased().replacing(" ", with: "_")
-    let names = TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
+    let names = names.filter { $0.contains("/") }
     func first(where isMeant: (String) -> Bool) -> String? { names.first { isMeant($0.lowercased()) } }
     if let name = first(where: { $0 == meant || $0.hasSuffix("/" + meant) }) { return name }
     if meant.contains("/") {

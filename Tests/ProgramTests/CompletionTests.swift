@@ -78,9 +78,86 @@ import Testing
       ], "\(outcome)")
   }
 
+  /// What bash completes in each of these lines, of which the last word is the one to complete.
+  private func bash(_ lines: [String]) async throws -> [String] {
+    let outcome = try await Program().shell(
+      """
+      mkdir -p data/glucoport
+      printf '{"persons":[{"name":"anna","store":"/a.db"},{"name":"ben","store":"/b.db"}]}' >data/glucoport/persons.json
+      source <(glucoport --generate-completion-script bash)
+      tab() {
+        COMP_WORDS=(glucoport "$@"); COMP_CWORD=$#; COMP_LINE="glucoport $*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
+        _glucoport glucoport "${COMP_WORDS[$COMP_CWORD]}" "${COMP_WORDS[$((COMP_CWORD - 1))]}"
+        printf '%s\\n' "${COMPREPLY[@]}" | sort | paste -sd '|'
+      }
+      \(lines.map { "tab \($0)\n" }.joined())
+      """)
+    #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+    return outcome.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
+
+  @Test func bashCompletesTheValuesOfAList() async throws {
+    let values: [(words: String, expected: String)] = [
+      ("import --format open", "openmhealth"), ("import --kind ''", "cbg|scan|smbg"),
+      ("import --driver accu", "accu-chek-guide|accu-chek-mobile"),
+      ("meter info --driver true", "true-metrix"),
+      ("import --date-order ''", "dmy|mdy"), ("import --last-line ''", "complete"),
+      ("import --timezone Europe/Mad", "Europe/Madrid"), ("import --timezone UT", "UTC"),
+      ("report --language ''", "de|en|es|fr"), ("remote page --language e", "en|es"),
+      ("record add ''", "annotation|exercise|food|insulin|note"),
+      ("record add insulin --subtype ra", "rapid"),
+      ("add --subtype he", "health"), ("add --mark before", "before-meal"),
+      ("add --kind ''", "ketone|scan|smbg"),
+      ("config ''", "attachment-limit|history|pull-interval|timezone|unit"),
+      ("config unit ''", "mg/dL|mmol/L|none"), ("config history ''", "full|on-demand"),
+      ("config timezone Asia/Tok", "Asia/Tokyo"), ("config pull-interval ''", ""),
+      ("remote set --type ''", "glucoport|nightscout"), ("stats --targets ''", "older|pregnancy|standard"),
+      ("list --kind in", "insulin"), ("list --person ''", "anna|ben"), ("person remove b", "ben"),
+      ("help sta", "stats|status"), ("help record e", "edit"),
+      ("help serve token ''", "add|list|revoke|rotate"),
+      ("help list ''", ""), ("help nothing ''", ""),
+    ]
+    let found = try await bash(values.map(\.words))
+    #expect(found.count == values.count)
+    for (line, value) in zip(found, values) { #expect(line == value.expected, "\(value.words)") }
+  }
+
+  /// A person list that cannot be read has no place to be reported while a shell completes.
+  @Test func nothingIsPrintedWherePersonsCannotBeRead() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      """
+      mkdir -p data/glucoport; echo damaged >data/glucoport/persons.json
+      glucoport ---completion list -- --person 3 0 glucoport list --person ''
+      """)
+    #expect(outcome.status == 0 && outcome.output == "\n" && outcome.errors == "", "\(outcome)")
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func aScriptIsTheSameHoweverItsShellIsNamed(_ shell: String) async throws {
+    let program = try Program()
+    let script = try await program.run("--generate-completion-script", shell)
+    let joined = try await program.run("--generate-completion-script=\(shell)")
+    let found = try await program.run(
+      "--generate-completion-script", environment: ["SHELL": "/usr/bin/\(shell)"])
+    #expect(script.output == joined.output && script.output == found.output && script.status == 0)
+    #expect(script.output.contains("rotate"))
+  }
+
+  @Test func anUnknownShellIsRefused() async throws {
+    let outcome = try await Program().run("--generate-completion-script", "tcsh")
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+  }
+
   @Test(arguments: [
-    ("zsh", ["*:path:_files", "--store[", "]:file:_files", "]:folder:_files -/"]),
-    ("fish", ["-l 'store'", "-rF", "import"]),
+    (
+      "zsh",
+      [
+        "*:path:_files", "--store[", "]:file:_files", "]:folder:_files -/",
+        "*:subcommands:__glucoport_help_commands", "'serve token') names=(add list rotate revoke)",
+      ]
+    ),
+    ("fish", ["-l 'store'", "-rF", "import", "case 'serve token'", "(__glucoport_help_commands)"]),
   ])
   func theScriptsOfOtherShellsAlsoCompleteFiles(_ shell: String, _ parts: [String]) async throws {
     let script = try await Program().run("--generate-completion-script", shell)

@@ -29,18 +29,20 @@ struct EntryOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What the glucose value is: \(alternatives(marks.names)). May be repeated.", valueName: "mark"))
+      "What the glucose value is: \(alternatives(marks.names)). May be repeated.", valueName: "mark"),
+    completion: .list(marks.names))
   var mark: [String] = []
 
   @Option(
     help: ArgumentHelp(
       "The kind of the reading: \(alternatives(kinds.map(\.name))). Default: smbg, a finger stick.",
-      valueName: "kind"))
+      valueName: "kind"), completion: .list(kinds.map(\.name)))
   var kind: String?
 
   @Option(
     help: ArgumentHelp(
-      "Insulin: rapid, long, basal or mix; note: health or announcement.", valueName: "subtype"))
+      "Insulin: rapid, long, basal or mix; note: health or announcement.", valueName: "subtype"),
+    completion: .subtypes)
   var subtype: String?
 
   @Flag(help: "Accept unusual amounts and times.")

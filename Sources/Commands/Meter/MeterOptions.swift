@@ -8,7 +8,7 @@ import Meters
 struct MeterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use this driver.", valueName: "id"))
+      "Use this driver.", valueName: "id"), completion: .drivers)
   var driver: String?
 
   @Option(help: ArgumentHelp("Use the meter with this serial number.", valueName: "serial"))

@@ -17,7 +17,7 @@ struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport person remove ben",
       "glucoport person remove ben --erase"))
 
-  @Argument(help: ArgumentHelp("The person.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
   var name: String
 
   @Flag(help: "Remove the data, too, permanently.")

@@ -12,7 +12,7 @@ struct PersonRenameCommand: ClassifiedCommand {
       "The store and the backups keep their files.", examples: "glucoport person rename anna 'Anna B.'",
       "glucoport person rename ben benjamin"))
 
-  @Argument(help: ArgumentHelp("The person.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
   var name: String
 
   @Argument(help: ArgumentHelp("The new name.", valueName: "new-name"))

@@ -19,7 +19,9 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: ArgumentHelp(alternatives(RecordKind.allValueStrings) + ".", valueName: "kind"))
+  @Argument(
+    help: ArgumentHelp(alternatives(RecordKind.allValueStrings) + ".", valueName: "kind"),
+    completion: .recordKinds)
   var kind: RecordKind
 
   @Argument(

@@ -15,7 +15,7 @@ struct RecordContentOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A text, for any kind of record.", valueName: "text"))
   var note: String?
 
-  @Option(help: ArgumentHelp(subtypeHelp, valueName: "subtype"))
+  @Option(help: ArgumentHelp(subtypeHelp, valueName: "subtype"), completion: .subtypes)
   var subtype: String?
 
   @Option(

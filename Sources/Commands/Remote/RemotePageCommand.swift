@@ -27,7 +27,8 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"))
+      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"),
+    completion: .languages)
   var language = PageTexts.english.code
 
   func validate() throws {

@@ -27,7 +27,8 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   var url: String
 
   @Option(
-    help: ArgumentHelp("Server type: glucoport (default) or nightscout.", valueName: "type"))
+    help: ArgumentHelp("Server type: glucoport (default) or nightscout.", valueName: "type"),
+    completion: .remoteKinds)
   var type: String?
 
   @Option(

@@ -27,9 +27,9 @@ struct SetupPlan {
     let others = [
       ("/lib/udev/rules.d/70-glucoport.rules", rules.map { $0 + "\n" }.joined()),
       ("/lib/sysusers.d/glucoport.conf", PackagedSystemUsers.text),
-      ("/share/bash-completion/completions/glucoport", completions(.bash)),
-      ("/share/zsh/site-functions/_glucoport", completions(.zsh)),
-      ("/share/fish/vendor_completions.d/glucoport.fish", completions(.fish)),
+      ("/share/bash-completion/completions/glucoport", CompletionScript.text(for: .bash)),
+      ("/share/zsh/site-functions/_glucoport", CompletionScript.text(for: .zsh)),
+      ("/share/fish/vendor_completions.d/glucoport.fish", CompletionScript.text(for: .fish)),
     ].map { SetupFile(path: prefix + $0.0, content: .text($0.1)) }
     return SetupPlan(
       files: program + units + others + pages, manifest: manifest(inSystem: prefix),
@@ -43,9 +43,9 @@ struct SetupPlan {
   static func user(_ folders: SetupFolders, program: String) throws(Failure) -> SetupPlan {
     let pages = manualPages(beside: program, in: folders.data + "/man")
     let completions = [
-      (folders.data + "/bash-completion/completions/glucoport", completions(.bash)),
-      (folders.data + "/zsh/site-functions/_glucoport", completions(.zsh)),
-      (folders.configuration + "/fish/completions/glucoport.fish", completions(.fish)),
+      (folders.data + "/bash-completion/completions/glucoport", CompletionScript.text(for: .bash)),
+      (folders.data + "/zsh/site-functions/_glucoport", CompletionScript.text(for: .zsh)),
+      (folders.configuration + "/fish/completions/glucoport.fish", CompletionScript.text(for: .fish)),
     ].map { SetupFile(path: $0.0, content: .text($0.1)) }
     let units = try units(
       PackagedUserUnits.files, in: folders.configuration + "/systemd/user", program: program)
@@ -62,11 +62,7 @@ struct SetupPlan {
 }
 
 extension SetupPlan {
-  private static func completions(_ shell: CompletionShell) -> String {
-    Glucoport.completionScript(for: shell)
-  }
-
-  /// The units with the path of this program, instead of the path in the packages.
+  /// The units, which name the program where the packages put it, with its place here.
   private static func units(
     _ units: [(name: String, text: String)], in folder: String, program: String
   ) throws(Failure) -> [SetupFile] {
