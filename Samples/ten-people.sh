@@ -21,7 +21,7 @@ for n in "${!people[@]}"; do
   name=${people[$n]}
   printf 'Name:%s Sample,Date Range:3/1/2026 - 3/31/2026\nTimestamp,Glucose Value (mg/dl),Manual Reading,Serial Number\n' "$name" \
     >"$folder/exports/$name/monday.csv"
-  printf '3/25/2026 7:%s5,1%s0.0,,70000%s\n' "$n" "$n" "$n" >>"$folder/exports/$name/monday.csv"
+  printf '3/25/2026 1%s:05,1%s0.0,,70000%s\n' "$n" "$n" "$n" >>"$folder/exports/$name/monday.csv"
 done
 glucoport import --quiet "$folder"/exports/*
 

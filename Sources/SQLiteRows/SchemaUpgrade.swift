@@ -51,6 +51,8 @@ package struct SchemaUpgrade {
   /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept; `DatabaseError`. The file is
   ///   as it was then.
   package func run(opening file: String) throws {
+    // Closing a file ends the locks that other connections of this process have on it.
+    guard !schema.steps.isEmpty else { return }
     // The log may have a newer header, which is looked at below.
     guard let header = DatabaseHeader(path: path), header.applicationID == schema.applicationID,
       (schema.firstKept..<schema.version).contains(header.version)

@@ -10,14 +10,14 @@ import Testing
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """
-        serve; connect one; connect two write ben; row one 08 100; row two 08 90; upload one; upload two
-        mkdir copies; glucoport serve backup --data served copies --quiet; echo "backup $?"
+        serve; connect one; connect two write ben; row one 08 100; row two 08 90; upload one --quiet; upload two --quiet
+        mkdir copies; glucoport serve backup --data served copies >/dev/null; echo "backup $?"
         glucoport serve backup --data served served/logbooks 2>/dev/null; echo "inside $?"
         glucoport serve backup --data nothing copies 2>/dev/null; echo "nothing $?"
         copy=$(ls -d copies/server-*); ls $copy $copy/logbooks | grep -c db; stat -c %a $copy $copy/server.db | paste -sd' '
-        row one 09 110; upload one; stop
+        row one 09 110; upload one --quiet; stop
         mv served served.old; cp -a $copy served; again
-        upload one; upload two; connect three; upload three; same one three; stop
+        upload one --quiet; upload two --quiet; connect three; upload three --quiet; same one three; stop
         """)
     let lines = outcome.output.split(separator: "\n").map(String.init)
     #expect(
@@ -35,7 +35,7 @@ import Testing
         serve; connect one; mkdir copies copies/server-2020-01-01T000000Z; touch copies/server-2020-01-01T000000Z/server.db
         mkdir copies/other
         (for n in 10 11 12 13 14 15; do row one $n 1$n; upload one >/dev/null; done) & writer=$!
-        for n in 1 2 3; do glucoport serve backup --data served copies --keep 2 --quiet || echo "failed"; sleep 1.1; done
+        for n in 1 2 3; do glucoport serve backup --data served copies --keep 2 >/dev/null || echo "failed"; sleep 1.1; done
         wait $writer; stop; ls copies | grep -c '^server-'; ls copies | grep -c other
         for f in copies/server-*/*.db copies/server-*/logbooks/*.db; do sqlite3 $f 'PRAGMA integrity_check'; done | sort -u
         ls copies/*.part 2>/dev/null

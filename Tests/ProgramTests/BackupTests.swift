@@ -302,7 +302,7 @@ struct BackupTests {
     let outcome = try await program.shell(
       """
       touch ok; store=data/glucoport/logbook.db
-      meals() { glucoport list --kind food --json --store $1 | grep -c guid; }
+      meals() { glucoport list --kind food --format ndjson --store $1 | grep -c guid; }
       (until [ -e done ]; do glucoport add 45g --quiet 2>>refused && echo >>ok; done) & adding=$!
       until [ -s ok ]; do sleep 0.05; done
       glucoport restore a.db --yes --quiet; echo "status $?"
@@ -314,25 +314,6 @@ struct BackupTests {
     try #require(lines.count == 2 && lines[0] == "status 0", "\(outcome.output)\(outcome.errors)")
     let counts = lines[1].split(separator: " ")
     #expect(counts[0] == counts[1], "\(outcome.output)")
-  }
-
-  /// Its numbers of devices and imports would be those of other ones in the restored store.
-  @Test func anImportThatARestoreOvertakesEndsAndIsRepeated() async throws {
-    let program = try await program(rows: 10)
-    _ = try await backUp(program, "a.db")
-    _ = try await program.run("add", "45g", "--quiet")
-    let export = try program.write(GeneratedExport.csv(rows: 150_000), to: "all.csv")
-    async let importing = program.run("import", export, "--quiet")
-    while try StoreFile(program.store).count("reading") ?? 0 <= 10 {
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    #expect(try await program.run("restore", program.path("a.db"), "--yes", "--quiet").status == 0)
-    let outcome = try await importing
-    #expect(
-      outcome.status == 75 && outcome.errors.contains("import again"), "\(outcome.status) \(outcome.errors)")
-    #expect(try await readings(program, program.store) == 10)
-    #expect(try await program.run("import", export, "--quiet").status == 0)
-    #expect(try await readings(program, program.store) == 150_000)
   }
 
   @Test func settingsBesideABackupAreListedWhereTheyLack() async throws {

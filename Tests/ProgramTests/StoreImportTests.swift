@@ -20,6 +20,12 @@ struct StoreImportTests {
       try await run(program, "status --json --store \(store)").objects().first?["readings"] as? Int)
   }
 
+  private func expectSound(_ program: Program, _ store: String) async throws {
+    let doctor = try await program.run("doctor", "--deep", "--store", store, "--json")
+    let found = try doctor.objects().first { $0["check"] as? String == "store" }
+    #expect(["ok", "note"].contains(found?["state"] as? String), "\(doctor.output)")
+  }
+
   @Test func anotherStoreIsMergedAndTheFormerOneKept() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
@@ -44,7 +50,7 @@ struct StoreImportTests {
     #expect(saved.output.contains("\"size\":5"), "\(saved.output)")
     let again = try await run(program, "import \(two) --store \(one) --json").objects()
     #expect(again.first?["new"] as? Int == 0 && again.first?["known"] as? Int == 1)
-    _ = try await run(program, "doctor --deep --store \(one)")
+    try await expectSound(program, one)
     _ = try await run(program, "undo 2 --store \(one)", status: 64)
     _ = try await run(program, "import \(one) --store \(one)", status: 64)
     _ = try await run(program, "import \(two) --format clarity --store \(one)", status: 64)
@@ -104,7 +110,7 @@ struct StoreImportTests {
         try? process.send(signal: .kill)
       }
       #expect(try await [1000, 60_000].contains(readings(program, one)), "seed \(seed), round \(round)")
-      _ = try await run(program, "doctor --deep --store \(one)")
+      try await expectSound(program, one)
     }
   }
 }

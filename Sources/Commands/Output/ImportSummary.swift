@@ -12,7 +12,7 @@ enum ImportSummary {
   ) -> [String] {
     let counts = report.counts
     var lines = [title(report)] + self.lines(counts)
-    lines.append(decisions(report.decisions))
+    if !report.decisions.isEmpty { lines.append(decisions(report.decisions)) }
     if let clock = report.meter?.clock {
       lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
     }

@@ -13,7 +13,9 @@ struct StoreImport {
 
   /// Nil for a file that is no store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
-    guard Store.isStore(path: path) else { return nil }
+    // Closing the file of the store itself would end the locks that its connections have.
+    let isItself = PersonFolder.resolved(path) == PersonFolder.resolved(target.path)
+    guard isItself || Store.isStore(path: path) else { return nil }
     (self.command, self.path, self.target, self.output) = (command, path, target, output)
   }
 
