@@ -58,7 +58,7 @@ import Testing
     let program = try await filled()
     func readings(_ arguments: String...) async throws -> [String: Int] {
       let table = try await program.run(arguments: ["stats", "--format", "csv"] + arguments).output
-      let lines = table.split(separator: "\n").map {
+      let lines = table.split(whereSeparator: \.isNewline).map {
         $0.split(separator: ",", omittingEmptySubsequences: false)
       }
       let header = try #require(lines.first)
