@@ -147,9 +147,10 @@ let package = Package(
     .target(
       name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
       swiftSettings: settings),
+    .target(name: "PDF", dependencies: ["CZlib", "Logbook"], swiftSettings: settings),
     .target(
       name: "Report",
-      dependencies: ["Logbook", .product(name: "Mustache", package: "swift-mustache")],
+      dependencies: ["Logbook", "PDF", .product(name: "Mustache", package: "swift-mustache")],
       swiftSettings: settings),
     .target(
       name: "Doctor", dependencies: ["CLinux", "Logbook", "LogbookStore"], swiftSettings: settings),
@@ -269,8 +270,9 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(name: "PDFTests", dependencies: ["CZlib", "Logbook", "PDF", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "ReportTests", dependencies: ["Logbook", "Report", "SeededRandom"], swiftSettings: settings),
+      name: "ReportTests", dependencies: ["Logbook", "PDF", "Report", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "DoctorTests",
       dependencies: [

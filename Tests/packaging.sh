@@ -51,7 +51,7 @@ for file in bin/glucoport lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glu
   share/man/man7/glucoport-operation.7.gz share/bash-completion/completions/glucoport share/zsh/vendor-completions/_glucoport \
   share/fish/vendor_completions.d/glucoport.fish share/doc/glucoport/copyright share/doc/glucoport/licences/glucoport/Apache-2.0.txt \
   share/doc/glucoport/CHANGELOG.md.gz share/doc/glucoport/glucoport.cdx.json share/doc/glucoport/licences/swift/LICENSE.txt \
-  share/doc/glucoport/licences/swift-nio/LICENSE.txt share/doc/glucoport/licences/ICU \
+  share/doc/glucoport/licences/swift-nio/LICENSE.txt share/doc/glucoport/licences/ICU share/doc/glucoport/licences/DejaVu \
   lib/systemd/system/glucoport-server.service lib/systemd/system/glucoport-server.socket \
   lib/systemd/user/glucoport-upload.timer; do
   grep -q " ./usr/$file\$" "$work/listed" || fail "$file is not in the package"

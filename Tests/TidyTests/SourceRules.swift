@@ -8,7 +8,7 @@ enum SourceRules {
   /// The rooms by row, with the bottom row first. A room only imports rooms of lower rows.
   static let rows: [[String]] = [
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
-    ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
+    ["Archives", "LogbookAPI", "Nightscout", "PDF", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer", "Report", "Doctor"],
     ["Commands"],
@@ -21,6 +21,7 @@ enum SourceRules {
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
     ("archives, compressed files and XML", "Archives", ["CBZip2", "CExpat", "CLZMA", "CZlib", "CZstd"]),
     ("databases of other programs", "Archives", ["GRDBSQLite"]),
+    ("streams of a PDF", "PDF", ["CZlib"]),
     ("USB", "USBTransport", ["CLibUSB"]),
     ("the store of a client", "LogbookStore", ["GRDB", "GRDBSQLite", "HeapModule"]),
     ("the storage of a server", "ServerStore", ["GRDB"]),

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A colour by its parts of red, green and blue, 0 to 255.
+package struct PDFColour: Hashable, Sendable {
+  let parts: [UInt8]
+
+  /// A colour such as `0x1B7044`.
+  package init(_ number: UInt32) {
+    parts = [UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)]
+  }
+
+  var operands: String { parts.map { PDFObjects.number(Double($0) / 255) }.joined(separator: " ") }
+}
+
+/// A piece of an outline. Places are in points, from the left and from the top.
+package enum PDFSegment: Hashable, Sendable {
+  case move(Double, Double)
+  case line(Double, Double)
+  case curve(Double, Double, Double, Double, Double, Double)
+  case close
+}
+
+/// How a line is drawn.
+package struct PDFStroke: Hashable, Sendable {
+  let colour: PDFColour
+  let width: Double
+  let dashes: [Double]
+
+  /// A line of this width, in points; solid without dashes.
+  package init(_ colour: PDFColour, width: Double, dashes: [Double] = []) {
+    (self.colour, self.width, self.dashes) = (colour, width, dashes)
+  }
+}
+
+/// A PDF with tags for screen readers, and with the font that it needs. The same operations give the same bytes.
+///
+/// Places are in points, from the left and from the top of the page.
+package struct PDFDocument: Sendable {
+  private struct Page: Sendable {
+    let width: Double
+    let height: Double
+    var content = ""
+  }
+
+  /// What the content that is written last belongs to.
+  private enum Marked: Hashable, Sendable { case nothing, decoration, element(Int) }
+
+  private let title: String
+  private let language: String
+  private let isCompressed: Bool
+  private var pages: [Page] = []
+  private var structure = PDFStructure()
+  private var marked = Marked.nothing
+  private var letters: [[UInt16: Unicode.Scalar]] = PDFFace.allCases.map { _ in [:] }
+  /// The letters that the font lacks, each once: they are question marks.
+  package private(set) var missing: [Character] = []
+  /// The colour, width and dashes that the page has, so that each is written when it changes.
+  private var state: [String: String] = [:]
+
+  /// A document without pages.
+  ///
+  /// - Parameters:
+  ///   - language: as HTML names it.
+  ///   - isCompressed: whether streams are compressed, for which zlib's version makes a difference.
+  package init(title: String, language: String, isCompressed: Bool = true) {
+    (self.title, self.language, self.isCompressed) = (title, language, isCompressed)
+  }
+
+  /// Begins a page of this size in points.
+  package mutating func addPage(width: Double, height: Double) {
+    mark(.nothing)
+    pages.append(Page(width: width, height: height))
+    structure.addPage()
+    state = [:]
+  }
+
+  /// Begins a part, within the part that is open.
+  package mutating func begin(_ role: PDFRole) {
+    mark(.nothing)
+    structure.begin(role)
+  }
+
+  /// Ends the part that was begun last.
+  package mutating func end() {
+    mark(.nothing)
+    structure.end()
+  }
+
+  /// Draws a text from its left end on its base line. Letters that the font lacks are question marks.
+  package mutating func text(
+    _ text: String, x: Double, y: Double, size: Double, _ face: PDFFace, _ colour: PDFColour,
+    isSlanted: Bool = false
+  ) {
+    guard let font = face.font, let height = pages.last?.height else { return }
+    var codes = ""
+    for scalar in PDFFace.letters(text) {
+      if font.glyph(scalar) == nil, !missing.contains(Character(scalar)) { missing.append(Character(scalar)) }
+      let letter = font.glyph(scalar) == nil ? PDFFace.substitute : scalar
+      guard let glyph = font.glyph(letter) else { continue }
+      if letters[face.rawValue][glyph] == nil { letters[face.rawValue][glyph] = letter }
+      codes += PDFObjects.hexadecimal(Int(glyph))
+    }
+    if codes.isEmpty { return }
+    markCurrent()
+    set("rg", "\(colour.operands) rg\n")
+    let place = "\(PDFObjects.number(x)) \(PDFObjects.number(height - y))"
+    let matrix = isSlanted ? "1 0 .2 1 \(place) Tm" : "\(place) Td"
+    write("BT/F\(face.rawValue) \(PDFObjects.number(size)) Tf \(matrix)<\(codes)>Tj ET\n")
+  }
+
+  /// Draws an outline: filled, as a line, or both.
+  package mutating func draw(_ outline: [PDFSegment], fill: PDFColour?, stroke: PDFStroke?) {
+    guard !outline.isEmpty, fill != nil || stroke != nil, let height = pages.last?.height else { return }
+    markCurrent()
+    if let fill { set("rg", "\(fill.operands) rg\n") }
+    if let stroke {
+      set("RG", "\(stroke.colour.operands) RG\n")
+      set("w", "\(PDFObjects.number(stroke.width)) w\n")
+      set("d", "[\(stroke.dashes.map(PDFObjects.number).joined(separator: " "))]0 d\n")
+      set("j", "1 j\n")
+    }
+    func place(_ x: Double, _ y: Double) -> String {
+      "\(PDFObjects.number(x)) \(PDFObjects.number(height - y))"
+    }
+    let path = outline.map { segment in
+      switch segment {
+      case .move(let x, let y): "\(place(x, y)) m"
+      case .line(let x, let y): "\(place(x, y)) l"
+      case .curve(let x1, let y1, let x2, let y2, let x, let y):
+        "\(place(x1, y1)) \(place(x2, y2)) \(place(x, y)) c"
+      case .close: "h"
+      }
+    }
+    let paint = fill == nil ? "S" : stroke == nil ? "f" : "B"
+    write(path.joined(separator: " ") + " \(paint)\n")
+  }
+
+  /// The file.
+  package consuming func finish() -> [UInt8] {
+    mark(.nothing)
+    var objects = PDFObjects()
+    let (root, tree, metadata, information) = (
+      objects.reserve(), objects.reserve(), objects.reserve(), objects.reserve()
+    )
+    let fonts = PDFFace.allCases.map { face in
+      letters[face.rawValue].isEmpty
+        ? nil : PDFFontObjects.write(face, letters[face.rawValue], isCompressed: isCompressed, to: &objects)
+    }
+    let resources = fonts.enumerated().compactMap { index, font in font.map { "/F\(index) \($0) 0 R" } }
+      .joined()
+    let numbers = pages.map { _ in objects.reserve() }
+    for (index, page) in pages.enumerated() {
+      let content = objects.reserve()
+      objects.write(content, stream: Array(page.content.utf8), isCompressed: isCompressed)
+      let size = [page.width, page.height].map(PDFObjects.number).joined(separator: " ")
+      objects.write(
+        numbers[index],
+        "<</Type/Page/Parent \(tree) 0 R/MediaBox[0 0 \(size)]/Resources<</Font<<\(resources)>>>>/Contents \(content) 0 R/StructParents \(index)/Tabs/S>>"
+      )
+    }
+    let kids = numbers.map { "\($0) 0 R" }.joined(separator: " ")
+    objects.write(tree, "<</Type/Pages/Count \(pages.count)/Kids[\(kids)]>>")
+    let parts = structure.write(to: &objects, pages: numbers)
+    objects.write(
+      metadata, stream: Array(description.utf8), entries: "/Type/Metadata/Subtype/XML", isCompressed: false)
+    objects.write(information, "<</Title\(PDFObjects.text(title))>>")
+    objects.write(
+      root,
+      "<</Type/Catalog/Pages \(tree) 0 R/Metadata \(metadata) 0 R/StructTreeRoot \(parts) 0 R/MarkInfo<</Marked true>>/Lang\(PDFObjects.text(language))/ViewerPreferences<</DisplayDocTitle true>>>>"
+    )
+    return objects.finish(root: root, information: information)
+  }
+}
+
+extension PDFDocument {
+  private mutating func write(_ text: String) { pages[pages.count - 1].content += text }
+
+  /// Writes an operator of the page's state if it differs from the last one of its kind.
+  private mutating func set(_ kind: String, _ text: String) {
+    if state[kind] == text { return }
+    state[kind] = text
+    write(text)
+  }
+
+  private mutating func markCurrent() { mark(structure.current.map(Marked.element) ?? .decoration) }
+
+  /// Ends what was marked, and begins what follows.
+  private mutating func mark(_ next: Marked) {
+    guard next != marked, let page = pages.last else { return }
+    if marked != .nothing { write("EMC\n") }
+    switch next {
+    case .nothing: break
+    case .decoration: write("/Artifact BMC\n")
+    case .element(let element):
+      let number = structure.addContent(to: element, pageHeight: page.height)
+      write("/\(structure.elements[element].role?.name ?? "P")<</MCID \(number)>>BDC\n")
+    }
+    marked = next
+  }
+
+  /// The description as XMP.
+  private var description: String {
+    func escaped(_ text: String) -> String {
+      text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        .replacing("\"", with: "&quot;")
+    }
+    return """
+      <?xpacket begin="\u{FEFF}" id="W5M0MpCehiHzreSzNTczkc9d"?>
+      <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+      <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">\
+      <dc:format>application/pdf</dc:format>\
+      <dc:title><rdf:Alt><rdf:li xml:lang="x-default">\(escaped(title))</rdf:li></rdf:Alt></dc:title>\
+      <dc:language><rdf:Bag><rdf:li>\(escaped(language))</rdf:li></rdf:Bag></dc:language>\
+      </rdf:Description></rdf:RDF></x:xmpmeta>
+      <?xpacket end="r"?>
+      """
+  }
+}
