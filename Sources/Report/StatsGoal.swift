@@ -2,8 +2,22 @@
 
 /// A goal for the share of the time in a range, and the share that the sensor measured.
 package struct StatsGoal: Sendable {
-  /// The range; a low or high one includes the ranges beyond it.
-  package let range: String
+  /// What part of the time a goal is for. None is for the low or the high range without the one that lies beyond it.
+  package enum Range: String, Sendable {
+    case target
+    /// Low and very low.
+    case below = "below_target"
+    case veryLow = "very_low"
+    /// High and very high.
+    case above = "above_target"
+    case veryHigh = "very_high"
+
+    /// The name in text.
+    package var name: String { rawValue.replacing("_", with: " ") }
+  }
+
+  /// What the goal is for.
+  package let range: Range
   /// The limit in percent.
   package let limit: Double
   /// Whether the share must be above the limit; otherwise below.
@@ -24,15 +38,15 @@ package struct StatsGoal: Sendable {
       // that it should equal.
       return 100 * (Double(parts.reduce(0) { $0 + $1.minutes }) / Double(max(1, sensor.minutes)))
     }
-    func goal(_ range: String, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {
+    func goal(_ range: Range, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {
       guard let limit, let percent else { return nil }
       return StatsGoal(range: range, limit: limit, isAbove: isAbove, percent: percent)
     }
     return [
-      goal("target", goals.target, isAbove: true, percent(.target)),
-      goal("low", goals.low, percent(.veryLow, .low)), goal("very_low", goals.veryLow, percent(.veryLow)),
-      goal("high", goals.high, percent(.high, .veryHigh)),
-      goal("very_high", goals.veryHigh, percent(.veryHigh)),
+      goal(.target, goals.target, isAbove: true, percent(.target)),
+      goal(.below, goals.low, percent(.veryLow, .low)), goal(.veryLow, goals.veryLow, percent(.veryLow)),
+      goal(.above, goals.high, percent(.high, .veryHigh)),
+      goal(.veryHigh, goals.veryHigh, percent(.veryHigh)),
     ].compactMap(\.self)
   }
 }

@@ -102,7 +102,7 @@ struct BoundaryTests {
   @Test func aGoalIsNotReachedAtItsLimit() {
     // 1, 3, 70, 21 and 5 percent of 2400 samples.
     let goals = goals([24, 72, 1680, 504, 120])
-    #expect(goals.map(\.range) == ["target", "low", "very_low", "high", "very_high"])
+    #expect(goals.map(\.range) == [.target, .below, .veryLow, .above, .veryHigh])
     #expect(goals.map(\.percent) == [70, 4, 1, 26, 5] && goals.allSatisfy { !$0.isMet })
   }
 
@@ -116,9 +116,9 @@ struct BoundaryTests {
 
   @Test func olderPeopleHaveOtherGoals() {
     let goals = goals([0, 23, 1201, 937, 239], .older)
-    #expect(goals.map(\.range) == ["target", "low", "high", "very_high"])
+    #expect(goals.map(\.range) == [.target, .below, .above, .veryHigh])
     #expect(goals.map(\.limit) == [50, 1, 50, 10] && goals.allSatisfy(\.isMet))
-    #expect(self.goals([0, 24, 1200, 936, 240], .older).allSatisfy { !$0.isMet || $0.range == "high" })
+    #expect(self.goals([0, 24, 1200, 936, 240], .older).allSatisfy { !$0.isMet || $0.range == .above })
   }
 
   @Test func thereAreNoGoalsForOwnTargetsOrLittleData() throws {

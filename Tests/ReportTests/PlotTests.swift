@@ -63,9 +63,9 @@ struct PlotTests {
         mean 40 · lowest LO at 00:00
         highest LO at 00:00 · LO 288
         ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
-        ▓ very low 100 %   ▒ low 0 %
-        █ target 0 %   ░ high 0 %
-        ▞ very high 0 %
+        ▓ very low 100.0 %   ▒ low 0.0 %
+        █ target 0.0 %   ░ high 0.0 %
+        ▞ very high 0.0 %
         """)
   }
 
@@ -95,7 +95,8 @@ struct PlotTests {
         Finger sticks: 2 readings · lowest 95 at 10:00 · highest 210 at 19:00
         Insulin 24.5 U · basal 20 U · bolus 4.5 U · Carbohydrates 105 g
         ▓▒▒▒▒▒█████████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░▞▞▞▞▞▞▞▞▞▞▞▞
-        ▓ very low 1 %   ▒ low 7 %   █ target 51 %   ░ high 27 %   ▞ very high 14 %
+        ▓ very low 1.2 %   ▒ low 6.8 %   █ target 51.1 %   ░ high 26.5 %
+        ▞ very high 14.4 %
         10:00 note a walk
         """)
   }
@@ -127,9 +128,9 @@ struct PlotTests {
         Insulin 24.5 U - basal 20 U
         bolus 4.5 U - Carbohydrates 105 g
         !---====================++++++++++######
-        ! very low 1 %   - low 7 %
-        = target 51 %   + high 27 %
-        # very high 14 %
+        ! very low 1.2 %   - low 6.8 %
+        = target 51.1 %   + high 26.5 %
+        # very high 14.4 %
         10:00 note a walk
         """)
   }
@@ -159,8 +160,8 @@ struct PlotTests {
         Insulin 24.5 U · basal 20 U · bolus 4.5 U
         Carbohydrates 105 g
         ▓▒▒▒▒███████████████████████████████░░░░░░░░░░░░░░░░▞▞▞▞▞▞▞▞
-        ▓ very low 1 %   ▒ low 7 %   █ target 51 %   ░ high 27 %
-        ▞ very high 14 %
+        ▓ very low 1.2 %   ▒ low 6.8 %   █ target 51.1 %
+        ░ high 26.5 %   ▞ very high 14.4 %
         10:00 note a walk
         """)
   }
@@ -183,7 +184,8 @@ struct PlotTests {
         Sensor: 300 readings · 100 % of the time · mean 210 · lowest 60 at 00:00
         highest 359 at 23:55
         ▒▒▒█████████████████████████████░░░░░░░░░░░░░░░░░░░▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞
-        ▓ very low 0 %   ▒ low 3 %   █ target 37 %   ░ high 24 %   ▞ very high 36 %
+        ▓ very low 0.0 %   ▒ low 3.4 %   █ target 37.0 %   ░ high 23.3 %
+        ▞ very high 36.3 %
         """)
   }
 
@@ -194,7 +196,7 @@ struct PlotTests {
         Sensor: 264 readings, 92 % of the time, mean 165, lowest 50 at 00:00, highest 290 at 04:00.
         Finger sticks: 2 readings, lowest 95 at 10:00, highest 210 at 19:00.
         Insulin 24.5 U, basal 20 U, bolus 4.5 U, Carbohydrates 105 g.
-        Time in ranges: very low 1 %, low 7 %, target 51 %, high 27 %, very high 14 %.
+        Time in ranges: very low 1.2 %, low 6.8 %, target 51.1 %, high 26.5 %, very high 14.4 %.
         00:00 to 03:00: from 50 to 225, lowest 50, highest 225.
         03:00 to 06:00: from 230 to 175, lowest 175, highest 290.
         06:00 to 09:00: from 170 to 105, lowest 50, highest 170.

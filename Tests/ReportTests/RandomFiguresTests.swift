@@ -230,30 +230,39 @@ struct RandomFiguresTests {
     #expect(moments.mean == 120 && moments.standardDeviation == nil && moments.variation == nil)
   }
 
-  // MARK: - Whole percents
+  // MARK: - Percentages
 
-  @Test(arguments: UInt64(1)...20) func wholePercentsAreNearTheExactShares(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...20) func percentagesMakeAHundredAndAreNeverATenthOff(_ seed: UInt64) throws {
     var walk = RandomWalk(seed: seed)
     for _ in 0..<50 {
-      let weights = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : Double(walk.number(0...1000)) }
+      let weights = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : walk.number(0...1000) }
       let sum = weights.reduce(0, +)
       guard sum > 0 else { continue }
-      let shares = weights.map { $0 / sum }
-      let whole = WholePercents.of(shares)
-      let total = whole.reduce(0, +)
-      // The high range takes the rounding difference, except if it is too small.
-      #expect(total == 100 || shares[3] < 0.02, "\(shares)")
-      for (index, (percent, share)) in zip(whole, shares).enumerated() {
-        #expect(percent >= 0 && abs(Double(percent) - 100 * share) <= (index == 3 ? 2.5 : 0.5), "\(shares)")
+      let texts = PercentTexts(weights)
+      let percents = try GlucoseBand.allCases.map { band in
+        let text = texts[band]
+        #expect((text == "0.0") == (weights[band.rawValue] == 0), "\(weights)")
+        return text == "<0.1" ? 0 : try #require(Double(text))
+      }
+      #expect(abs(percents.reduce(0, +) - 100) < 0.0001, "\(weights)")
+      for (percent, weight) in zip(percents, weights) {
+        #expect(abs(percent - 100 * Double(weight) / Double(sum)) < 0.1, "\(weights)")
       }
     }
   }
 
   @Test(arguments: [
-    (0, 0.0, "0"), (0, 0.04, "<0.1"), (0, 0.05, "0.1"), (0, 0.3, "0.3"), (1, 0.94, "0.9"), (1, 0.96, "1"),
-    (1, 1.0, "1"), (1, 1.4, "1"), (100, 100, "100"),
+    (0.0, "0.0"), (0.04, "<0.1"), (0.05, "0.1"), (0.3, "0.3"), (0.96, "1.0"), (1.44, "1.4"), (100, "100.0"),
   ])
-  func aSmallShareIsNeverZero(_ whole: Int, _ percent: Double, _ text: String) {
-    #expect(WholePercents.text(whole, exactly: percent) == text)
+  func aSmallPartIsNeverNothing(_ percent: Double, _ text: String) {
+    #expect(PercentTexts.text(percent) == text)
+    #expect(PercentTexts.text(percent, mark: ",") == text.replacing(".", with: ","))
+  }
+
+  @Test func twoRangesTogetherAreRoundedOnce() {
+    // Each is 4.13 percent and reads 4.1; both are 8.26 and read 8.3.
+    let texts = PercentTexts([413, 413, 9174, 0, 0])
+    #expect([texts[.veryLow], texts[.low], texts[.target]] == ["4.1", "4.1", "91.8"])
+    #expect(texts.sum(.veryLow, .low) == "8.3" && texts.sum(.high, .veryHigh) == "0.0")
   }
 }

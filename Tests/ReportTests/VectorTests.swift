@@ -260,12 +260,15 @@ struct VectorTests {
   }
 
   @Test(arguments: [
-    ([0.025456, 0.076484, 0.58571, 0.28177, 0.03058], [3, 8, 59, 27, 3]),
-    ([0.024156, 0.104184, 0.58171, 0.28995], [2, 10, 58, 30]),
-    ([0.069767, 0.465116, 0.465116, 0, 0], [7, 47, 47, 0, 0]),
+    ([25456, 76484, 585710, 281770, 30580], ["2.5", "7.6", "58.6", "28.2", "3.1"]),
+    ([69767, 465116, 465117, 0, 0], ["7.0", "46.5", "46.5", "0.0", "0.0"]),
+    ([171, 181, 2514, 1067, 99], ["4.2", "4.5", "62.3", "26.5", "2.5"]),
+    ([1, 1, 1, 0, 0], ["33.4", "33.3", "33.3", "0.0", "0.0"]),
+    ([0, 0, 0, 0, 0], Array(repeating: "0.0", count: 5)),
   ])
-  func wholePercentsAddUpTo100IfTheHighRangeAllowsIt(_ shares: [Double], _ expected: [Int]) {
-    #expect(WholePercents.of(shares) == expected)
+  func percentagesGoByTheLargestRemainder(_ weights: [Int], _ expected: [String]) {
+    let texts = PercentTexts(weights)
+    #expect(GlucoseBand.allCases.map { texts[$0] } == expected)
   }
 
   @Test func activeTimeIncludesTheLastInterval() {

@@ -211,7 +211,7 @@ struct GoalObject: Encodable {
   let met: Bool
 
   init(_ goal: StatsGoal) {
-    range = goal.range
+    range = goal.range.rawValue
     above = goal.isAbove ? goal.limit : nil
     below = goal.isAbove ? nil : goal.limit
     percent = decimals(goal.percent)

@@ -69,27 +69,34 @@ extension StatsText {
       return ["  time in ranges — (\(shortage.text))"]
     }
     let exact = sensor.ranges.map { $0.percent.number ?? 0 }
-    let whole = WholePercents.of(exact.map { $0 / 100 })
+    let percents = PercentTexts(minutes: sensor.ranges)
     let labels = rangeLabels
-    var lines = GlucoseBand.allCases.reversed().compactMap { band -> String? in
+    func line(_ band: GlucoseBand) -> String? {
       let index = band.rawValue
       guard sensor.ranges[index].percent.shortage != .notSeparate else { return nil }
-      return rangeLine(
-        words(band), labels[index], WholePercents.text(whole[index], exactly: exact[index]), exact[index])
+      return rangeLine(words(band), labels[index], percents[band], exact[index])
     }
+    func sum(_ name: String, _ limit: String, _ first: GlucoseBand, _ second: GlucoseBand) -> String {
+      rangeLine(
+        name, limit, percents.sum(first, second), exact[first.rawValue] + exact[second.rawValue])
+    }
+    let (low, high) = (view.targets.low.number(in: view.unit), view.targets.high.number(in: view.unit))
+    // What has goals of its own: no goal is for the low or the high range without the one that lies beyond it.
+    let above = view.targets.highest == nil ? nil : sum("above", ">\(number(high))", .high, .veryHigh)
+    let below = sum("below", "<\(number(low))", .veryLow, .low)
+    var lines = [line(.veryHigh), line(.high), above, line(.target), below, line(.low), line(.veryLow)]
     if let tight = sensor.tight.percent.number {
       let limits = [Targets.tight.low, Targets.tight.high].map { number($0.number(in: view.unit)) }
-      let text = WholePercents.text(Int(tight.rounded()), exactly: tight)
-      lines.append(rangeLine("tight", limits.joined(separator: "–"), text, tight))
+      lines.append(rangeLine("tight", limits.joined(separator: "–"), PercentTexts.text(tight), tight))
     }
-    return lines
+    return lines.compactMap(\.self)
   }
 
   private func rangeLine(_ name: String, _ limits: String, _ percent: String, _ exact: Double) -> String {
     let minutes = Int((exact * 14.4).rounded())
     let time = minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
     return
-      "  \(padded(name, 9)) \(padded(limits, 9)) \(padded(percent, 4, right: true)) %  \(padded(time, 11, right: true)) a day"
+      "  \(padded(name, 9)) \(padded(limits, 9)) \(padded(percent, 5, right: true)) %  \(padded(time, 11, right: true)) a day"
   }
 
   /// The bounds of each range, lowest first.
@@ -109,7 +116,7 @@ extension StatsText {
     guard view.targets.goals != nil else { return [] }
     if let shortage = sensor.goalShortage { return ["  goals — (\(shortage.text))"] }
     let goals = StatsGoal.all(of: sensor, view.targets).map { goal in
-      "\(goal.range.replacing("_", with: " ")) \(goal.isAbove ? "over" : "under") \(plainNumber(goal.limit)) %: \(goal.isMet ? "met" : "not met")"
+      "\(goal.range.name) \(goal.isAbove ? "over" : "under") \(plainNumber(goal.limit)) %: \(goal.isMet ? "met" : "not met")"
     }
     return goals.isEmpty ? [] : ["  goals: " + goals.joined(separator: " · ")]
   }
@@ -129,12 +136,10 @@ extension StatsText {
   private var fingerLines: [String] {
     let fingers = total.fingerSticks
     guard fingers.readings > 0 else { return [] }
-    let percents = fingers.ranges.map { $0.percent.number ?? 0 }
-    let whole = WholePercents.of(percents.map { $0 / 100 })
+    let percents = PercentTexts(readings: fingers.ranges)
     let ranges = GlucoseBand.allCases.reversed().compactMap { band -> String? in
-      let index = band.rawValue
-      guard fingers.ranges[index].percent.shortage != .notSeparate else { return nil }
-      return "\(words(band)) \(WholePercents.text(whole[index], exactly: percents[index])) %"
+      guard fingers.ranges[band.rawValue].percent.shortage != .notSeparate else { return nil }
+      return "\(words(band)) \(percents[band]) %"
     }
     let edge = counts([("LO", fingers.lows), ("HI", fingers.highs)])
     return [
@@ -214,9 +219,7 @@ extension StatsText {
     func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
     func percent(_ bands: GlucoseBand...) -> String {
       let parts = bands.compactMap { sensor.ranges[$0.rawValue].percent.number }
-      if parts.isEmpty { return "—" }
-      let sum = parts.reduce(0, +)
-      return WholePercents.text(Int(sum.rounded()), exactly: sum) + " %"
+      return parts.isEmpty ? "—" : PercentTexts.text(parts.reduce(0, +)) + " %"
     }
     let shortage = sensor.ranges[GlucoseBand.target.rawValue].percent.shortage
     let isOfSticks = sensor.readings == 0 && fingers.readings > 0

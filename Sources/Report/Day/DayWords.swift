@@ -100,10 +100,9 @@ extension DayWords {
     if let shortage = ranges[GlucoseBand.target.rawValue].percent.shortage {
       return ["Time in ranges: none (\(shortage.text))."]
     }
-    let exact = ranges.map { $0.percent.number ?? 0 }
-    let whole = WholePercents.of(exact.map { $0 / 100 })
+    let percents = PercentTexts(minutes: ranges)
     let parts = GlucoseBand.allCases.filter { ranges[$0.rawValue].percent.shortage == nil }.map { band in
-      "\(band.name.replacing("_", with: " ")) \(WholePercents.text(whole[band.rawValue], exactly: exact[band.rawValue])) %"
+      "\(band.name.replacing("_", with: " ")) \(percents[band]) %"
     }
     return ["Time in ranges: \(parts.joined(separator: ", "))."]
   }

@@ -10,6 +10,11 @@ extension ReportPage {
       anchor: "ranges", heading: Markup(texts.ranges), blocks: [PageModel.Block(parts: rangeParts(sensor))])
   }
 
+  /// The goals of a low and a high range are for that and what lies beyond it, which a note says.
+  private static let goalRanges: [GlucoseBand: StatsGoal.Range] = [
+    .veryLow: .veryLow, .low: .below, .target: .target, .high: .above, .veryHigh: .veryHigh,
+  ]
+
   private func rangeParts(_ sensor: SensorFigures) -> [PageModel.Part] {
     if let shortage = sensor.ranges[GlucoseBand.target.rawValue].percent.shortage {
       return [.text("— (\(texts.text(of: shortage)))")]
@@ -29,7 +34,8 @@ extension ReportPage {
     var rows = GlucoseBand.allCases.reversed().compactMap { band -> PageModel.Row? in
       shown[band.rawValue].map {
         rangeRow(
-          part: $0, glucose.ranges(contents.targets)[band.rawValue], goals.first { $0.range == band.name })
+          part: $0, glucose.ranges(contents.targets)[band.rawValue],
+          goals.first { $0.range == Self.goalRanges[band] })
       }
     }
     if let tight = sensor.tight.percent.number {

@@ -3,6 +3,7 @@
 /// The five ranges as one bar, lowest first.
 package struct RangeBar: Sendable {
   private let percents: [Double]
+  private let texts: PercentTexts
   private let signs: PlotSigns
   private let targets: Targets
 
@@ -11,6 +12,7 @@ package struct RangeBar: Sendable {
     let numbers = ranges.map { $0.percent.shortage == .notSeparate ? 0 : $0.percent.number }
     guard !numbers.contains(nil), numbers.count == GlucoseBand.allCases.count else { return nil }
     percents = numbers.compactMap(\.self)
+    texts = PercentTexts(minutes: ranges)
     (self.signs, self.targets) = (signs, targets)
   }
 
@@ -20,12 +22,10 @@ package struct RangeBar: Sendable {
     for (band, count) in zip(GlucoseBand.allCases, Self.cells(percents, of: columns)) {
       bar.append(String(repeating: signs.filling(band), count: count), .band(band))
     }
-    let whole = WholePercents.of(percents.map { $0 / 100 })
     let parts = GlucoseBand.allCases.compactMap { band -> String? in
-      let index = band.rawValue
       guard band != .veryHigh || targets.highest != nil else { return nil }
       let name = band.name.replacing("_", with: " ")
-      return "\(signs.filling(band)) \(name) \(WholePercents.text(whole[index], exactly: percents[index])) %"
+      return "\(signs.filling(band)) \(name) \(texts[band]) %"
     }
     return [bar] + Wrapping.lines(parts, columns: columns).map { PlotLine($0) }
   }
