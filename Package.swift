@@ -270,9 +270,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .testTarget(name: "PDFTests", dependencies: ["CZlib", "Logbook", "PDF", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "ReportTests", dependencies: ["Logbook", "PDF", "Report", "SeededRandom"], swiftSettings: settings),
+      name: "PDFTests", dependencies: ["CZlib", "Logbook", "PDF", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "ReportTests", dependencies: ["Logbook", "PDF", "Report", "SeededRandom"], swiftSettings: settings
+    ),
     .testTarget(
       name: "DoctorTests",
       dependencies: [

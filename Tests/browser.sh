@@ -34,7 +34,7 @@ readings='time=time,value=mg/dL,device=device'
 page() {
   local name=$1
   shift
-  "$program" report --since 2026-03-02 --until 2026-03-16 -o "$work/$name.html" "$@"
+  "$program" report --since 2026-03-02 --until 2026-03-16 --pages all -o "$work/$name.html" "$@"
 }
 page en
 page de --language de --unit mmol/L
@@ -42,7 +42,8 @@ page es --language es --targets pregnancy
 page fr --language fr --targets older --unit mmol/L
 page anonymised --anonymise
 page sticks --device 'Sample Meter'
-"$program" report --since 2026-03-09 --until 2026-03-10 -o "$work/day.html"
+"$program" report --since 2026-03-09 --until 2026-03-10 --pages all -o "$work/day.html"
+"$program" report --since 2026-03-02 --until 2026-03-16 --name 'Ada Example' -o "$work/usual.html"
 
 echo "pages in a browser"
 python3 Tests/Browser/report.py check "$work"/*.html
@@ -60,4 +61,4 @@ python3 Tests/Browser/report.py check "$("$program" remote page)&last=2026-03-15
 
 echo "damaged pages in a browser"
 python3 Tests/Browser/report.py prove "$work/en.html"
-if [ -n "$folder" ]; then python3 Tests/Browser/report.py shoot "$work/en.html" "$folder"; fi
+if [ -n "$folder" ]; then python3 Tests/Browser/report.py shoot "$work/usual.html" "$folder"; fi

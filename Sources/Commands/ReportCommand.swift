@@ -26,17 +26,45 @@ enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// `glucoport report`: a page with figures and pictures of a period, in one HTML file.
-struct ReportCommand: PersonVisitor {
+/// The parts of a report that `--pages` names.
+struct PagesArgument {
+  /// What the argument may name besides the parts: all that there are data for.
+  private static let all = "all"
+  static var names: [String] { ReportPart.allCases.map(\.rawValue) + [all] }
+
+  /// Nil for all.
+  private let parts: Set<ReportPart>?
+
+  /// Nil for a text that names something else.
+  init?(_ text: String) {
+    if text == Self.all {
+      parts = nil
+      return
+    }
+    let named = text.split(separator: ",", omittingEmptySubsequences: false).map {
+      ReportPart(rawValue: String($0))
+    }
+    guard !named.contains(nil) else { return nil }
+    parts = Set(named.compactMap(\.self))
+  }
+
+  /// The parts of a page, in their order.
+  func parts(of page: ReportPage) -> [ReportPart] {
+    parts.map { parts in ReportPart.allCases.filter(parts.contains) } ?? page.allParts
+  }
+}
+
+/// `glucoport report`: a page with figures and pictures of a period, as HTML or PDF.
+struct ReportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "report", abstract: "Write a page with figures and curves as one HTML file.",
+    commandName: "report", abstract: "Write a page with figures and curves as HTML or PDF.",
     discussion: helpText(
       """
-      The page has no script and fetches nothing; a browser shows and prints it. Not a medical device: do \
-      not base treatment on it.
+      The first sheet has the figures that a clinic reads first. Not a medical device: do not base \
+      treatment on it.
       """,
-      examples: "glucoport report --last 14d -o report.html",
+      examples: "glucoport report --name 'Ada Example' -o report.pdf",
       "glucoport report --since 2026-01-01 --until 2026-04-01 --language de --anonymise -o bericht.html"))
 
   @OptionGroup var storeOptions: StoreOptions
@@ -50,13 +78,26 @@ struct ReportCommand: PersonVisitor {
     completion: .languages)
   var language = PageTexts.english.code
 
-  @Flag(help: "Leave out serial numbers, names and notes; dates stay.")
+  @Option(help: ArgumentHelp("The name of the person, on each sheet.", valueName: "name"))
+  var name: String?
+
+  @Flag(help: "Leave out names and notes; days have numbers instead of dates.")
   var anonymise = false
 
   @Option(
     help: ArgumentHelp(
-      "html, or pdf with Chromium or WeasyPrint installed.", valueName: "form"))
-  var format = ReportForm.html
+      "The pages: \(alternatives(PagesArgument.names)), separated by commas. Default: the summary, and days and log with data for them.",
+      valueName: "pages"))
+  var pages: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The paper of a PDF: \(alternatives(Paper.allCases.map(\.rawValue))).", valueName: "paper"))
+  var paper = Paper.a4.rawValue
+
+  @Option(
+    help: ArgumentHelp("html or pdf. Default: by the name of the file, else html.", valueName: "form"))
+  var format: ReportForm?
 
   @Option(
     name: [.customLong("output"), .customShort("o")],
@@ -78,33 +119,36 @@ struct ReportCommand: PersonVisitor {
   var needsNoHeading: Bool { true }
 
   func validate() throws {
-    guard (output == nil) != (all == nil) else {
-      throw ValidationError("Name a file with --output, or a folder with --all.")
-    }
-    if (output ?? all)?.path == "" { throw ValidationError("--output needs the name of a file.") }
-    if let path = output?.path, let named = ReportForm(nameOf: path), named != format {
+    if target.path == "" { throw ValidationError("--output needs the name of a file.") }
+    if let format, let named = ReportForm(nameOf: target.path), named != format {
       throw ValidationError(
-        "'\(PathText.shown(path))' is the name of \(named.title) file, and this report is \(format.title) file: add --format \(named.rawValue), or use another name."
+        "'\(PathText.shown(target.path))' is the name of \(named.title) file, and --format \(format.rawValue) makes \(format.title) file: leave out --format, or use another name."
       )
     }
     if texts == nil {
       throw ValidationError(
         "Unknown language '\(language)'; use \(alternatives(PageTexts.all.map(\.code))).")
     }
+    if let pages, PagesArgument(pages) == nil {
+      throw ValidationError(
+        "Unknown pages '\(pages)'; use \(alternatives(PagesArgument.names)), separated by commas.")
+    }
+    if Paper(rawValue: paper) == nil {
+      throw ValidationError("Unknown paper '\(paper)'; use \(alternatives(Paper.allCases.map(\.rawValue))).")
+    }
+    if name == "" { throw ValidationError("--name needs a name.") }
+    if name != nil, anonymise { throw ValidationError("Use --name or --anonymise, not both.") }
   }
 
   func run() throws {
     let output = Output()
-    // Before the store is read, check whether a PDF can be created.
-    let printer = format == .pdf ? try PagePrinter() : nil
     let store = try storeOptions.open(.reader)
     let path = try all.map { try file(in: $0.path, of: store) } ?? self.output?.path ?? "-"
     // Refused before the page is made, too.
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
-    if path != "-" { try protected.refuse(path) }
-    let (html, summary) = try html(store, path, output)
-    let page = try printer?.pdf(of: html) ?? Array(html.utf8)
-    if path == "-" {
+    if target.path != "-" { try protected.refuse(target.path) }
+    let (page, summary) = try page(store, output)
+    if target.path == "-" {
       output.write(page)
     } else {
       try SavedFile(path: path, replaces: force, protected: protected).write { sink in
@@ -130,10 +174,14 @@ struct ReportCommand: PersonVisitor {
 
   private var texts: PageTexts? { PageTexts.all.first { $0.code == language } }
 
-  /// The page, and its period with the number of its readings.
-  private func html(_ store: Store, _ path: String, _ output: Output) throws -> (
-    page: String, summary: String
-  ) {
+  /// The form that was asked for, else that of the file's name.
+  private var form: ReportForm { format ?? ReportForm(nameOf: target.path) ?? .html }
+
+  /// The person whose name is on the sheets; nil without one.
+  private var person: ReportPerson? { name.map { ReportPerson(name: $0) } }
+
+  /// The bytes of the page, and its period with the number of its readings.
+  private func page(_ store: Store, _ output: Output) throws -> (page: [UInt8], summary: String) {
     var (query, unit) = try look.query(store)
     query.options.grouping = .day
     query.options.hasProfile = true
@@ -153,11 +201,21 @@ struct ReportCommand: PersonVisitor {
     let dates = [shown.start, shown.end - 1].map { String(view.shown($0).text.prefix(10)) }
     var contents = ReportContents(
       view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
-    if !anonymise {
-      contents.personName = try store.personName() ?? (all == nil ? nil : storeOptions.person)
-      contents.personBorn = try store.personBorn()
-    }
+    contents.person = person
     let summary = "\(dates[0]) to \(dates[1]), \(counted(PeriodNote.readings(view), "reading"))"
-    return (try ReportPage(contents, texts ?? .english).html(), summary)
+    return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
+  }
+
+  private func bytes(_ page: ReportPage, _ output: Output) throws -> [UInt8] {
+    let parts = pages.flatMap { PagesArgument($0) }?.parts(of: page) ?? page.usualParts
+    guard form == .pdf else { return Array(try page.html(parts).utf8) }
+    let (bytes, missing) = page.pdf(parts, Paper(rawValue: paper) ?? .a4)
+    if !missing.isEmpty {
+      let letters = missing.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
+      output.message(
+        "glucoport: the font of the PDF lacks \(letters), so it has ? instead; for these letters write an HTML page"
+      )
+    }
+    return bytes
   }
 }

@@ -128,7 +128,9 @@ extension PageCalls {
       switch made {
       case .html(let bytes) where bytes.count <= settings.maxBytes:
         HTTPAnswer(headers: Self.headers, body: bytes, type: "text/html; charset=utf-8")
-      case .html, .tooLarge:
+      case .pdf(let bytes) where bytes.count <= settings.maxBytes:
+        HTTPAnswer(headers: Self.headers, body: bytes, type: "application/pdf")
+      case .html, .pdf, .tooLarge:
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
       }

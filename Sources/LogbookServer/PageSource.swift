@@ -29,6 +29,8 @@ package struct PageRequest: Sendable {
 package enum PageAnswer: Hashable, Sendable {
   /// An HTML page that has no script and loads nothing. Its links lead to queries of the same path.
   case html([UInt8])
+  /// The page as a PDF.
+  case pdf([UInt8])
   /// There is no such page; the text states the wrong parameter.
   case invalid(String)
   /// The period has more data than a page shows.

@@ -44,26 +44,25 @@
     }
   }
 
-  // Pictures have unique names.
-  const names = new Set()
-  for (const picture of all("svg:not([aria-hidden=true])")) {
-    const title = picture.querySelector(":scope > title")?.textContent.trim()
-    if (picture.getAttribute("role") !== "img" || !title || !picture.hasAttribute("aria-labelledby")) {
-      report("picture", picture, "without a name")
-    } else if (names.has(title)) report("picture", picture, `a second '${title}'`)
-    names.add(title)
+  // Each picture is hidden from a screen reader, which has its words instead.
+  for (const picture of all("svg:not(.patterns)")) {
+    const reading = picture.nextElementSibling
+    if (picture.getAttribute("aria-hidden") !== "true") report("picture", picture, "not hidden")
+    else if (!reading?.matches(".reading") || !words(reading)) report("picture", picture, "without words")
   }
 
-  // Tables have captions, and each cell has headers.
+  // Tables have captions, and each cell its heads. A list of figures in the words of a picture has heads of rows alone.
   for (const table of all("table")) {
     if (!table.caption || !words(table.caption)) report("caption", table, words(table))
-    const columns = all("thead th", table)
-    if (!columns.length) report("column", table, "no head")
+    const isReading = table.closest(".reading")
+    const columns = isReading ? all("th[scope=col]", table) : all("thead th", table)
+    if (!columns.length && !isReading) report("column", table, "no head")
     for (const head of columns) if (head.scope !== "col" || !words(head)) report("column", table, words(head))
-    for (const row of all("tbody tr", table)) {
+    const count = columns.length || table.rows[0]?.cells.length
+    for (const row of all("tbody tr", table).filter(row => !row.contains(columns[0] ?? null))) {
       const head = row.cells[0]
       if (head?.localName !== "th" || head.scope !== "row" || !words(head)) report("row", table, words(row))
-      if (row.cells.length !== columns.length) report("cells", table, words(row))
+      if (row.cells.length !== count) report("cells", table, words(row))
     }
   }
 
@@ -74,7 +73,7 @@
   }
   const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
   for (const element of all("body *")) {
-    if (element.closest("svg") && element.localName !== "svg" || element.closest("[aria-hidden=true]")) continue
+    if (element.closest("svg") && element.localName !== "svg" || element.closest("[aria-hidden=true],.reading")) continue
     let inside = element.parentElement
     while (inside && !scrolls(inside)) inside = inside.parentElement
     const box = element.getBoundingClientRect()
@@ -86,8 +85,8 @@
     }
   }
 
-  // Texts in a picture are inside it, do not overlap, and are large enough.
-  for (const picture of all("svg[role=img]")) {
+  // Words in a picture lie inside it and beside each other, and can be read.
+  for (const picture of all("svg[aria-hidden=true]")) {
     const frame = picture.getBoundingClientRect()
     const boxes = all("text", picture).map(text => [text, text.getBoundingClientRect()])
     for (const [text, box] of boxes) {
@@ -139,22 +138,19 @@
   }
   const fill = selector => document.querySelector(selector) && getComputedStyle(document.querySelector(selector)).fill
   const paper = backdrop(document.body)
-  for (const text of all("svg[role=img] text")) compare(text, getComputedStyle(text).fill, backdrop(text), 4.5, "text")
+  for (const text of all("svg[aria-hidden=true] text")) compare(text, getComputedStyle(text).fill, backdrop(text), 4.5, "text")
   const grounds = {
-    ".curve": [paper, fill(".band"), fill(".below"), fill(".above")], ".median": [paper, fill(".half"), fill(".band")],
-    ".limit": [paper, fill(".half"), fill(".tails")], ".frame": [paper], ".box": [paper, fill(".band")],
-    ".leader": [paper], ".part": [paper],
+    ".s-curve": [paper, fill(".f-band")], ".s-limit": [paper, fill(".f-band"), fill(".f-tails")], ".s-line": [paper],
+    ".s-text": [paper],
   }
   for (const [selector, colors] of Object.entries(grounds)) {
-    for (const line of all(`svg[role=img] ${selector}`).slice(0, 1)) {
+    for (const line of all(`svg[aria-hidden=true] ${selector}`).slice(0, 1)) {
       for (const color of colors.filter(Boolean)) compare(line, getComputedStyle(line).stroke, color, 3, selector)
     }
   }
-  for (const selector of [".stick", ".insulin", ".food", ".below", ".above", ".tails", ".band"]) {
-    const mark = document.querySelector(`svg[role=img] ${selector}`)
-    if (!mark || /below|above|tails|band/.test(selector)) continue
-    compare(mark, getComputedStyle(mark).fill, paper, 3, selector)
-    if (selector === ".stick" && fill(".band")) compare(mark, getComputedStyle(mark).fill, fill(".band"), 3, selector)
+  for (const selector of ["circle.f-text", "path.f-rapid", "path.f-basal", "path.f-food"]) {
+    const mark = document.querySelector(`svg[aria-hidden=true] ${selector}`)
+    if (mark) compare(mark, getComputedStyle(mark).fill, paper, 3, selector)
   }
   return found
 })()

@@ -19,7 +19,7 @@ WIDTHS = (360, 800, 1400)
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11)}
 # Adds marks at the corners of each picture, and after the title of its block. The printed page then shows them.
 MARK = """(() => {
-  document.querySelectorAll("svg[role=img]").forEach((picture, index) => {
+  document.querySelectorAll("svg").forEach((picture, index) => {
     const box = picture.viewBox.baseVal
     const mark = (name, x, y, anchor) => {
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text")
@@ -32,10 +32,10 @@ MARK = """(() => {
     }
     mark("top", 0, 12, "start")
     mark("end", box.width, box.height - 1, "end")
-    const title = picture.closest(".block").querySelector("h3")
+    const title = picture.closest(".block")?.querySelector("h3")
     if (title) title.append(` Q${index}headQ`)
   })
-  return document.querySelectorAll("svg[role=img]").length
+  return document.querySelectorAll("svg").length
 })()"""
 
 
@@ -122,20 +122,21 @@ DAMAGES = [
     ("<main>", "<main><svg class=\"patterns\" aria-hidden=\"true\"><image href=\"file:///dev/null\"/></svg>", "message"),
     ("<main>", "<main><div style=\"width:90rem\">wide</div>", "message"),
     ("<meta http-equiv=\"Content-Security-Policy\"", "<link rel=\"stylesheet\" href=\"x.css\"><meta name=\"none\"", "request"),
-    ("</h1>", f"</h1><p>{'M' * 300}</p>", "overflow"),
+    ("<main>", f"<main><p>{'M' * 300}</p>", "overflow"),
     ("<h2>", "<h4>", "heading"),
     ("<h1>", "<h1></h1><h1>", "heading"),
     ("<th scope=\"col\">", "<th>", "column"),
     ("<th scope=\"row\">", "<th>", "row"),
     ("<caption>", "<caption hidden>", "name"),
-    ("role=\"img\" ", "", "picture"),
+    (" aria-hidden=\"true\"", "", "picture"),
+    ("<div class=\"reading\">", "<div class=\"other\">", "picture"),
     ("<section id=\"sensor\"", "<section id=\"ranges\"", "id"),
     ("tabindex=\"0\"", "", "keyboard"),
     ("<main>", "<main><p><font color=\"#999\">pale</font></p>", "contrast"),
-    ("</desc>", "</desc><text x=\"-20\" y=\"20\">outside</text>", "cut"),
-    ("</desc>", "</desc><text x=\"200\" y=\"50\">one</text><text x=\"205\" y=\"52\">two</text>", "covered"),
-    ("viewBox=\"0 0 720", "viewBox=\"0 0 7200", "small"),
-    ("viewBox=\"0 0 720 278\"", "viewBox=\"0 0 720 2780\"", "is cut"),
+    ("</svg>", "<text x=\"-20\" y=\"20\">outside</text></svg>", "cut"),
+    ("</svg>", "<text x=\"100\" y=\"50\">one</text><text x=\"105\" y=\"52\">two</text></svg>", "covered"),
+    ("viewBox=\"0 0 527.2", "viewBox=\"0 0 5272", "small"),
+    ("viewBox=\"0 0 527.2 149\"", "viewBox=\"0 0 527.2 1490\"", "is cut"),
 ]
 
 
@@ -160,8 +161,8 @@ def shoot(browser, page, folder):
     def at(selector):
         return browser.value(f"document.querySelector('{selector}').getBoundingClientRect().top + scrollY")
     for name, width, scheme, height, selector in [
-            ("desktop", 1000, "light", 1000, "body"), ("profile", 800, "light", 420, "#profile"),
-            ("day", 800, "dark", 440, "#days .block:nth-of-type(6)"), ("phone", 360, "light", 800, "body")]:
+            ("desktop", 1000, "light", 1250, "body"), ("dark", 1000, "dark", 1250, "body"),
+            ("phone", 390, "light", 1100, "body")]:
         browser.resize(width)
         browser.prefer(scheme)
         browser.open(address(page))

@@ -64,8 +64,7 @@ struct ReportCommandTests {
     let added = try await program.run("record", "add", "note", note, "--at", "2026-03-02T09:00", "--quiet")
     #expect(added.status == 0, "\(added.errors)")
     for arguments in [[], ["--device", "<script>"]] {
-      let page = try await program.run(arguments: ["report", "-o", "-"] + arguments).output
-      #expect(page.contains("<td>&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\u{FFFD}</td>"))
+      let page = try await program.run(arguments: ["report", "--pages", "all", "-o", "-"] + arguments).output
       #expect(
         page.contains("Note &lt;/td&gt;&lt;/table&gt;&lt;script&gt;alert(2)&lt;/script&gt; &quot;&#39;&amp; ")
           == arguments.isEmpty)
@@ -74,52 +73,65 @@ struct ReportCommandTests {
     }
   }
 
-  @Test func anAnonymisedReportHasNoSerialNumbersAndNoNotes() async throws {
+  @Test func anonymisedItHasNoNotesAndNoDates() async throws {
     let program = try await program()
-    let whole = try await program.run("report", "-o", "-").output
-    #expect(whole.contains("SN-1234") && whole.contains("at &lt;Anna&gt;&#39;s"))
-    let anonymised = try await program.run("report", "-o", "-", "--anonymise", "--device", "S").output
-    #expect(!anonymised.contains("SN-1234") && !anonymised.contains("Anna"))
-    #expect(anonymised.contains("2026-03-02") && anonymised.contains("Vendor Meter"))
-  }
-
-  /// Runs `report --format pdf` with a search path that contains only these programs.
-  private func printed(_ programs: [String: String], _ program: Program) async throws -> Program.Outcome {
-    var script = "set -e; binary=$(command -v glucoport); rm -rf only; mkdir only\n"
-    for (name, lines) in programs {
-      try program.write("#!/bin/sh\n" + lines, to: name)
-      script += "mv '\(program.path(name))' only; chmod 755 only/\(name)\n"
-    }
-    return try await program.shell(
-      script + "PATH=$PWD/only \"$binary\" report --format pdf --force -o '\(program.path("report.pdf"))'")
-  }
-
-  @Test func aPDFIsMadeWithAnInstalledProgram() async throws {
-    let program = try await program()
-    let chromium =
-      "for word; do case $word in --print-to-pdf=*) printf %s '%PDF-1.7 c' >\"${word#*=}\";; esac; done"
-    let weasyprint = "printf %s '%PDF-1.7 w' >\"$2\""
-    for (programs, content) in [
-      (["chromium": chromium], "%PDF-1.7 c"), (["weasyprint": weasyprint], "%PDF-1.7 w"),
-      (["chromium": chromium, "weasyprint": weasyprint], "%PDF-1.7 c"),
-    ] {
-      let outcome = try await printed(programs, program)
-      #expect(outcome.status == 0 && outcome.errors.contains("1,345 readings"), "\(outcome.errors)")
-      #expect(try String(contentsOfFile: program.path("report.pdf"), encoding: .utf8) == content)
-      #expect(try mode(of: program.path("report.pdf")) == 0o600)
-    }
-  }
-
-  @Test func withoutAProgramOrWithAFailingOneThereIsNoPDF() async throws {
-    let program = try await program()
-    let none = try await printed([:], program)
+    let whole = try await program.run("report", "--pages", "all", "-o", "-", "--name", "Ada <Example>").output
     #expect(
-      none.status == 69 && none.errors.contains("needs Chromium or WeasyPrint, and neither is installed"))
-    let failing = try await printed(["chromium": "exit 3"], program)
-    #expect(failing.status == 74 && failing.errors.contains("could not print the page (status 3)"))
-    let silent = try await printed(["weasyprint": "exit 0"], program)
-    #expect(silent.status == 74)
-    #expect(!FileManager.default.fileExists(atPath: program.path("report.pdf")))
+      !whole.contains("SN-1234") && whole.contains("at &lt;Anna&gt;&#39;s")
+        && whole.contains("Ada &lt;Example&gt;"))
+    let anonymised = try await program.run(
+      "report", "--pages", "all", "-o", "-", "--anonymise", "--device", "S"
+    ).output
+    #expect(!anonymised.contains("SN-1234") && !anonymised.contains("Anna"))
+    #expect(
+      !anonymised.contains("2026-03") && anonymised.contains("Day 14") && anonymised.contains("Vendor Meter"))
+  }
+
+  @Test func theNameOfTheFileChoosesAPDF() async throws {
+    let program = try await program()
+    let path = program.path("report.pdf")
+    let made = try await program.run("report", "-o", path, "--name", "Ada Example")
+    #expect(made.status == 0 && made.errors.contains("1,345 readings"), "\(made.errors)")
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    #expect(bytes.starts(with: Array("%PDF-1.7\n".utf8)) && bytes.suffix(6) == Data("%%EOF\n".utf8))
+    #expect(try mode(of: path) == 0o600)
+    let again = try await program.run(
+      "report", "-o", program.path("again.pdf"), "--name", "Ada Example", "--quiet")
+    #expect(again.status == 0 && again.errors == "")
+    #expect(try Data(contentsOf: URL(filePath: program.path("again.pdf"))) == bytes)
+    let letter = try await program.run(
+      "report", "-o", program.path("letter.pdf"), "--paper", "Letter", "--quiet")
+    #expect(letter.status == 0)
+    #expect(
+      try Data(contentsOf: URL(filePath: program.path("letter.pdf"))).range(of: Data("[0 0 612 792]".utf8))
+        != nil)
+    let piped = try await program.shell("glucoport report --format pdf -o - --quiet | head -c 9")
+    #expect(piped.output == "%PDF-1.7\n")
+  }
+
+  @Test func lettersThatAPDFLacksAreListed() async throws {
+    let program = try await program()
+    let made = try await program.run("report", "--name", "李 Ada", "-o", program.path("report.pdf"), "--quiet")
+    #expect(
+      made.status == 0
+        && made.errors
+          == "glucoport: the font of the PDF lacks '李', so it has ? instead; for these letters write an HTML page\n"
+    )
+    let page = try await program.run("report", "--name", "李 Ada", "-o", "-", "--quiet")
+    #expect(page.errors == "" && page.output.contains("李 Ada"))
+  }
+
+  @Test func pagesAreChosen() async throws {
+    let program = try await program()
+    func sections(_ pages: String) async throws -> [String] {
+      let page = try await program.run("report", "--pages", pages, "-o", "-", "--quiet").output
+      return page.matches(of: /<section id="([a-z-]+)/).map { String($0.1) }
+    }
+    #expect(try await sections("summary") == ["summary-"])
+    #expect(try await sections("log,summary") == ["summary-", "log-"])
+    #expect(try await sections("single") == ["days"])
+    #expect(try await sections("about").contains("devices"))
+    #expect(try await Set(sections("all")).isSuperset(of: ["summary-", "log-", "days", "about"]))
   }
 
   @Test(arguments: [
@@ -128,9 +140,15 @@ struct ReportCommandTests {
     (["-o", "-", "--targets", "1"], "Unknown targets '1'"),
     (["-o", ""], "--output needs the name of a file."),
     (
-      ["-o", "x.pdf"], "'x.pdf' is the name of a PDF file, and this report is an HTML file: add --format pdf"
+      ["-o", "x.pdf", "--format", "html"],
+      "'x.pdf' is the name of a PDF file, and --format html makes an HTML file: leave out --format"
     ),
-    (["-o", "x.html", "--format", "pdf"], "and this report is a PDF file: add --format html, or use"),
+    (["-o", "x.html", "--format", "pdf"], "and --format pdf makes a PDF file: leave out --format, or use"),
+    (["-o", "-", "--pages", "summary,x"], "Unknown pages 'summary,x'; use summary, days, log,"),
+    (["-o", "-", "--pages", ""], "Unknown pages ''"),
+    (["-o", "-", "--paper", "A3"], "Unknown paper 'A3'; use A4 or Letter."),
+    (["-o", "-", "--name", ""], "--name needs a name."),
+    (["-o", "-", "--name", "Ada", "--anonymise"], "Use --name or --anonymise, not both."),
     ([], "--output"),
   ])
   func wrongOptionsAreWrongUsage(_ arguments: [String], _ words: String) async throws {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
+import PDF
 import Testing
 
 @testable import Report
@@ -8,117 +10,109 @@ import Testing
 /// Tests the pictures on a page.
 struct ChartTests {
   private let glucose = GlucoseText(.milligramsPerDecilitre)
-  private let scale = GlucoseScale(highest: 300, .milligramsPerDecilitre)
 
-  private func picture(_ day: SampleDay) throws -> String {
+  private func drawing(_ day: SampleDay) throws -> Drawing {
     let curve = try #require(day.contents.day)
-    return DayChart(day: curve, targets: .standard, glucose: glucose, scale: scale).picture(
-      "a", title: "T", description: "D"
-    ).description
+    return DayChart(day: curve, targets: .standard, glucose: glucose, highest: 300).drawing("D")
   }
 
-  /// The outlines with this class.
-  private func outlines(_ name: String, _ svg: String) -> [String] {
-    svg.matches(of: /<path class="([a-z]+)" d="([^"]+)"/).filter { $0.1 == name }.map { String($0.2) }
+  /// The outlines of a colour: filled, or as lines.
+  private func outlines(_ ink: Ink, _ drawing: Drawing, isFilled: Bool = false) -> Int {
+    drawing.operations.filter { operation in
+      if case .shape(let outline, let fill, let stroke) = operation {
+        return outline.count > 2 && (isFilled ? fill == ink : fill == nil && stroke?.ink == ink)
+      }
+      return false
+    }.count
   }
 
-  @Test func aValueIsDrawnAtItsPosition() {
-    let area = ChartArea(height: 260, scale: scale)
-    #expect(area.y(300) == 8 && area.y(40) == 268 && area.y(170) == 138)
-    #expect(area.y(500) == 8 && area.y(10) == 268)
-    #expect(area.x(0) == 44 && area.x(1) == 710 && area.x(0.5) == 377 && area.x(-1) == 44 && area.x(2) == 710)
-  }
-
-  @Test func anOutlineHasEachPointOnce() {
-    #expect(SVG.outline([(1, 2), (3, 4), (3, 4), (5, 6)]) == "M1 2L3 4 5 6")
-    #expect(SVG.outline([(1, 2), (3, 4)], isClosed: true) == "M1 2L3 4Z")
-    #expect(SVG.outline([(1, 2)]) == "M1 2h1" && SVG.outline([(1, 2), (1, 2)]) == "M1 2h1")
-    #expect(SVG.outline([]) == "" && SVG.path("curve", "") == "")
-  }
-
-  @Test func pointsWithOneXAreReducedToTheVisibleOnes() {
-    let points = [(x: 1, y: 5), (1, 9), (1, 1), (1, 4), (1, 6), (2, 3), (2, 4)]
-    let kept = SVG.thinned(points)
-    #expect(kept.map { [$0.x, $0.y] } == [[1, 5], [1, 1], [1, 9], [1, 6], [2, 3], [2, 4]])
-    #expect(SVG.thinned([]).isEmpty)
+  @Test func aValueHasItsPlace() {
+    let area = PlotArea(left: 40, top: 10, right: 140, bottom: 110, highest: 400)
+    #expect(area.y(0) == 110 && area.y(400) == 10 && area.y(100) == 85 && area.y(500) == 10)
+    #expect(area.x(0) == 40 && area.x(1) == 140 && area.x(0.5) == 90 && area.x(-1) == 40 && area.x(2) == 140)
   }
 
   @Test func aGapBreaksTheCurve() throws {
-    #expect(outlines("curve", try picture(.eventful)).count == 2)
-    #expect(outlines("curve", try picture(.longDay)).count == 1)
-    #expect(outlines("curve", try picture(.empty)).isEmpty)
+    #expect(outlines(.curve, try drawing(.eventful)) == 2)
+    #expect(outlines(.curve, try drawing(.longDay)) == 1)
+    #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
-  @Test func valuesOutsideTheTargetAreFilledAreas() throws {
-    let svg = try picture(.eventful)
-    #expect(outlines("above", svg).count == 3 && outlines("below", svg).count == 4)
-    #expect(outlines("above", svg).allSatisfy { $0.hasSuffix("Z") })
-    let low = try picture(.allLow)
-    #expect(outlines("above", low).isEmpty && outlines("below", low).count == 1)
+  @Test func whatIsBeyondTheTargetHasItsArea() throws {
+    let eventful = try drawing(.eventful)
+    #expect(
+      outlines(.above, eventful, isFilled: true) == 3 && outlines(.below, eventful, isFilled: true) == 4)
+    let low = try drawing(.allLow)
+    #expect(outlines(.above, low, isFilled: true) == 0 && outlines(.below, low, isFilled: true) == 1)
   }
 
   @Test func insulinFoodAndFingerSticksAreMarked() throws {
-    let svg = try picture(.eventful)
+    let eventful = try drawing(.eventful)
     #expect(
-      svg.ranges(of: "<rect class=\"insulin\"").count == 2
-        && svg.ranges(of: "<rect class=\"food\"").count == 2)
-    #expect(
-      svg.ranges(of: "<circle class=\"stick\"").count == 2
-        && svg.ranges(of: "<circle class=\"scan\"").count == 1)
-    // The number of the second dose is left out, because the first dose is too near.
-    #expect(svg.contains(">4.5</text>") && !svg.contains(">20</text>") && svg.contains(">45</text>"))
-    #expect(try !picture(.oneReading).contains("class=\"insulin\""))
+      outlines(.rapid, eventful, isFilled: true) == 1 && outlines(.basal, eventful, isFilled: true) == 1)
+    #expect(outlines(.food, eventful, isFilled: true) == 2)
+    let circles = eventful.operations.compactMap { operation -> Bool? in
+      if case .circle(_, _, _, let fill, _) = operation { fill != nil } else { nil }
+    }
+    #expect(circles == [false, true, true])
+    // The second dose is too near to the first for its number.
+    let words = DrawingCheck.words(eventful)
+    #expect(words.contains("4.5") && !words.contains("20") && words.contains("45"))
   }
 
-  @Test func allCoordinatesAreWholeNumbers() throws {
-    let outline = try #require(outlines("curve", try picture(.eventful)).first)
-    #expect(outline.firstMatch(of: /[^0-9MLh ]/) == nil)
+  @Test func eachPartOfTheBarIsAsHighAsItsShare() throws {
+    let box = ReportPage(SampleReport.usual.contents, .english).rangesBox(height: 196)
+    func height(_ ink: Ink) -> Double {
+      for case .shape(let outline, let fill, _) in box.operations where fill == ink {
+        if case .move(_, let top) = outline[0], case .line(_, let bottom) = outline[2] {
+          return bottom - top + 1
+        }
+      }
+      return 0
+    }
+    let parts = [Ink.veryHigh, .high, .target, .low, .veryLow].map(height)
+    let sum = parts.reduce(0, +)
+    for (part, share) in zip(parts, [99.0, 1067, 2514, 181, 171]) {
+      #expect(abs(part / sum - share / 4032) < 0.01, "\(parts)")
+    }
   }
 
-  @Test func theCurvesShowThePercentilesOfTheProfile() throws {
-    let profile = try #require(figures(ArithmeticSeries.readings(), hasProfile: true).profile)
-    let svg = ProfileChart(profile: profile, targets: .standard, glucose: glucose).picture(
-      "a", title: "T", description: "D"
-    ).description
-    let area = ChartArea(height: 250, scale: scale)
-    let median = try #require(outlines("median", svg).first)
-    let places = median.dropFirst().split { " L".contains($0) }.compactMap { Int($0) }
-    let values = try profile.points.map { try #require($0.percentiles) }
-    #expect(outlines("tails", svg).count == 1 && outlines("half", svg).count == 1)
-    #expect(Array(places.prefix(2)) == [44, area.y(values[0][2])])
-    // The curve is closed over midnight.
-    #expect(Array(places.suffix(2)) == [710, area.y(values[0][2])] && places.count == 2 * 97)
-    #expect(places[48 * 2 + 1] == area.y(values[48][2]))
-    let tails = try #require(outlines("tails", svg).first)
-    #expect(
-      tails.hasPrefix("M44 \(area.y(values[0][4]))L") && tails.hasSuffix(" 44 \(area.y(values[0][0]))Z"))
+  @Test(arguments: UInt64(1)...60) func labelsKeepTheirOrderAndTheirDistance(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let wanted = (0..<walk.number(0...5)).map { _ in Double(walk.number(0...260)) }.sorted()
+    let places = ReportPage.apart(wanted, by: 20, from: 14, to: 246)
+    #expect(places.count == wanted.count)
+    #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 >= 20 }, "\(wanted)")
+    #expect(places.allSatisfy { $0 >= 14 && $0 <= 246 }, "\(wanted)")
+    let isApart = zip(wanted, wanted.dropFirst()).allSatisfy { $1 - $0 >= 20 }
+    if isApart, wanted.allSatisfy({ $0 >= 14 && $0 <= 246 }) { #expect(places == wanted) }
   }
 
-  @Test func aGapInTheProfileIsAGapInItsCurves() throws {
-    let readings = ArithmeticSeries.readings { !(96..<144).contains($0 % 288) }
-    let profile = try #require(figures(readings, hasProfile: true).profile)
-    let svg = ProfileChart(profile: profile, targets: .standard, glucose: glucose).picture(
-      "a", title: "T", description: "D"
-    ).description
-    #expect(outlines("median", svg).count == 2 && outlines("half", svg).count == 2)
+  @Test func aTextIsCutOrBrokenToItsWidth() {
+    let font = Drawing.Font.plain
+    #expect(font.fitted("short", 100) == "short")
+    let cut = font.fitted("a text that is much too long", 60)
+    #expect(cut.hasSuffix("…") && font.width(cut) <= 60 && cut.hasPrefix("a text"))
+    let lines = font.wrapped("some words and averyverylongwordthatfitsnowhere", 50)
+    #expect(lines.allSatisfy { font.width($0) <= 50 } && lines.count > 3)
+    #expect(lines.joined().replacing(" ", with: "") == "somewordsandaveryverylongwordthatfitsnowhere")
   }
 
-  @Test(arguments: [
-    ([10, 12, 14, 200, 240], [14, 34, 54, 200, 240]), ([250, 250, 250], [206, 226, 246]), ([50], [50]),
-    ([], []),
-  ])
-  func labelsNeverCoverEachOther(_ middles: [Int], _ places: [Int]) {
-    #expect(RangeChart.apart(middles) == places)
-  }
-
-  @Test func eachRangeHasItsShareOfTheBar() {
-    let parts: [(name: String, percent: Double, text: String)?] = [
-      ("a", 0, "0"), ("b", 25, "25"), ("c", 50, "50"), ("d", 25, "25"), nil,
-    ]
-    let svg = RangeChart(parts: parts).picture("a", title: "T", description: "D").description
-    let heights = svg.matches(of: /<rect class="b(\d) part"[^>]* height="(\d+)"/).map { "\($0.1) \($0.2)" }
-    #expect(heights == ["3 60", "2 120", "1 60"])
-    #expect(svg.contains(">0 % a</text>") && !svg.contains("b4"))
+  @Test func neighboursDifferAlsoInGrey() {
+    func grey(_ ink: Ink) -> Double {
+      let parts = [16, 8, 0].map { Double(ink.light >> UInt32($0) & 255) / 255 }
+      let linear = parts.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+      return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    }
+    func contrast(_ one: Ink, _ other: Ink) -> Double {
+      let (high, low) = (max(grey(one), grey(other)), min(grey(one), grey(other)))
+      return (high + 0.05) / (low + 0.05)
+    }
+    let bands = [Ink.veryLow, .low, .target, .high, .veryHigh]
+    #expect(zip(bands, bands.dropFirst()).allSatisfy { contrast($0, $1) >= 2.7 })
+    for ink in [Ink.text, .soft, .rapid, .basal, .food] { #expect(contrast(ink, .paper) >= 4.5, "\(ink)") }
+    for ink in [Ink.text, .soft] { #expect(contrast(ink, .panel) >= 4.5 && contrast(ink, .shade) >= 4.5) }
+    for ink in [Ink.line, .limit, .curve] { #expect(contrast(ink, .paper) >= 3, "\(ink)") }
   }
 
   @Test func aBlockOfThreeHoursNeedsReadingsForMedianAndQuartiles() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import PDF
 import Testing
 
 @testable import Report
@@ -37,7 +38,7 @@ struct HostileTextTests {
   private func html(_ text: String, _ texts: PageTexts) throws -> String {
     var contents = contents(text)
     contents.links = [ReportLink(.day(text), target: text)]
-    return try ReportPage(contents, texts).html()
+    return try ReportPage(contents, texts).html([.single, .about])
   }
 
   /// The tags of a page, each with the names of its attributes. A browser acts on them.
@@ -77,12 +78,26 @@ struct HostileTextTests {
   }
 
   @Test(arguments: texts)
-  func titleAndDescriptionOfAPictureAreEscaped(_ text: String) {
-    func picture(_ text: String) -> String {
-      SVG.picture("a", width: 10, height: 10, title: text, description: text, SVG.text("", 0, 0, text))
-        .description
+  func aDrawingTakesTextAsText(_ text: String) {
+    func drawing(_ text: String) -> Drawing {
+      var drawing = Drawing(width: 100, height: 10)
+      drawing.part(.paragraph) { $0.text(text, 0, 8) }
+      drawing.part(.figure(text, x: 0, y: 0, width: 1, height: 1)) { $0.text(text, 0, 8) }
+      return drawing
     }
-    #expect(tags(picture(text)) == tags(picture("clean")))
-    #expect(picture(text).ranges(of: Markup(text).description).count == 3)
+    for form in [\Drawing.svg, \Drawing.reading] {
+      let (own, clean) = (drawing(text)[keyPath: form], drawing("clean")[keyPath: form])
+      #expect(tags(own) == tags(clean) && own.ranges(of: Markup(text).description).count == 2)
+    }
+  }
+
+  @Test(arguments: texts)
+  func aSheetTakesNamesAsText(_ text: String) throws {
+    var contents = contents(text)
+    contents.person = ReportPerson(name: text, born: text)
+    let html = try ReportPage(contents, .english).html(ReportPart.allCases)
+    for word in ["<script", "<img", "<b>", "<style></", "<foreignObject", "\u{202E}"] {
+      #expect(!html.contains(word), "\(word)")
+    }
   }
 }

@@ -16,6 +16,7 @@ struct SampleReport {
   var unit = GlucoseUnit.milligramsPerDecilitre
   var device: String?
   var isAnonymised = false
+  var person: ReportPerson?
 
   /// Two weeks of a sensor, 40 finger sticks, insulin, food and a note.
   static let usual = SampleReport(
@@ -53,11 +54,40 @@ struct SampleReport {
       tally.add(record.kind, record.fields, deviceTime: time, placement: placement)
     }
     let last = DeviceTime(seconds: period.end - 1).text.prefix(10)
-    return ReportContents(
+    var contents = ReportContents(
       result: statistics.finish { _ in 0 }, days: tally.finish(), devices: devices, targets: targets,
       unit: unit, zone: "Europe/Madrid", dates: ("2026-03-02", String(last)), device: device,
       version: "1.2.3", isAnonymised: isAnonymised)
+    contents.person = person
+    return contents
   }
 
-  func html(_ texts: PageTexts = .english) throws -> String { try ReportPage(contents, texts).html() }
+  /// The page without the sheets: each day by itself, and all figures.
+  func html(_ texts: PageTexts = .english) throws -> String {
+    try ReportPage(contents, texts).html([.single, .about])
+  }
+
+  /// What a person has.
+  enum Kind: CaseIterable { case sensor, meter, both, little, pregnancy, nothing }
+
+  static func of(_ kind: Kind) -> SampleReport {
+    var report = usual
+    report.person = ReportPerson(name: "Jürgen Müller-Lüdenscheidt", born: "1984-03-02")
+    let marks: [ReadingMarks] = [.fasting, .afterMeal, .beforeMeal, .afterMeal, .bedtime, []]
+    let sticks = (0..<84).map { index in
+      let (day, part) = (Int64(index / 6), Int64(index % 6))
+      return Reading.finger(
+        38 + index * 53 % 370, at: start + day * 86400 + part * 10_000 + 22_000, marks: marks[index % 6])
+    }
+    let sensor = report.readings.filter { $0.kind == .cbg }
+    switch kind {
+    case .sensor: (report.readings, report.records) = (sensor, [])
+    case .meter: report.readings = sticks
+    case .both: report.readings = (sensor + sticks).sorted { $0.instant < $1.instant }
+    case .little: report.readings = Array(sensor.prefix(288 * 4))
+    case .pregnancy: report.targets = .pregnancy
+    case .nothing: report.readings = []
+    }
+    return report
+  }
 }

@@ -14,9 +14,11 @@ struct PageQuery: Equatable {
   var last: Int64?
   var days = Self.usualDays
   var texts = PageTexts.english
+  var form = ReportForm.html
 
   static func == (left: Self, right: Self) -> Bool {
     left.last == right.last && left.days == right.days && left.texts.code == right.texts.code
+      && left.form == right.form
   }
 
   init() {}
@@ -38,6 +40,9 @@ struct PageQuery: Equatable {
       case "language":
         guard let texts = PageTexts.all.first(where: { $0.code == value }) else { return nil }
         self.texts = texts
+      case "format":
+        guard let form = ReportForm(rawValue: value) else { return nil }
+        self.form = form
       default: return nil
       }
     }
@@ -60,7 +65,8 @@ struct PageQuery: Equatable {
     links += Self.spans.map { span in
       ReportLink(.days(span), target: target(last: last, span), isCurrent: span == days)
     }
-    // With more days, there would be too many links.
+    links.append(ReportLink(.pdf, target: target(last: last, days) + "&format=pdf"))
+    // More of them would be a page of links.
     guard days > 1, days <= Self.usualDays else { return links }
     let each = stride(from: range.lowerBound, to: range.upperBound, by: Int64.Stride(Self.day))
     return links + each.map { ReportLink(.day(Self.date($0)), target: target(last: $0, 1)) }

@@ -44,7 +44,7 @@ struct ReportPages: PageSource {
       return .tooLarge
     }
     try Task.checkCancellation()
-    return try await thread.run { try Self.html($0.store, query, range, now: request.now) }
+    return try await thread.run { try Self.answer($0.store, query, range, now: request.now) }
   }
 }
 
@@ -125,7 +125,7 @@ extension ReportPages {
     }
   }
 
-  private static func html(
+  private static func answer(
     _ store: Store, _ query: PageQuery, _ range: Range<Int64>, now: Int64
   ) throws -> PageAnswer {
     var zone = try store.timezone()
@@ -144,7 +144,9 @@ extension ReportPages {
       try statistics.view(unit: nil), dates: dates, device: nil, isAnonymised: false)
     let today = (now + Int64(zone.offset(atUTC: now))) / day * day
     contents.links = query.links(range, today: today)
-    return .html(Array(try ReportPage(contents, query.texts).html().utf8))
+    let page = ReportPage(contents, query.texts)
+    return query.form == .pdf
+      ? .pdf(page.pdf(page.allParts, .a4).bytes) : .html(Array(try page.html(page.allParts).utf8))
   }
 }
 

@@ -1,97 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import PDF
 
-/// The picture of a day on a page.
+/// The picture of a day by itself.
 struct DayChart {
-  private static let curveHeight = 130
-  private static let laneHeight = 18
+  private static let curveHeight = 104.0
+  private static let laneHeight = 13.0
 
   let day: DayCurve
   let targets: Targets
   let glucose: GlucoseText
-  /// The same for all days, so that they can be compared.
-  let scale: GlucoseScale
+  /// The end of the scale: the same for all days, so that they can be compared.
+  let highest: Double
 
-  private var area: ChartArea { ChartArea(height: Self.curveHeight, scale: scale) }
-
-  /// - Parameter id: an id that no other picture of the page has.
-  func picture(_ id: String, title: String, description: String) -> Markup {
+  /// - Parameter description: what a screen reader says instead.
+  func drawing(_ description: String) -> Drawing {
+    let area = PlotArea(
+      left: 30, top: 5, right: Sheet.width - 8, bottom: 5 + Self.curveHeight, highest: highest)
     let floor = area.bottom + 2 * Self.laneHeight
-    let hours = day.hours.filter { $0.hour.isMultiple(of: 3) }.map { hour in
-      (part: part(hour.instant), text: hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)")
-    }
-    let content =
-      area.ground(targets, glucose) + area.hours(hours, under: floor) + curves + dots
-      + lane(.insulin, "insulin", "U", area.bottom + Self.laneHeight - 4) { $0.units }
-      + lane(.food, "food", "g", area.bottom + 2 * Self.laneHeight - 4) { $0.carbohydrates }
-    return SVG.picture(
-      id, width: ChartArea.width, height: floor + 20, title: title, description: description, content)
-  }
-
-  private func part(_ instant: Int64) -> Double {
-    Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
-  }
-
-  private func point(_ dot: DayCurve.Dot) -> (x: Int, y: Int) {
-    (area.x(part(dot.instant)), area.y(dot.level.milligrams))
-  }
-
-  private var curves: String {
-    var svg = ""
-    for run in day.runs {
-      svg += stretches(run, "below", limit: targets.low) { $0 <= .low }
-      svg += stretches(run, "above", limit: targets.high) { $0 >= .high }
-    }
-    for run in day.runs { svg += SVG.path("curve", SVG.outline(SVG.thinned(run.map(point)))) }
-    return svg
-  }
-
-  /// The areas between the curve and a limit that it crosses.
-  private func stretches(
-    _ run: ArraySlice<DayCurve.Dot>, _ name: String, limit: Targets.Limit, _ isBeyond: (GlucoseBand) -> Bool
-  ) -> String {
-    let floor = area.y(glucose.milligrams(limit))
-    var (svg, points): (String, [(x: Int, y: Int)]) = ("", [])
-    func close() {
-      guard let first = points.first, let last = points.last, last.x > first.x else {
-        points = []
-        return
+    var drawing = Drawing(width: Sheet.width, height: floor + 14)
+    let line = DayLine(day: day, area: area, targets: targets, glucose: glucose, width: 1.2, detail: 0.3)
+    drawing.part(.figure(description, x: 0, y: 0, width: drawing.width, height: drawing.height)) { drawing in
+      area.band(targets, glucose, on: &drawing)
+      for hour in day.hours where hour.hour.isMultiple(of: 3) {
+        let x = area.x(line.part(hour.instant))
+        drawing.line(x, area.top, x, floor, Drawing.Stroke(ink: .grid, width: 0.4))
+        drawing.text(hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)", x, floor + 10, .small, .text, .middle)
       }
-      let outline = [(x: first.x, y: floor)] + SVG.thinned(points) + [(x: last.x, y: floor)]
-      svg += SVG.path(name, SVG.outline(outline, isClosed: true))
-      points = []
+      area.limits(targets, glucose, labels: .small, on: &drawing)
+      line.draw(on: &drawing)
+      line.dots(2.2, on: &drawing)
+      area.frame(on: &drawing)
+      lane(.insulin, "U", area.bottom + Self.laneHeight - 2, line, on: &drawing) { $0.units }
+      lane(.food, "g", area.bottom + 2 * Self.laneHeight - 2, line, on: &drawing) { $0.carbohydrates }
     }
-    for dot in run {
-      if isBeyond(targets.band(of: dot.level)) { points.append(point(dot)) } else { close() }
-    }
-    close()
-    return svg
-  }
-
-  private var dots: String {
-    let scans = day.scans.map(point).map { SVG.circle("scan", $0.x, $0.y, 3) }
-    let sticks = day.sticks.map(point).map { SVG.circle("stick", $0.x, $0.y, 4) }
-    return (scans + sticks).joined()
+    return drawing
   }
 
   /// Amounts, each at its time: always a mark, and the number if the previous one leaves space.
   private func lane(
-    _ kind: RecordKind, _ name: String, _ unit: String, _ y: Int, _ amount: (DayEvent) -> Double?
-  ) -> String {
-    var svg = SVG.text("end", area.left - 5, y, unit)
-    var free = area.left
+    _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing,
+    _ amount: (DayEvent) -> Double?
+  ) {
+    let ink: Ink = kind == .insulin ? .rapid : .food
+    drawing.text(unit, line.area.left - 4, y, .small, ink, .end)
+    var free = line.area.left
     for event in day.events where event.kind == kind && !event.isBasalRate {
       guard let amount = amount(event) else { continue }
-      let x = area.x(part(event.instant))
-      svg += SVG.rectangle(name, x - 1, y - 10, 3, 11)
+      let isBasal = event.subtype == "long" || event.subtype == "basal"
+      let own: Ink = isBasal ? .basal : ink
+      let x = line.area.x(line.part(event.instant))
+      drawing.rectangle(x - 1.1, y - 8, 2.2, 9, fill: own)
+      if isBasal { drawing.line(x - 3.5, y - 8, x + 3.5, y - 8, Drawing.Stroke(ink: own, width: 1)) }
       let text = glucose.plain(amount)
-      let width = text.count * 7 + 4
-      if x >= free, x + 4 + width <= area.right + 8 {
-        svg += SVG.text("", x + 4, y, text)
-        free = x + 4 + width
+      if x >= free, x + 4 + Drawing.Font.small.width(text) <= line.area.right + 4 {
+        drawing.text(text, x + 3.5, y, .small, own)
+        free = x + 7 + Drawing.Font.small.width(text)
       }
     }
-    return svg
   }
 }

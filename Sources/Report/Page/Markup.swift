@@ -4,6 +4,8 @@
 package struct Markup: Hashable, Sendable, CustomStringConvertible {
   /// The markup itself.
   package let description: String
+  /// The text of which it was made; empty for markup that this program made.
+  let source: String
 
   /// Text from any source. Characters that could disturb a page are replaced, and the five special characters
   /// of markup are escaped.
@@ -12,7 +14,8 @@ package struct Markup: Hashable, Sendable, CustomStringConvertible {
   /// browser.
   package init(_ text: String) {
     var escaped = String.UnicodeScalarView()
-    for scalar in ForeignText.shown(text).unicodeScalars {
+    source = ForeignText.shown(text)
+    for scalar in source.unicodeScalars {
       switch scalar {
       case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
       case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
@@ -25,6 +28,6 @@ package struct Markup: Hashable, Sendable, CustomStringConvertible {
     description = String(escaped)
   }
 
-  /// Markup from this program.
-  init(made markup: String) { description = markup }
+  /// Markup that this program made.
+  init(made markup: String) { (description, source) = (markup, "") }
 }

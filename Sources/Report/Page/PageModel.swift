@@ -29,11 +29,35 @@ package struct PageModel: Sendable {
     }
   }
 
+  /// A picture as SVG, and what a screen reader says instead.
+  package struct Picture: Sendable {
+    let drawing: Drawing
+    let svg: Markup
+    let reading: Markup
+    /// The name of the picture.
+    let title: Markup
+    /// How a page shows it: as words, as wide as the page, or in a part of its width.
+    let kind: String
+    /// Whether it scrolls on a phone.
+    let scrolls: Bool
+    let isText: Bool
+
+    init(_ drawing: Drawing, title: String) {
+      self.drawing = drawing
+      svg = Markup(made: drawing.svg)
+      reading = Markup(made: drawing.reading)
+      self.title = Markup(title)
+      let box = Sheet.Box(drawing: drawing)
+      (scrolls, isText) = (!box.isText && drawing.width >= 300, box.isText)
+      kind = box.isText ? "words" : box.isWide ? "wide" : "p\(box.percent)"
+    }
+  }
+
   /// A paragraph, a picture or a table.
   package struct Part: Sendable {
     var paragraph: Markup?
     var subtitle: Markup?
-    var picture: Markup?
+    var picture: Picture?
     var table: Table?
 
     static func text(_ text: String) -> Part { Part(paragraph: Markup(text)) }
@@ -60,7 +84,15 @@ package struct PageModel: Sendable {
     var startsPage = false
   }
 
-  /// Links to other pages, with a name for the whole list.
+  /// One printed page of boxes, which on a phone lie one below the other.
+  package struct SheetView: Sendable {
+    let anchor: String
+    let boxes: [Picture]
+    /// Whether it is the first one of the page.
+    let isFirst: Bool
+  }
+
+  /// Links to other pages, with a name for them all.
   package struct Navigation: Sendable {
     let label: Markup
     let links: [Link]
@@ -75,10 +107,14 @@ package struct PageModel: Sendable {
 
   /// The language of the page.
   package let language: String
-  /// The title.
+  /// The title of the window.
   package let title: Markup
-  /// The statement that the page is no medical device.
-  package let notice: Markup
+  /// The title over the sections; nil where a sheet has one.
+  package let heading: Markup?
+  /// What the page is not; nil where a sheet says it.
+  package let notice: Markup?
+  /// The sheets in their order.
+  package let sheets: [SheetView]
   /// Labels and their values, such as the period.
   package let facts: [Row]
   /// Links to other pages; nil for none.

@@ -56,27 +56,27 @@ package enum PageTemplate {
     <style>{{{style}}}</style>
     </head>
     <body>
-    <svg class="patterns" aria-hidden="true" width="0" height="0"><defs>
-    <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground-low" width="6" height="6"/><line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern>
-    <pattern id="cross" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground-very-low" width="5" height="5"/><path class="hatch" d="M0 0V5M0 0H5"/></pattern>
-    <pattern id="grain" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="ground-high" width="6" height="6"/><circle class="grain" cx="3" cy="3" r="1"/></pattern>
-    </defs></svg>
     <main>
-    <header>
-    <h1>{{{page.title}}}</h1>
-    <p class="notice">{{{page.notice}}}</p>
-    <dl>{{#page.facts}}<div><dt>{{{head}}}</dt>{{#cells}}<dd>{{{.}}}</dd>{{/cells}}</div>{{/page.facts}}</dl>
     {{#page.navigation}}
     <nav aria-label="{{{label}}}"><ul>{{#links}}<li><a href="{{{target}}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}>{{{text}}}</a></li>{{/links}}</ul></nav>
     {{/page.navigation}}
-    </header>
+    {{#page.sheets}}
+    <section id="{{{anchor}}}" class="sheet{{^isFirst}} page{{/isFirst}}">
+    {{#boxes}}
+    {{#isText}}<div class="box words">{{{reading}}}</div>{{/isText}}{{^isText}}<div class="box {{{kind}}}"{{#scrolls}} tabindex="0" role="group" aria-label="{{{title}}}"{{/scrolls}}>{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/isText}}
+    {{/boxes}}
+    </section>
+    {{/page.sheets}}
+    {{#page.heading}}<h1>{{{.}}}</h1>{{/page.heading}}
+    {{#page.notice}}<p class="notice">{{{.}}}</p>{{/page.notice}}
+    <dl>{{#page.facts}}<div><dt>{{{head}}}</dt>{{#cells}}<dd>{{{.}}}</dd>{{/cells}}</div>{{/page.facts}}</dl>
     {{#page.sections}}
     <section id="{{{anchor}}}"{{#startsPage}} class="page"{{/startsPage}}>
     <h2>{{{heading}}}</h2>
     {{#blocks}}
     <div class="block">
     {{#parts}}
-    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}{{{.}}}{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
+    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}<div class="picture" tabindex="0" role="group" aria-label="{{{title}}}">{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
     {{/parts}}
     </div>
     {{/blocks}}

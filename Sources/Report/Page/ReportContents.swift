@@ -20,7 +20,9 @@ package struct ReportLink: Sendable {
   /// The content of the other page.
   package enum Subject: Hashable, Sendable {
     case earlier, later
-    /// A number of days.
+    /// The same as a PDF.
+    case pdf
+    /// So many days.
     case days(Int)
     /// The day of this date.
     case day(String)
@@ -68,7 +70,9 @@ package struct ReportContents: Sendable {
   package var personBorn: String?
   /// Links to other pages; none in a page that is a file.
   package var links: [ReportLink] = []
-  /// The name of a source for people.
+  /// The person; nil without a name.
+  package var person: ReportPerson?
+  /// How people name a source.
   package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
   package init(

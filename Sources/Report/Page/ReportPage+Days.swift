@@ -8,7 +8,7 @@ extension ReportPage {
     let days = contents.days.suffix(ReportContents.maxDays).filter { !$0.isEmpty }
     guard !days.isEmpty else { return nil }
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
-    let scale = GlucoseScale(highest: dots.map(\.level.milligrams).max() ?? 0, contents.unit)
+    let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
     var intro = [PageModel.Part.text(texts.dailyMeaning)]
     if total.days > ReportContents.maxDays {
       intro.append(.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)")))
@@ -16,7 +16,7 @@ extension ReportPage {
     return PageModel.Section(
       anchor: "days", heading: Markup(texts.daily),
       blocks: [PageModel.Block(parts: intro), PageModel.Block(parts: [dailyFigures])]
-        + days.map { PageModel.Block(parts: parts(of: $0, scale)) },
+        + days.map { PageModel.Block(parts: parts(of: $0, highest)) },
       startsPage: true)
   }
 
@@ -32,13 +32,13 @@ extension ReportPage {
       func percent(_ bands: GlucoseBand...) -> String {
         let parts = bands.compactMap { sensor.ranges[$0.rawValue].percent.number }
         let sum = parts.reduce(0, +)
-        return parts.isEmpty ? "—" : part(Int(sum.rounded()), exactly: sum)
+        return parts.isEmpty ? "—" : PercentTexts.text(sum, mark: texts.mark)
       }
       func total(_ amount: DailyAmount) -> String {
         amount.records > 0 ? amount.sum.map(glucose.plain) ?? "—" : "—"
       }
       return PageModel.Row(
-        group.key.map { Grouping.day.name(of: $0) } ?? "",
+        group.key.map(name(ofDay:)) ?? "",
         [
           count(sensor.readings),
           sensor.readings > 0 ? short(sensor.active) { "\(glucose.decimal($0, 0)) %" } : "—",
@@ -49,15 +49,17 @@ extension ReportPage {
     return .table(texts.dailyFigures, columns, rows, of: .dates)
   }
 
-  private func parts(of day: DayCurve, _ scale: GlucoseScale) -> [PageModel.Part] {
-    let title = "\(texts.weekdays[((day.day + 3) % 7 + 7) % 7]) \(day.date)"
-    let picture = DayChart(day: day, targets: contents.targets, glucose: glucose, scale: scale).picture(
-      "day-\(day.date)", title: title, description: description(of: day))
-    let chart = PageModel.Part(subtitle: Markup(title), picture: picture)
+  private func parts(of day: DayCurve, _ highest: Double) -> [PageModel.Part] {
+    let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))"
+    let drawing = DayChart(day: day, targets: contents.targets, glucose: glucose, highest: highest).drawing(
+      "\(title): \(description(of: day))")
+    let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(drawing, title: title))
     let rows = records(of: day)
     if rows.isEmpty { return [chart] }
     return [
-      chart, .table(PageTexts.fill(texts.records, day.date), [texts.time, texts.record], rows, of: .text),
+      chart,
+      .table(
+        PageTexts.fill(texts.records, name(ofDay: day.day)), [texts.time, texts.record], rows, of: .text),
     ]
   }
 

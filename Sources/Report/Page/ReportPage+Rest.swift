@@ -36,7 +36,15 @@ extension ReportPage {
       anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
   }
 
-  /// The amounts of two sources that seem to state the same, separately.
+  /// Why there is no sum of what two sources state.
+  func text(of doubt: SourceDoubt) -> String {
+    let names = [doubt.first, doubt.second].map { contents.sourceName($0.source) }
+    let text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
+    guard let shift = doubt.shiftSeconds.map(abs) else { return text }
+    return "\(text) (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
+  }
+
+  /// What two sources state that seem to state the same, each for itself.
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {
@@ -47,32 +55,22 @@ extension ReportPage {
       }
     let sources = [doubt.first, doubt.second]
     let names = sources.map { contents.sourceName($0.source) }
-    var text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
-    if let shift = doubt.shiftSeconds.map(abs) {
-      text += " (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
-    }
     let rows = zip(names, sources).map { name, amount in
       PageModel.Row(name, ["\(glucose.decimal(amount.perDay))\(unit)", count(amount.days)])
     }
-    return [.text(text), .table(name, [texts.record, texts.perDayWithAny, texts.daysWithAny], rows)]
+    return [
+      .text(text(of: doubt)), .table(name, [texts.record, texts.perDayWithAny, texts.daysWithAny], rows),
+    ]
   }
 
   /// The devices of the readings.
   var devices: PageModel.Section {
-    let isAnonymised = contents.isAnonymised
-    var rows = contents.devices.map { device in
-      PageModel.Row(device.name.isEmpty ? "—" : device.name, isAnonymised ? [] : [device.serialNumber])
-    }
-    if isAnonymised {
-      // Two devices of one model are then one line. The names are sorted, so that their order reveals
-      // nothing.
-      let names = Set(rows.map(\.head.description))
-      rows = names.sorted().compactMap { name in rows.first { $0.head.description == name } }
-    }
-    let columns = [texts.device] + (isAnonymised ? [] : [texts.serialNumber])
+    // Two devices of one model are one line. A serial number says who somebody is, and no clinic needs it.
+    let names = Set(contents.devices.map(\.name)).sorted()
+    let rows = names.map { PageModel.Row($0.isEmpty ? "—" : $0, []) }
     let part =
       rows.isEmpty
-      ? PageModel.Part.text(texts.noReadings) : .table(texts.devices, columns, rows, of: .text)
+      ? PageModel.Part.text(texts.noReadings) : .table(texts.devices, [texts.device], rows, of: .text)
     return PageModel.Section(
       anchor: "devices", heading: Markup(texts.devices), blocks: [PageModel.Block(parts: [part])])
   }

@@ -10,65 +10,64 @@ extension ReportPage {
       anchor: "ranges", heading: Markup(texts.ranges), blocks: [PageModel.Block(parts: rangeParts(sensor))])
   }
 
-  /// The goals of a low and a high range are for that and what lies beyond it, which a note says.
-  private static let goalRanges: [GlucoseBand: StatsGoal.Range] = [
-    .veryLow: .veryLow, .low: .below, .target: .target, .high: .above, .veryHigh: .veryHigh,
-  ]
-
   private func rangeParts(_ sensor: SensorFigures) -> [PageModel.Part] {
     if let shortage = sensor.ranges[GlucoseBand.target.rawValue].percent.shortage {
       return [.text("— (\(texts.text(of: shortage)))")]
     }
-    let exact = sensor.ranges.map { $0.percent.number ?? 0 }
-    let whole = WholePercents.of(exact.map { $0 / 100 })
-    let shown = GlucoseBand.allCases.map { band in
-      sensor.ranges[band.rawValue].percent.shortage == .notSeparate
-        ? nil
-        : (
-          name: texts.name(of: band), percent: exact[band.rawValue],
-          text: part(whole[band.rawValue], exactly: exact[band.rawValue])
-        )
-    }
-    let description = shown.reversed().compactMap { $0.map { "\($0.name) \($0.text) %" } }
-    let goals = StatsGoal.all(of: sensor, contents.targets)
-    var rows = GlucoseBand.allCases.reversed().compactMap { band -> PageModel.Row? in
-      shown[band.rawValue].map {
-        rangeRow(
-          part: $0, glucose.ranges(contents.targets)[band.rawValue],
-          goals.first { $0.range == Self.goalRanges[band] })
-      }
-    }
-    if let tight = sensor.tight.percent.number {
-      let limits = "\(glucose.limit(Targets.tight.low))–\(glucose.limit(Targets.tight.high))"
-      let text = part(Int(tight.rounded()), exactly: tight)
-      rows.append(rangeRow(part: (texts.tight, tight, text), limits, nil))
-    }
+    let percents = PercentTexts(minutes: sensor.ranges, mark: texts.mark)
     let columns = [
       texts.range, "\(texts.limits), \(contents.unit.name)", texts.percentOfTime, texts.timePerDay,
       texts.goal,
     ]
-    let picture = RangeChart(parts: shown).picture(
-      "ranges-chart", title: texts.ranges, description: description.joined(separator: ", "))
-    return [PageModel.Part(picture: picture), .table(texts.ranges, columns, rows)] + goalNotes(sensor, goals)
+    return [.table(texts.ranges, columns, rangeRows(sensor, percents))] + goalNotes(sensor)
+  }
+
+  /// From very high to very low. What two ranges have together is a row of its own, since the goals are for that.
+  private func rangeRows(_ sensor: SensorFigures, _ percents: PercentTexts) -> [PageModel.Row] {
+    let (targets, limits) = (contents.targets, glucose.ranges(contents.targets))
+    let goals = StatsGoal.all(of: sensor, targets)
+    func row(_ band: GlucoseBand, _ goal: StatsGoal.Range?) -> PageModel.Row? {
+      guard let percent = sensor.ranges[band.rawValue].percent.number else { return nil }
+      let goal = goals.first { $0.range == goal }
+      return rangeRow(texts.name(of: band), limits[band.rawValue], percent, percents[band], goal)
+    }
+    func sum(
+      _ first: GlucoseBand, _ second: GlucoseBand, _ limits: String, _ goal: StatsGoal.Range
+    ) -> PageModel.Row {
+      let minutes = sensor.ranges[first.rawValue].minutes + sensor.ranges[second.rawValue].minutes
+      return rangeRow(
+        "\(texts.name(of: first)) + \(texts.name(of: second))", limits,
+        100 * Double(minutes) / Double(max(1, sensor.minutes)), percents.sum(first, second),
+        goals.first { $0.range == goal })
+    }
+    let isSplit = targets.highest != nil
+    var rows = [
+      row(.veryHigh, .veryHigh), row(.high, isSplit ? nil : .above),
+      isSplit ? sum(.high, .veryHigh, ">\(glucose.limit(targets.high))", .above) : nil,
+      row(.target, .target), sum(.low, .veryLow, "<\(glucose.limit(targets.low))", .below),
+      row(.low, nil), row(.veryLow, .veryLow),
+    ]
+    if let tight = sensor.tight.percent.number {
+      let limits = "\(glucose.limit(Targets.tight.low))–\(glucose.limit(Targets.tight.high))"
+      rows.append(rangeRow(texts.tight, limits, tight, PercentTexts.text(tight, mark: texts.mark), nil))
+    }
+    return rows.compactMap(\.self)
   }
 
   private func rangeRow(
-    part: (name: String, percent: Double, text: String), _ limits: String, _ goal: StatsGoal?
+    _ name: String, _ limits: String, _ percent: Double, _ text: String, _ goal: StatsGoal?
   ) -> PageModel.Row {
-    let minutes = Int((part.percent * 14.4).rounded())
+    let minutes = Int((percent * 14.4).rounded())
     let time = minutes < 60 ? "\(minutes)\u{A0}min" : "\(minutes / 60)\u{A0}h \(minutes % 60)\u{A0}min"
     let wanted = goal.map { goal in
       "\(goal.isAbove ? ">" : "<") \(glucose.plain(goal.limit)) % (\(goal.isMet ? texts.goalMet : texts.goalNotMet))"
     }
-    return PageModel.Row(part.name, [limits, "\(part.text) %", time, wanted ?? ""])
+    return PageModel.Row(name, [limits, "\(text) %", time, wanted ?? ""])
   }
 
-  private func goalNotes(_ sensor: SensorFigures, _ goals: [StatsGoal]) -> [PageModel.Part] {
-    guard contents.targets.goals != nil else { return [] }
-    if let shortage = sensor.goalShortage {
-      return [.text("\(texts.goals): — (\(texts.text(of: shortage)))")]
-    }
-    return goals.isEmpty ? [] : [.text(texts.goalsWithBelow)]
+  private func goalNotes(_ sensor: SensorFigures) -> [PageModel.Part] {
+    guard contents.targets.goals != nil, let shortage = sensor.goalShortage else { return [] }
+    return [.text("\(texts.goals): — (\(texts.text(of: shortage)))")]
   }
 
   /// The figures of the sensor, and its episodes.
@@ -107,8 +106,8 @@ extension ReportPage {
     return always + edges.filter { $0.1 > 0 }.map { ($0, count($1)) }
   }
 
-  /// With many LO or HI, the mean is only a bound.
-  private func bounded(_ mean: String) -> String {
+  /// With many LO or HI the mean is only a bound.
+  func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: PageTexts.fill(texts.orLower, mean)
     case .orHigher: PageTexts.fill(texts.orHigher, mean)
@@ -138,8 +137,6 @@ extension ReportPage {
       let part = PageModel.Part.text("— (\(texts.text(of: shortage)))")
       return PageModel.Section(anchor: "profile", heading: heading, blocks: [PageModel.Block(parts: [part])])
     }
-    let picture = ProfileChart(profile: profile, targets: contents.targets, glucose: glucose).picture(
-      "profile-chart", title: "\(texts.profile), \(contents.unit.name)", description: texts.profileMeaning)
     let rows = stride(from: 0, to: profile.points.count, by: profile.points.count / 12).map { index in
       let point = profile.points[index]
       let numbers = point.percentiles?.map(glucose.number) ?? [String](repeating: "—", count: 5)
@@ -150,7 +147,7 @@ extension ReportPage {
     return PageModel.Section(
       anchor: "profile", heading: heading,
       blocks: [
-        PageModel.Block(parts: [.text(texts.profileMeaning), PageModel.Part(picture: picture)]),
+        PageModel.Block(parts: [.text(texts.profileMeaning)]),
         PageModel.Block(parts: [table]),
       ])
   }

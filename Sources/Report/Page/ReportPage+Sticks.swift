@@ -18,8 +18,7 @@ extension ReportPage {
   }
 
   private func stickRanges(_ figures: FingerStickFigures) -> PageModel.Part {
-    let exact = figures.ranges.map { $0.percent.number ?? 0 }
-    let whole = WholePercents.of(exact.map { $0 / 100 })
+    let percents = PercentTexts(readings: figures.ranges, mark: texts.mark)
     let limits = glucose.ranges(contents.targets)
     let rows = GlucoseBand.allCases.reversed().compactMap { band -> PageModel.Row? in
       let index = band.rawValue
@@ -27,8 +26,7 @@ extension ReportPage {
       return PageModel.Row(
         texts.name(of: band),
         [
-          limits[index], count(figures.ranges[index].readings),
-          "\(part(whole[index], exactly: exact[index])) %",
+          limits[index], count(figures.ranges[index].readings), "\(percents[band]) %",
         ])
     }
     let columns = [
@@ -58,9 +56,6 @@ extension ReportPage {
   }
 
   private func standardDay(_ dots: [DayCurve.Dot]) -> [PageModel.Part] {
-    let picture = StickChart(sticks: dots, targets: contents.targets, glucose: glucose).picture(
-      "sticks-chart", title: "\(texts.standardDay), \(contents.unit.name)",
-      description: texts.standardDayMeaning)
     let rows = StickBlock.all(dots).enumerated().map { index, block in
       let time = "\(clock(Int64(index) * 10800)) – \(clock(Int64(index + 1) * 10800))"
       guard let block else { return PageModel.Row(time, ["0", "—", "—", "—", "—"]) }
@@ -79,8 +74,7 @@ extension ReportPage {
       total.days > ReportContents.maxDays
       ? [PageModel.Part.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)"))] : []
     return limit + [
-      .text(texts.standardDayMeaning), PageModel.Part(picture: picture),
-      .table("\(texts.standardDay), \(contents.unit.name)", columns, rows),
+      .text(texts.standardDayMeaning), .table("\(texts.standardDay), \(contents.unit.name)", columns, rows),
     ]
   }
 }

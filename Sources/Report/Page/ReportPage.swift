@@ -17,33 +17,49 @@ package struct ReportPage: Sendable {
     glucose = GlucoseText(contents.unit, mark: texts.mark)
   }
 
-  /// The HTML: the same bytes for the same contents.
+  /// The HTML of the usual parts.
   ///
-  /// - Throws: errors of the template.
-  package func html() throws -> String { try PageTemplate.render(model) }
+  /// - Throws: what the template throws.
+  package func html() throws -> String { try html(usualParts) }
 
-  /// The content of the page.
-  package var model: PageModel {
-    PageModel(
-      language: texts.code, title: Markup(title), notice: Markup(texts.notice), facts: facts,
-      navigation: navigation,
-      sections: [
-        ranges, sensor, profile, daily, sticks, amounts, devices, leftOut, about,
-      ].compactMap(\.self))
+  /// The HTML of some parts: the same bytes for the same contents.
+  ///
+  /// - Throws: what the template throws.
+  package func html(_ parts: [ReportPart]) throws -> String { try PageTemplate.render(model(parts)) }
+
+  /// What the page shows: the sheets, and below them what flows.
+  package func model(_ parts: [ReportPart]) -> PageModel {
+    let drawn = parts.filter { $0 != .single && $0 != .about }.flatMap { self.sheets($0, .a4) }
+    let views = drawn.enumerated().map { index, sheet in
+      PageModel.SheetView(
+        anchor: "\(sheet.anchor)-\(index + 1)",
+        boxes: sheet.boxes.map { PageModel.Picture($0.drawing, title: "\(texts.title) \(index + 1)") },
+        isFirst: index == 0)
+    }
+    let hasSummary = parts.contains(.summary)
+    let sections =
+      (parts.contains(.single) ? [daily].compactMap(\.self) : [])
+      + (parts.contains(.about) ? aboutSections : [])
+    return PageModel(
+      language: texts.code, title: Markup(documentTitle), heading: hasSummary ? nil : Markup(texts.title),
+      notice: hasSummary ? nil : Markup(texts.notice), sheets: views, facts: hasSummary ? [] : facts,
+      navigation: navigation, sections: sections)
+  }
+
+  /// All figures, the devices, what was left out, and the rules.
+  var aboutSections: [PageModel.Section] {
+    [ranges, sensor, profile, sticks, amounts, devices, leftOut, about].compactMap(\.self)
   }
 
   private var title: String { contents.personName.map { "\(texts.title): \($0)" } ?? texts.title }
 
   private var facts: [PageModel.Row] {
-    let person = [(texts.personName, contents.personName), (texts.born, contents.personBorn)]
-    let stated = person.compactMap { label, text in text.map { (label, $0) } }
-    return
-      (stated + [
-        (texts.period, "\(contents.dates.first) – \(contents.dates.last)"),
-        (texts.calendarDays, "\(total.days)"), (texts.timeZone, contents.zone),
-        (texts.unit, contents.unit.name),
-        (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
-      ]).map { PageModel.Row($0, [$1]) }
+    [
+      (texts.period, contents.isAnonymised ? "—" : periodText),
+      (texts.calendarDays, "\(total.days)"), (texts.timeZone, contents.zone),
+      (texts.unit, contents.unit.name),
+      (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
+    ].map { PageModel.Row($0, [$1]) }
   }
 
   private var navigation: PageModel.Navigation? {
@@ -59,6 +75,7 @@ package struct ReportPage: Sendable {
     switch subject {
     case .earlier: texts.earlier
     case .later: texts.later
+    case .pdf: "PDF"
     case .days(1): texts.oneDay
     case .days(let count): PageTexts.fill(texts.manyDays, "\(count)")
     case .day(let date): date
@@ -79,11 +96,6 @@ package struct ReportPage: Sendable {
   func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
 
   func percent(_ number: Double) -> String { glucose.decimal(number, 1) + " %" }
-
-  /// A percentage of a range: whole percents, or tenths below one percent.
-  func part(_ whole: Int, exactly percent: Double) -> String {
-    WholePercents.text(whole, exactly: percent).replacing(".", with: texts.mark)
-  }
 
   func count(_ number: Int) -> String {
     var digits = Substring(String(number))

@@ -36,7 +36,6 @@ extension PageTexts {
     goal: "Goal",
     goalMet: "met",
     goalNotMet: "not met",
-    goalsWithBelow: "The goals of a low and a high range include what lies beyond it.",
     goals: "Goals",
     veryLow: "very low",
     low: "low",
@@ -108,7 +107,6 @@ extension PageTexts {
     ketones: "Ketones",
     devices: "Devices",
     device: "Device",
-    serialNumber: "Serial number",
     leftOut: "Left out",
     nothingLeftOut: "No readings were left out.",
     withdrawn: "hidden in the logbook",
@@ -135,7 +133,7 @@ extension PageTexts {
     sensorsRule: "If several sensors measured at once, the one that measured first is used until it pauses.",
     shortageRule: "A dash is shown where there are too few data for a figure, with the reason.",
     clockRule: "Times are those that the devices showed.",
-    anonymised: "Serial numbers, names and notes are left out. Dates are unchanged.",
+    anonymised: "Names, serial numbers, notes and dates are left out.",
     onlyDevice: "Only the device {1}; insulin, food and notes are left out.",
     oneDevice: "Only one device; insulin, food and notes are left out.",
     fewReadings: "{1} of {2} readings",
@@ -145,5 +143,6 @@ extension PageTexts {
     longPeriod: "{1} days; needs {2} or fewer",
     meanOutsideFit: "the mean is outside 80–350 mg/dL",
     notSeparate: "not separate with these targets",
-    severalSources: "two sources differ")
+    severalSources: "two sources differ",
+    sheet: .english)
 }

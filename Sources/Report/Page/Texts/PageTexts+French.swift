@@ -36,7 +36,6 @@ extension PageTexts {
     goal: "Objectif",
     goalMet: "atteint",
     goalNotMet: "non atteint",
-    goalsWithBelow: "Les objectifs d’une plage basse ou haute incluent ce qui est au-delà.",
     goals: "Objectifs",
     veryLow: "très bas",
     low: "bas",
@@ -109,7 +108,6 @@ extension PageTexts {
     ketones: "Cétones",
     devices: "Appareils",
     device: "Appareil",
-    serialNumber: "Numéro de série",
     leftOut: "Non compté",
     nothingLeftOut: "Toutes les mesures ont été comptées.",
     withdrawn: "masquées dans le carnet",
@@ -137,7 +135,7 @@ extension PageTexts {
       "Si plusieurs capteurs mesuraient en même temps, le premier compte jusqu’à ce qu’il s’interrompe.",
     shortageRule: "Un tiret indique qu’il y a trop peu de données pour une valeur, avec le motif.",
     clockRule: "Les heures sont celles que les appareils affichaient.",
-    anonymised: "Sans numéros de série, noms ni notes. Les dates sont inchangées.",
+    anonymised: "Les noms, numéros de série, notes et dates sont omis.",
     onlyDevice: "Seulement l’appareil {1} ; sans insuline, repas ni notes.",
     oneDevice: "Seulement un appareil ; sans insuline, repas ni notes.",
     fewReadings: "{1} mesures sur {2}",
@@ -147,5 +145,6 @@ extension PageTexts {
     longPeriod: "{1} jours ; il en faut {2} ou moins",
     meanOutsideFit: "la moyenne est hors de 80–350 mg/dL",
     notSeparate: "non séparé avec ces objectifs",
-    severalSources: "deux sources diffèrent")
+    severalSources: "deux sources diffèrent",
+    sheet: .french)
 }

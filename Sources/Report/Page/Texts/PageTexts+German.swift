@@ -36,12 +36,10 @@ extension PageTexts {
     goal: "Ziel",
     goalMet: "erreicht",
     goalNotMet: "nicht erreicht",
-    goalsWithBelow:
-      "Die Ziele eines niedrigen und eines hohen Bereichs schließen ein, was jenseits davon liegt.",
     goals: "Ziele",
     veryLow: "sehr niedrig",
     low: "niedrig",
-    target: "Ziel",
+    target: "Zielbereich",
     high: "hoch",
     veryHigh: "sehr hoch",
     tight: "enger Bereich",
@@ -109,7 +107,6 @@ extension PageTexts {
     ketones: "Ketone",
     devices: "Geräte",
     device: "Gerät",
-    serialNumber: "Seriennummer",
     leftOut: "Nicht gezählt",
     nothingLeftOut: "Alle Messwerte wurden gezählt.",
     withdrawn: "im Tagebuch ausgeblendet",
@@ -137,7 +134,7 @@ extension PageTexts {
       "Wenn mehrere Sensoren zugleich gemessen haben, gilt der, der zuerst gemessen hat, bis er aussetzt.",
     shortageRule: "Ein Strich steht, wo für eine Kennzahl zu wenige Daten vorliegen, mit dem Grund.",
     clockRule: "Die Uhrzeiten sind die, die die Geräte angezeigt haben.",
-    anonymised: "Seriennummern, Namen und Notizen sind weggelassen. Die Daten der Tage sind unverändert.",
+    anonymised: "Namen, Seriennummern, Notizen und Daten der Tage sind weggelassen.",
     onlyDevice: "Nur das Gerät {1}; Insulin, Essen und Notizen sind weggelassen.",
     oneDevice: "Nur ein Gerät; Insulin, Essen und Notizen sind weggelassen.",
     fewReadings: "{1} von {2} Messwerten",
@@ -147,5 +144,6 @@ extension PageTexts {
     longPeriod: "{1} Tage; braucht {2} oder weniger",
     meanOutsideFit: "der Mittelwert liegt außerhalb von 80–350 mg/dL",
     notSeparate: "bei diesen Zielen kein eigener Bereich",
-    severalSources: "zwei Quellen unterscheiden sich")
+    severalSources: "zwei Quellen unterscheiden sich",
+    sheet: .german)
 }

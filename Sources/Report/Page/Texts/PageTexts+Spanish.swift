@@ -36,7 +36,6 @@ extension PageTexts {
     goal: "Objetivo",
     goalMet: "alcanzado",
     goalNotMet: "no alcanzado",
-    goalsWithBelow: "Los objetivos de un intervalo bajo o alto incluyen lo que está más allá.",
     goals: "Objetivos",
     veryLow: "muy bajo",
     low: "bajo",
@@ -108,7 +107,6 @@ extension PageTexts {
     ketones: "Cetonas",
     devices: "Dispositivos",
     device: "Dispositivo",
-    serialNumber: "Número de serie",
     leftOut: "No contado",
     nothingLeftOut: "Se contaron todas las lecturas.",
     withdrawn: "ocultadas en el diario",
@@ -135,7 +133,7 @@ extension PageTexts {
     sensorsRule: "Si midieron varios sensores a la vez, vale el que midió primero hasta que se detiene.",
     shortageRule: "Se muestra un guion donde faltan datos para un dato, con el motivo.",
     clockRule: "Las horas son las que mostraban los dispositivos.",
-    anonymised: "Sin números de serie, nombres ni notas. Las fechas no se cambiaron.",
+    anonymised: "Se omiten nombres, números de serie, notas y fechas.",
     onlyDevice: "Solo el dispositivo {1}; sin insulina, comida ni notas.",
     oneDevice: "Solo un dispositivo; sin insulina, comida ni notas.",
     fewReadings: "{1} de {2} lecturas",
@@ -145,5 +143,6 @@ extension PageTexts {
     longPeriod: "{1} días; necesita {2} o menos",
     meanOutsideFit: "la media está fuera de 80–350 mg/dL",
     notSeparate: "no separado con estos objetivos",
-    severalSources: "dos fuentes difieren")
+    severalSources: "dos fuentes difieren",
+    sheet: .spanish)
 }

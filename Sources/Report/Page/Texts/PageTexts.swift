@@ -46,7 +46,7 @@ package struct PageTexts: Sendable {
   package let goalMet: String
   /// Shown if a goal is not reached.
   package let goalNotMet: String
-  package let goalsWithBelow: String
+  /// A label.
   package let goals: String
   package let veryLow: String
   package let low: String
@@ -122,7 +122,7 @@ package struct PageTexts: Sendable {
   package let ketones: String
   package let devices: String
   package let device: String
-  package let serialNumber: String
+  /// The title of a section.
   package let leftOut: String
   /// Shown if everything counts.
   package let nothingLeftOut: String
@@ -167,6 +167,8 @@ package struct PageTexts: Sendable {
   package let meanOutsideFit: String
   package let notSeparate: String
   package let severalSources: String
+  /// The words of the sheets.
+  package let sheet: SheetTexts
 }
 
 extension PageTexts {

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PDF
+
+/// What a picture or a page shows, as a list of operations. From it both the SVG of a page in HTML and the PDF are made, so
+/// that both show the same.
+///
+/// Places and sizes are in points, from the left and from the top.
+struct Drawing: Sendable {
+  enum Alignment: Sendable { case start, middle, end }
+
+  /// How letters look.
+  struct Font: Hashable, Sendable {
+    var size = 8.0
+    var isBold = false
+    var isSlanted = false
+
+    static let plain = Font()
+    static let bold = Font(isBold: true)
+    static let small = Font(size: 7)
+    static let title = Font(size: 9.5, isBold: true)
+
+    private var face: PDFFace { isBold ? .bold : .regular }
+
+    func width(_ text: String) -> Double { face.width(text, size: size) }
+  }
+
+  /// A text at its place.
+  struct Text: Sendable {
+    let text: String
+    /// The left end, whatever the alignment.
+    let x: Double
+    /// The base line.
+    let y: Double
+    let width: Double
+    let font: Font
+    let ink: Ink
+  }
+
+  /// How a line looks.
+  struct Stroke: Sendable {
+    let ink: Ink
+    var width = 0.6
+    var dashes: [Double] = []
+  }
+
+  enum Operation: Sendable {
+    case text(Text)
+    case shape([PDFSegment], fill: Ink?, stroke: Stroke?)
+    case circle(x: Double, y: Double, radius: Double, fill: Ink?, stroke: Stroke?)
+    case begin(PDFRole)
+    case end
+  }
+
+  let width: Double
+  var height: Double
+  private(set) var operations: [Operation] = []
+
+  init(width: Double, height: Double) { (self.width, self.height) = (width, height) }
+
+  /// A part of the page for screen readers.
+  mutating func part(_ role: PDFRole, _ content: (inout Drawing) -> Void) {
+    operations.append(.begin(role))
+    content(&self)
+    operations.append(.end)
+  }
+
+  /// Begins a part that may end on another sheet.
+  mutating func begin(_ role: PDFRole) { operations.append(.begin(role)) }
+
+  /// Ends the part that was begun last.
+  mutating func end() { operations.append(.end) }
+
+  /// A text; nothing is drawn of an empty one.
+  mutating func text(
+    _ text: String, _ x: Double, _ y: Double, _ font: Font = .plain, _ ink: Ink = .text,
+    _ alignment: Alignment = .start
+  ) {
+    if text.isEmpty { return }
+    let width = font.width(text)
+    let left = alignment == .start ? x : alignment == .end ? x - width : x - width / 2
+    operations.append(.text(Text(text: text, x: left, y: y, width: width, font: font, ink: ink)))
+  }
+
+  mutating func line(_ x: Double, _ y: Double, _ x2: Double, _ y2: Double, _ stroke: Stroke) {
+    operations.append(.shape([.move(x, y), .line(x2, y2)], fill: nil, stroke: stroke))
+  }
+
+  mutating func rectangle(
+    _ x: Double, _ y: Double, _ width: Double, _ height: Double, fill: Ink? = nil, stroke: Stroke? = nil
+  ) {
+    guard width > 0, height > 0 else { return }
+    let outline = [
+      PDFSegment.move(x, y), .line(x + width, y), .line(x + width, y + height), .line(x, y + height),
+    ]
+    operations.append(.shape(outline + [.close], fill: fill, stroke: stroke))
+  }
+
+  mutating func circle(_ x: Double, _ y: Double, _ radius: Double, fill: Ink? = nil, stroke: Stroke? = nil) {
+    operations.append(.circle(x: x, y: y, radius: radius, fill: fill, stroke: stroke))
+  }
+
+  /// The outline through points; a closed one is filled.
+  mutating func path(_ points: [(x: Double, y: Double)], fill: Ink? = nil, stroke: Stroke? = nil) {
+    guard let first = points.first, points.count > 1 else { return }
+    let lines = points.dropFirst().map { PDFSegment.line($0.x, $0.y) }
+    operations.append(
+      .shape([.move(first.x, first.y)] + lines + (fill == nil ? [] : [.close]), fill: fill, stroke: stroke))
+  }
+
+  /// Everything of another drawing, at a place.
+  mutating func add(_ other: Drawing, x: Double = 0, y: Double = 0) {
+    operations += other.operations.map { $0.moved(x, y) }
+  }
+}
+
+extension Drawing.Operation {
+  fileprivate func moved(_ dx: Double, _ dy: Double) -> Drawing.Operation {
+    switch self {
+    case .text(let text):
+      .text(
+        Drawing.Text(
+          text: text.text, x: text.x + dx, y: text.y + dy, width: text.width, font: text.font, ink: text.ink))
+    case .shape(let outline, let fill, let stroke):
+      .shape(outline.map { $0.moved(dx, dy) }, fill: fill, stroke: stroke)
+    case .circle(let x, let y, let radius, let fill, let stroke):
+      .circle(x: x + dx, y: y + dy, radius: radius, fill: fill, stroke: stroke)
+    case .begin(.figure(let text, let x, let y, let width, let height)):
+      .begin(.figure(text, x: x + dx, y: y + dy, width: width, height: height))
+    case .begin, .end: self
+    }
+  }
+}
+
+extension PDFSegment {
+  fileprivate func moved(_ dx: Double, _ dy: Double) -> PDFSegment {
+    switch self {
+    case .move(let x, let y): .move(x + dx, y + dy)
+    case .line(let x, let y): .line(x + dx, y + dy)
+    case .curve(let x1, let y1, let x2, let y2, let x, let y):
+      .curve(x1 + dx, y1 + dy, x2 + dx, y2 + dy, x + dx, y + dy)
+    case .close: .close
+    }
+  }
+}
+
+// MARK: - Text that fits
+
+extension Drawing.Font {
+  /// The text, or as much of it as fits with an ellipsis.
+  func fitted(_ text: String, _ width: Double) -> String {
+    if self.width(text) <= width { return text }
+    var shown = text
+    while !shown.isEmpty, self.width(shown + "…") > width { shown.removeLast() }
+    return shown.isEmpty ? "" : shown.trimmedAtEnd + "…"
+  }
+
+  /// The text in lines of this width. A word that is longer is broken.
+  func wrapped(_ text: String, _ width: Double) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if line.isEmpty || self.width("\(line) \(word)") <= width {
+        line += line.isEmpty ? String(word) : " \(word)"
+      } else {
+        lines.append(line)
+        line = String(word)
+      }
+      while self.width(line) > width, line.count > 1 {
+        var head = line
+        while self.width(head) > width, head.count > 1 { head.removeLast() }
+        lines.append(head)
+        line = String(line.dropFirst(head.count))
+      }
+    }
+    return line.isEmpty ? lines : lines + [line]
+  }
+}
+
+extension String {
+  fileprivate var trimmedAtEnd: String {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+}
+
+// MARK: - Shapes
+
+extension Drawing {
+  /// A pattern by which a range is known without its colour.
+  enum Hatch { case strokes, cross, dots }
+
+  /// A pattern over a rectangle. Its lines are cut to the rectangle here, so that no clipping is needed.
+  mutating func hatch(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ hatch: Hatch, _ ink: Ink)
+  {
+    let step = 4.0
+    if hatch == .dots {
+      for row in 0..<max(0, Int(height / step)) {
+        for column in 0..<max(0, Int(width / step)) {
+          circle(x + (Double(column) + 0.5) * step, y + (Double(row) + 0.5) * step, 0.7, fill: ink)
+        }
+      }
+      return
+    }
+    let stroke = Stroke(ink: ink, width: 0.7)
+    var offset = -height + step / 2
+    while offset < width {
+      let (from, to) = (max(0, offset), min(width, offset + height))
+      if to > from {
+        line(x + from, y + height - (from - offset), x + to, y + height - (to - offset), stroke)
+        if hatch == .cross { line(x + from, y + from - offset, x + to, y + to - offset, stroke) }
+      }
+      offset += step
+    }
+  }
+
+  /// A triangle that points up or down, as high as wide.
+  mutating func triangle(_ x: Double, _ y: Double, _ size: Double, isUp: Bool, _ ink: Ink) {
+    let (tip, base) = isUp ? (y - size / 2, y + size / 2) : (y + size / 2, y - size / 2)
+    path([(x - size / 2, base), (x + size / 2, base), (x, tip)], fill: ink)
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The words of the sheets of a report in one language, of which its other pages have none.
+package struct SheetTexts: Sendable {
+  /// A label.
+  package let name: String
+  /// Said before a date of birth.
+  package let born: String
+  /// How many days of how many have readings.
+  package let daysOf: String
+  /// How many of how many.
+  package let of: String
+  /// The name of a day without its date.
+  package let dayNumber: String
+  /// An amount for a day.
+  package let perDay: String
+  /// The title of a box.
+  package let summary: String
+  /// A label, which is short.
+  package let indicator: String
+  /// A label, which is short.
+  package let variation: String
+  /// The title of a box.
+  package let stickFigures: String
+  /// What the profile shows, in short.
+  package let profileNote: String
+  /// The profile in a sentence: the lowest median and its time, the highest and its time, the unit.
+  package let profileSentence: String
+  /// Said where a box shows the last days alone.
+  package let lastDays: String
+  /// What the number beside a date is.
+  package let thumbnailNote: String
+  /// The daily curves in a sentence: how many, and the first.
+  package let daysSentence: String
+  /// What the report is not, in short.
+  package let notice: String
+  /// What the picture of finger sticks shows, in short.
+  package let dotsNote: String
+  /// The same in a sentence: how many, the lowest, the highest, the unit.
+  package let dotsSentence: String
+  /// The title of a box.
+  package let meals: String
+  /// The head of a column.
+  package let mark: String
+  /// A mark of a reading.
+  package let fasting: String
+  /// A mark of a reading.
+  package let beforeMeal: String
+  /// A mark of a reading.
+  package let afterMeal: String
+  /// A mark of a reading.
+  package let bedtime: String
+  /// Said of readings that have no mark.
+  package let unmarked: String
+  /// What meals changed: how many pairs, the median difference, the unit.
+  package let pairs: String
+  /// The number of a page, and of how many.
+  package let pageOf: String
+  /// The title of a page.
+  package let log: String
+  /// The head of a column.
+  package let night: String
+  /// The head of columns.
+  package let breakfast: String
+  /// The head of columns.
+  package let lunch: String
+  /// The head of columns.
+  package let dinner: String
+  /// The head of a column, under a meal.
+  package let before: String
+  /// The head of a column, under a meal.
+  package let after: String
+  /// What the signs of the table mean.
+  package let logLegend: String
+  /// A run of days without anything: the first and the last.
+  package let emptyDays: String
+  /// The title of a page.
+  package let insulinDays: String
+  /// The head of a column.
+  package let belowTarget: String
+  /// The head of a row: the mean of all days.
+  package let meanOfDays: String
+  /// What the strips of days show.
+  package let stripNote: String
+  /// The head of a column, which is short.
+  package let bedtimeShort: String
+  /// The head of a column, which is short.
+  package let rapidShort: String
+  /// The head of a column, which is short.
+  package let longShort: String
+  /// The head of a column, which is short.
+  package let carbohydratesShort: String
+  /// The head of a column, which is short.
+  package let sticksShort: String
+}

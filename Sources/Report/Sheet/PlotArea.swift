@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The rectangle of a picture in which values of glucose lie over a day.
+struct PlotArea: Sendable {
+  let left: Double
+  let top: Double
+  let right: Double
+  let bottom: Double
+  /// The highest value, in mg/dL; the lowest one is 0.
+  let highest: Double
+
+  /// The end of the scale for values up to this one: 250 mg/dL or more in steps of 50, 14 mmol/L or more in steps of 2, and at
+  /// most 400 mg/dL or 22 mmol/L. A value beyond lies at the edge.
+  static func end(_ highest: Double, _ unit: GlucoseUnit, least: Double = 250) -> Double {
+    // The highest value is not at the edge.
+    let highest = highest * 1.03
+    if unit == .milligramsPerDecilitre { return min(400, max(least, (highest / 50).rounded(.up) * 50)) }
+    let factor = Quantity.milligramsPerDecilitreInMillimole
+    return min(22, max((least / factor / 2).rounded(.up) * 2, (highest / factor / 2).rounded(.up) * 2))
+      * factor
+  }
+
+  func x(_ part: Double) -> Double { left + min(1, max(0, part)) * (right - left) }
+
+  func y(_ milligrams: Double) -> Double {
+    bottom - min(1, max(0, milligrams / highest)) * (bottom - top)
+  }
+
+  /// The target range.
+  func band(_ targets: Targets, _ glucose: GlucoseText, on drawing: inout Drawing) {
+    let (high, low) = (y(glucose.milligrams(targets.high)), y(glucose.milligrams(targets.low)))
+    drawing.rectangle(left, high, right - left, low - high, fill: .band)
+  }
+
+  /// The limits of the ranges: solid for the target, dashed for the others. Those that the scale does not reach are left out.
+  func limits(
+    _ targets: Targets, _ glucose: GlucoseText, width: Double = 0.9, labels font: Drawing.Font? = nil,
+    on drawing: inout Drawing
+  ) {
+    let solid = [targets.low, targets.high]
+    let dashed = [targets.lowest, targets.highest].compactMap(\.self)
+    for limit in solid + dashed where glucose.milligrams(limit) < highest {
+      let place = y(glucose.milligrams(limit))
+      let isTarget = solid.contains(limit)
+      drawing.line(
+        left, place, right, place,
+        Drawing.Stroke(
+          ink: isTarget ? .limit : .line, width: isTarget ? width : width * 0.7,
+          dashes: isTarget ? [] : [3, 2]))
+    }
+    guard let font else { return }
+    let limits = ([targets.highest, targets.high, targets.low, targets.lowest] as [Targets.Limit?])
+      .compactMap(\.self)
+      .filter { glucose.milligrams($0) < highest * 0.97 }
+    let places = [top] + limits.map { y(glucose.milligrams($0)) } + [bottom]
+    let texts = [glucose.number(highest)] + limits.map(glucose.limit) + ["0"]
+    let apart = ReportPage.apart(places, by: font.size + 0.5, from: top, to: bottom)
+    for (place, text) in zip(apart, texts) {
+      drawing.text(text, left - 4, place + font.size * 0.36, font, .text, .end)
+    }
+  }
+
+  /// The hours below, and a thin line at each.
+  func hours(_ hours: [(part: Double, text: String)], _ font: Drawing.Font, on drawing: inout Drawing) {
+    for hour in hours {
+      let place = x(hour.part)
+      drawing.line(place, top, place, bottom, Drawing.Stroke(ink: .grid, width: 0.4))
+      drawing.text(hour.text, place, bottom + font.size + 2, font, .text, .middle)
+    }
+  }
+
+  /// Every third hour of a day of 24.
+  static let usualHours = stride(from: 0, through: 24, by: 3).map { hour in
+    (part: Double(hour) / 24, text: hour < 10 ? "0\(hour)" : "\(hour)")
+  }
+
+  func frame(on drawing: inout Drawing) {
+    drawing.rectangle(left, top, right - left, bottom - top, stroke: Drawing.Stroke(ink: .line, width: 0.6))
+  }
+}
+
+/// The curve of a day in a plot: with the parts beyond the target filled.
+struct DayLine {
+  let day: DayCurve
+  let area: PlotArea
+  let targets: Targets
+  let glucose: GlucoseText
+  var width = 1.0
+  /// How near two points may be, in points; nearer ones are one.
+  var detail = 0.4
+
+  func part(_ instant: Int64) -> Double {
+    Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
+  }
+
+  func point(_ dot: DayCurve.Dot) -> (x: Double, y: Double) {
+    (area.x(part(dot.instant)), area.y(dot.level.milligrams))
+  }
+
+  func draw(on drawing: inout Drawing) {
+    for run in day.runs {
+      fill(run, .below, limit: targets.low, on: &drawing) { $0 <= .low }
+      fill(run, .above, limit: targets.high, on: &drawing) { $0 >= .high }
+    }
+    for run in day.runs {
+      var points = thinned(run.map(point))
+      if points.count == 1 { points.append((points[0].x + 0.8, points[0].y)) }
+      drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
+    }
+  }
+
+  func dots(_ radius: Double, on drawing: inout Drawing) {
+    for scan in day.scans.map(point) {
+      drawing.circle(scan.x, scan.y, radius, stroke: Drawing.Stroke(ink: .text, width: 0.6))
+    }
+    for stick in day.sticks.map(point) {
+      drawing.circle(stick.x, stick.y, radius, fill: .text, stroke: Drawing.Stroke(ink: .paper, width: 0.4))
+    }
+  }
+
+  /// The areas between the curve and a limit, where it is beyond it.
+  private func fill(
+    _ run: ArraySlice<DayCurve.Dot>, _ ink: Ink, limit: Targets.Limit, on drawing: inout Drawing,
+    _ isBeyond: (GlucoseBand) -> Bool
+  ) {
+    let floor = area.y(glucose.milligrams(limit))
+    var points: [(x: Double, y: Double)] = []
+    func close() {
+      if let first = points.first, let last = points.last, last.x > first.x {
+        drawing.path([(first.x, floor)] + thinned(points) + [(last.x, floor)], fill: ink)
+      }
+      points = []
+    }
+    for dot in run {
+      if isBeyond(targets.band(of: dot.level)) { points.append(point(dot)) } else { close() }
+    }
+    close()
+  }
+
+  /// Of points nearer to each other than can be seen, the first, the lowest, the highest and the last.
+  private func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
+    var (kept, start): ([(x: Double, y: Double)], Int) = ([], 0)
+    while start < points.count {
+      var end = start + 1
+      while end < points.count, points[end].x - points[start].x < detail { end += 1 }
+      let group = points[start..<end]
+      if group.count <= 3 {
+        kept += group
+      } else if let first = group.first, let last = group.last, let low = group.min(by: { $0.y < $1.y }),
+        let high = group.max(by: { $0.y < $1.y })
+      {
+        kept += [first] + [low, high].sorted { $0.x < $1.x } + [last]
+      }
+      start = end
+    }
+    return kept
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+extension ReportPage {
+  private static let stripHeight = 80.0
+  private static let rowHeight = 13.0
+
+  /// The days with insulin and carbohydrates: a table, then each day as a strip.
+  func amountSheets(_ paper: Paper) -> [Sheet] {
+    let rows = amountRows
+    // A table of 90 days has more than one sheet.
+    let perSheet = Int((paper.room - Drawing.titleHeight - 24) / Self.rowHeight)
+    let tables = stride(from: 0, to: rows.count, by: perSheet).map { start in
+      amountTable(Array(rows[start..<min(start + perSheet, rows.count)]))
+    }
+    let dots = contents.days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
+    let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
+    let strips = contents.days.filter { !$0.isEmpty }.map { strip($0, highest) }
+    var pages: [[Drawing]] = tables.map { [$0] }
+    let note = noteBox(texts.sheet.stripNote)
+    var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
+    if !pages.isEmpty { pages[pages.count - 1].append(note) }
+    for strip in strips {
+      if strip.height > left || pages.isEmpty { (pages, left) = (pages + [[]], paper.room) }
+      pages[pages.count - 1].append(strip)
+      left -= strip.height + Sheet.gap
+    }
+    return pages.map { Sheet(anchor: "amounts-by-day", boxes: $0.map(Sheet.Box.init)) }
+  }
+
+  private func noteBox(_ text: String) -> Drawing {
+    let lines = Drawing.Font.small.wrapped(text, Sheet.width)
+    var drawing = Drawing(width: Sheet.width, height: 9 * Double(lines.count))
+    drawing.part(.paragraph) { drawing in
+      for (index, line) in lines.enumerated() { drawing.text(line, 0, 7 + 9 * Double(index), .small, .soft) }
+    }
+    return drawing
+  }
+
+  /// The days with readings or amounts, and what they have on average.
+  private var amountRows: [[String]] {
+    let first = contents.days.first?.day ?? Int.min
+    let groups = contents.result.groups.filter { group in
+      (group.key ?? first) >= first
+        && group.sensor.readings + group.fingerSticks.readings + group.amounts.insulin.records
+          + group.amounts.carbohydrates.records > 0
+    }
+    func amount(_ amount: DailyAmount) -> String {
+      amount.records > 0 ? amount.sum.map { glucose.decimal($0) } ?? "—" : ""
+    }
+    func row(_ group: GroupFigures) -> [String] {
+      let (sensor, amounts) = (group.sensor, group.amounts)
+      let low = [GlucoseBand.veryLow, .low].compactMap { sensor.ranges[$0.rawValue].percent.number }
+      let target = sensor.ranges[GlucoseBand.target.rawValue].percent.number
+      func percent(_ number: Double) -> String { PercentTexts.text(number, mark: texts.mark) }
+      return [
+        target.map(percent) ?? "", low.isEmpty ? "" : percent(low.reduce(0, +)),
+        sensor.mean.number.map(glucose.number) ?? "", amount(amounts.bolus), amount(amounts.basal),
+        amount(amounts.insulin), amount(amounts.carbohydrates),
+        group.fingerSticks.readings > 0 ? count(group.fingerSticks.readings) : "",
+      ]
+    }
+    let days = groups.map { group in
+      let day = group.key ?? 0
+      return ["\(texts.weekdays[weekday(day)].prefix(2)) \(name(ofDay: day))"] + row(group)
+    }
+    let amounts = total.amounts
+    func mean(_ amount: DailyAmount) -> String {
+      amount.records > 0 ? short(amount.perDay) { glucose.decimal($0) } : ""
+    }
+    let whole = row(total)
+    let means = [
+      texts.sheet.meanOfDays, whole[0], whole[1], whole[2], mean(amounts.bolus), mean(amounts.basal),
+      mean(amounts.insulin), mean(amounts.carbohydrates),
+      total.fingerSticks.readings > 0 ? short(total.fingerSticks.perDay) { glucose.decimal($0) } : "",
+    ]
+    return days + [means]
+  }
+
+  private func amountTable(_ rows: [[String]]) -> Drawing {
+    let words = texts.sheet
+    let heads = [
+      texts.date, "\(texts.target), %", words.belowTarget, "\(texts.mean), \(contents.unit.name)",
+      "\(words.rapidShort), U", "\(words.longShort), U", "\(texts.insulin), U",
+      "\(words.carbohydratesShort), g",
+      words.sticksShort,
+    ]
+    let height = Drawing.titleHeight + 17 + Self.rowHeight * Double(rows.count) + 3
+    var drawing = Drawing.box(words.insulinDays, width: Sheet.width, height: height)
+    let (first, step) = (96.0, (Sheet.width - 96) / 8)
+    drawing.part(.table) { drawing in
+      for (index, cells) in ([heads] + rows).enumerated() {
+        let y = Drawing.titleHeight + 12 + (index == 0 ? 0 : 3) + Self.rowHeight * Double(index)
+        let isMean = index > 0 && cells[0] == words.meanOfDays
+        if isMean { drawing.rectangle(1, y - 9.5, Sheet.width - 2, Self.rowHeight, fill: .shade) }
+        drawing.part(.row) { drawing in
+          for (column, cell) in cells.enumerated() {
+            let font = index == 0 ? Drawing.Font.small : isMean || column == 0 ? .bold : .plain
+            let ink = index == 0 ? Ink.soft : .text
+            drawing.part(index == 0 ? .columnHead : column == 0 ? .rowHead : .cell) { drawing in
+              if column == 0 { return drawing.text(font.fitted(cell, first - 8), 6, y, font, ink) }
+              drawing.text(font.fitted(cell, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
+            }
+          }
+        }
+      }
+    }
+    return drawing
+  }
+
+  /// One day: its curve, and insulin and carbohydrates at their times.
+  private func strip(_ day: DayCurve, _ highest: Double) -> Drawing {
+    var drawing = Drawing(width: Sheet.width, height: Self.stripHeight - Sheet.gap)
+    let area = PlotArea(left: 104, top: 3, right: Sheet.width - 4, bottom: 40, highest: highest)
+    let title = "\(texts.weekdays[weekday(day.day)]) \(shortName(ofDay: day.day))"
+    drawing.part(.heading(3)) { $0.text(Drawing.Font.bold.fitted(title, 88), 0, 10, .bold) }
+    let amounts = groups[day.day]?.amounts
+    func amount(_ name: String, _ amount: DailyAmount?, _ unit: String) -> String? {
+      guard let amount, amount.records > 0 else { return nil }
+      return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
+    }
+    let lines = [
+      amount(texts.sheet.rapidShort, amounts?.bolus, "U"), amount(texts.sheet.longShort, amounts?.basal, "U"),
+      amount(texts.sheet.carbohydratesShort, amounts?.carbohydrates, "g"),
+      groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number.map {
+        "\(texts.target) \(PercentTexts.text($0, mark: texts.mark)) %"
+      },
+    ].compactMap(\.self)
+    for (index, line) in lines.enumerated() {
+      drawing.part(.paragraph) {
+        $0.text(Drawing.Font.small.fitted(line, 80), 0, 21 + 9.5 * Double(index), .small, .soft)
+      }
+    }
+    let words = ([title] + lines).joined(separator: ", ")
+    drawing.part(
+      .figure(words + ".", x: 84, y: 0, width: Sheet.width - 84, height: Self.stripHeight - Sheet.gap)
+    ) {
+      drawing in
+      area.band(contents.targets, glucose, on: &drawing)
+      let hours = day.hours.filter { $0.hour.isMultiple(of: 3) }
+      for hour in hours {
+        let x = area.x(part(hour.instant, of: day))
+        drawing.line(x, area.top, x, 63.5, Drawing.Stroke(ink: .grid, width: 0.4))
+        let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
+        drawing.text(text, min(x, area.right - 4), 69.5, Drawing.Font(size: 6.5), .soft, .middle)
+      }
+      let line = DayLine(
+        day: day, area: area, targets: contents.targets, glucose: glucose, width: 0.9, detail: 0.4)
+      line.draw(on: &drawing)
+      line.dots(1.7, on: &drawing)
+      for limit in [contents.targets.low, contents.targets.high] {
+        let y = area.y(glucose.milligrams(limit))
+        drawing.line(area.left, y, area.right, y, Drawing.Stroke(ink: .limit, width: 0.5))
+        drawing.text(glucose.limit(limit), area.left - 3, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
+      }
+      area.frame(on: &drawing)
+      lanes(day, area, on: &drawing)
+    }
+    return drawing
+  }
+
+  private func part(_ instant: Int64, of day: DayCurve) -> Double {
+    Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
+  }
+
+  /// Insulin and carbohydrates at their times: a mark always, and the number where the one before leaves room.
+  private func lanes(_ day: DayCurve, _ area: PlotArea, on drawing: inout Drawing) {
+    drawing.text("U", area.left - 3, 50.5, Drawing.Font(size: 6.5), .rapid, .end)
+    drawing.text("g", area.left - 3, 62, Drawing.Font(size: 6.5), .food, .end)
+    var free = [area.left, area.left]
+    for event in day.events where !event.isBasalRate {
+      let isInsulin = event.kind == .insulin
+      guard isInsulin || event.kind == .food, let amount = isInsulin ? event.units : event.carbohydrates
+      else { continue }
+      let (lane, floor) = isInsulin ? (0, 52.0) : (1, 63.0)
+      let isBasal = event.subtype == "long" || event.subtype == "basal"
+      let ink: Ink = isInsulin ? isBasal ? .basal : .rapid : .food
+      let x = area.x(part(event.instant, of: day))
+      let height = min(10, max(2.5, amount / (isInsulin ? 1.5 : 8)))
+      drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: ink)
+      if isBasal {
+        drawing.line(x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: ink, width: 1))
+      }
+      let (font, text) = (Drawing.Font(size: 6.5), glucose.plain(amount))
+      if x >= free[lane], x + 5 + font.width(text) < area.right {
+        drawing.text(text, x + 3.4, floor - 1.2, font, ink)
+        free[lane] = x + 6 + font.width(text)
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+extension ReportPage {
+  /// Who it is about; the name of the report is over it.
+  var personBox: Drawing {
+    var drawing = Drawing(width: 250, height: 52)
+    drawing.part(.heading(1)) { $0.text(texts.title, 0, 14, Drawing.Font(size: 15, isBold: true)) }
+    let font = Drawing.Font(size: 10.5, isBold: true)
+    drawing.part(.paragraph) { drawing in
+      guard let person = contents.person, !contents.isAnonymised, !person.name.isEmpty else {
+        // A line to write on.
+        drawing.text(texts.sheet.name, 0, 34, .plain, .soft)
+        let start = Drawing.Font.plain.width(texts.sheet.name) + 6
+        return drawing.line(start, 35, 220, 35, Drawing.Stroke(ink: .line))
+      }
+      drawing.text(font.fitted(ForeignText.shown(person.name), 246), 0, 33, font)
+      if !person.born.isEmpty {
+        drawing.text("\(texts.sheet.born) \(ForeignText.shown(person.born))", 0, 46, .plain, .soft)
+      }
+    }
+    return drawing
+  }
+
+  /// What the figures are of, and whether there are enough data.
+  var periodBox: Drawing {
+    var drawing = Drawing(width: Sheet.width - 250 - Sheet.gap, height: 52)
+    let days = total.days == 1 ? texts.oneDay : PageTexts.fill(texts.manyDays, "\(total.days)")
+    let period = contents.isAnonymised ? days : "\(periodText) · \(days)"
+    let sensor = total.sensor
+    var quality: String
+    if sensor.readings > 0 {
+      quality = "\(texts.activeTime) \(short(sensor.active, percent))"
+      quality += " · \(PageTexts.fill(texts.sheet.daysOf, count(sensor.daysWithReadings), count(total.days)))"
+    } else {
+      let sticks = total.fingerSticks
+      quality = "\(texts.readings) \(count(sticks.readings))"
+      quality += " · \(PageTexts.fill(texts.sheet.daysOf, count(sticks.daysWithReadings), count(total.days)))"
+    }
+    let lines = [
+      (period, Drawing.Font(size: 9.5, isBold: true)),
+      ("\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)", Drawing.Font.plain),
+      ("\(texts.timeZone) \(ForeignText.shown(contents.zone))", Drawing.Font.plain),
+      (quality, Drawing.Font.bold),
+    ]
+    for (index, line) in lines.enumerated() {
+      drawing.part(.paragraph) { drawing in
+        let text = line.1.fitted(line.0, drawing.width)
+        drawing.text(text, drawing.width, 11 + Double(index) * 12.3, line.1, .text, .end)
+      }
+    }
+    return drawing
+  }
+
+  /// The first and the last date.
+  var periodText: String {
+    contents.dates.first == contents.dates.last
+      ? contents.dates.first : "\(contents.dates.first) – \(contents.dates.last)"
+  }
+
+  /// What a report calls a day: its date, or its number where it is anonymised.
+  func name(ofDay day: Int) -> String {
+    guard contents.isAnonymised else { return Grouping.day.name(of: day) }
+    let first = contents.result.groups.compactMap(\.key).min() ?? contents.days.first?.day ?? day
+    return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
+  }
+
+  /// The same in less room: without the year.
+  func shortName(ofDay day: Int) -> String {
+    contents.isAnonymised ? name(ofDay: day) : String(Grouping.day.name(of: day).dropFirst(5))
+  }
+
+  /// From 0 for Monday.
+  func weekday(_ day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
+}

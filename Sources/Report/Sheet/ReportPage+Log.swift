@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+/// A row of the logbook as it is drawn: its cells in lines.
+private struct LogRow {
+  let head: String
+  /// The values of each column, line by line.
+  let cells: [[[StickLog.Entry]]]
+  let amounts: [String]
+  var isShaded = false
+  var lines: Int { max(1, cells.map(\.count).max() ?? 1) }
+}
+
+extension ReportPage {
+  private static let headWidth = 58.0
+  private static let cellWidth = 46.0
+  private static let amountWidth = 33.7
+  private static let rowHeight = 16.6
+  private static let lineHeight = 10.0
+  private static let tableHead = 27.0
+
+  /// The logbook of finger sticks, as many sheets as it needs.
+  func logSheets(_ paper: Paper) -> [Sheet] {
+    let days = contents.days
+    let log = StickLog(days) { day in
+      let amounts = groups[day.day]?.amounts
+      return day.sticks.isEmpty && (amounts.map(\.isEmpty) ?? true)
+    }
+    let rows = log.rows.map(logRow)
+    let limit = glucose.limit(contents.targets.lowest)
+    let legend = PageTexts.fill(
+      texts.sheet.logLegend, limit, StickLog.hours.map(String.init).joined(separator: ", "))
+    let part =
+      total.days > ReportContents.maxDays
+      ? PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") + " " : ""
+    let notes = Drawing.Font.small.wrapped(
+      "\(part)\(texts.readings): \(count(log.readings)) · \(contents.unit.name) · \(legend)", Sheet.width)
+    let room = paper.room - Drawing.titleHeight - Self.tableHead - 9 * Double(notes.count) - 8
+    var (pages, left): ([[LogRow]], Double) = ([], 0)
+    for row in rows {
+      let height = height(of: row)
+      if pages.isEmpty || height > left { (pages, left) = (pages + [[]], room) }
+      pages[pages.count - 1].append(row)
+      left -= height
+    }
+    return pages.map { Sheet(anchor: "log", boxes: [Sheet.Box(drawing: logPage($0, notes))]) }
+  }
+
+  private func height(of row: LogRow) -> Double { Self.rowHeight + Double(row.lines - 1) * Self.lineHeight }
+
+  private func logRow(_ row: StickLog.Row) -> LogRow {
+    switch row {
+    case .empty(let first, let last):
+      let text = PageTexts.fill(texts.sheet.emptyDays, name(ofDay: first), name(ofDay: last))
+      return LogRow(head: text, cells: [], amounts: [])
+    case .day(let day, let cells):
+      let weekday = weekday(day.day)
+      let amounts = groups[day.day]?.amounts
+      func text(_ amount: DailyAmount?) -> String {
+        guard let amount, amount.records > 0 else { return "" }
+        return amount.sum.map { glucose.decimal($0, $0 == $0.rounded() ? 0 : 1) } ?? "—"
+      }
+      return LogRow(
+        head: "\(texts.weekdays[weekday].prefix(2)) \(shortName(ofDay: day.day))", cells: cells.map(lines),
+        amounts: [amounts?.bolus, amounts?.basal, amounts?.carbohydrates].map(text), isShaded: weekday > 4)
+    }
+  }
+
+  /// Values side by side where they have room, else one line below the other; none is left out.
+  private func lines(_ entries: [StickLog.Entry]) -> [[StickLog.Entry]] {
+    var (lines, left): ([[StickLog.Entry]], Double) = ([], 0)
+    for entry in entries {
+      let width = width(of: entry, Self.font(entries.count)) + 3
+      if lines.isEmpty || width > left { (lines, left) = (lines + [[]], Self.cellWidth - 3) }
+      lines[lines.count - 1].append(entry)
+      left -= width
+    }
+    return lines
+  }
+
+  private static func font(_ count: Int) -> Drawing.Font { Drawing.Font(size: count > 1 ? 7.5 : 8.5) }
+
+  private func sign(_ level: GlucoseLevel) -> String {
+    switch contents.targets.band(of: level) {
+    case .veryLow: "▼▼"
+    case .low: "▼"
+    case .target: ""
+    case .high, .veryHigh: "▲"
+    }
+  }
+
+  private func text(_ level: GlucoseLevel) -> String { sign(level) + glucose.level(level) }
+
+  private func width(of entry: StickLog.Entry, _ font: Drawing.Font) -> Double {
+    font.width(text(entry.level))
+  }
+
+  private func logPage(_ rows: [LogRow], _ notes: [String]) -> Drawing {
+    let table = Self.tableHead + rows.reduce(0) { $0 + height(of: $1) }
+    let title = Drawing.titleHeight
+    var drawing = Drawing(width: Sheet.width, height: title + table + 9 * Double(notes.count) + 6)
+    drawing.rectangle(0, 0, Sheet.width, title, fill: .panel)
+    drawing.part(.heading(2)) {
+      $0.text(contents.isAnonymised ? texts.sheet.log : "\(texts.sheet.log) · \(periodText)", 6, 10.8, .title)
+    }
+    drawing.part(.table) { drawing in
+      logHead(title, on: &drawing)
+      var y = title + Self.tableHead
+      for row in rows {
+        draw(row, at: y, on: &drawing)
+        if !row.cells.isEmpty { edges(from: y, to: y + height(of: row), on: &drawing) }
+        y += height(of: row)
+        drawing.line(0, y, Sheet.width, y, Drawing.Stroke(ink: .grid, width: 0.5))
+      }
+    }
+    drawing.rectangle(0.3, 0.3, Sheet.width - 0.6, title + table - 0.6, stroke: Drawing.Stroke(ink: .line))
+    drawing.part(.paragraph) { drawing in
+      for (index, note) in notes.enumerated() {
+        drawing.text(note, 0, title + table + 10 + 9 * Double(index), .small, .text)
+      }
+    }
+    return drawing
+  }
+
+  /// The lines between the columns.
+  private func edges(from top: Double, to bottom: Double, on drawing: inout Drawing) {
+    for column in 1...11 {
+      let place = place(ofColumn: column).left
+      // Those around a meal are darker than the one between its two columns.
+      let ink: Ink = [3, 5, 7].contains(column) ? .grid : .line
+      drawing.line(place, top, place, bottom, Drawing.Stroke(ink: ink, width: 0.4))
+    }
+  }
+
+  private func logHead(_ top: Double, on drawing: inout Drawing) {
+    let words = texts.sheet
+    let columns = [
+      ("", texts.date), (words.night, "0–\(StickLog.hours[0])"), (words.breakfast, words.before),
+      (words.breakfast, words.after),
+      (words.lunch, words.before), (words.lunch, words.after), (words.dinner, words.before),
+      (words.dinner, words.after),
+      (words.bedtimeShort, ""), (texts.sheet.rapidShort, "U"), (texts.sheet.longShort, "U"),
+      (texts.sheet.carbohydratesShort, "g"),
+    ]
+    drawing.part(.row) { drawing in
+      for (index, column) in columns.enumerated() {
+        drawing.part(.columnHead) { drawing in
+          let (left, width) = place(ofColumn: index)
+          let middle = index == 0 ? left + 4 : left + width / 2
+          let alignment = index == 0 ? Drawing.Alignment.start : .middle
+          let bold = Drawing.Font(size: 7.5, isBold: true)
+          drawing.text(bold.fitted(column.0, width - 2), middle, top + 10, bold, .text, alignment)
+          drawing.text(
+            Drawing.Font.small.fitted(column.1, width - 2), middle, top + 20, .small, .soft, alignment)
+        }
+      }
+    }
+    edges(from: top, to: top + Self.tableHead, on: &drawing)
+    drawing.line(0, top + Self.tableHead, Sheet.width, top + Self.tableHead, Drawing.Stroke(ink: .line))
+  }
+
+  private func place(ofColumn index: Int) -> (left: Double, width: Double) {
+    if index == 0 { return (0, Self.headWidth) }
+    if index <= 8 { return (Self.headWidth + Double(index - 1) * Self.cellWidth, Self.cellWidth) }
+    return (Self.headWidth + 8 * Self.cellWidth + Double(index - 9) * Self.amountWidth, Self.amountWidth)
+  }
+
+  private func draw(_ row: LogRow, at y: Double, on drawing: inout Drawing) {
+    let height = height(of: row)
+    if row.isShaded { drawing.rectangle(0.5, y, Sheet.width - 1, height, fill: .shade) }
+    drawing.part(.row) { drawing in
+      if row.cells.isEmpty {
+        drawing.part(.rowHead) { $0.text(row.head, Self.headWidth + 6, y + 11, .plain, .soft) }
+        // Each row has as many cells as there are columns.
+        for _ in 1...11 { drawing.part(.cell) { _ in } }
+        return
+      }
+      drawing.part(.rowHead) { $0.text(row.head, 4, y + 11, .bold) }
+      for (index, lines) in row.cells.enumerated() {
+        let (left, width) = place(ofColumn: index + 1)
+        drawing.part(.cell) { drawing in
+          let font = Self.font(lines.joined().count)
+          for (line, entries) in lines.enumerated() {
+            let whole = entries.reduce(0) { $0 + self.width(of: $1, font) + 3 } - 3
+            var x = left + (width - whole) / 2
+            for entry in entries {
+              let look = Drawing.Font(
+                size: font.size, isBold: contents.targets.band(of: entry.level) <= .low,
+                isSlanted: !entry.isMarked)
+              drawing.text(text(entry.level), x, y + 11 + Double(line) * Self.lineHeight, look)
+              x += self.width(of: entry, font) + 3
+            }
+          }
+        }
+      }
+      for (index, amount) in row.amounts.enumerated() {
+        let (left, width) = place(ofColumn: index + 9)
+        drawing.part(.cell) { $0.text(amount, left + width - 5, y + 11, .plain, .text, .end) }
+      }
+    }
+  }
+}

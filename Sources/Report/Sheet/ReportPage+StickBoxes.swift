@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+extension ReportPage {
+  /// All finger sticks over the hours of the day.
+  func stickDotsBox(height: Double) -> Drawing {
+    var drawing = Drawing.box(
+      texts.standardDay, width: Sheet.width, height: height,
+      note: "\(contents.unit.name) · \(texts.sheet.dotsNote)")
+    let sticks = contents.days.flatMap(\.sticks)
+    guard !sticks.isEmpty else {
+      drawing.reason("— (\(texts.text(of: .noReadings)))")
+      return drawing
+    }
+    let highest = sticks.map(\.level.milligrams).max() ?? 0
+    let area = PlotArea(
+      left: 30, top: Drawing.titleHeight + 8, right: Sheet.width - 14, bottom: height - 16,
+      highest: PlotArea.end(highest, contents.unit))
+    let sentence = PageTexts.fill(
+      texts.sheet.dotsSentence, count(sticks.count), short(total.fingerSticks.lowest, glucose.number),
+      short(total.fingerSticks.highest, glucose.number), contents.unit.name)
+    drawing.part(
+      .figure(sentence, x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
+    ) { drawing in
+      area.band(contents.targets, glucose, on: &drawing)
+      area.hours(PlotArea.usualHours, .plain, on: &drawing)
+      area.limits(contents.targets, glucose, labels: .plain, on: &drawing)
+      for block in StickBlock.all(sticks).compactMap(\.self) {
+        let (left, right) = (area.x(Double(block.hour) / 24) + 3, area.x(Double(block.hour + 3) / 24) - 3)
+        if let quartiles = block.quartiles {
+          let (top, bottom) = (area.y(quartiles.high), area.y(quartiles.low))
+          drawing.rectangle(
+            left, top, right - left, bottom - top, stroke: Drawing.Stroke(ink: .curve, width: 0.7))
+        }
+        if let median = block.median {
+          drawing.line(left, area.y(median), right, area.y(median), Drawing.Stroke(ink: .curve, width: 1.8))
+        }
+      }
+      for stick in sticks {
+        let x = area.x(Double(secondsOfDay(stick.deviceTime)) / 86400)
+        drawing.circle(
+          x, area.y(stick.level.milligrams), 1.7, fill: .text, stroke: Drawing.Stroke(ink: .paper, width: 0.4)
+        )
+      }
+      area.frame(on: &drawing)
+    }
+    return drawing
+  }
+
+  /// Finger sticks before and after meals, and what a meal changed; nil where no stick is marked.
+  var mealsBox: Drawing? {
+    let sticks = contents.days.flatMap(\.sticks)
+    let groups: [(name: String, mark: ReadingMarks)] = [
+      (texts.sheet.fasting, .fasting), (texts.sheet.beforeMeal, .beforeMeal),
+      (texts.sheet.afterMeal, .afterMeal),
+      (texts.sheet.bedtime, .bedtime),
+    ]
+    var rows = groups.compactMap { group -> [String]? in
+      row(group.name, sticks.filter { $0.marks.contains(group.mark) }.map(\.level.milligrams))
+    }
+    guard !rows.isEmpty else { return nil }
+    if let unmarked = row(texts.sheet.unmarked, sticks.filter(\.marks.isEmpty).map(\.level.milligrams)) {
+      rows.append(unmarked)
+    }
+    let pairs = MealPair.all(sticks)
+    let note =
+      pairs.count >= MealPair.needed
+      ? PageTexts.fill(
+        texts.sheet.pairs, count(pairs.count), signed(MealPair.median(pairs)), contents.unit.name) : ""
+    let height = Drawing.titleHeight + 17 + 12 * Double(rows.count) + (note.isEmpty ? 2 : 14)
+    var drawing = Drawing.box(texts.sheet.meals, width: Sheet.width, height: height, note: contents.unit.name)
+    let heads = [texts.sheet.mark, texts.readings, texts.median, texts.lowest, texts.highest]
+    drawing.part(.table) { drawing in
+      for (index, cells) in ([heads] + rows).enumerated() {
+        let y = Drawing.titleHeight + 12 + 12 * Double(index)
+        drawing.part(.row) { drawing in
+          for (column, cell) in cells.enumerated() {
+            drawing.part(index == 0 ? .columnHead : column == 0 ? .rowHead : .cell) { drawing in
+              let font = index == 0 ? Drawing.Font.small : column == 2 ? .bold : .plain
+              if column == 0 { return drawing.text(cell, 6, y, font, index == 0 ? .soft : .text) }
+              drawing.text(cell, 160 + 90 * Double(column), y, font, index == 0 ? .soft : .text, .end)
+            }
+          }
+        }
+      }
+    }
+    if !note.isEmpty { drawing.part(.paragraph) { $0.text(note, 6, height - 5, .plain) } }
+    return drawing
+  }
+
+  private func row(_ name: String, _ values: [Double]) -> [String]? {
+    guard let lowest = values.min(), let highest = values.max() else { return nil }
+    var distribution = Distribution()
+    for value in values { distribution.add(value) }
+    let median = distribution.percentile(0.5).map(glucose.number) ?? "—"
+    return [name, count(values.count), median, glucose.number(lowest), glucose.number(highest)]
+  }
+
+  private func signed(_ difference: Double) -> String {
+    let text = glucose.number(abs(difference))
+    return difference < 0 ? "−\(text)" : "+\(text)"
+  }
+}
+
+/// Two finger sticks around one meal.
+enum MealPair {
+  /// How many pairs a median needs.
+  static let needed = 5
+  /// How long after the first one the second may be taken.
+  private static let maxSeconds: Int64 = 4 * 3600
+
+  /// The differences of each stick marked after a meal from the last one before it that is marked before a meal, or fasting, in
+  /// mg/dL.
+  static func all(_ sticks: [DayCurve.Dot]) -> [Double] {
+    var pairs: [Double] = []
+    var before: DayCurve.Dot?
+    for stick in sticks {
+      if stick.marks.contains(.afterMeal) {
+        if let first = before, stick.instant - first.instant <= maxSeconds {
+          pairs.append(stick.level.milligrams - first.level.milligrams)
+        }
+        before = nil
+      } else if !stick.marks.isDisjoint(with: [.beforeMeal, .fasting]) {
+        before = stick
+      }
+    }
+    return pairs
+  }
+
+  static func median(_ pairs: [Double]) -> Double {
+    let sorted = pairs.sorted()
+    guard !sorted.isEmpty else { return 0 }
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+  }
+}

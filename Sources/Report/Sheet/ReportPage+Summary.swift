@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+/// A figure with its goal.
+struct SummaryLine {
+  let name: String
+  let value: String
+  var note = ""
+}
+
+extension ReportPage {
+  /// Mean, management indicator and variation, with their goals, and how much there is.
+  func summaryBox(height: Double) -> Drawing {
+    let sensor = total.sensor
+    let isStandard = contents.targets == .standard
+    func value(_ metric: Metric, _ text: (Double) -> String) -> (value: String, reason: String) {
+      (metric.number.map(text) ?? "—", metric.shortage.map { texts.text(of: $0) } ?? "")
+    }
+    func line(_ name: String, _ figure: (value: String, reason: String), _ goal: String) -> SummaryLine {
+      let goal = goal.isEmpty ? "" : "\(texts.goal) \(goal)"
+      return SummaryLine(name: name, value: figure.value, note: figure.reason.isEmpty ? goal : figure.reason)
+    }
+    let isMilligrams = contents.unit == .milligramsPerDecilitre
+    let mean = value(sensor.mean) { bounded("\(glucose.number($0)) \(contents.unit.name)") }
+    let indicator = value(sensor.managementIndicator) { percent in
+      let millimoles = sensor.managementIndicatorInMillimoles.number.map {
+        " (\(glucose.decimal($0, 0)) mmol/mol)"
+      }
+      return "\(glucose.decimal(percent)) %" + (millimoles ?? "")
+    }
+    let lines = [
+      line(
+        texts.mean, mean,
+        isStandard ? "< \(isMilligrams ? "154" : glucose.decimal(8.6)) \(contents.unit.name)" : ""),
+      line(texts.sheet.indicator, indicator, isStandard ? "< 7 %" : ""),
+      line(
+        texts.sheet.variation, value(sensor.variation, percent),
+        contents.targets == .pregnancy ? "" : "≤ 36 %"),
+      line(texts.activeTime, value(sensor.active, percent), "> 70 %"),
+      SummaryLine(
+        name: texts.daysWithReadings,
+        value: PageTexts.fill(texts.sheet.of, count(sensor.daysWithReadings), count(total.days))),
+      SummaryLine(name: texts.readings, value: count(sensor.readings)),
+    ]
+    let goals = contents.targets.goals == nil ? nil : sensor.goalShortage
+    let note = goals.map { "\(texts.goals): — (\(texts.text(of: $0)))" } ?? ""
+    return list(texts.sheet.summary, lines, note, height: height)
+  }
+
+  /// What finger sticks say.
+  func stickSummaryBox(height: Double) -> Drawing {
+    let sticks = total.fingerSticks
+    func value(_ metric: Metric) -> String {
+      short(metric) { "\(glucose.number($0)) \(contents.unit.name)" }
+    }
+    func line(_ name: String, _ metric: Metric, _ text: String) -> SummaryLine {
+      SummaryLine(name: name, value: text, note: metric.shortage.map { texts.text(of: $0) } ?? "")
+    }
+    let range =
+      "\(short(sticks.lowest, glucose.number))–\(short(sticks.highest, glucose.number)) \(contents.unit.name)"
+    let lines = [
+      SummaryLine(
+        name: texts.readings, value: count(sticks.readings),
+        note: PageTexts.fill(texts.sheet.perDay, short(sticks.perDay) { glucose.decimal($0) })),
+      line(texts.mean, sticks.mean, value(sticks.mean)),
+      line(texts.median, sticks.median, value(sticks.median)),
+      line("\(texts.lowest)–\(texts.highest.lowercased())", sticks.lowest, range),
+      line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
+      line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),
+    ]
+    return list(texts.sheet.stickFigures, lines, "", height: height)
+  }
+
+  private func list(_ title: String, _ lines: [SummaryLine], _ note: String, height: Double) -> Drawing {
+    var drawing = Drawing.box(title, width: Sheet.width - 300 - Sheet.gap, height: height)
+    let notes = Drawing.Font.small.wrapped(note, drawing.width - 12)
+    let bottom = height - (notes.isEmpty ? 4 : 6 + 9 * Double(notes.count))
+    let step = (bottom - Drawing.titleHeight - 2) / Double(lines.count)
+    let strong = Drawing.Font(size: 9.5, isBold: true)
+    drawing.part(.table) { drawing in
+      for (index, line) in lines.enumerated() {
+        let y = Drawing.titleHeight + 2 + (Double(index) + 0.5) * step
+        let base = y + (line.note.isEmpty ? 3 : -1)
+        drawing.part(.row) { drawing in
+          let room = drawing.width - 18 - strong.width(line.value)
+          drawing.part(.rowHead) { $0.text(Drawing.Font.plain.fitted(line.name, room), 6, base, .plain) }
+          drawing.part(.cell) { drawing in
+            drawing.text(line.value, drawing.width - 6, base, strong, .text, .end)
+            let note = Drawing.Font.small.fitted(line.note, drawing.width - 12)
+            drawing.text(note, drawing.width - 6, base + 9.5, .small, .soft, .end)
+          }
+        }
+        if index + 1 < lines.count {
+          drawing.line(
+            6, y + step / 2, drawing.width - 6, y + step / 2, Drawing.Stroke(ink: .grid, width: 0.4))
+        }
+      }
+    }
+    if notes.isEmpty { return drawing }
+    drawing.part(.paragraph) { drawing in
+      for (index, text) in notes.enumerated() {
+        drawing.text(text, 6, bottom + 9 * Double(index + 1), .small, .text)
+      }
+    }
+    return drawing
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+
+extension ReportPage {
+  private static let thumbnails = 14
+
+  /// The last fourteen days, each small, the same weekdays one below the other.
+  func thumbnailsBox(height: Double) -> Drawing {
+    let days = Array(contents.days.suffix(Self.thumbnails))
+    let isPart = total.days > Self.thumbnails
+    let meaning = total.sensor.readings > 0 ? texts.sheet.thumbnailNote : ""
+    let last = isPart ? PageTexts.fill(texts.sheet.lastDays, "\(Self.thumbnails)") : ""
+    var drawing = Drawing.box(
+      texts.daily, width: Sheet.width, height: height,
+      note: [last, meaning].filter { !$0.isEmpty }.joined(separator: " · "))
+    guard days.contains(where: { !$0.hasNoReadings }) else {
+      drawing.reason("— (\(texts.text(of: .noReadings)))")
+      return drawing
+    }
+    let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
+    let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
+    let (left, top) = (24.0, Drawing.titleHeight + 12)
+    let (width, rowHeight) = ((Sheet.width - left - 4) / 7, (height - top - 3) / 2)
+    let sentence = PageTexts.fill(texts.sheet.daysSentence, "\(days.count)", name(ofDay: days[0].day))
+    drawing.part(
+      .figure(sentence, x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
+    ) { drawing in
+      for index in 0..<Self.thumbnails {
+        let (column, row) = (index % 7, index / 7)
+        let area = PlotArea(
+          left: left + Double(column) * width, top: top + Double(row) * rowHeight + 9,
+          right: left + Double(column + 1) * width - 3, bottom: top + Double(row + 1) * rowHeight - 2,
+          highest: highest)
+        // Fewer days than two weeks are at the end, so that the last one is always at the same place.
+        let place = index - (Self.thumbnails - days.count)
+        if row == 0, let last = days.last {
+          let name = texts.weekdays[weekday(last.day - Self.thumbnails + 1 + column)]
+          drawing.text(name, (area.left + area.right) / 2, Drawing.titleHeight + 9, .small, .soft, .middle)
+        }
+        let day = days.indices.contains(place) ? days[place] : nil
+        thumbnail(day, area, hasLabels: column == 0, on: &drawing)
+      }
+    }
+    return drawing
+  }
+
+  private func thumbnail(_ day: DayCurve?, _ area: PlotArea, hasLabels: Bool, on drawing: inout Drawing) {
+    let targets = contents.targets
+    area.band(targets, glucose, on: &drawing)
+    for limit in [targets.low, targets.high] {
+      let y = area.y(glucose.milligrams(limit))
+      drawing.line(area.left, y, area.right, y, Drawing.Stroke(ink: .limit, width: 0.4))
+      if hasLabels {
+        drawing.text(glucose.limit(limit), area.left - 2, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
+      }
+    }
+    let noon = (area.left + area.right) / 2
+    drawing.line(noon, area.top, noon, area.bottom, Drawing.Stroke(ink: .grid, width: 0.4))
+    defer { area.frame(on: &drawing) }
+    guard let day else { return }
+    let label = Drawing.Font(size: 7, isBold: true)
+    drawing.text(shortName(ofDay: day.day), area.left + 1, area.top - 2, label)
+    if let percent = groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number {
+      drawing.text("\(glucose.decimal(percent, 0)) %", area.right - 1, area.top - 2, .small, .soft, .end)
+    }
+    let line = DayLine(day: day, area: area, targets: targets, glucose: glucose, width: 0.8, detail: 0.5)
+    line.draw(on: &drawing)
+    line.dots(1.7, on: &drawing)
+  }
+
+  /// The figures of each day, by its number.
+  var groups: [Int: GroupFigures] {
+    Dictionary(contents.result.groups.compactMap { group in group.key.map { ($0, group) } }) { first, _ in
+      first
+    }
+  }
+
+  /// Insulin, carbohydrates and finger sticks a day; nil without any.
+  var amountsBox: Drawing? {
+    let amounts = total.amounts
+    func part(_ name: String, _ amount: DailyAmount, _ unit: String) -> String? {
+      amount.records > 0 ? "\(name) \(short(amount.perDay) { glucose.decimal($0) }) \(unit)" : nil
+    }
+    var parts = [part(texts.insulin, amounts.insulin, "U")].compactMap(\.self)
+    let kinds = [part(texts.basal, amounts.basal, "U"), part(texts.bolus, amounts.bolus, "U")].compactMap(
+      \.self)
+    if !parts.isEmpty, !kinds.isEmpty { parts[0] += " (\(kinds.joined(separator: ", ")))" }
+    parts += [part(texts.carbohydrates, amounts.carbohydrates, "g")].compactMap(\.self)
+    if total.fingerSticks.readings > 0, total.sensor.readings > 0 {
+      parts.append("\(texts.sticks) \(short(total.fingerSticks.perDay) { glucose.decimal($0) })")
+    }
+    if parts.isEmpty { return nil }
+    var drawing = Drawing(width: Sheet.width, height: 13)
+    let text = PageTexts.fill(texts.sheet.perDay, parts.joined(separator: " · "))
+    drawing.part(.paragraph) { $0.text(Drawing.Font.bold.fitted(text, Sheet.width), 0, 9, .bold) }
+    return drawing
+  }
+
+  /// Devices by model, what was left out, and what the report is not.
+  var footBox: Drawing {
+    let names = Set(contents.devices.map { ForeignText.shown($0.name) }.filter { !$0.isEmpty }).sorted()
+    let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
+      "\(count(total.leftOut[$0])) (\(texts.text(of: $0)))"
+    }
+    let doubts = contents.result.doubts.map { ForeignText.shown(text(of: $0)) }
+    let paragraphs =
+      (doubts + [
+        names.isEmpty ? "" : "\(texts.devices): \(names.joined(separator: ", "))",
+        reasons.isEmpty ? "" : "\(texts.leftOut): \(reasons.joined(separator: ", "))", texts.sheet.notice,
+      ]).filter { !$0.isEmpty }.map { text in
+        let lines = Drawing.Font.small.wrapped(text, Sheet.width)
+        // The rest is on the page about the report.
+        return lines.count > 3 ? Array(lines.prefix(2)) + [lines[2] + " …"] : lines
+      }
+    var drawing = Drawing(width: Sheet.width, height: Double(paragraphs.joined().count) * 8.8 + 2)
+    var y = 7.0
+    for lines in paragraphs {
+      drawing.part(.paragraph) { drawing in
+        for line in lines {
+          drawing.text(line, 0, y, .small, .text)
+          y += 8.8
+        }
+      }
+    }
+    return drawing
+  }
+}

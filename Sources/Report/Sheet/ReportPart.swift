@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parts of a report, in their order.
+package enum ReportPart: String, CaseIterable, Sendable {
+  /// One sheet with the figures that are read first.
+  case summary
+  /// The days with insulin and carbohydrates.
+  case days
+  /// Finger sticks as a logbook: one row a day.
+  case log
+  /// Each day by itself, with its records.
+  case single
+  /// All figures, the devices, what was left out, and the rules.
+  case about
+}
+
+/// The person of a report.
+package struct ReportPerson: Hashable, Sendable {
+  /// The name.
+  package let name: String
+  /// The date of birth as it is printed; empty if nothing is known.
+  package let born: String
+
+  /// A person of this name.
+  package init(name: String, born: String = "") { (self.name, self.born) = (name, born) }
+}
+
+extension ReportPage {
+  /// The parts that are shown where none are asked for: the summary, and what there are data for.
+  package var usualParts: [ReportPart] {
+    ReportPart.allCases.filter { part in
+      switch part {
+      case .summary: true
+      // The logbook has the amounts of a person without a sensor.
+      case .days: hasAmounts && total.sensor.readings > 0
+      case .log: total.fingerSticks.readings > 0
+      case .single, .about: false
+      }
+    }
+  }
+
+  /// The usual parts, and each day by itself and all figures.
+  package var allParts: [ReportPart] { usualParts + [.single, .about] }
+
+  private var hasAmounts: Bool { total.amounts.insulin.records + total.amounts.carbohydrates.records > 0 }
+
+  /// The sheets of a part.
+  func sheets(_ part: ReportPart, _ paper: Paper) -> [Sheet] {
+    switch part {
+    case .summary: [summarySheet(paper)]
+    case .days: amountSheets(paper)
+    case .log: logSheets(paper)
+    case .single: flow([daily].compactMap(\.self), paper, anchor: "days")
+    case .about: flow(aboutSections, paper, anchor: "about")
+    }
+  }
+
+  /// One sheet: of a sensor's time where there is one, else of finger sticks.
+  private func summarySheet(_ paper: Paper) -> Sheet {
+    let head = [personBox, periodBox]
+    let foot = [amountsBox, footBox].compactMap(\.self)
+    let footHeight = foot.reduce(0) { $0 + $1.height + Sheet.gap }
+    let hasSensor = total.sensor.readings > 0 || total.fingerSticks.readings == 0
+    let first = hasSensor ? 196.0 : 160.0
+    let middle =
+      hasSensor
+      ? [rangesBox(height: first), summaryBox(height: first)]
+      : [stickRangesBox(height: first), stickSummaryBox(height: first)]
+    let meals = hasSensor ? nil : mealsBox
+    let left =
+      paper.room - head[0].height - first - footHeight - 2 * Sheet.gap
+      - (meals.map { $0.height + Sheet.gap } ?? 0)
+    let rest: [Drawing]
+    if hasSensor {
+      let days = min(190, left * 0.42)
+      rest = [profileBox(height: left - days - Sheet.gap), thumbnailsBox(height: days)]
+    } else {
+      let days = min(180, left * 0.42)
+      rest =
+        [stickDotsBox(height: left - days - Sheet.gap)] + (meals.map { [$0] } ?? []) + [
+          thumbnailsBox(height: days)
+        ]
+    }
+    return Sheet(anchor: "summary", boxes: (head + middle + rest + foot).map(Sheet.Box.init))
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PDF
+
+/// The paper on which a report is printed.
+package enum Paper: String, CaseIterable, Sendable {
+  case a4 = "A4"
+  case letter = "Letter"
+
+  /// In points.
+  var width: Double { self == .a4 ? 595.28 : 612 }
+  /// In points.
+  var height: Double { self == .a4 ? 841.89 : 792 }
+  /// What a sheet has for its boxes, without the margins of 12 mm and the foot.
+  var room: Double { height - 2 * Sheet.margin - Sheet.footHeight }
+}
+
+/// One printed page: boxes that lie side by side where there is room, and else one below the other.
+struct Sheet: Sendable {
+  /// A part of a sheet, drawn by itself: on a phone one lies below the other.
+  struct Box: Sendable {
+    let drawing: Drawing
+    /// Whether it takes the whole width, so that it scrolls on a phone.
+    var isWide: Bool { drawing.width > Sheet.width * 0.7 }
+    /// Whether it is nothing but lines of text, which a page in HTML breaks as its width needs.
+    var isText: Bool {
+      isWide
+        && drawing.operations.allSatisfy { operation in
+          switch operation {
+          case .begin(.paragraph), .end, .text: true
+          case .begin, .shape, .circle: false
+          }
+        }
+    }
+    /// The part of the width that it has on a screen with room.
+    var percent: Int { Int(drawing.width / Sheet.width * 100) }
+  }
+
+  /// 186 mm, which A4 and Letter both have.
+  static let width = 527.24
+  static let margin = 34.0
+  static let gap = 8.0
+  static let footHeight = 16.0
+
+  /// The name of its part of the page in HTML.
+  let anchor: String
+  let boxes: [Box]
+
+  /// Where each box lies.
+  var places: [(x: Double, y: Double, drawing: Drawing)] {
+    var (x, y, rowHeight): (Double, Double, Double) = (0, 0, 0)
+    return boxes.map { box in
+      if x > 0, x + box.drawing.width > Self.width + 0.1 {
+        (x, y, rowHeight) = (0, y + rowHeight + Self.gap, 0)
+      }
+      let place = (x, y, box.drawing)
+      x += box.drawing.width + Self.gap
+      rowHeight = max(rowHeight, box.drawing.height)
+      return place
+    }
+  }
+}
+
+extension Drawing {
+  /// The height of a box's title.
+  static let titleHeight = 15.0
+
+  /// A box with its title and a frame.
+  static func box(_ title: String, width: Double, height: Double, note: String = "") -> Drawing {
+    var drawing = Drawing(width: width, height: height)
+    drawing.rectangle(0, 0, width, titleHeight, fill: .panel)
+    drawing.rectangle(0.3, 0.3, width - 0.6, height - 0.6, stroke: Stroke(ink: .line, width: 0.6))
+    drawing.part(.heading(2)) { $0.text(title, 6, 10.8, .title) }
+    if !note.isEmpty {
+      let room = width - 18 - Font.title.width(title)
+      drawing.part(.paragraph) {
+        $0.text(Font.small.fitted(note, room), width - 6, 10.5, .small, .soft, .end)
+      }
+    }
+    return drawing
+  }
+
+  /// The reason for which a box has no figure, in its middle.
+  mutating func reason(_ text: String) {
+    let lines = Font.plain.wrapped(text, width - 40)
+    let (width, height) = (width, height)
+    part(.paragraph) { drawing in
+      for (index, line) in lines.enumerated() {
+        let y =
+          Self.titleHeight + (height - Self.titleHeight) / 2 + Double(index) * 11 - Double(lines.count - 1)
+          * 5.5
+        drawing.text(line, width / 2, y + 3, .plain, .soft, .middle)
+      }
+    }
+  }
+}

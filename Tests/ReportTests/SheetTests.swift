@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PDF
+import Testing
+
+@testable import Report
+
+/// The sheets of a report: the same operations for HTML and for PDF.
+struct SheetTests {
+  private static let units = [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre]
+  private static let languages = PageTexts.all.map(\.code)
+
+  private func page(_ report: SampleReport, _ code: String = "en") throws -> ReportPage {
+    ReportPage(report.contents, try #require(PageTexts.all.first { $0.code == code }))
+  }
+
+  private func words(_ page: ReportPage, _ part: ReportPart) -> [String] {
+    page.sheets(part, .a4).flatMap(\.boxes).flatMap { DrawingCheck.words($0.drawing) }
+  }
+
+  // MARK: - Drawing
+
+  @Test(arguments: languages, SampleReport.Kind.allCases)
+  func nothingCoversAnythingAndNothingIsOutside(_ code: String, _ kind: SampleReport.Kind) throws {
+    var report = SampleReport.of(kind)
+    report.unit = code == "de" || code == "fr" ? .millimolesPerLitre : .milligramsPerDecilitre
+    let page = try page(report, code)
+    for paper in Paper.allCases {
+      expectWhole(page, .summary, paper, "\(code) \(kind)")
+      #expect(page.sheets(.summary, paper).count == 1)
+    }
+    for part in ReportPart.allCases where kind == .both || kind == .meter {
+      expectWhole(page, part, .letter, "\(code) \(kind)")
+    }
+    // No figure of the summary is cut.
+    #expect(words(page, .summary).filter { $0.contains("…") } == [], "\(code) \(kind)")
+  }
+
+  @Test func everyPictureIsXML() throws {
+    let page = try page(.of(.both))
+    for drawing in page.sheets(.summary, .a4).flatMap(\.boxes).map(\.drawing) {
+      #expect(XMLCheck(drawing.svg).faults == [])
+    }
+  }
+
+  private func expectWhole(_ page: ReportPage, _ part: ReportPart, _ paper: Paper, _ name: String) {
+    let sheets = page.sheets(part, paper)
+    for place in sheets.flatMap(\.places) {
+      #expect(DrawingCheck.faults(place.drawing) == [], "\(name) \(part)")
+      #expect(place.x + place.drawing.width <= Sheet.width + 0.1)
+      #expect(place.y + place.drawing.height <= paper.room + 0.1, "\(name) \(paper) \(part)")
+    }
+    #expect(
+      sheets.flatMap(\.boxes).reduce(0) { $0 + DrawingCheck.openParts($1.drawing) } == 0, "\(name) \(part)")
+  }
+
+  @Test(arguments: UInt64(1)...5) func sheetsOfRandomDaysAreWhole(_ seed: UInt64) throws {
+    var walk = RandomWalk(seed: seed)
+    var report = SampleReport(days: Int64(walk.number(1...20)))
+    let seconds = report.days * 86400
+    let times = (0..<walk.number(1...400)).map { _ in Int64(walk.number(0...Int(seconds) - 1)) }.sorted()
+    report.readings = times.map { time in
+      let marks = [ReadingMarks.beforeMeal, .afterMeal, .bedtime, .fasting, []][walk.number(0...4)]
+      return walk.happens(onceIn: 3)
+        ? Reading.finger(walk.number(10...1000), at: SampleReport.start + time, marks: marks)
+        : Reading.sensor(walk.next(step: 120), at: SampleReport.start + time)
+    }
+    report.records = times.prefix(60).map { time in
+      let fields = ["units": FieldValue.number(Double(walk.number(0...400)) / 10), "subtype": .text("rapid")]
+      return (.insulin, RecordFields(fields), DeviceTime(seconds: SampleReport.start + time).text)
+    }
+    report.unit = Self.units[walk.number(0...1)]
+    report.isAnonymised = walk.happens(onceIn: 3)
+    report.targets = [.standard, .older, .pregnancy][walk.number(0...2)]
+    let page = try page(report, Self.languages[walk.number(0...3)])
+    for part in ReportPart.allCases {
+      for box in page.sheets(part, .letter).flatMap(\.boxes) {
+        #expect(DrawingCheck.faults(box.drawing) == [], "\(part)")
+      }
+    }
+  }
+
+  @Test func aFaultOfADrawingIsFound() {
+    var drawing = Drawing(width: 100, height: 50)
+    drawing.text("one", 10, 20)
+    drawing.text("two", 12, 22)
+    drawing.text("far", 95, 40)
+    drawing.line(0, 0, 101, 10, Drawing.Stroke(ink: .line))
+    drawing.begin(.table)
+    #expect(DrawingCheck.faults(drawing).count == 3 && DrawingCheck.openParts(drawing) == 1)
+  }
+
+  // MARK: - Figures
+
+  @Test func theFiguresAreThoseOfTheStatistics() throws {
+    let report = SampleReport.usual
+    let page = try page(report)
+    let words = words(page, .summary)
+    // V2 of the vectors: 171, 181, 2514, 1067 and 99 of 4032 samples.
+    for text in [
+      "2.5\u{A0}%", "26.5\u{A0}%", "28.9\u{A0}%", "62.3\u{A0}%", "8.7\u{A0}%", "4.5\u{A0}%", "4.2\u{A0}%",
+    ] {
+      #expect(words.filter { $0 == text }.count == 1, "\(text): \(words)")
+    }
+    #expect(words.contains("148 mg/dL") && words.contains("36.2 %") && words.contains("6.9 % (51 mmol/mol)"))
+    #expect(words.contains { $0.contains("100.0 %") && $0.contains("14 of 14 days with readings") })
+  }
+
+  @Test func noGoalIsForTheLowOrTheHighRangeByItself() throws {
+    let box = try page(.usual).rangesBox(height: 196)
+    let rows = Self.rows(box)
+    #expect(rows.first == ["Range", "%", "Per day", "Goal"])
+    let goals = Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0.count > 3 ? $0[3] : "") })
+    #expect(goals["low"] == "" && goals["high"] == "")
+    #expect(goals["low + very low"] == "<\u{A0}4\u{A0}%" && goals["high + very high"] == "<\u{A0}25\u{A0}%")
+    #expect(goals["very low"] == "<\u{A0}1\u{A0}%" && goals["target"] == ">\u{A0}70\u{A0}%")
+  }
+
+  @Test func withPregnancyTheHighRangeIsNotSplit() throws {
+    var report = SampleReport.usual
+    report.targets = .pregnancy
+    let rows = Self.rows(try page(report).rangesBox(height: 196))
+    #expect(
+      rows.dropFirst().map { $0[0] } == [
+        "high", "target", "low + very low", "low", "very low", "tight range 70–140",
+      ])
+    #expect(rows[1][3] == "<\u{A0}25\u{A0}%")
+  }
+
+  /// The texts of each row of a table.
+  private static func rows(_ drawing: Drawing) -> [[String]] {
+    drawing.reading.matches(of: /<tr>(.*?)<\/tr>/).map { row in
+      row.1.matches(of: /<t[hd][^>]*>([^<]*)<\/t[hd]>/).map {
+        String($0.1).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+      }
+    }
+  }
+
+  @Test func aBoxWithoutDataHasItsReason() throws {
+    var report = SampleReport.usual
+    report.readings = Array(report.readings.prefix(288))
+    let words = words(try page(report), .summary)
+    #expect(
+      words.contains("— (7 % of the time; needs 70 %)")
+        && words.contains("— (1 of 7 days, 100 % of the time)"))
+    #expect(words.contains("Goals: — (1 of 14 days, 7 % of the time)"))
+    let empty = self.words(try page(SampleReport()), .summary)
+    #expect(empty.filter { $0 == "— (No readings)" }.count == 3)
+  }
+
+  @Test func theReadingTextHasEveryFigureThatIsDrawnInATable() throws {
+    let page = try page(.of(.both))
+    for part in [ReportPart.summary, .days, .log] {
+      for drawing in page.sheets(part, .a4).flatMap(\.boxes).map(\.drawing) {
+        var depth = 0
+        for operation in drawing.operations {
+          switch operation {
+          case .begin(.figure): depth += 1
+          case .begin where depth > 0: depth += 1
+          case .end where depth > 0: depth -= 1
+          case .text(let text) where depth == 0:
+            #expect(drawing.reading.contains(Markup(text.text).description), "\(text.text)")
+          default: break
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (100.0, Units.milligrams, 250.0), (262, .milligrams, 300), (399, .milligrams, 400),
+    (600, .milligrams, 400),
+    (100, .millimoles, 14), (270, .millimoles, 16), (600, .millimoles, 22),
+  ])
+  func theScaleFitsTheData(_ highest: Double, _ unit: Units, _ end: Double) {
+    let factor = unit == .milligrams ? 1 : Quantity.milligramsPerDecilitreInMillimole
+    #expect(
+      abs(
+        PlotArea.end(highest, unit == .milligrams ? .milligramsPerDecilitre : .millimolesPerLitre) - end
+          * factor) < 0.01)
+  }
+
+  enum Units { case milligrams, millimoles }
+
+  // MARK: - Which parts
+
+  @Test func theDataChooseTheParts() throws {
+    #expect(try page(.of(.sensor)).usualParts == [.summary])
+    #expect(try page(.of(.meter)).usualParts == [.summary, .log])
+    #expect(try page(.of(.both)).usualParts == [.summary, .days, .log])
+    #expect(try page(SampleReport()).usualParts == [.summary])
+    #expect(try page(.of(.both)).allParts == ReportPart.allCases)
+  }
+
+  @Test func aMeterByItselfHasNoFiguresOfTime() throws {
+    let words = words(try page(.of(.meter)), .summary)
+    #expect(words.contains("Percent of readings") && words.contains("Finger sticks by meals"))
+    #expect(!words.contains("GMI") && !words.contains("Time in ranges") && !words.contains("Goal"))
+  }
+
+  @Test func namesAreOnTheSheetAndInItsTitle() throws {
+    var report = SampleReport.usual
+    report.person = ReportPerson(name: "Ágnes <Őry>", born: "1984-03-02")
+    let named = try page(report)
+    #expect(
+      words(named, .summary).contains("Ágnes <Őry>") && words(named, .summary).contains("Born 1984-03-02"))
+    let html = try named.html()
+    #expect(html.contains("<title>Ágnes &lt;Őry&gt; · Glucose report · 2026-03-02 – 2026-03-15</title>"))
+    #expect(words(try page(.usual), .summary).contains("Name"))
+    report.person = ReportPerson(name: String(repeating: "long name ", count: 30))
+    #expect(DrawingCheck.faults(try page(report).personBox) == [])
+  }
+
+  @Test func anonymisedThereIsNoNameNoSerialNumberAndNoDate() throws {
+    var report = SampleReport.of(.both)
+    (report.isAnonymised, report.person) = (true, ReportPerson(name: "Ada Example", born: "1984-03-02"))
+    let page = try page(report)
+    for text in [
+      try page.html(ReportPart.allCases),
+      ReportPart.allCases.flatMap { words(page, $0) }.joined(separator: "\n"),
+    ] {
+      #expect(!text.contains("Ada") && !text.contains("SN-1") && !text.contains("a walk"))
+      #expect(text.firstMatch(of: /20\d\d-\d\d|\d\d-\d\d</) == nil)
+      #expect(text.contains("Day 14"))
+    }
+  }
+
+  @Test func thePDFHasEachSheetAndItsFoot() throws {
+    let page = try page(.of(.both))
+    let (bytes, missing) = page.pdf([.summary, .log], .letter)
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(
+      text.ranges(of: "/Type/Page/").count == 2 && text.contains("/MediaBox[0 0 612 792]") && missing == [])
+    #expect(page.pdf([.summary, .log], .letter).bytes == bytes)
+    var named = SampleReport.usual
+    named.person = ReportPerson(name: "李")
+    #expect(try self.page(named).pdf([.summary], .a4).missing == ["李"])
+  }
+
+  // MARK: - The logbook
+
+  @Test func everyFingerStickIsInTheLogbook() throws {
+    var report = SampleReport.of(.meter)
+    report.readings += (0..<12).map { Reading.finger(101 + $0, at: SampleReport.start + Int64($0) * 60) }
+    let page = try page(report)
+    let reading = page.sheets(.log, .a4).flatMap(\.boxes).map(\.drawing.reading).joined()
+    let values = page.contents.days.flatMap(\.sticks).map { page.glucose.level($0.level) }
+    #expect(values.count > 40)
+    for value in values {
+      #expect(reading.firstMatch(of: try Regex("[> ▲▼]\(value)[< ]")) != nil, "\(value)")
+    }
+    let cells = reading.matches(of: /[> ][▲▼]*\d+(?=[< ])/).count
+    #expect(cells >= values.count)
+  }
+
+  @Test(
+    arguments: [
+      (.fasting, 13, .beforeBreakfast, true), (.bedtime, 2, .bedtime, true),
+      (.beforeMeal, 12, .beforeLunch, true), (.afterMeal, 12, .afterLunch, true),
+      (.afterMeal, 23, .afterDinner, true),
+      ([], 4, .night, false), ([], 5, .beforeBreakfast, false), ([], 11, .beforeLunch, false),
+      ([], 16, .beforeDinner, false), ([], 22, .bedtime, false), (.beforeMeal, 3, .night, true),
+    ] as [(ReadingMarks, Int, StickLog.Column, Bool)])
+  func aMarkDecidesAboutTheColumnAndElseTheTime(
+    _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.Column, _ isMarked: Bool
+  ) {
+    let found = StickLog.column(marks, hour: hour)
+    #expect(found.0 == column && found.isMarked == isMarked)
+  }
+
+  @Test func aLongRunOfEmptyDaysIsOneRow() throws {
+    func rows(_ empty: Int64) throws -> Int {
+      let readings = [0, empty + 1].map { Reading.finger(100, at: SampleReport.start + $0 * 86400 + 30000) }
+      let report = SampleReport(readings: readings, days: empty + 2)
+      return StickLog(report.contents.days) { $0.sticks.isEmpty }.rows.count
+    }
+    #expect(try rows(3) == 5 && rows(4) == 3)
+    let report = SampleReport(readings: [Reading.finger(100, at: SampleReport.start)], days: 6)
+    #expect(words(try page(report), .log).contains("no readings from 2026-03-03 to 2026-03-07"))
+  }
+
+  @Test func aPairIsBeforeAndAfterOneMeal() {
+    func dots(_ sticks: [(Int, Int64, ReadingMarks)]) -> [DayCurve.Dot] {
+      var day = SampleDay.empty
+      day.readings = sticks.map { Reading.finger($0.0, at: SampleDay.midnight + $0.1 * 3600, marks: $0.2) }
+      return day.contents.day?.sticks ?? []
+    }
+    #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 10, .afterMeal)])) == [50])
+    #expect(MealPair.all(dots([(100, 8, .fasting), (90, 10, .afterMeal), (200, 11, .afterMeal)])) == [-10])
+    // Too late, and without a mark before it.
+    #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 13, .afterMeal)])) == [])
+    #expect(MealPair.all(dots([(100, 8, []), (150, 9, .afterMeal)])) == [])
+    #expect(MealPair.median([30, 10, 20, 40]) == 25 && MealPair.median([]) == 0)
+  }
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Reads the PDFs of `glucoport report` with other programs: no error of structure, each font embedded as a subset with its
+# letters, text that can be found, tags, the number of pages, the same bytes each time. With FOLDER, such as Samples/report, it
+# writes sheets of the sample there as pictures. Needs root where packages are missing.
+#   Tests/pdf.sh [PROGRAM [FOLDER]]
+# By default the program is that of the checks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=$(realpath "${1:-.build/checks/release/glucoport}")
+folder=${2:-}
+Tests/install-packages.sh python3 poppler-utils qpdf
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GLUCOPORT_STORE=$work/sample.db PYTHONDONTWRITEBYTECODE=1
+python3 Tests/Browser/sample.py "$work"
+readings='time=time,value=mg/dL,device=device'
+"$program" import --quiet --timezone Europe/Madrid --format generic --kind cbg --unit mg/dL --map "$readings" \
+  "$work/sensor.csv"
+"$program" import --quiet --format generic --kind smbg --unit mg/dL \
+  --map "$readings,insulin=insulin,carbs=carbs,note=note" "$work/diary.csv"
+
+fail() {
+  echo "pdf.sh: $1" >&2
+  exit 1
+}
+
+# report NAME OPTION…: a PDF of the fixed range of the sample, and what other programs say of it.
+report() {
+  local file=$work/$1.pdf
+  shift
+  "$program" report --since 2026-03-02 --until 2026-03-16 --quiet --force -o "$file" "$@"
+  cp "$file" "$work/first.pdf"
+  "$program" report --since 2026-03-02 --until 2026-03-16 --quiet --force -o "$file" "$@"
+  cmp "$file" "$work/first.pdf" || fail "two runs differ: $*"
+  qpdf --check "$file" >"$work/check" 2>&1 || { cat "$work/check" >&2; fail "qpdf: $*"; }
+  pdffonts "$file" | tail -n +3 | awk '{ print $(NF-4), $(NF-3), $(NF-2) }' | sort -u >"$work/fonts"
+  [ "$(cat "$work/fonts")" = "yes yes yes" ] || fail "fonts: $* $(cat "$work/fonts")"
+  pdfinfo "$file" >"$work/info"
+  grep -q '^Tagged: *yes' "$work/info" || fail "no tags: $*"
+  if grep -q '^CreationDate' "$work/info"; then fail "a time: $*"; fi
+  pages=$(sed -n 's/^Pages: *//p' "$work/info")
+  text=$(pdftotext "$file" -)
+}
+
+for language in en de es fr; do
+  for unit in mg/dL mmol/L; do
+    for paper in A4 Letter; do
+      report summary --language $language --unit $unit --paper $paper --pages summary --name 'Ágnes Őry'
+      [ "$pages" = 1 ] || fail "the summary has $pages pages: $language $unit $paper"
+      case $text in *"Ágnes Őry"*) ;; *) fail "no name in the text: $language" ;; esac
+      report all --language $language --unit $unit --paper $paper --pages all --anonymise
+      case $text in *2026-03*) fail "a date: $language" ;; esac
+    done
+  done
+done
+[ -n "$folder" ] || exit 0
+
+# picture NAME OPTION…: the first page as a picture.
+picture() {
+  local name=$1
+  shift
+  report "$name" "$@"
+  pdftoppm -r 100 -f 1 -singlefile -png "$work/$name.pdf" "$folder/$name"
+}
+picture sensor --pages summary --name 'Ada Example'
+picture insulin --pages days --name 'Ada Example'
+picture meter --pages summary --device 'Sample Meter' --language fr
+picture log --pages log --unit mmol/L --language de
+picture pregnancy --pages summary --targets pregnancy --language es --anonymise
