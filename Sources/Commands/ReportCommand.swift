@@ -119,10 +119,10 @@ struct ReportCommand: ClassifiedCommand {
   var needsNoHeading: Bool { true }
 
   func validate() throws {
-    if target.path == "" { throw ValidationError("--output needs the name of a file.") }
-    if let format, let named = ReportForm(nameOf: target.path), named != format {
+    if outputPath == "" { throw ValidationError("--output needs the name of a file.") }
+    if let format, let named = ReportForm(nameOf: outputPath), named != format {
       throw ValidationError(
-        "'\(PathText.shown(target.path))' is the name of \(named.title) file, and --format \(format.rawValue) makes \(format.title) file: leave out --format, or use another name."
+        "'\(PathText.shown(outputPath))' is the name of \(named.title) file, and --format \(format.rawValue) makes \(format.title) file: leave out --format, or use another name."
       )
     }
     if texts == nil {
@@ -143,12 +143,12 @@ struct ReportCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.reader)
-    let path = try all.map { try file(in: $0.path, of: store) } ?? self.output?.path ?? "-"
+    let path = try all.map { try file(in: $0.path, of: store) } ?? outputPath
     // Refused before the page is made, too.
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
-    if target.path != "-" { try protected.refuse(target.path) }
-    let (page, summary) = try page(store, output)
-    if target.path == "-" {
+    if path != "-" { try protected.refuse(path) }
+    let (page, summary) = try page(store, path, output)
+    if path == "-" {
       output.write(page)
     } else {
       try SavedFile(path: path, replaces: force, protected: protected).write { sink in
@@ -169,19 +169,27 @@ struct ReportCommand: ClassifiedCommand {
     }
     let base = store.path.split(separator: "/").last.map(String.init) ?? "report"
     let name = storeOptions.person ?? (base.hasSuffix(".db") ? String(base.dropLast(3)) : base)
-    return (folder.hasSuffix("/") ? folder : folder + "/") + name + "." + format.rawValue
+    return (folder.hasSuffix("/") ? folder : folder + "/") + name + "." + form.rawValue
   }
 
   private var texts: PageTexts? { PageTexts.all.first { $0.code == language } }
 
+  private var outputPath: String { output?.path ?? "-" }
+
   /// The form that was asked for, else that of the file's name.
-  private var form: ReportForm { format ?? ReportForm(nameOf: target.path) ?? .html }
+  private var form: ReportForm { format ?? ReportForm(nameOf: outputPath) ?? .html }
 
   /// The person whose name is on the sheets; nil without one.
-  private var person: ReportPerson? { name.map { ReportPerson(name: $0) } }
+  private func person(of store: Store) throws -> ReportPerson? {
+    let named = try name ?? store.personName() ?? (all == nil ? nil : storeOptions.person)
+    guard let named, !anonymise else { return nil }
+    return ReportPerson(name: named, born: try store.personBorn() ?? "")
+  }
 
   /// The bytes of the page, and its period with the number of its readings.
-  private func page(_ store: Store, _ output: Output) throws -> (page: [UInt8], summary: String) {
+  private func page(
+    _ store: Store, _ path: String, _ output: Output
+  ) throws -> (page: [UInt8], summary: String) {
     var (query, unit) = try look.query(store)
     query.options.grouping = .day
     query.options.hasProfile = true
@@ -201,7 +209,7 @@ struct ReportCommand: ClassifiedCommand {
     let dates = [shown.start, shown.end - 1].map { String(view.shown($0).text.prefix(10)) }
     var contents = ReportContents(
       view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
-    contents.person = person
+    contents.person = try person(of: store)
     let summary = "\(dates[0]) to \(dates[1]), \(counted(PeriodNote.readings(view), "reading"))"
     return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
   }

@@ -64,10 +64,6 @@ package struct ReportContents: Sendable {
   package let version: String
   /// Whether serial numbers, names and notes are left out.
   package let isAnonymised: Bool
-  /// The name of the person, for the title and the head; nil to show none.
-  package var personName: String?
-  /// The date of birth, such as `1980-05-06`; nil to show none.
-  package var personBorn: String?
   /// Links to other pages; none in a page that is a file.
   package var links: [ReportLink] = []
   /// The person; nil without a name.

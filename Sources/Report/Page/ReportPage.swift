@@ -51,8 +51,6 @@ package struct ReportPage: Sendable {
     [ranges, sensor, profile, sticks, amounts, devices, leftOut, about].compactMap(\.self)
   }
 
-  private var title: String { contents.personName.map { "\(texts.title): \($0)" } ?? texts.title }
-
   private var facts: [PageModel.Row] {
     [
       (texts.period, contents.isAnonymised ? "—" : periodText),

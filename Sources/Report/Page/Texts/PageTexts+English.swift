@@ -14,8 +14,6 @@ extension PageTexts {
     oneDay: "1 day",
     manyDays: "{1} days",
     otherDays: "Other days",
-    personName: "Name",
-    born: "Born",
     period: "Period",
     calendarDays: "Calendar days",
     timeZone: "Time zone",

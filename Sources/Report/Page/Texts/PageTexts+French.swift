@@ -14,8 +14,6 @@ extension PageTexts {
     oneDay: "1 jour",
     manyDays: "{1} jours",
     otherDays: "Autres jours",
-    personName: "Nom",
-    born: "Date de naissance",
     period: "Période",
     calendarDays: "Jours calendaires",
     timeZone: "Fuseau horaire",

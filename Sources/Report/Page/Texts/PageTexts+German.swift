@@ -14,8 +14,6 @@ extension PageTexts {
     oneDay: "1 Tag",
     manyDays: "{1} Tage",
     otherDays: "Andere Tage",
-    personName: "Name",
-    born: "Geboren",
     period: "Zeitraum",
     calendarDays: "Kalendertage",
     timeZone: "Zeitzone",

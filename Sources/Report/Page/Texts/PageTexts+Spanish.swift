@@ -14,8 +14,6 @@ extension PageTexts {
     oneDay: "1 día",
     manyDays: "{1} días",
     otherDays: "Otros días",
-    personName: "Nombre",
-    born: "Fecha de nacimiento",
     period: "Período",
     calendarDays: "Días naturales",
     timeZone: "Zona horaria",

@@ -20,10 +20,6 @@ package struct PageTexts: Sendable {
   /// The name of the list of links.
   package let otherDays: String
   /// A label.
-  package let personName: String
-  /// A label.
-  package let born: String
-  /// A label.
   package let period: String
   package let calendarDays: String
   package let timeZone: String
