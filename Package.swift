@@ -361,7 +361,7 @@ let package = Package(
       name: "ParsingTests",
       dependencies: [
         "Archives", "FormatConformance", "Formats", "Logbook", "LogbookAPI", "Meters", "Nightscout",
-        "TestArchives",
+        "SeededRandom", "TestArchives",
       ],
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: busy),

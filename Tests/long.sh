@@ -52,6 +52,10 @@ phase "many seeds of the tests that make their own sequences"
 GLUCOPORT_MORE_SEEDS=${GLUCOPORT_MORE_SEEDS:-20} check \
   --filter '\.(UndoSequenceTests|UndoTests|CircleTests|ZoneSyncTests|ListingOrderTests)/'
 
+phase "every case of the tests of which a check tries a share"
+GLUCOPORT_MORE_SEEDS=1 check \
+  --filter '\.(CutSample|LastLine|LinearParsing|SampleImport|SiteMove|SiteRemoval|SiteTraffic|ZoneHistory)Tests/'
+
 phase "every column of a store with hostile values, for every command"
 GLUCOPORT_DAMAGE_ALL=1 check --filter '\.HostileStoreTests/everyDamage'
 

@@ -31,6 +31,8 @@ phase "units and packages"
 Tests/packaging.sh "$(built glucoport)"
 
 memory_folder
+# Tests that try only a share of their cases try others at each commit.
+export GLUCOPORT_TURN=${GLUCOPORT_TURN:-$(commits)}
 alone='\.(CrashTests|UploadKillTests)/'
 # Tests that kill a program in the middle of its work have the machine to themselves, so that they meet it there.
 phase "tests that kill programs, one after the other"

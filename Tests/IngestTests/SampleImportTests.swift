@@ -4,6 +4,7 @@ import Foundation
 import Ingest
 import Logbook
 import LogbookStore
+import SeededRandom
 import Testing
 
 @Suite struct SampleImportTests {

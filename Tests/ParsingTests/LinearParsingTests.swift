@@ -8,6 +8,7 @@ import Logbook
 import LogbookAPI
 import Meters
 import Nightscout
+import SeededRandom
 import Testing
 
 @testable import Formats
@@ -21,14 +22,16 @@ import Testing
   static let maxRatio = 2.3
   private static let maxRounds = 20
 
-  @Test(
-    arguments: ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells
-      + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.elements + ParsedContent.resources)
+  private static let contents =
+    ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells
+    + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.elements + ParsedContent.resources
+
+  @Test(arguments: Seeds.share(of: contents, every: 3))
   func twiceTheInputTakesAboutTwiceTheWork(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }
 
-  @Test(arguments: SampleCells.all)
+  @Test(arguments: Seeds.share(of: SampleCells.all, every: 3))
   func aLongCellOfAnExportIsReadInLinearTime(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }

@@ -250,7 +250,7 @@ import Testing
     try await whole.finish("a")
     // It begins with the mark of the move in the document.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
-    for place in first + 1...whole.link.count {
+    for place in Seeds.share(of: first + 1...whole.link.count, every: 3) {
       // Afterwards the zone changes, the dose is edited, deleted or hidden, or nothing happens.
       for next in 0..<5 {
         let scene = try SiteScene(copying: prepared)
