@@ -37,7 +37,7 @@ struct ImportPaths {
   private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
     for name in try Self.names(in: folder) {
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
-      let type = Self.type(of: path, followsLinks: false)
+      let type = try Self.typeOfEntry(path)
       if type == S_IFDIR {
         if depth > 1 { try walk(path, in: root, depth: depth - 1) }
       } else if type == S_IFREG || (type == S_IFLNK && Self.type(of: path, followsLinks: true) == S_IFREG) {
@@ -56,15 +56,36 @@ struct ImportPaths {
     return result == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  private static func names(in folder: String) throws -> [String] {
-    guard let stream = opendir(PathText.bytes(folder)) else {
-      throw Failure(
-        errno == EACCES ? .permission : .inputOutput,
-        "\(PathText.shown(folder)): cannot open: \(String(cString: strerror(errno)))")
+  /// The type of an entry of a folder; nil for one that was removed meanwhile.
+  ///
+  /// - Throws: `Failure` if the system does not know it: a file that is left out would be missed.
+  private static func typeOfEntry(_ path: String) throws -> mode_t? {
+    var status = stat()
+    guard lstat(PathText.bytes(path), &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw failure(path, "cannot be examined")
     }
+    return status.st_mode & S_IFMT
+  }
+
+  private static func failure(_ path: String, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES ? .permission : .inputOutput,
+      "\(PathText.shown(path)): \(what): \(String(cString: strerror(reason)))")
+  }
+
+  private static func names(in folder: String) throws -> [String] {
+    guard let stream = opendir(PathText.bytes(folder)) else { throw failure(folder, "cannot open") }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while true {
+      // At the end and for an error, the result is nil; only an error sets `errno`.
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw failure(folder, "cannot be read") }
+        break
+      }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { PathText.text($0) }
       }

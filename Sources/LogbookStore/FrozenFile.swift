@@ -18,11 +18,8 @@ struct FrozenFile {
   ///   way.
   init?(path: String) throws(Failure) {
     // The log is next to the file itself, not next to a link to it.
-    guard sqlite3_compileoption_used("USE_URI") != 0, let file = realpath(PathText.bytes(path), nil) else {
-      return nil
-    }
-    defer { free(file) }
-    let real = PathText.text(file)
+    guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
+    let real = StoreFile.resolved(path)
     guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
     if Self.size(real + "-wal") > 0 {
       // If the log has its index, a user without write permission can read it.

@@ -33,6 +33,13 @@ enum StoreFile {
     return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
   }
 
+  /// The path of the file to which a path leads; the path itself if it leads to none.
+  static func resolved(_ path: String) -> String {
+    guard let file = realpath(PathText.bytes(path), nil) else { return path }
+    defer { free(file) }
+    return PathText.text(file)
+  }
+
   /// Creates an empty file, and the folders above it, accessible only to their owner. An existing file with
   /// content is kept.
   static func create(_ path: String) throws(Failure) {

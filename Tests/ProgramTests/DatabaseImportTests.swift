@@ -22,15 +22,17 @@ struct DatabaseImportTests {
     #expect(try !FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.contains("-wal") })
   }
 
-  @Test func aGlucoportStoreIsRefusedWithAdvice() async throws {
+  /// The log is next to the file, not next to a link to it.
+  @Test func aLogNextToTheFileOfALinkIsFound() async throws {
     let program = try Program()
-    #expect(try await program.run("import", Self.sample, "--quiet").status == 3)
-    let store = program.path("copy.db")
-    try FileManager.default.copyItem(atPath: program.store, toPath: store)
-    let outcome = try await program.run("import", store)
-    #expect(outcome.status == 65)
-    #expect(
-      outcome.errors.contains("this is a glucoport store (an SQLite database), not an export"), "\(outcome)")
-    #expect(outcome.errors.contains("glucoport export --store FILE --format ndjson | glucoport import -"))
+    try FileManager.default.copyItem(atPath: Self.sample, toPath: program.path("b.sqlite"))
+    let names = try await program.shell(
+      "mkdir l && ln -s ../b.sqlite l/x.sqlite && cp b.sqlite $'a\\xe4.sqlite' && for f in b a$'\\xe4'; do printf x >$f.sqlite-wal; done"
+    )
+    #expect(names.status == 0, "\(names.errors)")
+    for name in ["l/x.sqlite", "a?.sqlite"] {
+      let outcome = try await program.shell("glucoport import \(name)")
+      #expect(outcome.status == 65 && outcome.errors.contains("-wal"), "\(outcome.output)\(outcome.errors)")
+    }
   }
 }

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 
 /// The files that no output of a command replaces or extends, also with `--force`: stores and other SQLite databases with
-/// the files beside them, the inputs of the command, and what the login to the remote needs.
+/// the files next to them, the inputs of the command, and what the login to the remote needs.
 struct ProtectedFiles {
   /// Each file with its description for a message.
   private var files: [(path: String, what: String)] = []
@@ -94,6 +94,12 @@ struct ProtectedFiles {
     }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: databaseHeader.count)
-    return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes == databaseHeader
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
+      throw Failure(
+        .usage,
+        "\(displayed(path)): cannot see whether this is a database: it cannot be read; choose another file for the output"
+      )
+    }
+    return bytes == databaseHeader
   }
 }

@@ -58,6 +58,14 @@ final class FileSource: InputSource {
     self.isInterrupted = isInterrupted
   }
 
+  /// The path of the open file without links, in the bytes of the file system and without a final zero.
+  /// Empty if the system does not know it. The name for messages may have other bytes, and a link can be in another folder.
+  var path: [CChar] {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(descriptor)", &path, path.count)
+    return Array(path.prefix(max(0, count)))
+  }
+
   /// Whether this is a named pipe. The pipes of a shell's process substitution always have had a writer.
   private static func isNamedPipe(_ descriptor: Int32) -> Bool {
     var status = stat()

@@ -131,10 +131,11 @@ final class DatabaseSource: InputSource {
 
   /// Refuses a file with a journal of newer pages: without these the file is old or inconsistent.
   private static func refuseWithoutJournal(_ given: any InputSource) throws {
-    guard given is FileSource, given.isRegularFile, given.name != "-" else { return }
+    guard let file = given as? FileSource, given.isRegularFile, given.name != "-" else { return }
     for end in ["-wal", "-journal"] {
       var status = stat()
-      guard stat(PathText.bytes(given.name + end), &status) == 0, status.st_size > 0 else { continue }
+      guard stat(file.path + end.utf8.map(CChar.init(bitPattern:)) + [0], &status) == 0, status.st_size > 0
+      else { continue }
       throw Failure(
         .badInput,
         "\(given.name): part of this SQLite database is in \(given.name)\(end); "

@@ -5,7 +5,7 @@ import Glibc
 import Logbook
 import SQLiteRows
 
-/// Reads a store that may be damaged, and writes nothing, neither to it nor beside it.
+/// Reads a store that may be damaged, and writes nothing, neither to it nor next to it.
 package struct StoreExaminer {
   let path: String
 
@@ -32,7 +32,9 @@ package struct StoreExaminer {
   }
 
   var hasLog: Bool {
-    !StoreFile.isEmpty(path + "-wal") && access(PathText.bytes(path + "-wal"), F_OK) == 0
+    // SQLite has the log next to the file itself, not next to a link to it.
+    let log = StoreFile.resolved(path) + "-wal"
+    return !StoreFile.isEmpty(log) && access(PathText.bytes(log), F_OK) == 0
   }
 
   /// The facts about the file that change with every write.
