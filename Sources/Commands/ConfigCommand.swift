@@ -26,7 +26,8 @@ struct ConfigCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "timezone, unit, pull-interval, history or attachment-limit.", completion: .settings)
+  @Argument(
+    help: "timezone, unit, pull-interval, history, attachment-limit, name or born.", completion: .settings)
   var name: String?
 
   @Argument(help: "The new value.", completion: .settingValues)
@@ -72,13 +73,17 @@ enum ConfigSetting: String, CaseIterable {
   case attachmentLimit = "attachment-limit"
   case name, born
 
+  private static let maxNameCharacters = 100
+  /// The value that clears a setting.
+  private static let none = "none"
+
   /// The values that it accepts; none where they are not a list.
   var values: [String] {
     switch self {
     case .timezone: NamedZone.names
     case .unit: GlucoseUnit.allValueStrings + ["none"]
     case .history: ["full", "on-demand"]
-    case .pullInterval, .attachmentLimit: []
+    case .pullInterval, .attachmentLimit, .name, .born: []
     }
   }
 
@@ -99,7 +104,7 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: true
     case .unit, .history: values.contains(value)
-    // Without its unit nobody would know whether 5 is hours or seconds.
+    // Without its unit, 5 can be hours or seconds.
     case .pullInterval:
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .attachmentLimit: ByteCountArgument(argument: value) != nil

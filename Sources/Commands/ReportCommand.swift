@@ -55,7 +55,7 @@ struct PagesArgument {
 }
 
 /// `glucoport report`: a page with figures and pictures of a period, as HTML or PDF.
-struct ReportCommand: ClassifiedCommand {
+struct ReportCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Write a page with figures and curves as HTML or PDF.",
@@ -106,7 +106,8 @@ struct ReportCommand: ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write a file for each person, with the name of the person, into this folder.", valueName: "folder"))
+      "Write a file for each person, with the name of the person, into this folder.", valueName: "folder"),
+    completion: .directory)
   var all: PathArgument?
 
   @Flag(help: "Replace an existing file.")
@@ -119,7 +120,10 @@ struct ReportCommand: ClassifiedCommand {
   var needsNoHeading: Bool { true }
 
   func validate() throws {
-    if outputPath == "" { throw ValidationError("--output needs the name of a file.") }
+    guard (output == nil) != (all == nil) else {
+      throw ValidationError("Name a file with --output, or a folder with --all.")
+    }
+    if (output ?? all)?.path == "" { throw ValidationError("--output needs the name of a file.") }
     if let format, let named = ReportForm(nameOf: outputPath), named != format {
       throw ValidationError(
         "'\(PathText.shown(outputPath))' is the name of \(named.title) file, and --format \(format.rawValue) makes \(format.title) file: leave out --format, or use another name."

@@ -19,7 +19,8 @@ struct ServeBackupCommand: ClassifiedCommand {
 
   @OptionGroup var dataOptions: DataOptions
 
-  @Argument(help: ArgumentHelp("An existing folder for the copy.", valueName: "folder"))
+  @Argument(
+    help: ArgumentHelp("An existing folder for the copy.", valueName: "folder"), completion: .directory)
   var folder: PathArgument
 
   @Option(help: ArgumentHelp("Keep only the newest N copies in the folder.", valueName: "number"))

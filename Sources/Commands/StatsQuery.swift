@@ -175,7 +175,8 @@ struct StatsQuery {
   private func periodFilter() throws -> ItemFilter {
     var filter = try shownItems
     if shown.since == nil { filter.since = options.since }
-    if shown.until == nil { filter.until = options.until ?? filter.until }
+    // A stated end also asks for items of the far future.
+    filter.until = shown.until == nil ? options.until ?? filter.until : nil
     filter.limitShown(since: shown.since, until: shown.until)
     return filter
   }

@@ -2,13 +2,13 @@
 
 import GRDB
 import Glibc
-import Logbook
+package import Logbook
 
 extension Store {
-  /// What may be beside a store, in the order of removal: the log before the store, since a log that is left behind
-  /// could be taken for that of a store of the same name.
+  /// The files of a store in the order of removal: the log before the store, since a log that is left could be taken for
+  /// that of a new store of the same name.
   private static let companions = ["-wal", "-shm", "-journal", "", "-upload"]
-  /// What `backup` and `restore` leave beside it.
+  /// The files that `backup`, `restore` and others leave next to it.
   private static let copies = [
     ".before-restore", ".before-merge", ".before-schema", ".restoring", ".part",
   ].flatMap { name in
@@ -41,16 +41,12 @@ extension Store {
   /// Whether the file of a path can be erased although it cannot be opened: a store by its first bytes, or a file that an
   /// interrupted removal has overwritten.
   package static func isErasable(path: String) -> Bool {
+    if isStore(path: path) { return true }
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 100)
-    let count = pread(descriptor, &bytes, bytes.count, 0)
-    guard count >= 0 else { return false }
-    if bytes.allSatisfy({ $0 == 0 }) { return true }
-    // The application id; see "The Database Header" in the SQLite file format.
-    let id = bytes[68..<72].reduce(0) { $0 << 8 | Int($1) }
-    return bytes.starts(with: Array("SQLite format 3\0".utf8)) && id == Schema.schema.applicationID
+    return pread(descriptor, &bytes, bytes.count, 0) >= 0 && bytes.allSatisfy { $0 == 0 }
   }
 
   private static func removeFiles(of path: String, overwriting: Bool) throws(Failure) {

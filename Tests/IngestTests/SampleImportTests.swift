@@ -13,7 +13,7 @@ import Testing
     [counts.newReadings, counts.knownReadings, counts.changedReadings]
   }
 
-  @Test(arguments: ImportBench.sampleExports)
+  @Test(arguments: Seeds.share(of: ImportBench.sampleExports, every: 3))
   func importingAgainInAnyZoneChangesNothing(_ sample: String) throws {
     let bench = try ImportBench()
     let first = try bench.importSample(sample).counts

@@ -189,7 +189,7 @@ import Testing
     if isAmbiguous { try add(7.2, tick: 2) }
     for table in ["redo", "action_state", "action"] { try scratch.damage("DELETE FROM \(table)") }
     let store = try scratch.open(.reader)
-    let record = try store.record(named: guid)
+    let record = try #require(store.records(guidPrefix: guid).first)
     let entry = try store.entry(of: .record(record))
     #expect(entry.readings.map(\.measurement) == (isAmbiguous ? [] : [Make.millimoles(6.1)]))
     #expect(entry.records.map(\.guid) == [guid])

@@ -59,7 +59,7 @@ import Testing
   private static let free: Set<String> = [
     "pending_range", "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer",
     "download",
-    "pinned",
+    "pinned", "stated_person",
     "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
     "action_state", "redo", "withdrawn", "listed_record",
     "resend", "resend_record", "removed_record", "unanswered",

@@ -2,15 +2,10 @@
 
 import Foundation
 import GRDB
+import Glibc
 import Logbook
 import SQLiteRows
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Steps from an older schema to the present one.
 @Suite struct SchemaUpgradeTests {

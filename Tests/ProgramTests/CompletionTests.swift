@@ -35,8 +35,7 @@ import Testing
   private static let names: Set<String> = [
     "store", "transcript", "rejects", "save", "token-file", "ca-file", "client-cert", "client-key",
     "client-ca", "tls-cert", "tls-key", "data",
-    "output",
-    "prefix",
+    "output", "prefix", "folder", "all",
   ]
 
   @Test func everyArgumentWithAPathIsCompletedAsAPath() async throws {
@@ -51,9 +50,9 @@ import Testing
     #expect(found == Self.names)
     let positionals = arguments.filter { $0.kind == "positional" && $0.completionKind?["file"] != nil }
     #expect(
-      Set(positionals.map(\.valueName)) == ["path", "file", "target"],
-      "import, record attach, meter record, backup, restore")
-    #expect(positionals.count == 5)
+      Set(positionals.map(\.valueName)) == ["path", "file", "target", "meter"],
+      "import, record attach, meter record, backup, restore, person assign")
+    #expect(positionals.count == 6)
   }
 
   @Test func bashCompletesCommandsOptionsAndFiles() async throws {
@@ -108,7 +107,7 @@ import Testing
       ("record add insulin --subtype ra", "rapid"),
       ("add --subtype he", "health"), ("add --mark before", "before-meal"),
       ("add --kind ''", "ketone|scan|smbg"),
-      ("config ''", "attachment-limit|history|pull-interval|timezone|unit"),
+      ("config ''", "attachment-limit|born|history|name|pull-interval|timezone|unit"),
       ("config unit ''", "mg/dL|mmol/L|none"), ("config history ''", "full|on-demand"),
       ("config timezone Asia/Tok", "Asia/Tokyo"), ("config pull-interval ''", ""),
       ("remote set --type ''", "glucoport|nightscout"), ("stats --targets ''", "older|pregnancy|standard"),

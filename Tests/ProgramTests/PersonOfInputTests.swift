@@ -84,7 +84,7 @@ struct PersonOfInputTests {
     let third = try await run(program, "import --person carla \(program.path("ben.csv"))", status: 65)
     #expect(third.errors.contains("states the person of ben"), "\(third.errors)")
     _ = try await run(program, "import --timezone UTC --person carla --quiet \(program.path("nameless.csv"))")
-    // A store that cannot be read keeps nobody from importing.
+    // A store that cannot be read prevents no import.
     try program.write("no database, but far more than nothing", to: "data/glucoport/persons/ben.db")
     for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/ben.db" + suffix)) }
     _ = try await run(program, "import --person carla --quiet \(program.path("ben.csv"))")
@@ -123,7 +123,7 @@ struct PersonOfInputTests {
     #expect(
       one.errors.contains("glucoport: anna: ") && !one.errors.contains("glucoport: ben: "), "\(one.errors)")
     #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 2])
-    // A file of nobody needs a choice, and another folder that begins alike is nobody's.
+    // A file without an owner needs a choice, and so does another folder whose path begins alike.
     _ = try await run(program, "import \(program.path("anna.csv"))", status: 64)
     try FileManager.default.createDirectory(
       atPath: program.path("in/anna2"), withIntermediateDirectories: true)

@@ -146,7 +146,7 @@ struct PersonTests {
     #expect(try await run(program, "person list --json").objects().count == 8)
   }
 
-  /// A token in a folder, or behind a link, is named and not removed.
+  /// A token that is a folder or a link is named and not removed.
   @Test func aFileOfATokenThatIsNoneIsNamed() async throws {
     for make in ["mkdir token", "touch real; ln -s real token"] {
       let program = try Program()

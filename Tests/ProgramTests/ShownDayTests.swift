@@ -95,7 +95,7 @@ import Testing
     let outcome = try await program.run(
       "report", "--since", "2026-05-08", "--until", "2026-05-09", "--output", page)
     #expect(outcome.status == 0 && outcome.errors.contains("2 readings"), "\(outcome.errors)")
-    let all = try await program.run("report", "--last", "3d", "--force", "--output", page)
+    let all = try await program.run("report", "--last", "3d", "--pages", "all", "--force", "--output", page)
     #expect(all.errors.contains("4 readings"), "\(all.errors)")
     let html = try String(contentsOfFile: page, encoding: .utf8)
     #expect(html.contains("2026-05-08") && html.contains("2026-05-07"))

@@ -36,6 +36,8 @@ final class EntryLines {
   ///
   /// Every line is stored, even if its answer cannot be written: what was typed is worth more than the answer.
   func run() throws -> [StoredItem] {
+    // A reader of the answers that has ended must not end this program.
+    signal(SIGPIPE, SIG_IGN)
     var lines = LineReader(descriptor: STDIN_FILENO)
     var number = 0
     while let line = try lines.next() {

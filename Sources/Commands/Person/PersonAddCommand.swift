@@ -26,7 +26,8 @@ struct PersonAddCommand: ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "'glucoport import' imports files of this folder into the person's store.", valueName: "folder"))
+      "'glucoport import' imports files of this folder into the person's store.", valueName: "folder"),
+    completion: .directory)
   var folder: [PathArgument] = []
 
   @Flag(help: "Print nothing on success.")

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// `glucoport person assign`: says whose a meter or a folder is.
 struct PersonAssignCommand: ClassifiedCommand {

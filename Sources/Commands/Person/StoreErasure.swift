@@ -110,7 +110,7 @@ struct StoreErasure {
     let backups = try notes.notes()
     for backup in backups where !backup.path.isEmpty {
       remove(backup.path, sha256: backup.sha256, or: "this file is not the backup that was made there")
-      remove(backup.path + BackupSettings.suffix, sha256: nil, or: "this is no regular file")
+      remove(backup.path + BackupSettings.suffix, sha256: nil, or: "this is not a regular file")
     }
     let streamed = backups.filter(\.path.isEmpty).count
     if streamed > 0 { unreached.append("\(counted(streamed, "backup")) that went to standard output") }

@@ -139,7 +139,7 @@ private struct BackupPart {
   }
 
   /// Sets the schema cookie, which SQLite raises in each copy and each restored store, so that equal content has equal bytes.
-  /// It only has to differ between two states of one file; see "Schema cookie" in the SQLite file format.
+  /// It must only differ between two states of one file; see "Schema cookie" in the SQLite file format.
   func resetSchemaCookie() throws(Failure) {
     let (offset, cookie): (off_t, [UInt8]) = (40, [0, 0, 0, 1])
     guard pwrite(descriptor, cookie, cookie.count, offset) == cookie.count else {

@@ -65,7 +65,7 @@ package struct BackupNotes {
       // Another process may have rewritten the file meanwhile.
       guard held.st_ino == named.st_ino else { continue }
       if held.st_size > Self.maxBytes {
-        try write(Self.notes(descriptor).suffix(Self.maxNotes - 1) + [note])
+        try write(Self.newest(Self.notes(descriptor)) + [note])
       } else {
         // A killed process may have left an incomplete line, which stays a separate line.
         let start = held.st_size == 0 || Self.endsLine(descriptor, held.st_size) ? "" : "\n"
@@ -82,6 +82,17 @@ package struct BackupNotes {
     for path in [file, file + ".part"] where try ErasedFile(path).remove(ifSHA256: nil) == .other {
       throw Failure(.inputOutput, "\(path): not a file of notes; remove it by hand")
     }
+  }
+
+  /// The last notes that fill half of the file, so that it is not written again for each further note.
+  private static func newest(_ notes: [BackupNote]) -> ArraySlice<BackupNote> {
+    var (count, bytes) = (0, 0)
+    for note in notes.reversed() {
+      bytes += line(note).utf8.count
+      guard bytes <= maxBytes / 2, count < maxNotes - 1 else { break }
+      count += 1
+    }
+    return notes.suffix(count)
   }
 
   private static func endsLine(_ descriptor: Int32, _ size: off_t) -> Bool {

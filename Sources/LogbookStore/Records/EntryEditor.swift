@@ -275,13 +275,6 @@ extension Store {
 }
 
 extension StoredItem {
-  fileprivate var deviceTime: DeviceTime {
-    switch self {
-    case .reading(let reading): reading.deviceTime
-    case .record(let record): record.deviceTime
-    }
-  }
-
   fileprivate var id: String {
     switch self {
     case .reading(let reading): reading.address
