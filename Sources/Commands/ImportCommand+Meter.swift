@@ -42,8 +42,8 @@ extension ImportCommand {
     }
   }
 
-  /// Reads one of the meters that are plugged in, and stores what it holds for the person to whom it is assigned; nil for
-  /// a meter with another serial number than the options name.
+  /// Reads one of the meters that are plugged in, and stores its content for the person to whom it is assigned.
+  /// Nil for a meter with another serial number than the options name.
   func importMeter(
     _ meter: PluggedMeter, by opener: MeterOpener, among persons: PersonList, _ output: Output
   ) throws -> ExitStatus? {

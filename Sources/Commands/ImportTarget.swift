@@ -44,7 +44,7 @@ final class ImportTarget {
   /// The store as it is; nil before it is created.
   var present: Store? { opened ?? existing }
 
-  /// The store to write to: for a dry run a copy that nobody sees.
+  /// The store to write to: for a dry run, a temporary copy.
   func store() throws -> Store {
     if let opened { return opened }
     let store =

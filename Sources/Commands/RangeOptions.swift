@@ -24,7 +24,7 @@ struct RangeOptions: ParsableArguments {
   }
 }
 
-/// An end of a stretch of time. A date or a time of day is what the clock of an item showed, wherever it was; `14d` and a
+/// An end of a stretch of time. A date or a time of day is what the clock of an item showed, in any zone. `14d` and a
 /// time with an offset are instants.
 struct TimeBound {
   /// In UTC seconds; of a shown time on the clock of the logbook.

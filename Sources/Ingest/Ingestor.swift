@@ -50,7 +50,7 @@ extension Ingestor {
   package var statedPersons: [StatedPerson] { [] }
 }
 
-/// A meter that was read, and its clock beside the local time.
+/// A meter that was read, and its clock compared with the local time.
 package struct MeterReport: Sendable {
   /// The identity of the meter.
   package let identity: MeterIdentity

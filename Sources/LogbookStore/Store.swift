@@ -42,8 +42,9 @@ package final class Store {
 
   /// Opens an existing store.
   ///
-  /// - Throws: `Failure`: `missingInput` without a file and for a folder, `configuration` for a newer schema or a
-  ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `missingInput` without a file and for a folder; `badInput` for a file that is not a
+  ///   store; `permission`; `inputOutput`. `configuration` for a newer schema, and for a library of SQLite
+  ///   that is too old.
   ///
   /// - Parameter upgrades: whether a store of an older program gets the present schema; false for a file that must stay as it is.
   package convenience init(path: String, role: StoreRole, upgrades: Bool = true) throws {

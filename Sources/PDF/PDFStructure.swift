@@ -8,7 +8,7 @@ package enum PDFRole: Hashable, Sendable {
   case columnHead
   /// The head of a row.
   case rowHead
-  /// A picture, with the sentence that stands for it and the box that it fills: from the left and from the top.
+  /// A picture, with the sentence that replaces it and the box that it fills: from the left and from the top.
   case figure(String, x: Double, y: Double, width: Double, height: Double)
 
   /// The name of the standard type.

@@ -76,7 +76,7 @@ struct TrueTypeFont: Sendable {
     return glyphs
   }
 
-  /// The font with the outlines of these glyphs alone, and of those that they are made of. Glyphs keep their numbers.
+  /// The font with only the outlines of these glyphs, and of those that they are made of. Glyphs keep their numbers.
   func subset(_ used: Set<UInt16>) -> [UInt8] {
     let outlines = tables["glyf"] ?? []
     var (needed, open) = (Set<UInt16>([0]), Array(used))

@@ -67,8 +67,8 @@ struct UnlikeDoses: Sendable {
 // MARK: - Results
 
 extension UnlikeDoses {
-  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period, unless a
-  /// person decided about them.
+  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period. Pairs about
+  /// which a person decided are left out.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(

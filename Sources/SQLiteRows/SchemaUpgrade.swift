@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// What the first bytes of an SQLite database state.
 package struct DatabaseHeader: Hashable, Sendable {

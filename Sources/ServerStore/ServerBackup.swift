@@ -2,14 +2,9 @@
 
 import Foundation
 import GRDB
+import Glibc
 import Logbook
 import SQLiteRows
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A copy of the data folder of a server, also of one that runs. Each logbook is as it is at one moment. The logins are
 /// copied last, so that none of them is of a logbook with data that the copy lacks.

@@ -22,7 +22,7 @@ struct FontTests {
     #expect(PDFFace.regular.width("e\u{301}", size: 8) == PDFFace.regular.width("é", size: 8))
   }
 
-  @Test func aSubsetHasTheOutlinesOfItsGlyphsAlone() throws {
+  @Test func aSubsetHasOnlyTheOutlinesOfItsGlyphs() throws {
     let font = try #require(PDFFace.regular.font)
     let (a, dotted) = (try #require(font.glyph("a")), try #require(font.glyph("ä")))
     let one = Table(font.subset([a]))

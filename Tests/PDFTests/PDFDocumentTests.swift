@@ -118,7 +118,7 @@ struct PDFDocumentTests {
     #expect(file.contents[1].contains("/Artifact BMC"))
   }
 
-  @Test func theTitleIsInTheDescriptionAsTextAlone() throws {
+  @Test func theTitleIsOnlyTextInTheDescription() throws {
     let document = PDFDocument(title: "A <b> & \"c\"", language: "en")
     let file = try #require(PDFFile(document.finish()))
     let metadata = try #require(file.all("/Type/Metadata").first)

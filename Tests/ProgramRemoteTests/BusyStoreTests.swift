@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Commands beside a process that writes to the store for longer than anybody waits.
+/// Commands during a process that writes to the store for longer than they wait.
 @Suite(.timeLimit(.minutes(10))) struct BusyStoreTests {
   @Test func commandsThatCannotWriteInTimeEndWithATemporaryFailure() async throws {
     let program = try Program()

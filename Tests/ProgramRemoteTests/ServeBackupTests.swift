@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport serve backup` beside a server that runs, and a server that is started from the copy.
+/// `glucoport serve backup` while a server runs, and a server that is started from the copy.
 @Suite(.timeLimit(.minutes(10))) struct ServeBackupTests {
   @Test func aServerThatIsRestoredFromACopyGetsAgainWhatItLacks() async throws {
     let program = try Program()
@@ -28,7 +28,7 @@ import Testing
       ], "\(outcome.output)\(outcome.errors)")
   }
 
-  @Test func copiesBesideWritesAreWholeAndTheOldestAreRemoved() async throws {
+  @Test func copiesDuringWritesAreWholeAndTheOldestAreRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """

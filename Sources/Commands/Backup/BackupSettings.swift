@@ -64,7 +64,7 @@ struct BackupSettings: Codable, Equatable {
     self.environment = environment
   }
 
-  /// Those beside a backup; nil without them.
+  /// The settings next to a backup; nil without them.
   ///
   /// - Throws: `Failure` of category `badInput` for a file of another form.
   static func beside(_ backup: String) throws(Failure) -> BackupSettings? {

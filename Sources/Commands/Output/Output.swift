@@ -164,8 +164,8 @@ private struct FailureObject: Encodable {
   }
 }
 
-/// Text that stays below so many columns of a terminal, with a mark where it is cut: a terminal may begin another line
-/// behind its last column. From U+1100 on characters are taken for wide ones, so that a line may only turn out short.
+/// Text with fewer columns than a terminal, with a mark where it is cut: a terminal may begin another line after its last
+/// column. Characters from U+1100 on count as wide ones, so that a line may only be too short.
 func fitting(_ text: String, columns: Int) -> String {
   let width = { (character: Character) in
     character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1

@@ -81,7 +81,7 @@ extension StatsText {
         name, limit, percents.sum(first, second), exact[first.rawValue] + exact[second.rawValue])
     }
     let (low, high) = (view.targets.low.number(in: view.unit), view.targets.high.number(in: view.unit))
-    // What has goals of its own: no goal is for the low or the high range without the one that lies beyond it.
+    // The rows with goals: no goal is for the low or the high range without the range past it.
     let above = view.targets.highest == nil ? nil : sum("above", ">\(number(high))", .high, .veryHigh)
     let below = sum("below", "<\(number(low))", .veryLow, .low)
     var lines = [line(.veryHigh), line(.high), above, line(.target), below, line(.low), line(.veryLow)]

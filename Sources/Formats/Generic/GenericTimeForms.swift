@@ -4,9 +4,9 @@ import Logbook
 
 /// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
-/// A spreadsheet that opens dates of the other order turns 04/05 into a date, the wrong one, saves it in its own form, and
-/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there, apart from a few rows that
-/// a person typed or pasted.
+/// A spreadsheet that opens dates of the other order turns 04/05 into a wrong date, and saves it in its own form. It
+/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there. A few rows that a person
+/// typed or pasted can differ.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8

@@ -12,8 +12,8 @@ extension Store {
     return rules
   }
 
-  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, in the order of
-  /// time, and with what becomes of it. What lies around a range decides with it.
+  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, and with the
+  /// decision about it. They come in the order of time. Items around a range take part in the decisions.
   ///
   /// - Parameter omitted: the addresses of finger sticks that take no part.
   package func forEachCounted(

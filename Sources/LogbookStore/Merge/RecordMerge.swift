@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Takes records of another store of the same person into one, inside a transaction, with the same result whichever of both
-/// stores is merged into the other.
+/// Adds records of another store of the same person to a store, inside a transaction. The result is the same in either
+/// direction.
 struct RecordMerge {
   private let transaction: SyncTransaction
   /// The import of the merge; nil for records that state something about others.
@@ -18,7 +18,8 @@ struct RecordMerge {
   }
 
   /// Which content stays of two different ones. A deletion stays, whatever the other side is. What a person wrote goes
-  /// before what imports wrote, and then the later one; of the same moment the digest decides, so that both stores do alike.
+  /// before what imports wrote, and then the later one. If both are of one moment, the digest decides, as in the other
+  /// store.
   static func takes(_ theirs: SyncRecord, over mine: SyncRecord) -> Bool {
     if mine.state.isDeleted || theirs.state.isDeleted { return !mine.state.isDeleted }
     if mine.isImportedOnly != theirs.isImportedOnly { return mine.isImportedOnly }

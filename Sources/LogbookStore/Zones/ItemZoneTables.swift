@@ -12,7 +12,7 @@ enum ItemZoneTables {
     let positions: ClosedRange<Int64>
   }
 
-  /// The id of the zone that the statements give a row of `record`; NULL for none, and where a period of its time was
+  /// The id of the zone that the statements give a row of `record`. NULL for none, and if a period of its time was
   /// stated later.
   static let zoneOfRecord = """
     (SELECT iif(i.made_at < (SELECT max(p.made_at) FROM zone_period AS p

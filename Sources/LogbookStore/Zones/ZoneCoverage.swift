@@ -67,8 +67,8 @@ extension Store {
     return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
   }
 
-  /// Rows without a stated offset by the first period that holds them; -1 for none, and below that for the zone that was given
-  /// for their import.
+  /// Rows without a stated offset by the first period that holds them. -1 is for none. Lower numbers are for the zone that
+  /// was given for their import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {

@@ -133,8 +133,8 @@ package struct DayEvent: Sendable {
 
 /// Gathers what the days of a period hold. Readings and records pass through in the order of time.
 ///
-/// An item is of the day that its own clock showed, as in all figures of days. Where its offset is not that of the logbook's
-/// clock, such as on a journey, it is in the picture at the time that it shows.
+/// An item is of the day that its own clock showed, as in all figures of days. On a journey its offset
+/// can differ from that of the logbook's clock. The picture then has it at the time that it shows.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 

@@ -22,7 +22,7 @@ package struct ReportLink: Sendable {
     case earlier, later
     /// The same as a PDF.
     case pdf
-    /// So many days.
+    /// A number of days.
     case days(Int)
     /// The day of this date.
     case day(String)

@@ -22,7 +22,7 @@ extension ReportPage {
     return [.table(texts.ranges, columns, rangeRows(sensor, percents))] + goalNotes(sensor)
   }
 
-  /// From very high to very low. What two ranges have together is a row of its own, since the goals are for that.
+  /// From very high to very low. Two ranges together have another row, since the goals are for that.
   private func rangeRows(_ sensor: SensorFigures, _ percents: PercentTexts) -> [PageModel.Row] {
     let (targets, limits) = (contents.targets, glucose.ranges(contents.targets))
     let goals = StatsGoal.all(of: sensor, targets)

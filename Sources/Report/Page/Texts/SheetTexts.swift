@@ -26,9 +26,9 @@ package struct SheetTexts: Sendable {
   package let profileNote: String
   /// The profile in a sentence: the lowest median and its time, the highest and its time, the unit.
   package let profileSentence: String
-  /// Said where a box shows the last days alone.
+  /// Said where a box shows only the last days.
   package let lastDays: String
-  /// What the number beside a date is.
+  /// The meaning of the number next to a date.
   package let thumbnailNote: String
   /// The daily curves in a sentence: how many, and the first.
   package let daysSentence: String
