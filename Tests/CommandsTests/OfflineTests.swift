@@ -32,12 +32,13 @@ import Testing
     ("count list", ""), ("count remove", "1 --quiet"),
     ("backup", "copy.db --quiet"), ("restore", "copy.db --yes --quiet"), ("person add", "anna --quiet"),
     ("person list", ""), ("person rename", "anna ben --quiet"),
-    ("person remove", "ben"),
+    ("person assign", "700001 ben --quiet"), ("person remove", "ben"),
     ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
     ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),
     ("serve token add", "new --role read --data served"), ("serve token list", "--data served"),
     ("serve token rotate", "new --data served"), ("serve token revoke", "new --data served"),
+    ("serve backup", "$PWD --data served"),
   ]
 
   private static let session = URL(filePath: #filePath)
