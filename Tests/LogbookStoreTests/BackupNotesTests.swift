@@ -108,7 +108,7 @@ import Testing
     try scratch.open(.sync).remove(overwriting: true)
     let left = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
     #expect(left == ["logbook.db-backups"])
-    try notes.remove()
+    try BackupNotes(storePath: scratch.path).remove()
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path) == [])
   }
 }
