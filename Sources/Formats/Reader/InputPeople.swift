@@ -183,9 +183,9 @@ struct PersonColumn: PeopleFilter {
     return people.reads(person, row, into: &out)
   }
 
-  /// The subject of Nightscout is the login of a program.
+  /// The subject of Nightscout is the login of a program, and a client is a program, as in Tidepool's data.
   var stated: [StatedPerson]? {
-    format == NightscoutFormat.id ? [] : people.stated(of: "\(format) \(folded)")
+    format == NightscoutFormat.id || folded == "client" ? [] : people.stated(of: "\(format) \(folded)")
   }
 
   var missing: Failure? { people.missing }
