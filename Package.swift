@@ -158,7 +158,7 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
-        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
+        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor", "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings

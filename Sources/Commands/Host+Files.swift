@@ -63,14 +63,11 @@ extension Host {
 
   /// An absolute path without links, as far as its folder exists.
   static func resolved(_ path: String) -> String {
-    func real(_ path: String) -> String? {
-      guard let text = realpath(PathText.bytes(path), nil) else { return nil }
-      defer { free(text) }
-      return PathText.text(text)
-    }
     let path = absolute(path)
-    if let real = real(path) { return real }
-    guard let folder = real(folder(of: path)), let name = path.split(separator: "/").last else { return path }
+    if let real = PathText.real(path) { return real }
+    guard let folder = PathText.real(folder(of: path)), let name = path.split(separator: "/").last else {
+      return path
+    }
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
 
@@ -79,6 +76,9 @@ extension Host {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
+
+  /// Lets the program go on after the reader of its output has ended: a write then fails, instead of a signal.
+  static func outlivesReader() { signal(SIGPIPE, SIG_IGN) }
 
   /// Whether there is a folder of this path.
   static func isFolder(_ path: String) -> Bool {

@@ -39,8 +39,7 @@ enum Host {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count >= 0 else { return nil }
       if count == 0 { break }
       bytes.append(contentsOf: piece[..<count])

@@ -36,13 +36,13 @@ struct ServeBackupCommand: ClassifiedCommand {
     guard Host.isFolder(folder.path) else {
       throw Failure(.missingInput, "\(displayed(folder.path)): No such folder; create it first")
     }
-    let (data, target) = (PersonFolder.resolved(try dataOptions.path), PersonFolder.resolved(folder.path))
+    let (data, target) = (Host.resolved(try dataOptions.path), Host.resolved(folder.path))
     guard target != data, !target.hasPrefix(data + "/") else {
       throw Failure(
         .usage, "\(displayed(folder.path)): this is the data folder of the server; name another one")
     }
     let backup = try ServerBackup.make(of: data, in: target, stamp: BackupPlace.stamp(Host.now()))
-    let removed = try keep.map { try ServerBackup.removeOld(in: target, keeping: $0) } ?? []
+    let removed = try keep.map { try backup.removeOlder(of: data, keeping: $0) } ?? []
     output.line(
       "\(displayed(backup.path)): \(counted(backup.logbooks, "logbook")), \(grouped(Int(backup.size))) bytes"
     )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Logbook
 import LogbookServer
 import ServerStore
 
@@ -69,7 +70,7 @@ struct SpareResources {
         { end in
           var byte: UInt8 = 0
           let descriptor = Int32(Int(bitPattern: end) - 1)
-          while read(descriptor, &byte, 1) < 0, errno == EINTR {}
+          _ = uninterrupted { read(descriptor, &byte, 1) }
           return nil
         }, end)
       if reason == 0 { running.append(thread) }

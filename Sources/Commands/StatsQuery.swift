@@ -80,14 +80,15 @@ struct StatsQuery {
     guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
     let midnight = Self.midnight(last.shown)
     let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
+    options.until = newest + 1
     if let days = span.days {
-      let first = midnight - (days - 1) * 86400
-      shown.since = first
-      options.since = instant(first)
+      // The clock of the newest item may show another day than that of the logbook.
+      shown = (midnight - (days - 1) * 86400, midnight + 86400)
+      options.since = instant(midnight - (days - 1) * 86400)
+      options.until = min(newest + 1, instant(midnight + 86400))
     } else {
       options.since = newest - span.seconds
     }
-    options.until = newest + 1
   }
 
   /// Sets the calendar day of a time, else that of the newest visible item; false without one.

@@ -41,6 +41,14 @@ struct StoreOptions: ParsableArguments {
     ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? person.map { ["--person", $0] } ?? [])
   }
 
+  /// The failure of a command that does not choose one of several persons.
+  static func failure(without persons: [Person]) -> Failure {
+    Failure(
+      .usage,
+      "several persons have a store here: choose \(alternatives(persons.map { displayed($0.name) })) with --person or GLUCOPORT_PERSON"
+    )
+  }
+
   private var named: String? {
     get throws {
       if let store { return store.path }
@@ -48,12 +56,7 @@ struct StoreOptions: ParsableArguments {
       if let path = Host.environment("GLUCOPORT_STORE") { return path }
       if let name = Host.environment("GLUCOPORT_PERSON") { return try PersonList.load().person(name).store }
       let persons = try PersonList.load().all
-      guard persons.count <= 1 else {
-        throw Failure(
-          .usage,
-          "several persons have a store here: choose \(alternatives(persons.map { displayed($0.name) })) with --person or GLUCOPORT_PERSON"
-        )
-      }
+      guard persons.count <= 1 else { throw Self.failure(without: persons) }
       return persons.first?.store ?? Host.dataFolder.map { $0 + "/logbook.db" }
     }
   }

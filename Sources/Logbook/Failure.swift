@@ -49,6 +49,25 @@ package func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
   }
 }
 
+/// Writes the names in a folder to disk, so that a file that was created or renamed keeps its name.
+///
+/// - Throws: `Failure` of category `permission` or `inputOutput`.
+package func synchroniseFolder(_ path: String) throws(Failure) {
+  func failure(_ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
+      "\(path): \(what): \(String(cString: strerror(reason)))")
+  }
+  let descriptor = open(PathText.bytes(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw failure("the folder cannot be opened") }
+  defer { close(descriptor) }
+  // Some network file systems do not have this call, and keep names themselves.
+  guard fsync(descriptor) == 0 || errno == EINVAL else {
+    throw failure("the folder cannot be written to disk")
+  }
+}
+
 /// A failure with a message for people: what was attempted, with what, why it failed, and what to do.
 public struct Failure: Error, CustomStringConvertible, Sendable {
   /// What a caller can do about it.

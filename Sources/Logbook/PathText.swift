@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Converts names of files to text without losing a byte.
 ///
 /// On Linux a name can have any bytes, while text is Unicode. A byte that is not UTF-8 becomes one character at the end
@@ -66,6 +68,13 @@ package enum PathText {
       guard let byte = byte(scalar) else { return String(scalar) }
       return (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16, uppercase: true)
     }.joined()
+  }
+
+  /// The absolute path without links of the file to which a path leads; nil if it leads to none.
+  package static func real(_ path: String) -> String? {
+    guard let file = realpath(bytes(path), nil) else { return nil }
+    defer { free(file) }
+    return text(file)
   }
 
   private static func byte(_ scalar: Unicode.Scalar) -> UInt8? {

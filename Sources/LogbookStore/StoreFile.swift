@@ -34,11 +34,7 @@ enum StoreFile {
   }
 
   /// The path of the file to which a path leads; the path itself if it leads to none.
-  static func resolved(_ path: String) -> String {
-    guard let file = realpath(PathText.bytes(path), nil) else { return path }
-    defer { free(file) }
-    return PathText.text(file)
-  }
+  static func resolved(_ path: String) -> String { PathText.real(path) ?? path }
 
   /// Creates an empty file, and the folders above it, accessible only to their owner. An existing file with
   /// content is kept.

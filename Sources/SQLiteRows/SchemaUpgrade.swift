@@ -89,12 +89,7 @@ package struct SchemaUpgrade {
       rename(PathText.bytes(part), PathText.bytes(copy)) == 0
     else { throw failure(copy, .inputOutput) }
     let slash = path.lastIndex(of: "/")
-    let name = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let folder = open(PathText.bytes(name), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw failure(name, .inputOutput) }
-    defer { close(folder) }
-    // Some network file systems know no such call, and keep names by themselves.
-    guard fsync(folder) == 0 || errno == EINVAL else { throw failure(name, .inputOutput) }
+    try synchroniseFolder(slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
   }
 
   private func failure(_ name: String, _ category: FailureCategory) -> Failure {

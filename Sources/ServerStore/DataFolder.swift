@@ -43,10 +43,7 @@ struct DataFolder: Sendable {
     } catch {
       throw Failure(.inputOutput, "\(folder): cannot remove the logbook \(id): \(error.localizedDescription)")
     }
-    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
+    try synchroniseFolder(folder)
   }
 
   /// Locks the folder for one server, until the returned lock is released or its process ends.

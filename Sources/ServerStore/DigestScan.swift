@@ -75,6 +75,9 @@ actor ComparedLogbook {
     kept.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
   }
 
+  /// Discards the buckets of a comparison.
+  func forget(_ comparison: String) { kept.removeAll { $0.comparison == comparison } }
+
   /// Stores the buckets of a comparison, and discards those used longest ago.
   func keep(_ buckets: ReadingBuckets, of comparison: String) {
     var last = (comparison: comparison, buckets: buckets)

@@ -89,7 +89,7 @@ struct LogbookFile: Sendable {
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await comparing(run) { buckets, _ in buckets.digests }
+    try await comparing(run, begins: true) { buckets, _ in buckets.digests }
   }
 
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
@@ -131,11 +131,16 @@ extension LogbookFile {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Runs a comparison of readings, with the buckets known from earlier requests of this run, and new readings.
+  /// Runs a request of a comparison of readings, with the buckets known from its earlier requests, and new readings.
+  ///
+  /// - Parameter begins: whether every row is read again. A run can compare more than once, and another program may have
+  ///   altered rows of the file meanwhile.
   private func comparing<Value: Sendable>(
-    _ run: RunStamp, _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
+    _ run: RunStamp, begins: Bool = false,
+    _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
   ) async throws(ServiceError) -> Value {
     let comparison = "\(id) \(tag) \(run.node) \(run.number) \(run.id)"
+    if begins { await compared.forget(comparison) }
     let known = await compared.buckets(of: comparison)
     let (value, buckets) = try await reading(run, hidesOwn: false) { database, _ in
       var buckets = known

@@ -40,7 +40,7 @@ package struct ServerBackup: Hashable, Sendable {
     do {
       let backup = try copy(source, part, final)
       guard rename(part, final) == 0 else { throw failure(final, "cannot be created", .cannotCreate) }
-      try synchronise(target)
+      try synchroniseFolder(target)
       return backup
     } catch {
       try remove(part)
@@ -48,33 +48,49 @@ package struct ServerBackup: Hashable, Sendable {
     }
   }
 
-  /// Removes the oldest copies in a folder; returns their paths.
-  package static func removeOld(in target: String, keeping count: Int) throws -> [String] {
-    let base = target.hasSuffix("/") ? target : target + "/"
-    let names = try FileManager.default.contentsOfDirectory(atPath: target).filter {
-      $0.wholeMatch(of: /server-\d{4}-\d\d-\d\dT\d{6}Z/) != nil
-        && access(base + $0 + "/server.db", F_OK) == 0
+  /// Removes older copies of a server in the folder of this one; returns their paths. This one stays, even if a clock was
+  /// wrong. Copies without a logbook of the server stay as well, since they are of another one.
+  ///
+  /// - Parameter count: the number of copies that stay, with this one.
+  /// - Throws: `Failure` of category `inputOutput`.
+  package func removeOlder(of source: String, keeping count: Int) throws -> [String] {
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    let (base, own) = (path[...slash], path[path.index(after: slash)...])
+    let logbooks = try Self.logbooks(in: source)
+    let names = try FileManager.default.contentsOfDirectory(atPath: String(base)).filter {
+      $0 != own && $0.wholeMatch(of: /server-\d{4}-\d\d-\d\dT\d{6}Z/) != nil
     }
-    return try names.sorted().dropLast(count).map { name in
-      try remove(base + name)
+    let older = try names.filter { name in
+      guard access(base + name + "/server.db", F_OK) == 0, access(base + name + "/logbooks", F_OK) == 0 else {
+        return false
+      }
+      return try !logbooks.isDisjoint(with: Self.logbooks(in: base + name))
+    }
+    return try older.sorted().dropLast(count - 1).map { name in
+      try Self.remove(base + name)
       return base + name
     }
+  }
+
+  /// The files of the logbooks in a data folder. Their names are the ids.
+  private static func logbooks(in folder: String) throws -> Set<String> {
+    Set(
+      try FileManager.default.contentsOfDirectory(atPath: folder + "/logbooks").filter { $0.hasSuffix(".db") }
+    )
   }
 
   private static func copy(_ source: String, _ part: String, _ final: String) throws -> ServerBackup {
     for folder in [part, part + "/logbooks"] where mkdir(folder, 0o700) != 0 {
       throw failure(folder, "cannot be created", .cannotCreate)
     }
-    let logbooks = try FileManager.default.contentsOfDirectory(atPath: source + "/logbooks").filter {
-      $0.hasSuffix(".db")
-    }.sorted()
+    let logbooks = try logbooks(in: source).sorted()
     var size: Int64 = 0
     for name in logbooks {
       size += try copy(file: "/logbooks/" + name, LogbookSchema.schema, source, part)
     }
     size += try copy(file: "/server.db", LoginSchema.schema, source, part)
-    try synchronise(part + "/logbooks")
-    try synchronise(part)
+    try synchroniseFolder(part + "/logbooks")
+    try synchroniseFolder(part)
     return ServerBackup(path: final, logbooks: logbooks.count, size: size)
   }
 
@@ -134,16 +150,6 @@ package struct ServerBackup: Hashable, Sendable {
       try FileManager.default.removeItem(atPath: path)
     } catch {
       throw Failure(.inputOutput, "\(path): cannot be removed: \(error.localizedDescription)")
-    }
-  }
-
-  private static func synchronise(_ folder: String) throws {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(folder, "cannot be opened", .inputOutput) }
-    defer { close(descriptor) }
-    // Some network file systems know no such call, and keep names by themselves.
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw failure(folder, "cannot be written to disk", .inputOutput)
     }
   }
 

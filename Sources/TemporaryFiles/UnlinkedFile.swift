@@ -12,16 +12,13 @@ package final class UnlinkedFile {
 
   /// Creates an empty file.
   ///
-  /// - Throws: `Failure` of category `cannotCreate`.
+  /// - Throws: `Failure` of category `permission` or `cannotCreate`.
   package init() throws {
-    folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
-    descriptor = mkstemp(&template)
-    guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-      throw Failure(
-        .cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
-    }
-    unlink(template)
+    folder = getenv("TMPDIR").map { PathText.text($0) } ?? "/tmp"
+    let file = try NamedFile(
+      folder + "/glucoport.", orFailWith: "cannot create a temporary file in \(folder)")
+    descriptor = file.descriptor
+    unlink(PathText.bytes(file.path))
   }
 
   deinit { close(descriptor) }

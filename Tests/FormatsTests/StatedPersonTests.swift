@@ -67,6 +67,18 @@ import Testing
     let text = Self.clarity(["Ann", "Sample"]) + Self.clarity(["Bo", "Other"], tick: 5000)
     let second = try stated(text) { $0.rows = [RowFilter(column: "person", value: "2")] }
     #expect(second.map { $0.words.sorted() } == [["bo", "other"]])
+    let table = "patient,time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nB8,2026-03-01T09:00:00Z,110\n"
+    let picked = try stated(table) { $0.rows = [RowFilter(column: "patient", value: "B8")] }
+    #expect(picked.map { $0.words.sorted() } == [["b8"]])
+  }
+
+  @Test func aColumnOfOnePersonStatesIt() throws {
+    func table(_ name: String) -> String {
+      "\(name),time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nA7,2026-03-01T09:00:00Z,110\n"
+    }
+    #expect(try stated(table("patient")).map { $0.words.sorted() } == [["a7"]])
+    // A client is a program as well; a row of a device is of no person.
+    for name in ["client", "device"] { #expect(try stated(table(name)).isEmpty, "\(name)") }
   }
 
   @Test func whatIsAroundJSONObjectsStatesTheirPerson() throws {

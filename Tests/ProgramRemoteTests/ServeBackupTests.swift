@@ -28,20 +28,25 @@ import Testing
       ], "\(outcome.output)\(outcome.errors)")
   }
 
+  /// The copy of another server stays, and a clock that was wrong does not cost the new copy.
   @Test func copiesDuringWritesAreWholeAndTheOldestAreRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """
-        serve; connect one; mkdir copies copies/server-2020-01-01T000000Z; touch copies/server-2020-01-01T000000Z/server.db
-        mkdir copies/other
+        serve; connect one; row one 09 100; upload one >/dev/null; mkdir copies copies/other
+        own=$(basename served/logbooks/*.db)
+        for copy in 2020-01-01T000000Z/logbooks/$own 2099-01-01T000000Z/logbooks/$own 2021-01-01T000000Z/logbooks/x.db; do
+          mkdir -p "copies/server-${copy%/*}"; touch "copies/server-$copy" "copies/server-${copy%%/*}/server.db"
+        done
         (for n in 10 11 12 13 14 15; do row one $n 1$n; upload one >/dev/null; done) & writer=$!
-        for n in 1 2 3; do glucoport serve backup --data served copies --keep 2 >/dev/null || echo "failed"; sleep 1.1; done
-        wait $writer; stop; ls copies | grep -c '^server-'; ls copies | grep -c other
+        for n in 1 2 3; do glucoport serve backup --data served copies --keep 2 >made || echo "failed"; sleep 1.1; done
+        wait $writer; stop; ls copies | grep -c '^server-20[29][0-9]'; ls copies | grep -c '^other$'
+        ls copies | grep -c '^server-2021'; ls -d "$(sed -n '1s/: .*//p' made)" | wc -l
         for f in copies/server-*/*.db copies/server-*/logbooks/*.db; do sqlite3 $f 'PRAGMA integrity_check'; done | sort -u
         ls copies/*.part 2>/dev/null
         """)
     #expect(
-      outcome.output.split(separator: "\n").map(String.init) == ["ended with 0", "2", "1", "ok"],
+      outcome.output.split(separator: "\n").map(String.init) == ["ended with 0", "3", "1", "1", "1", "ok"],
       "\(outcome.output)\(outcome.errors)")
   }
 }

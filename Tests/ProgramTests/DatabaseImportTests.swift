@@ -35,4 +35,15 @@ struct DatabaseImportTests {
       #expect(outcome.status == 65 && outcome.errors.contains("-wal"), "\(outcome.output)\(outcome.errors)")
     }
   }
+
+  /// A store has a path, by which it is merged.
+  @Test func aGlucoportStoreInAPipeIsRefusedWithAdvice() async throws {
+    let program = try Program()
+    #expect(try await program.run("import", Self.sample, "--quiet").status == 3)
+    let outcome = try await program.shell("cp '\(program.store)' copy.db && glucoport import - <copy.db")
+    #expect(outcome.status == 65)
+    #expect(
+      outcome.errors.contains("this is a glucoport store (an SQLite database), not an export"), "\(outcome)")
+    #expect(outcome.errors.contains("glucoport export --store FILE --format ndjson | glucoport import -"))
+  }
 }

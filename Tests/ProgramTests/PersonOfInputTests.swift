@@ -154,8 +154,9 @@ struct PersonOfInputTests {
       try String(contentsOfFile: folder + "/\($0).html", encoding: .utf8)
     }
     #expect(
-      pages[0].contains("Anna &lt;Sample&gt;") && pages[0].contains("1980-05-06"))
-    #expect(pages[1].contains("ben") && !pages[1].contains("Anna"))
+      pages[0].contains("<title>Anna &lt;Sample&gt; · Glucose report · ")
+        && pages[0].contains("1980-05-06"))
+    #expect(pages[1].contains("<title>ben · Glucose report · ") && !pages[1].contains("Anna"))
     _ = try await run(program, "report --all \(folder)", status: 73)
     _ = try await run(program, "report --all \(folder) --force --anonymise --quiet")
     let anonymous = try String(contentsOfFile: folder + "/anna.html", encoding: .utf8)

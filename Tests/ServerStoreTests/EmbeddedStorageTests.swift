@@ -206,6 +206,22 @@ import Testing
     try await storage.close()
   }
 
+  /// A run that uploaded can verify after another program has altered the file.
+  @Test func eachComparisonReadsAllRowsAgain() async throws {
+    let (storage, client) = try await filled()
+    let before = try await client.service.readingDigests(client.run)
+    let other = try DatabaseQueue(path: logbookPath(client.login))
+    try await other.write { database in
+      for name in try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+      {
+        try database.execute(sql: "DROP TRIGGER \(name)")
+      }
+      try database.execute(sql: "DELETE FROM reading")
+    }
+    #expect(try await client.service.readingDigests(client.run) != before)
+    try await storage.close()
+  }
+
   @Test func foreignFilesAndNewerFilesAreRefused() throws {
     let foreign = try DatabaseQueue(path: folder.path + "/server.db")
     try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }

@@ -42,8 +42,7 @@ struct AttachedFile {
     defer { piece.deallocate() }
     var (head, total): ([UInt8], Int64) = ([], 0)
     while true {
-      let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { Glibc.read(descriptor, piece.baseAddress, piece.count) }
       guard count >= 0 else { throw Self.failure(path, "cannot be read") }
       guard count > 0 else { return (try intake.end(), head) }
       total += Int64(count)

@@ -2,6 +2,7 @@
 
 import Glibc
 import Logbook
+import TemporaryFiles
 
 /// A file that appears under its name whole, with the mode 0600, or not at all.
 struct SavedFile {
@@ -19,14 +20,12 @@ struct SavedFile {
     try protected.refuse(path)
     var status = stat()
     if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
-    var template = PathText.bytes(path + ".XXXXXX")
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw failure(.cannotCreate, "cannot be created") }
-    let temporary = template
+    let file = try NamedFile(path + ".", orFailWith: "\(displayed(path)): cannot be created")
+    let temporary = PathText.bytes(file.path)
     do {
-      defer { close(descriptor) }
-      try fill { try send($0, to: descriptor) }
-      guard fsync(descriptor) == 0 else { throw failure(.inputOutput, "cannot be written") }
+      defer { close(file.descriptor) }
+      try fill { try send($0, to: file.descriptor) }
+      guard fsync(file.descriptor) == 0 else { throw failure(.inputOutput, "cannot be written") }
       try place(temporary)
     } catch {
       unlink(temporary)
@@ -65,8 +64,7 @@ extension SavedFile {
     var sent = 0
     while sent < bytes.count {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }
       guard count > 0 else { throw failure(.inputOutput, "cannot be written") }
       sent += count
     }

@@ -177,14 +177,15 @@ struct BackupPlace {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
-  /// The backups of the store that were made in the folder, by its notes, oldest first. Names show neither whose backup a
-  /// file is nor when it was made: several stores can have one name, and a clock can be wrong.
+  /// The other backups of the store that were made in the folder, by its notes, oldest first. Names show neither whose
+  /// backup a file is nor when it was made: several stores can have one name, and a clock can be wrong. The new backup can
+  /// have the name of a removed one.
   func noted(_ notes: [BackupNote]) -> [String] {
     let base = folder.hasSuffix("/") ? folder : folder + "/"
     var paths: [String] = []
     for note in notes {
-      guard let name = note.path.split(separator: "/").last, Host.isSameFile(note.path, base + name),
-        Host.isRegularFile(note.path)
+      guard let name = note.path.split(separator: "/").last, base + name != file,
+        Host.isSameFile(note.path, base + name), Host.isRegularFile(note.path)
       else { continue }
       paths.removeAll { $0 == base + name }
       paths.append(base + name)
@@ -197,12 +198,13 @@ struct BackupPlace {
   /// - Throws: `Failure` of category `inputOutput`.
   func remove(_ paths: some Sequence<String>) throws -> [String] {
     try paths.map { path in
-      guard unlink(PathText.bytes(path)) == 0 || errno == ENOENT else {
-        throw Failure(
-          .inputOutput,
-          "\(displayed(path)): an older backup that cannot be removed: \(String(cString: strerror(errno)))")
+      for file in [path, path + BackupSettings.suffix] {
+        guard unlink(PathText.bytes(file)) == 0 || errno == ENOENT else {
+          throw Failure(
+            .inputOutput,
+            "\(displayed(file)): an older backup that cannot be removed: \(String(cString: strerror(errno)))")
+        }
       }
-      unlink(PathText.bytes(path + BackupSettings.suffix))
       return path
     }
   }

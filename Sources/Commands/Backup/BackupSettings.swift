@@ -44,7 +44,7 @@ struct BackupSettings: Codable, Equatable {
 
   /// Those of this computer.
   init(of store: Store) throws {
-    let owner = try PersonList.load().all.first { Host.absolute($0.store) == Host.absolute(store.path) }
+    let owner = try PersonList.load().owner(ofStore: store.path)
     person = owner.map { Owner(name: $0.name, folders: $0.folders, meters: $0.meters) }
     let access = try store.remote()?.access
     remote = access?.url

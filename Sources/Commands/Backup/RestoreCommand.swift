@@ -38,7 +38,7 @@ struct RestoreCommand: ClassifiedCommand {
     guard try Store.exists(path: file.path) else {
       throw Failure(.missingInput, "\(displayed(file.path)): No such file")
     }
-    guard Host.absolute(file.path) != Host.absolute(path) else {
+    guard !Host.isSameFile(file.path, path) else {
       throw Failure(.usage, "\(displayed(file.path)): this is the store itself; name a backup of it")
     }
     try requireForeignName(besides: path)

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Logbook
+import TemporaryFiles
 
 /// The editor of the person at the terminal.
 enum TextEditor {
@@ -20,7 +21,7 @@ enum TextEditor {
     let path = try write(text, name: name)
     defer { unlink(path) }
     // The variable may contain options. So a shell reads it, as in all programs that use these variables.
-    let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
+    let status = system("\(editor) \(path.shellQuoted)")
     guard status == 0 else {
       throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
     }
@@ -33,19 +34,14 @@ enum TextEditor {
   /// Creates the file with mode 0600.
   private static func write(_ text: String, name: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.path
-    var path = Array("\(folder)/glucoport-XXXXXX-\(name)".utf8CString)
-    let descriptor = mkstemps(&path, Int32(name.utf8.count + 1))
-    guard descriptor >= 0 else {
-      throw Failure(
-        .cannotCreate, "\(folder): cannot create the file to edit: \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
-    let file = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let file = try NamedFile(
+      "\(folder)/glucoport-", end: "-\(name)", orFailWith: "\(folder): cannot create the file to edit")
+    defer { close(file.descriptor) }
     let bytes = Array(text.utf8)
-    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-      unlink(file)
-      throw Failure(.inputOutput, "\(file): cannot write the file to edit; is the disk full?")
+    guard Glibc.write(file.descriptor, bytes, bytes.count) == bytes.count else {
+      unlink(PathText.bytes(file.path))
+      throw Failure(.inputOutput, "\(file.path): cannot write the file to edit; is the disk full?")
     }
-    return file
+    return file.path
   }
 }

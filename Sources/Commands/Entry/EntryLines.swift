@@ -36,8 +36,7 @@ final class EntryLines {
   ///
   /// Every line is stored, even if its answer cannot be written: what was typed is worth more than the answer.
   func run() throws -> [StoredItem] {
-    // A reader of the answers that has ended must not end this program.
-    signal(SIGPIPE, SIG_IGN)
+    Host.outlivesReader()
     var lines = LineReader(descriptor: STDIN_FILENO)
     var number = 0
     while let line = try lines.next() {
@@ -268,8 +267,7 @@ struct LineReader {
   private mutating func fill() throws(Failure) {
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count >= 0 else {
         throw Failure(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
       }

@@ -27,8 +27,7 @@ final class TranscriptFile {
   func write(_ text: String) throws(Failure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } }
       guard count > 0 else { throw failure() }
       rest = rest.dropFirst(count)
     }
@@ -74,8 +73,7 @@ final class TranscriptFile {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while bytes.count <= maxBytes {
-      let count = Glibc.read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { Glibc.read(descriptor, &piece, piece.count) }
       guard count >= 0 else { throw unreadable(path, .inputOutput) }
       guard count > 0 else { break }
       bytes += piece[..<count]

@@ -46,7 +46,7 @@ struct InputPerson {
 
   /// Another person whose imports stated the same.
   private func personWithIt() throws -> Person? {
-    for person in try PersonList.load().all where Host.absolute(person.store) != Host.absolute(target.path) {
+    for person in try PersonList.load().all where !person.hasStore(target.path) {
       do {
         guard try Store.exists(path: person.store) else { continue }
         if try Store(path: person.store, role: .reader).verdict(on: stated) == .same { return person }

@@ -34,8 +34,7 @@ struct MeterOwner {
 
   /// - Throws: `Failure` of category `badInput` for a meter that is assigned to a person with another store.
   func requireStore(_ path: String) throws {
-    guard let person = persons.owner(ofMeter: names), Host.absolute(person.store) != Host.absolute(path)
-    else { return }
+    guard let person = persons.owner(ofMeter: names), !person.hasStore(path) else { return }
     throw Failure(
       .badInput,
       "\(meter.place): this meter is that of \(displayed(person.name)); nothing was imported; '--person \(person.name.shellWord)' imports it there, and --yes here"

@@ -54,13 +54,6 @@ enum PersonFolder {
     guard Host.isFolder(given) else {
       throw Failure(.missingInput, "\(displayed(given)): No such folder")
     }
-    return resolved(given)
-  }
-
-  /// The same for any file; a path that leads to none stays as it is.
-  static func resolved(_ path: String) -> String {
-    guard let real = realpath(PathText.bytes(path), nil) else { return Host.absolute(path) }
-    defer { free(real) }
-    return PathText.text(real)
+    return Host.resolved(given)
   }
 }

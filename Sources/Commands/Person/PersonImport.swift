@@ -17,10 +17,8 @@ extension ImportCommand {
     guard let list = try persons() else { return try importPaths(output) }
     var parts: [(person: Person, paths: [PathArgument])] = []
     for path in paths {
-      guard let person = list.owner(ofPath: PersonFolder.resolved(path.path)) else {
-        // Which persons there are to choose from.
-        _ = try storeOptions.path
-        continue
+      guard let person = list.owner(ofPath: Host.resolved(path.path)) else {
+        throw StoreOptions.failure(without: list.all)
       }
       if let index = parts.firstIndex(where: { $0.person == person }) {
         parts[index].paths.append(path)
@@ -75,8 +73,9 @@ extension ImportCommand {
     do {
       return try work()
     } catch let failure as Failure where count > 1 {
-      output.message("glucoport: \(failure.message)")
-      return ExitStatus(failure.category)
+      let status = ExitStatus(failure.category)
+      output.failure("glucoport: \(failure.message)", status)
+      return status
     }
   }
 }

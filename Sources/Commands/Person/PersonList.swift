@@ -13,6 +13,11 @@ struct Person: Hashable {
   var folders: [String] = []
   /// The serial numbers of the person's meters; for a meter without one its model.
   var meters: [String] = []
+
+  /// Whether a path is that of the store, also by a link or before either file exists.
+  func hasStore(_ path: String) -> Bool {
+    Host.isSameFile(store, path) || Host.resolved(store) == Host.resolved(path)
+  }
 }
 
 /// The persons of this computer, in a file of the data folder that only its owner can read. It is never sent.
@@ -123,10 +128,7 @@ extension PersonList {
 
   /// Whose store a file is, under whatever path; nil if it is the store of none.
   func owner(ofStore path: String, besides name: String? = nil) -> Person? {
-    let resolved = Host.resolved(path)
-    return all.first {
-      $0.name != name && (Host.resolved($0.store) == resolved || Host.isSameFile($0.store, path))
-    }
+    all.first { $0.name != name && $0.hasStore(path) }
   }
 
   mutating func rename(_ name: String, to new: String) throws {

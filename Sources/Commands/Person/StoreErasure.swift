@@ -123,7 +123,9 @@ struct StoreErasure {
       try Store.eraseFiles(of: path)
     }
     output.line("removed: \(displayed(path))")
-    if let link { unlink(PathText.bytes(link)) }
+    if let link, unlink(PathText.bytes(link)) != 0, errno != ENOENT {
+      unreached.append("\(displayed(link)): the link to the store: \(String(cString: strerror(errno)))")
+    }
     if failures.isEmpty { try notes.remove() }
   }
 

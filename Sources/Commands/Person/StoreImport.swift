@@ -10,17 +10,18 @@ struct StoreImport {
   private let path: String
   private let target: ImportTarget
   private let output: Output
+  private let isItself: Bool
 
   /// Nil for a file that is no store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
     // Closing the file of the store itself would end the locks that its connections have.
-    let isItself = PersonFolder.resolved(path) == PersonFolder.resolved(target.path)
+    isItself = Host.isSameFile(path, target.path)
     guard isItself || Store.isStore(path: path) else { return nil }
     (self.command, self.path, self.target, self.output) = (command, path, target, output)
   }
 
   func run() throws -> ExitStatus {
-    guard PersonFolder.resolved(path) != PersonFolder.resolved(target.path) else {
+    guard !isItself else {
       throw Failure(.usage, "\(displayed(path)): this is the store itself; name another one")
     }
     if let option = command.optionOfExports {
@@ -47,11 +48,8 @@ struct StoreImport {
 
   private func requireSamePerson(_ other: Store) throws {
     let advice = "nothing was imported; if it is of the same person, add --yes"
-    let owner = try PersonList.load().all.first {
-      PersonFolder.resolved($0.store) == PersonFolder.resolved(path)
-        && PersonFolder.resolved($0.store) != PersonFolder.resolved(target.path)
-    }
-    if let owner {
+    // The store itself was refused before.
+    if let owner = try PersonList.load().owner(ofStore: path) {
       throw Failure(.badInput, "\(displayed(path)): this is the store of \(displayed(owner.name)); \(advice)")
     }
     guard let mine = target.present else { return }

@@ -81,8 +81,7 @@ struct SetupFile {
     defer { close(descriptor) }
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     while true {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count >= 0 else { throw failure(errno, path) }
       if count == 0 { return }
       try work(piece[..<count])
@@ -93,8 +92,7 @@ struct SetupFile {
   {
     var rest = bytes
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } }
       guard count > 0 else { throw failure(errno, path) }
       rest = rest.dropFirst(count)
     }

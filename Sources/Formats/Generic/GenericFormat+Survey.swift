@@ -54,6 +54,8 @@ extension GenericFormat {
   /// With a wrong kind, every reading would be stored again when the same rows come as a file.
   var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
+  var statedPersons: [StatedPerson] { rows.statedPersons }
+
   /// Only all values show that they are not glucose, and a second person may come after many rows.
   var gainsBySurvey: Bool { true }
 

@@ -214,6 +214,18 @@ struct GenericRows {
     return .read
   }
 
+  /// The statements of a column of persons about the person whose rows are read, once its value is known.
+  var statedPersons: [StatedPerson] {
+    columns.compactMap { column in
+      let words = HeaderWords(column.watch.name)
+      // A client is a program as well as a person.
+      guard let value = column.wanted, words.isPerson, words.name != "client",
+        let text = String(validating: value, as: UTF8.self)
+      else { return nil }
+      return StatedPerson(label: text, of: "\(GenericFormat.id) \(words.name)")
+    }
+  }
+
   /// The failure if rows were left out and none was selected; nil if there is a row to read.
   var missing: Failure? {
     guard hasLeftOut, !hasPicked, let column = columns.first(where: \.isPick) else { return nil }

@@ -4,6 +4,7 @@ import GRDB
 import GRDBSQLite
 import Glibc
 import Logbook
+import TemporaryFiles
 
 /// A copy of a store as it was at one moment. Equal content gives equal bytes, so that programs that keep many backups keep
 /// what did not change once.
@@ -41,14 +42,10 @@ package struct BackupFile: Hashable, Sendable {
   package static func stream(
     _ store: Store, in folder: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> BackupFile {
-    var template = PathText.bytes(folder + "/glucoport.XXXXXX")
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else {
-      throw BackupPart.failure(.cannotCreate, folder, "cannot create a temporary file")
-    }
-    close(descriptor)
-    return try make(of: store, part: PathText.text(template.dropLast().map { UInt8(bitPattern: $0) })) {
-      part in
+    let file = try NamedFile(
+      folder + "/glucoport.", orFailWith: "\(folder): cannot create a temporary file")
+    close(file.descriptor)
+    return try make(of: store, part: file.path) { part in
       part.remove()
       try part.forEachPiece(body)
       return ""
@@ -129,8 +126,7 @@ private struct BackupPart {
     defer { piece.deallocate() }
     var offset = 0
     while true {
-      let count = pread(descriptor, piece.baseAddress, piece.count, off_t(offset))
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { pread(descriptor, piece.baseAddress, piece.count, off_t(offset)) }
       guard count >= 0 else { throw Self.failure(.inputOutput, path, "cannot be read") }
       guard count > 0 else { return }
       try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
@@ -166,13 +162,7 @@ private struct BackupPart {
         throw Self.failure(.cannotCreate, target, "cannot be created")
       }
     }
-    let folder = open(PathText.bytes(StoreFile.folder(of: target)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw Self.failure(.inputOutput, target, "its folder cannot be opened") }
-    defer { Glibc.close(folder) }
-    // Some network file systems do not support this call, and keep names without it.
-    guard fsync(folder) == 0 || errno == EINVAL else {
-      throw Self.failure(.inputOutput, target, "its folder cannot be written to disk")
-    }
+    try synchroniseFolder(StoreFile.folder(of: target))
     return target
   }
 

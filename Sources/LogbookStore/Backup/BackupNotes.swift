@@ -150,8 +150,9 @@ package struct BackupNotes {
     let bytes = Array(text.utf8)
     var written = 0
     while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
+      let count = bytes[written...].withUnsafeBytes { rest in
+        uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }
+      }
       guard count > 0 else { throw failure("cannot note the backup") }
       written += count
     }

@@ -57,8 +57,7 @@ package struct ErasedFile {
     let zeros = [UInt8](repeating: 0, count: Self.pieceBytes)
     var offset = 0
     while offset < size {
-      let count = pwrite(descriptor, zeros, min(zeros.count, size - offset), off_t(offset))
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { pwrite(descriptor, zeros, min(zeros.count, size - offset), off_t(offset)) }
       guard count > 0 else { throw failure("cannot be overwritten") }
       offset += count
     }
@@ -70,8 +69,7 @@ package struct ErasedFile {
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     var offset = 0
     while true {
-      let count = pread(descriptor, &piece, piece.count, off_t(offset))
-      if count < 0, errno == EINTR { continue }
+      let count = uninterrupted { pread(descriptor, &piece, piece.count, off_t(offset)) }
       guard count >= 0 else { throw failure("cannot be read") }
       guard count > 0 else { return digest.hexadecimal() }
       piece.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
