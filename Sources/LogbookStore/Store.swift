@@ -2,6 +2,7 @@
 
 import Foundation
 package import GRDB
+import GRDBSQLite
 import Glibc
 package import Logbook
 import SQLiteRows
@@ -214,5 +215,74 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
       "\(name): reading or writing the store failed (\(error.message ?? "I/O error")); is the disk full?")
   default:
     return Failure(.inputOutput, "\(name): \(error.message ?? "database error \(error.resultCode.rawValue)")")
+  }
+}
+
+/// A store that can be read where nothing can be written: on read-only media, or in a folder of somebody else.
+///
+/// SQLite needs a file for its log next to the store even to read it, unless the URI declares the file
+/// immutable.
+struct FrozenFile {
+  /// The URI that SQLite opens instead of the path.
+  let name: String
+
+  /// The store at a path; nil if its folder can be written, or if the library does not support URIs.
+  ///
+  /// - Throws: `Failure`: `permission` if the log next to the store holds changes that cannot be read in this
+  ///   way.
+  init?(path: String) throws(Failure) {
+    // The log is next to the file itself, not next to a link to it.
+    guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
+    let real = StoreFile.resolved(path)
+    guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
+    if Self.size(real + "-wal") > 0 {
+      // If the log has its index, a user without write permission can read it.
+      if access(PathText.bytes(real + "-shm"), R_OK) == 0 { return nil }
+      throw Failure(
+        .permission,
+        "\(path): its last changes are in '\(real)-wal', which can only be read in a folder that can be written; copy both "
+          + "files into one"
+      )
+    }
+    name = "file:" + Self.escaped(real) + "?mode=ro&immutable=1"
+  }
+
+  /// The length of a file; 0 if it does not exist.
+  private static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(PathText.bytes(path), &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// The path with its bytes escaped for a URI.
+  private static func escaped(_ path: String) -> String {
+    PathText.bytes(path).dropLast().map { unit in
+      let byte = UInt8(bitPattern: unit)
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        return String(UnicodeScalar(byte))
+      default: return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+      }
+    }.joined()
+  }
+}
+
+extension Store {
+  /// Distinguishes this store from the stores of other people, for identifiers that are hashes of it. It
+  /// consists of the time at which the first import began and the digest of its input. No import is ever
+  /// removed, so it stays the same. Nil for a store without imports.
+  ///
+  /// The name of the file is not part of it, since a name can be guessed and the guess checked against the
+  /// hash.
+  package func identityParts() throws -> [String]? {
+    try read { database in
+      try Row.fetchOne(
+        database, sql: "SELECT started_at, coalesce(digest, '') FROM ingest ORDER BY id LIMIT 1"
+      ).map { row in
+        let row = StoredRow(row, of: "ingest")
+        let (startedAt, digest): (Int64, String) = (try row.seconds(0), try row[1])
+        return [String(startedAt), digest]
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import SQLiteRows
 
 /// The schema of a store. Its number rises with every released change, for which there is a step; a released schema and a
@@ -93,5 +94,106 @@ enum Schema {
       -- The device's part of the canonical text by which annotations name readings, so that the views compare texts
       -- without escaping them.
       identity TEXT NOT NULL
+    """
+}
+
+/// What people did to records in this store, for `undo`. It is never sent.
+enum ActionSchema {
+  static let statements = """
+    -- In order; an import is a row of `ingest` and comes before the actions that name it as the latest.
+    CREATE TABLE action (
+      id INTEGER PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('add', 'edit', 'delete', 'hide', 'restore')),
+      made_at INTEGER NOT NULL,
+      latest_ingest INTEGER NOT NULL,
+      is_undone INTEGER NOT NULL DEFAULT 0 CHECK (is_undone IN (0, 1))
+    ) STRICT;
+
+    -- The records of an action before and after it; a record that it added has only the second row.
+    CREATE TABLE action_state (
+      action INTEGER NOT NULL REFERENCES action(id) ON DELETE CASCADE,
+      guid TEXT NOT NULL,
+      is_after INTEGER NOT NULL CHECK (is_after IN (0, 1)),
+      kind TEXT NOT NULL,
+      entry_guid TEXT,
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      fields TEXT NOT NULL CHECK (json_valid(fields)),
+      deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+      PRIMARY KEY (action, guid, is_after)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX action_state_by_record ON action_state(guid);
+
+    -- What `redo` does again, the last row first. A new action or import leaves nothing.
+    CREATE TABLE redo (
+      id INTEGER PRIMARY KEY,
+      ingest INTEGER UNIQUE REFERENCES ingest(id),
+      action INTEGER UNIQUE REFERENCES action(id) ON DELETE CASCADE,
+      CHECK ((ingest IS NULL) <> (action IS NULL))
+    ) STRICT;
+
+    """
+}
+
+/// The content of attachments, stored once for each SHA-256. It is in parts, so that the program never holds
+/// a complete content in memory.
+enum ContentSchema {
+  static let statements = SharedSchema.contents(columns) + rules
+
+  private static let columns = """
+    ,
+      uploaded INTEGER NOT NULL DEFAULT 0 CHECK (uploaded IN (0, 1)),
+      -- The words of a remote that refuses it permanently.
+      refusal TEXT,
+      CHECK (uploaded = 0 OR held = size)
+    """
+
+  private static let rules = """
+    CREATE TRIGGER blob_stays BEFORE DELETE ON blob
+    BEGIN SELECT RAISE(ABORT, 'the content of attachments is never deleted'); END;
+
+    -- How many bytes a content has is only known when it is whole: until then, what is fetched was merely said to be it.
+    CREATE TRIGGER blob_is_immutable BEFORE UPDATE ON blob
+    WHEN NEW.digest <> OLD.digest OR (OLD.held = OLD.size AND (NEW.size <> OLD.size OR NEW.held <> OLD.held))
+    BEGIN SELECT RAISE(ABORT, 'the content of attachments is immutable'); END;
+    """
+}
+
+/// What inputs stated about the person of the store. Nothing of it is ever sent.
+enum PersonSchema {
+  static let statements = """
+    -- Digests with the salt of this store, or of one that was merged into it. What an undone import stated does not count.
+    CREATE TABLE stated_person (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      -- 0: a name; 1: an id; 2: a date of birth.
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
+      -- The format and the name of an id.
+      place TEXT NOT NULL,
+      salt TEXT NOT NULL,
+      -- The digests of the words, sorted, with a blank between them.
+      words TEXT NOT NULL CHECK (words NOT GLOB '*[^0-9a-f ]*' AND length(words) >= 32),
+      PRIMARY KEY (ingest, kind, place, salt, words)
+    ) STRICT, WITHOUT ROWID;
+
+    """
+}
+
+/// The table of the readings that the remote has in documents of other programs.
+enum SameReadingSchema {
+  static let statements = """
+    -- `document` is the key of the reading that the document gives: the 16 bytes of its identity. Several readings may be
+    -- one document's, and several documents may hold one reading.
+    CREATE TABLE same_as (
+      series INTEGER NOT NULL REFERENCES series(id),
+      position INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      document BLOB NOT NULL CHECK (length(document) = 16),
+      -- Whether the remote has no document of the reading itself.
+      is_only_there INTEGER NOT NULL CHECK (is_only_there IN (0, 1)),
+      PRIMARY KEY (series, position, value_bucket, occurrence, document)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX same_as_by_document ON same_as(document);
     """
 }

@@ -88,3 +88,47 @@ package enum PageTemplate {
 
     """
 }
+
+/// The style of a page: light and dark, on a phone, and on A4 or Letter.
+enum PageStyle {
+  static let text = """
+    :root{color-scheme:light dark;--ink:#1a1a1a;--soft:#555;--paper:#fff;--line:#8a8a8a;--link:#1f4e79;\(light)}
+    @media (prefers-color-scheme:dark){:root{--ink:#ececec;--soft:#b5b5b5;--paper:#161616;--line:#8a8a8a;--link:#9cc4ec;\(dark)}}
+    *{box-sizing:border-box}
+    body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.45 system-ui,"Segoe UI",Roboto,"Noto Sans",Arial,sans-serif;\
+    font-variant-numeric:tabular-nums}
+    main{max-width:60rem;margin:0 auto;padding:1rem}
+    h1{font-size:1.7rem;margin:.2rem 0}h2{font-size:1.25rem;margin:1.6rem 0 .5rem;border-bottom:1px solid var(--line)}
+    h3{font-size:1rem;margin:1rem 0 .2rem}p{margin:.4rem 0;max-width:46rem}
+    .notice{border:2px solid var(--ink);padding:.5rem .7rem;font-weight:600}
+    dl{display:flex;flex-wrap:wrap;gap:.3rem 1.6rem;margin:.8rem 0}dt{color:var(--soft);font-size:.85rem}dd{margin:0;font-weight:600}
+    nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;margin:.8rem 0;padding:0;list-style:none}a{color:var(--link)}
+    nav a{display:inline-block;padding:.2rem 0}a[aria-current]{color:var(--ink);font-weight:600;text-decoration:none}
+    .table{overflow-x:auto;margin:.6rem 0}
+    table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;color:var(--soft);padding:.2rem 0}
+    th,td{padding:.2rem .6rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
+    thead th{color:var(--soft);font-weight:600}th:first-child{text-align:left;font-weight:600}.dates tbody th{white-space:nowrap}
+    thead th{hyphens:auto}
+    .text th,.text td{text-align:left}.text tbody th{overflow-wrap:anywhere}.text td{min-width:8em;overflow-wrap:anywhere}
+    .sheet{display:flex;flex-wrap:wrap;gap:.7rem 1.5%;margin:0 0 2rem;align-items:flex-start}
+    .box{position:relative;width:100%}.wide,.p56{overflow-x:auto}.p56 svg{min-width:26rem}.words{font-size:.85rem}.words p{max-width:none;margin:.2rem 0}
+    @media (min-width:50rem){.p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
+    .box svg,.picture svg{display:block;width:100%;height:auto}.wide svg,.picture svg{min-width:51rem}
+    .picture{position:relative;overflow-x:auto}
+    .reading,#sensor .block:first-of-type caption,#devices caption,#left-out caption,#days .text caption{position:absolute;\
+    width:1px;height:1px;padding:0;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+    svg text{font-family:"DejaVu Sans Condensed","Roboto Condensed","Noto Sans",Arial,sans-serif;white-space:pre}svg .w{font-weight:700}svg .o{font-style:italic}
+    svg .n{fill:none}svg path{stroke-linejoin:round}
+    \(Ink.rules)
+    @page{size:auto;margin:12mm}
+    @media print{:root{color-scheme:light;--ink:#000;--soft:#333;--paper:#fff;--line:#777;\(light)}
+    *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
+    body{font-size:10pt}main{max-width:186mm;padding:0}table{font-size:8.5pt}th,td{padding:.12rem .35rem}.block{break-inside:avoid}h2,h3,caption,thead{break-after:avoid}\
+    tr{break-inside:avoid}.page{break-before:page}.table,.picture,.wide,.p56{overflow:visible}nav{display:none}.picture svg,.wide svg,.p56 svg{min-width:0}\
+    .sheet{gap:8pt 1.5%;margin:0;break-inside:avoid}.words{font-size:7pt}\
+    .p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
+    """
+
+  private static let light = Ink.declarations(\.light)
+  private static let dark = Ink.declarations(\.dark)
+}
