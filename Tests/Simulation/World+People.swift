@@ -114,7 +114,7 @@ extension World {
   }
 
   /// Brings a record back. The server gets it later.
-  private func bringBack(_ guid: String) {
+  func bringBack(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)
   }

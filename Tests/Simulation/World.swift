@@ -150,6 +150,7 @@ final class World {
     case 33: try command(node, .editor) { try stateZone(node) }
     case 34: try command(node, .importer) { try importGiven(node) }
     case 35: try command(node, .editor) { try step(node) }
+    case 36: try command(node, .importer) { try merge(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }

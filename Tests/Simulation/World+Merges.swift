@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import SeededRandom
+
+/// Merges of one person's stores, which are connected to the same server.
+extension World {
+  /// Takes everything of another node into a node, as `import other.db` does.
+  func merge(_ node: SimulatedNode) throws {
+    guard kind == .server, let other = nodes.filter({ $0 !== node }).randomElement(using: &random) else {
+      return
+    }
+    before = try node.records()
+    let theirs = try other.records()
+    say("\(node.name) merges \(other.name)")
+    do {
+      _ = try StoreMerge(other.sync(), at: node.clock).run(into: node.importer())
+    } catch let failure as Failure where failure.category == .configuration {
+      return say("  its zone is another one")
+    }
+    other.forgetRead()
+    let after = try node.records()
+    for (guid, mine) in before {
+      guard let theirs = theirs[guid], mayReplace(theirs, mine) else { continue }
+      ledger.retire(mine.state.words.subtracting(theirs.state.words))
+      if mine.state.isDeleted, after[guid]?.state.isDeleted == false { bringBack(guid) }
+    }
+    owedReadings.formUnion(try node.identities())
+    try checkNothingOverwritten(node)
+    try checkMerged(node, theirs)
+  }
+
+  /// Whether a merge may replace content: what only an import wrote, or what a person wrote or deleted earlier.
+  private func mayReplace(_ theirs: SyncRecord, _ mine: SyncRecord) -> Bool {
+    mine.isImportedOnly || (mine.state.editedAt ?? 0) <= (theirs.state.editedAt ?? 0)
+  }
+
+  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit.
+  private func checkMerged(_ node: SimulatedNode, _ theirs: [String: SyncRecord]) throws {
+    let mine = try node.records()
+    for (guid, record) in theirs where guid != LogbookZones.baseGuid {
+      guard let held = mine[guid] else { throw Broken("\(node.name): it merged no record \(guid)") }
+      guard
+        held.state.isDeleted || !record.state.isDeleted
+          || (held.state.editedAt ?? 0) > (record.state.editedAt ?? 0)
+      else { throw Broken("\(node.name): the merge left the deleted record \(guid)") }
+    }
+  }
+}
