@@ -154,7 +154,10 @@ struct ImportCommand: ClassifiedCommand {
 
   /// Imports the files of one store.
   func importPaths(_ output: Output) throws -> ExitStatus {
-    let places = try ImportPaths(paths.map(\.path), depth: depth)
+    let places = try ImportPaths(paths.map(\.path), depth: depth, persons: PersonList.load())
+    for (folder, owner) in places.leftOut where !quiet {
+      output.message("glucoport: \(displayed(folder)) is left out: it is a folder of \(displayed(owner))")
+    }
     let rejectsFile = try makeRejectsFile(places, output)
     let target = try ImportTarget(self, output)
     SignalFlag.watch(endsOnSecond: true)

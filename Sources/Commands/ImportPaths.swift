@@ -18,10 +18,16 @@ struct ImportPaths {
   private(set) var places: [Place] = []
   /// The named folders, in their order.
   private(set) var folders: [String] = []
+  /// Folders in these that belong to another person, whose files are left out.
+  private(set) var leftOut: [(folder: String, owner: String)] = []
+  private let persons: PersonList
 
-  /// - Parameter depth: the number of levels of folders that are searched; nil for all.
+  /// - Parameters:
+  ///   - depth: the number of levels of folders that are searched; nil for all.
+  ///   - persons: the persons of this computer, whose folders may be in one another.
   /// - Throws: `Failure` if a folder cannot be read.
-  init(_ paths: [String], depth: Int?) throws {
+  init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
+    self.persons = persons
     for path in paths {
       guard path != "-", Self.type(of: path, followsLinks: true) == S_IFDIR else {
         places.append(Place(path: path, folder: nil))
@@ -39,7 +45,12 @@ struct ImportPaths {
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
       let type = try Self.typeOfEntry(path)
       if type == S_IFDIR {
-        if depth > 1 { try walk(path, in: root, depth: depth - 1) }
+        guard depth > 1 else { continue }
+        if let owner = otherOwner(of: path, in: root) {
+          leftOut.append((path, owner))
+        } else {
+          try walk(path, in: root, depth: depth - 1)
+        }
       } else if type == S_IFREG || (type == S_IFLNK && Self.type(of: path, followsLinks: true) == S_IFREG) {
         guard places.count < Self.maxFiles else {
           throw Failure(.badInput, "\(root): more than \(Self.maxFiles) files; import a smaller folder")
@@ -47,6 +58,12 @@ struct ImportPaths {
         places.append(Place(path: path, folder: root))
       }
     }
+  }
+
+  /// The person of a folder; nil for none, and for the one of the named folder.
+  private func otherOwner(of folder: String, in root: String) -> String? {
+    guard persons.all.count > 1, let owner = persons.owner(ofPath: Host.resolved(folder)) else { return nil }
+    return owner == persons.owner(ofPath: Host.resolved(root)) ? nil : owner.name
   }
 
   private static func type(of path: String, followsLinks: Bool) -> mode_t? {

@@ -45,51 +45,76 @@ package struct StatedPerson: Hashable, Sendable {
       Int($0)
     }
     guard numbers.count == 3, numbers.count(where: { (1880...2100).contains($0) }) == 1,
-      numbers.count(where: { (1...31).contains($0) }) == 2
+      numbers.count(where: { (1...31).contains($0) }) == 2, !Self.placeholderDates.contains(numbers.sorted())
     else { return nil }
     (kind, words, place) = (.birthDate, [numbers.sorted().map(String.init).joined(separator: "-")], "")
   }
 
-  /// Whether two names are of one person: one may lack words of the other, or two words are the same.
+  /// Whether two names are of one person: one may lack words of the other. Brothers and sisters share all but one word,
+  /// so that each has a word that the other lacks.
   package static func agree<Word: Hashable>(_ one: Set<Word>, _ other: Set<Word>) -> Bool {
-    let shared = one.intersection(other).count
-    return shared >= 2 || shared == min(one.count, other.count)
+    one.intersection(other).count == min(one.count, other.count)
   }
 }
 
 // MARK: - Words
 
 extension StatedPerson {
-  /// The words of a name in lower-case letters without marks, without titles and initials.
+  /// The words of a name in lower-case letters without marks, without titles and initials. A sign of Chinese, Japanese or
+  /// Korean is a word, since some programs write a blank between the parts of such a name.
   private static func words(of name: String) -> Set<String> {
     var words: Set<String> = []
-    var word = ""
+    var (word, letters) = ("", 0)
+    func endWord() {
+      // An initial says little.
+      if letters > 1 { words.insert(withoutUmlauts(word)) }
+      (word, letters) = ("", 0)
+    }
     for scalar in String(name.prefix(maxCharacters)).lowercased().unicodeScalars {
-      if isLetter(scalar) {
+      if scalar.value >= 0x2E80, scalar.properties.isIdeographic || (0xAC00...0xD7A3).contains(scalar.value) {
+        endWord()
+        words.insert(String(scalar))
+      } else if isLetter(scalar) {
         word += plainLetters(of: scalar)
-      } else if !scalar.properties.generalCategory.isMark {
-        words.insert(word)
-        word = ""
+        letters += 1
+      } else if !scalar.properties.generalCategory.isMark, !apostrophes.contains(scalar) {
+        endWord()
       }
     }
-    words.insert(word)
-    return Set(words.map(withoutUmlauts)).filter(isWord)
+    endWord()
+    return words.filter { !titles.contains($0) }
   }
+
+  private static let apostrophes: Set<Unicode.Scalar> = [
+    "'", "\u{2019}", "\u{2018}", "\u{02BC}", "`", "\u{00B4}",
+  ]
 
   private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isAlphabetic && !scalar.properties.generalCategory.isMark
   }
 
-  /// A letter without its marks, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` is an e.
+  /// A letter without its marks, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` is an e. A letter of another
+  /// script stays such a name, which is the same in each of its forms.
   private static func plainLetters(of scalar: Unicode.Scalar) -> String {
-    let start = "LATIN SMALL LETTER "
-    guard !scalar.isASCII, let name = scalar.properties.name, name.hasPrefix(start) else {
-      return String(scalar)
+    guard !scalar.isASCII, var name = scalar.properties.name else { return String(scalar) }
+    if name.hasPrefix("FULLWIDTH ") { name.removeFirst("FULLWIDTH ".count) }
+    name = String(name.prefix(upTo: name.firstRange(of: " WITH ")?.lowerBound ?? name.endIndex))
+    for start in ["LATIN SMALL LETTER ", "LATIN SMALL LIGATURE "] where name.hasPrefix(start) {
+      let letter = String(name.dropFirst(start.count))
+      return latin[letter] ?? (letter.count <= 2 ? letter.lowercased() : String(scalar))
     }
-    let letter = name.dropFirst(start.count).prefix { $0 != " " }
-    if letter == "SHARP" { return "ss" }
-    return letter.count <= 2 ? letter.lowercased() : String(scalar)
+    return "<" + (sameLetters[name] ?? name) + ">"
   }
+
+  /// What programs write for the letters that English lacks.
+  private static let latin = [
+    "SHARP S": "ss", "DOTLESS I": "i", "ETH": "d", "THORN": "th", "SCHWA": "a",
+  ]
+  private static let sameLetters = [
+    "GREEK SMALL LETTER FINAL SIGMA": "GREEK SMALL LETTER SIGMA",
+    "CYRILLIC SMALL LETTER SHORT I": "CYRILLIC SMALL LETTER I",
+    "CYRILLIC SMALL LETTER IO": "CYRILLIC SMALL LETTER IE",
+  ]
 
   /// Some programs write ae, oe and ue for ä, ö and ü.
   private static func withoutUmlauts(_ word: String) -> String {
@@ -100,12 +125,6 @@ extension StatedPerson {
     return plain
   }
 
-  /// An initial says little, but a letter of Chinese is a name.
-  private static func isWord(_ word: String) -> Bool {
-    guard let first = word.unicodeScalars.first, !titles.contains(word) else { return false }
-    return word.unicodeScalars.count > 1 || first.value >= 0x2E80
-  }
-
   private static func isPlaceholder(_ word: String) -> Bool {
     placeholders.contains(word) || Set(word).count == 1 && word.unicodeScalars.first?.isASCII == true
   }
@@ -113,6 +132,8 @@ extension StatedPerson {
   private static let titles: Set<String> = [
     "dr", "prof", "mr", "mrs", "ms", "miss", "herr", "frau", "mme", "mlle", "sr", "sra", "dipl", "ing",
   ]
+  /// Days that programs write for an unknown date of birth.
+  private static let placeholderDates: Set<[Int]> = [[1, 1, 1900], [1, 1, 1970], [1, 1, 2000]]
   private static let placeholders: Set<String> = [
     "anonym", "anonymous", "anonymised", "anonymized", "anonymisiert", "anonyme", "anonimo", "patient",
     "patients",

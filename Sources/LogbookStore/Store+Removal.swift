@@ -9,11 +9,13 @@ extension Store {
   /// that of a new store of the same name.
   private static let companions = ["-wal", "-shm", "-journal", "", "-upload"]
   /// The files that `backup`, `restore` and others leave next to it.
-  private static let copies = [
-    ".before-restore", ".before-merge", ".before-schema", ".restoring", ".part",
-  ].flatMap { name in
-    ["", ".part"].flatMap { part in ["", "-journal", "-wal", "-shm"].map { name + part + $0 } }
-  }
+  private static let copies = ([".before-restore", ".before-schema", ".restoring", ".part"] + beforeMerges)
+    .flatMap { name in
+      ["", ".part"].flatMap { part in ["", "-journal", "-wal", "-shm"].map { name + part + $0 } }
+    }
+
+  /// The ends of the names under which `import` keeps the store as it was before each merge.
+  package static let beforeMerges = [".before-merge"] + (2...99).map { ".before-merge-\($0)" }
 
   /// Closes the store and removes its files permanently, for the role `sync`. Waits until the transaction of
   /// another process ends.

@@ -88,6 +88,9 @@ import Testing
     ("501U", "more than the 500"), ("61mmol", "outside 0.6–55 mmol/L"), ("21ketones", "outside 0–20"),
     ("45g soup --note bread", "is a text, and --note is another one"), ("1.2.3g", "no number"),
     (".5.U", "no number"),
+    ("4.5 IE", "may be a glucose value and a text"), ("4.5 units", "may be a glucose value and a text"),
+    ("7.5 units novorapid", "may be a glucose value"), ("2.5 BE", "may be a glucose value"),
+    ("4.5 U,", "may be a glucose value"), ("5.5 U/day", "may be a glucose value"),
     ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
   ])
   func unknownAndAmbiguousWordsAreRefused(_ line: String, _ part: String) throws {

@@ -69,7 +69,7 @@ import Testing
     #expect(try there.number("SELECT count(*) FROM reading") == 2)
   }
 
-  @Test func theLaterEditAndEachDeletionStay() throws {
+  @Test func theLaterEditOrDeletionStays() throws {
     let guid = try note("first", in: here)
     try merge(here, into: there)
     #expect(try shown(here) == shown(there))
@@ -79,13 +79,64 @@ import Testing
     #expect(counts.updatedRecords == 1)
     #expect(try here.rows("SELECT json_extract(fields, '$.text') FROM record") == ["later"])
     #expect(try merge(here, into: there).keptRecords == 0)
-    // Deleted stays deleted, however late the other edit was.
+    // An earlier edit does not bring a deleted record back, and a later one does.
     _ = try RecordEditor(here.open(.editor), at: 6000).delete(guid)
-    try edit(guid, "latest", in: there, at: 8000)
+    try edit(guid, "before", in: there, at: 5500)
     #expect(try merge(there, into: here).keptRecords == 1)
     #expect(try shown(here).isEmpty)
+    try edit(guid, "latest", in: there, at: 8000)
+    #expect(try merge(here, into: there).keptRecords == 1)
+    #expect(try merge(there, into: here).updatedRecords == 1)
+    #expect(try shown(there) == shown(here) && !shown(here).isEmpty)
+  }
+
+  /// A backup of the store itself holds what was undone since.
+  @Test func anUndoneStepIsNotTakenBackByAnEarlierStore() throws {
+    let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
+    try here.ingest(food)
+    let guid = try #require(try here.rows("SELECT guid FROM record").first)
+    _ = try RecordEditor(here.open(.editor), at: 3000).edit(guid) { $0.fields["carbs"] = .number(99) }
     try merge(here, into: there)
-    #expect(try shown(there).isEmpty)
+    let store = try here.open(.editor)
+    let step = try #require(try store.nextStep(.undo))
+    guard case .action(let action) = step else { throw Failure(.usage, "no action") }
+    _ = try store.apply(.undo, to: action, at: 4000)
+    #expect(try merge(there, into: here).keptRecords == 1)
+    #expect(try here.rows("SELECT json_extract(fields, '$.carbs') FROM record") == ["45"])
+  }
+
+  @Test func ofTwoExportsTheLaterOneStaysInEitherDirection() throws {
+    let old = Make.batch([
+      Make.record(["carbs": .number(45)], sourceID: "a"), Make.record(["carbs": .number(10)], sourceID: "b"),
+    ])
+    let new = Make.batch([
+      Make.record(["carbs": .number(50)], sourceID: "a"), Make.record(["carbs": .number(20)], sourceID: "b"),
+    ])
+    try here.ingest(old, generatedAt: 100)
+    try there.ingest(old, generatedAt: 100)
+    try there.ingest(new, generatedAt: 200)
+    #expect(try merge(here, into: there).keptRecords == 2)
+    #expect(try merge(there, into: here).updatedRecords == 2)
+    #expect(try shown(here) == shown(there))
+    #expect(try here.number("SELECT sum(json_extract(fields, '$.carbs')) FROM record") == 70)
+  }
+
+  /// What a merge brings is as old as the export it comes from, and not as the newest one of that store.
+  @Test func aLaterExportCorrectsWhatAMergeBrought() throws {
+    func food(_ carbs: Double) -> IngestBatch {
+      Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])
+    }
+    try there.ingest(food(45), generatedAt: 100)
+    try there.ingest(Make.batch([Make.record(["carbs": .number(1)], sourceID: "z")]), generatedAt: 900)
+    try merge(there, into: here)
+    let imports = try here.open(.reader).ingests(limit: 10).count
+    #expect(imports == 1)
+    try here.ingest(food(30), generatedAt: 50)
+    #expect(try here.number("SELECT max(json_extract(fields, '$.carbs')) FROM record") == 45)
+    try here.ingest(food(50), generatedAt: 200)
+    #expect(try here.number("SELECT max(json_extract(fields, '$.carbs')) FROM record") == 50)
+    try merge(there, into: here)
+    #expect(try here.number("SELECT max(json_extract(fields, '$.carbs')) FROM record") == 50)
   }
 
   @Test func whatAPersonWroteGoesBeforeWhatAnImportWrote() throws {

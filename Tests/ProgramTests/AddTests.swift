@@ -145,6 +145,9 @@ struct AddTests {
       {"kind":"smbg","value":110,"unit":"mg/dL","device_time":"2026-05-06T10:00:00"}
       {"item":"record","kind":"food","fields":{"carbs":30},"device_time":"2026-05-06T11:00:00","utc_offset":"+02:00"}
       {"kind":"zone","fields":{"zone":"UTC"}}
+      {"kind":"food","fields":{"carbs":40},"time":"2026-05-06T11:30:00Z"}
+      {"kind":"food","fields":{"carbs":40},"device_time":"2099-05-06T11:30:00"}
+      {"kind":"food","fields":{"carbs":40},"device_time":"2026-05-06T11:40:00","withdrawn":true}
       {"kind":"smbg","value":110
       7,2 --at 2026-05-06T12:00 --mark before-meal
       """
@@ -154,21 +157,20 @@ struct AddTests {
     #expect(
       answers.map { $0.split(separator: " ").prefix(3).joined(separator: " ") } == [
         "line 2: added", "line 4: refused:", "line 5: added", "line 6: added", "line 7: refused:",
-        "line 8: refused:",
-        "line 9: added",
+        "line 8: added", "line 9: refused:", "line 10: refused:", "line 11: refused:", "line 12: added",
       ])
     #expect(answers[0].split(separator: " ").count == 6)
     #expect(answers[1].contains("can be glucose in mmol/L and in mg/dL"))
-    #expect(try await list(program).count == 6)
+    #expect(try await list(program).count == 7)
     // The same file adds nothing again.
     let second = try await program.run("add", "-", "--json", input: lines)
     #expect(second.status == 3)
     #expect(
       try second.objects().map { $0["outcome"] as? String } == [
-        "known", "refused", "known", "known", "refused", "refused", "known",
+        "known", "refused", "known", "known", "refused", "known", "refused", "refused", "refused", "known",
       ])
-    #expect(try await list(program).count == 6)
-    #expect(try await program.run("log").output.split(separator: "\n").count == 4)
+    #expect(try await list(program).count == 7)
+    #expect(try await program.run("log").output.split(separator: "\n").count == 5)
   }
 
   @Test func theOutputOfListIsAddedUnchangedToAnotherStore() async throws {

@@ -54,8 +54,10 @@ struct StoreImportTests {
     _ = try await run(program, "undo 2 --store \(one)", status: 64)
     _ = try await run(program, "import \(one) --store \(one)", status: 64)
     _ = try await run(program, "import \(two) --format clarity --store \(one)", status: 64)
+    // The merge that changed nothing kept no copy.
+    #expect(!FileManager.default.fileExists(atPath: one + ".before-merge-2"))
     _ = try await run(program, "restore \(one).before-merge --yes --store \(one) --quiet")
-    #expect(try await readings(program, one) == 2)
+    #expect(try await readings(program, one) == 1)
   }
 
   @Test func theStoreOfAnotherPersonIsRefused() async throws {
@@ -68,7 +70,15 @@ struct StoreImportTests {
     let refused = try await run(program, "import \(ben) --person anna", status: 65)
     #expect(
       refused.errors.contains("the store of ben") && refused.errors.contains("--yes"), "\(refused.errors)")
-    _ = try await run(program, "backup \(program.path("copy.db")) --person ben --quiet")
+    _ = try await run(program, "backup \(program.path("backup.db")) --person ben --quiet")
+    let backup = try await run(program, "import \(program.path("backup.db")) --person anna", status: 65)
+    #expect(backup.errors.contains("a backup of ben"), "\(backup.errors)")
+    let restored = try await run(
+      program, "restore \(program.path("backup.db")) --yes --person anna", status: 65)
+    #expect(
+      restored.errors.contains("a backup of ben") && restored.errors.contains("--other-person"),
+      "\(restored.errors)")
+    try FileManager.default.copyItem(atPath: program.path("backup.db"), toPath: program.path("copy.db"))
     // Names in the settings differ, and then agree.
     _ = try await program.run("config", "name", "Anna Sample", "--person", "anna")
     _ = try await program.run("config", "name", "Ben Other", "--store", program.path("copy.db"))
@@ -76,6 +86,26 @@ struct StoreImportTests {
     _ = try await program.run("config", "name", "anna", "--store", program.path("copy.db"))
     _ = try await run(program, "import \(program.path("copy.db")) --person anna --quiet")
     _ = try await run(program, "import \(ben) --person anna --yes --quiet")
+  }
+
+  /// A folder of one person in that of another stays with its person.
+  @Test func aFolderOfAnotherPersonIsLeftOut() async throws {
+    let program = try Program()
+    for (name, folder, value) in [("anna", "in", 100), ("ben", "in/ben", 200)] {
+      try FileManager.default.createDirectory(
+        atPath: program.path(folder), withIntermediateDirectories: true)
+      _ = try await run(program, "person add \(name) --folder \(program.path(folder)) --quiet")
+      try program.write(
+        "time,glucose (mg/dL),device\n2026-05-06T08:00:00,\(value),X\n", to: folder + "/a.csv")
+    }
+    let options = "--kind smbg --timezone UTC"
+    let outcome = try await run(program, "import \(program.path("in")) \(options)")
+    #expect(outcome.errors.contains("in/ben is left out: it is a folder of ben"), "\(outcome.errors)")
+    let anna = try await run(program, "list --person anna --format ndjson")
+    #expect(anna.output.contains("100") && !anna.output.contains("200"), "\(anna.output)")
+    _ = try await run(program, "import \(program.path("in/ben")) \(options)")
+    let ben = try await run(program, "list --person ben --format ndjson")
+    #expect(ben.output.contains("200") && !ben.output.contains("100"), "\(ben.output)")
   }
 
   /// A store in a folder is no export: a backup among downloads is not merged unasked.

@@ -27,6 +27,9 @@ struct RestoreCommand: ClassifiedCommand {
   @Flag(help: "Do not ask.")
   var yes = false
 
+  @Flag(help: "Restore it although it seems to be of another person.")
+  var otherPerson = false
+
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
@@ -52,6 +55,12 @@ struct RestoreCommand: ClassifiedCommand {
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
     }
     let backup = try Store(path: file.path, role: .reader, upgrades: false)
+    if !otherPerson, let reason = try OtherStore(backup, at: file.path).strangeness(to: present, at: path) {
+      throw Failure(
+        .badInput,
+        "\(displayed(file.path)): \(reason); nothing was restored; if it is of the same person, add --other-person"
+      )
+    }
     let settings = try BackupSettings.beside(file.path)
     if let present {
       guard

@@ -12,6 +12,7 @@ struct EntryObject {
   private var occurrence: Int64?
   private var fields = RecordFields()
   private var isDeleted = false
+  private var isWithdrawn = false
 
   /// - Throws: `Failure` of category `badInput` if the text is not such an object.
   init(json text: String) throws {
@@ -32,7 +33,8 @@ struct EntryObject {
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
     if scanner.passes(word: "null") { return true }
     switch name {
-    case "item", "kind", "device_time", "utc_offset", "offset_source", "unit", "range", "marks", "vendor",
+    case "item", "kind", "time", "device_time", "utc_offset", "offset_source", "unit", "range", "marks",
+      "vendor",
       "model",
       "serial", "format", "position_kind", "guid", "entry_guid":
       texts[name] = try scanner.string()
@@ -41,6 +43,7 @@ struct EntryObject {
     case "occurrence": occurrence = try scanner.integer()
     case "fields": fields = try RecordFields(&scanner)
     case "deleted": isDeleted = try scanner.flag()
+    case "withdrawn": isWithdrawn = try scanner.flag()
     default: return false
     }
     return true
@@ -54,7 +57,10 @@ struct EntryObject {
     guard !isDeleted else {
       throw Failure(.badInput, "a deleted record cannot be added; 'glucoport import' takes over deletions")
     }
-    let ids = texts["device_time"] == nil ? EntryIDs.random : ids
+    guard !isWithdrawn else {
+      throw Failure(.badInput, "a hidden item cannot be added; 'glucoport import' takes over what is hidden")
+    }
+    let ids = texts["device_time"] ?? texts["time"] == nil ? EntryIDs.random : ids
     let place = try place(zone)
     let (item, kind) = (texts["item"], texts["kind"] ?? "")
     if let kind = ReadingKind(name: kind), item ?? "reading" == "reading" {
@@ -69,15 +75,25 @@ struct EntryObject {
     return TypedEntry(records: [try record(kind, ids, place)])
   }
 
+  /// The time that the device showed, or else the instant; now for an object with neither.
   private func place(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
-    guard let time = texts["device_time"] else { return TimeArgument.now.placed(zone: zone, now: Host.now()) }
-    let offset = texts["offset_source"] ?? "stated" == "stated" ? texts["utc_offset"] ?? "" : ""
+    guard let time = texts["device_time"] ?? texts["time"] else {
+      return TimeArgument.now.placed(zone: zone, now: Host.now())
+    }
+    let isShown = texts["device_time"] != nil
+    let offset = isShown && texts["offset_source"] ?? "stated" == "stated" ? texts["utc_offset"] ?? "" : ""
     let fault = Failure(
-      .badInput, "'device_time' and 'utc_offset' are no time such as 2026-05-06T18:30:00 and +02:00")
+      .badInput,
+      isShown
+        ? "'device_time' and 'utc_offset' are no time such as 2026-05-06T18:30:00 and +02:00"
+        : "'time' is no time such as 2026-05-06T16:30:00Z")
     do {
       let at = try TimeArgument.parse(time + offset)
       let placed = at.placed(zone: zone, now: Host.now())
       guard at.isComplete, PlausibleTimes(now: nil).contains(placed.time.seconds) else { throw fault }
+      guard PlausibleTimes(now: Host.now()).contains(placed.time.seconds) else {
+        throw Failure(.badInput, "the time is in the future")
+      }
       return placed
     } catch is ValidationError {
       throw fault

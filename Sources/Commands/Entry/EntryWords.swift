@@ -131,7 +131,7 @@ extension EntryWords {
     let name = unit.lowercased()
     if name.isEmpty {
       if kind == .ketone { return try add(ketones: number) }
-      if let next = rest.first, Self.mayCount(number, next) {
+      if let next = rest.first, Self.mayCount(number, next) || Self.maybeUnit(next) {
         throw Failure(
           .usage,
           "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(number)mmol for glucose, or --note for a text"
@@ -163,6 +163,25 @@ extension EntryWords {
       !beginsNumber(next[...]) && RecordKind.insulin.details?.subtypes.contains(next.lowercased()) != true
     return isText && number.utf8.allSatisfy(isDigit) && number.utf8.count <= 2
   }
+
+  /// Whether a word after a number may be a unit, which makes the number no glucose: '4.5 IE' is a dose.
+  private static func maybeUnit(_ word: String) -> Bool {
+    let end = word.lastIndex { !".,;:".contains($0) }
+    let name = word.lowercased().prefix(through: end ?? word.startIndex)
+    return name.count <= 2 && name.allSatisfy(\.isLetter) || name.contains("/")
+      || foreignUnits.contains(String(name))
+      || name != word.lowercased() && isUnit(String(name))
+  }
+
+  /// Units in other words than those that this command takes.
+  private static let foreignUnits: Set<String> = [
+    "unit", "units", "einheit", "einheiten", "unité", "unités", "unites", "unidad", "unidades", "bolus",
+    "basal",
+    "khe", "gram", "grams", "gramm", "gramme", "grammes", "gramo", "gramos", "carb", "carbs", "kohlenhydrate",
+    "calories", "cal", "minute", "minutes", "minuten", "minutos", "hour", "hours", "serving", "portion",
+    "portionen",
+    "exchanges", "exchange",
+  ]
 
   private static func refusal(ofUnit unit: String, in word: String) -> String {
     if unit.hasPrefix(":") || unit.hasPrefix("-") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Ingest
 import Logbook
 import LogbookStore
@@ -28,46 +29,84 @@ struct StoreImport {
       throw Failure(.usage, "\(displayed(path)): this is a store; \(option) is only for exports")
     }
     let other = try Store(path: path, role: .reader, upgrades: false)
-    if !command.yes { try requireSamePerson(other) }
+    if !command.yes {
+      let reason = try OtherStore(other, at: path).strangeness(to: target.present, at: target.path)
+      if let reason {
+        throw Failure(
+          .badInput,
+          "\(displayed(path)): \(reason); nothing was imported; if it is of the same person, add --yes")
+      }
+    }
     let store = try target.store()
-    if !command.dryRun { try keepCopy(of: store) }
-    let report = try StoreMerge(other, at: Host.now()).report(named: path, into: store)
+    let merge = try StoreMerge(other, at: Host.now())
+    try merge.requireCommonZone(with: store)
+    let kept = try command.dryRun ? nil : keepCopy(of: store)
+    let report = try merge.report(named: path, into: store)
+    if let kept { try say(kept, report.counts) }
     return try command.show(report, in: { store }, output)
   }
 
-  /// The store as it was: a merge is no import that `undo` takes back.
-  private func keepCopy(of store: Store) throws {
-    let kept = store.path + ".before-merge"
-    let copy = try BackupFile.replace(kept, by: store, part: kept + ".part")
-    if !command.quiet, !command.json, copy.readings + copy.records > 0 {
+  /// The store as it was: a merge is no import that `undo` takes back. Copies of earlier merges stay.
+  private func keepCopy(of store: Store) throws -> BackupFile {
+    let paths = Store.beforeMerges.map { store.path + $0 }
+    let kept = try paths.first { try !Store.exists(path: $0) } ?? paths[paths.count - 1]
+    return try BackupFile.replace(kept, by: store, part: kept + ".part")
+  }
+
+  /// Names the copy, or removes it if the merge changed nothing or the store was empty.
+  private func say(_ kept: BackupFile, _ counts: IngestCounts) throws {
+    let isChanged =
+      counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords > 0
+    guard isChanged, kept.readings + kept.records > 0 else {
+      unlink(PathText.bytes(kept.path))
+      return
+    }
+    if !command.quiet, !command.json {
       output.message(
-        "glucoport: the store as it was before is kept in \(displayed(kept)); 'glucoport restore' makes it the store again"
+        "glucoport: the store as it was before is kept in \(displayed(kept.path)); 'glucoport restore' makes it the store again"
       )
     }
   }
+}
 
-  private func requireSamePerson(_ other: Store) throws {
-    let advice = "nothing was imported; if it is of the same person, add --yes"
-    // The store itself was refused before.
-    if let owner = try PersonList.load().owner(ofStore: path) {
-      throw Failure(.badInput, "\(displayed(path)): this is the store of \(displayed(owner.name)); \(advice)")
+/// A store that is merged into another, or replaces it.
+struct OtherStore {
+  private let other: Store
+  private let path: String
+
+  init(_ other: Store, at path: String) { (self.other, self.path) = (other, path) }
+
+  /// Why it is of another person than a store; nil if nothing shows that.
+  ///
+  /// - Parameters:
+  ///   - mine: the store; nil if there is none yet.
+  ///   - place: its path, which may be that of a person.
+  func strangeness(to mine: Store?, at place: String) throws -> String? {
+    let persons = try PersonList.load()
+    let own = persons.owner(ofStore: place)
+    if let owner = persons.owner(ofStore: path), owner != own {
+      return "this is the store of \(displayed(owner.name))"
     }
-    guard let mine = target.present else { return }
+    for person in persons.all where person != own {
+      if try isBackup(of: person.store) { return "this is a backup of \(displayed(person.name))" }
+    }
+    // Its own backup may be from before it was synced with another logbook.
+    guard let mine, try !isBackup(of: place) else { return nil }
     if let own = try mine.syncedLogbook(), let theirs = try other.syncedLogbook(), own != theirs {
-      throw Failure(.badInput, "\(displayed(path)): this store was synced with another logbook; \(advice)")
+      return "this store was synced with another logbook"
     }
     let stated = try other.statedInSettings()
     let verdicts = try [mine.verdict(on: stated), mine.verdict(onPersonOf: other)]
     let agrees = try StatedPerson.agree(mine.statedInSettings(), stated)
     for case .other(let ingest, _, _) in verdicts where agrees != true {
-      throw Failure(
-        .badInput, "\(displayed(path)): this store is of another person than import \(ingest); \(advice)")
+      return "this store is of another person than import \(ingest)"
     }
-    if agrees == false {
-      throw Failure(
-        .badInput,
-        "\(displayed(path)): this store has another name or date of birth in its settings; \(advice)")
-    }
+    return agrees == false ? "this store has another name or date of birth in its settings" : nil
+  }
+
+  /// Whether a store noted the file as its backup.
+  private func isBackup(of store: String) throws -> Bool {
+    try BackupNotes(storePath: store).notes().contains { Host.isSameFile($0.path, path) }
   }
 }
 

@@ -41,12 +41,17 @@ package struct StoreMerge {
       try writer.take(recordsOf: other, store.batch, at: now)
       try forEachBatch { _ = try writer.write($0) }
       try writer.finish(
-        end: .whole, digest: nil, generatedAt: newestExport(), finishedAt: now, decisions: [])
+        end: .whole, digest: nil, generatedAt: nil, finishedAt: now, decisions: [])
       result = (writer.ingestID, writer.counts)
     }
     guard let result else { throw Failure(.inputOutput, "\(store.path): cannot write to the store") }
     return result
   }
+
+  /// Checks that the store can take it in.
+  ///
+  /// - Throws: `Failure` of category `configuration` where both have other time zones.
+  package func requireCommonZone(with store: Store) throws { _ = try commonZone(with: store) }
 
   /// What a person gave goes before what a system has.
   private func commonZone(with store: Store) throws -> LogbookZone {
@@ -63,7 +68,7 @@ package struct StoreMerge {
   /// Applies what the store hides to the copy, which then states which of it its own imports brought.
   private func learnWithdrawals(of store: Store) throws {
     let kind = RecordKind.withdrawal.rawValue
-    let withdrawals = try store.read { try SyncRecord.page(after: "", kind: kind, limit: .max, $0) }
+    let withdrawals = try store.read { try AgedRecord.page(after: "", kind: kind, limit: .max, $0) }
     try other.write { database in
       let merge = RecordMerge(database, other.batch, ingest: nil)
       for record in withdrawals { _ = try merge.take(record) }
@@ -90,26 +95,66 @@ package struct StoreMerge {
       key = last
     }
   }
-
-  /// When the newest export was made that the other store has: records that it wrote are as new.
-  private func newestExport() throws -> Int64? {
-    try other.read { try Int64.fetchOne($0, sql: "SELECT max(generated_at) FROM ingest") }
-  }
 }
 
-extension SyncRecord {
+/// A record of a store that is merged, and the age of its content there.
+private struct AgedRecord {
+  let record: SyncRecord
+  let age: RecordAge
+
   /// Records in the order of their ids.
   ///
   /// - Parameter kind: only those of a kind; nil for all.
   static func page(
     after guid: String, kind: String? = nil, limit: Int, _ database: Database
-  ) throws -> [SyncRecord] {
+  ) throws -> [AgedRecord] {
     try Row.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT \(columns) FROM record WHERE guid > ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY guid LIMIT ?3
+          SELECT \(SyncRecord.columns) FROM record WHERE guid > ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY guid LIMIT ?3
           """), arguments: [guid, kind, limit]
-    ).map(SyncRecord.init)
+    ).map { row in
+      let record = try SyncRecord(row)
+      return AgedRecord(record: record, age: try RecordAge(of: record.guid, database))
+    }
+  }
+}
+
+/// When the content of a record was written: by a person, or in the export from which an import took it.
+private struct RecordAge {
+  /// When a person wrote it, in UTC seconds; nil for what only imports wrote.
+  let editedAt: Int64?
+  /// When the export was made, when its file was changed, and when the import began, in UTC seconds; 0 where unknown.
+  let export: WritingAge
+  /// The import that wrote it; nil for none.
+  let ingest: Int64?
+
+  init(of guid: String, _ database: Database) throws {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT record.edited_at, coalesce(i.generated_at, 0), coalesce(i.modified_at, 0), coalesce(i.started_at, 0), i.id
+          FROM record LEFT JOIN ingest AS i ON i.id = record.ingest WHERE guid = ?
+          """), arguments: [guid])
+    guard let row = row.map({ StoredRow($0, of: "record") }) else {
+      (editedAt, export, ingest) = (nil, WritingAge(), nil)
+      return
+    }
+    editedAt = try row.optionalSeconds(0)
+    export = WritingAge(
+      generatedAt: try row.seconds(1), modifiedAt: try row.seconds(2), startedAt: try row.seconds(3))
+    ingest = try row[4]
+  }
+}
+
+/// The age of an export, as corrections compare it.
+private struct WritingAge: Hashable, Comparable {
+  var generatedAt: Int64 = 0
+  var modifiedAt: Int64 = 0
+  var startedAt: Int64 = 0
+
+  static func < (one: WritingAge, other: WritingAge) -> Bool {
+    (one.generatedAt, one.modifiedAt, one.startedAt) < (other.generatedAt, other.modifiedAt, other.startedAt)
   }
 }
 
@@ -122,17 +167,18 @@ extension IngestWriter {
       // An import that read no input is none of this store's; see `BroughtItems`.
       try database.executeCached(
         sql: "UPDATE ingest SET outcome = 'whole' WHERE id = ?", arguments: [ingestID])
+      // Before the records: the content of an attachment is queued with its record.
+      try other.read { try MergedContents($0, database).take() }
       let merge = RecordMerge(database, batch, ingest: ingestID)
       var last = ""
       while true {
-        let page = try other.read { try SyncRecord.page(after: last, limit: Self.pageRecords, $0) }
+        let page = try other.read { try AgedRecord.page(after: last, limit: Self.pageRecords, $0) }
         for record in page { count(try merge.take(record)) }
-        guard page.count == Self.pageRecords, let guid = page.last?.guid else { break }
+        guard page.count == Self.pageRecords, let guid = page.last?.record.guid else { break }
         last = guid
       }
       try takeBaseZone(of: other)
       try other.read { theirs in
-        try MergedContents(theirs, database).take()
         try StatedPersons(database).add(StatedPersons(theirs), ingest: ingestID)
       }
       try SyncTransaction(database, batch).stateBrought(at: now)
@@ -186,5 +232,137 @@ private struct MergedContents {
     }
     try database.executeCached(
       sql: "UPDATE blob SET size = ?, held = ? WHERE digest = ?", arguments: [size, size, digest])
+  }
+}
+
+/// Adds records of another store of the same person to a store, inside a transaction. The result is the same in either
+/// direction.
+private final class RecordMerge {
+  private let transaction: SyncTransaction
+  /// The import of the merge; nil for records that state something about others.
+  private let ingest: Int64?
+  private var origins: [WritingAge: Int64] = [:]
+  private var database: Database { transaction.database }
+
+  init(_ database: Database, _ batch: BatchTable, ingest: Int64?) {
+    transaction = SyncTransaction(database, batch)
+    self.ingest = ingest
+  }
+
+  /// Which content stays of two different ones. What a person wrote or deleted goes before what imports wrote, and then
+  /// the later one. Of two exports it is the later one, as if both were imported here. At equal times a deletion stays,
+  /// and else the digest decides, as in the other store.
+  private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
+    let age = try RecordAge(of: mine.guid, database)
+    let isDeletion = (mine.state.isDeleted, theirs.record.state.isDeleted)
+    let isByPerson = (age.editedAt != nil || isDeletion.0, theirs.age.editedAt != nil || isDeletion.1)
+    if isByPerson.0 != isByPerson.1 { return isByPerson.1 }
+    if isByPerson.0 {
+      let times = (age.editedAt ?? 0, theirs.age.editedAt ?? 0)
+      if times.0 != times.1 { return times.0 < times.1 }
+    } else if age.export != theirs.age.export {
+      return age.export < theirs.age.export
+    }
+    if isDeletion.0 != isDeletion.1 { return isDeletion.1 }
+    return mine.state.digest < theirs.record.state.digest
+  }
+
+  /// Takes a record, and returns what became of it.
+  func take(_ aged: AgedRecord) throws -> RecordWriter.Outcome {
+    let theirs = aged.record
+    var outcome = RecordWriter.Outcome()
+    guard let mine = try transaction.record(theirs.guid) else {
+      if theirs.guid == LogbookZones.baseGuid, try !adoptsBase(theirs.state) {
+        outcome.kept = 1
+        return outcome
+      }
+      try insert(aged)
+      outcome.new = 1
+      return outcome
+    }
+    if mine.state.agrees(with: theirs.state) {
+      if theirs.state.teachesProvenance(to: mine.state), !mine.state.isDeleted { try learn(theirs) }
+      outcome.known = 1
+    } else if try takes(aged, over: mine) {
+      try write(aged)
+      outcome.updated = 1
+    } else {
+      outcome.kept = 1
+    }
+    return outcome
+  }
+
+  /// Whether a base zone replaces one that no record states yet.
+  private func adoptsBase(_ state: RecordState) throws -> Bool {
+    try !state.isDeleted && LogbookZones(database).origin != .given
+  }
+
+  /// The content as it is stored. What only imports wrote bears no time of an edit.
+  private func stored(_ aged: AgedRecord) -> RecordState {
+    var state = aged.record.state
+    if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }
+    return state
+  }
+
+  private func imported(_ theirs: SyncRecord) -> String? {
+    theirs.isImportedOnly ? RecordContent(theirs.state).text : nil
+  }
+
+  private func ingest(of aged: AgedRecord) throws -> Int64? {
+    guard let ingest, aged.record.state.kind.details?.isListed == true else { return nil }
+    guard aged.record.isImportedOnly, aged.age.ingest != nil else { return ingest }
+    return try origin(aged.age.export)
+  }
+
+  /// A row that keeps the age of an export, by which a later one corrects its records. It is no import of this store.
+  private func origin(_ age: WritingAge) throws -> Int64 {
+    if let known = origins[age] { return known }
+    let arguments: StatementArguments = [
+      "format": StoreMerge.format, "started": age.startedAt,
+      "generated": age.generatedAt == 0 ? nil : age.generatedAt,
+      "modified": age.modifiedAt == 0 ? nil : age.modifiedAt,
+    ]
+    let known = try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT id FROM ingest WHERE \(UndoPlan.isOrigin) AND started_at = :started AND generated_at IS :generated
+            AND modified_at IS :modified AND format = :format
+          """), arguments: arguments)
+    if let known {
+      origins[age] = known
+      return known
+    }
+    try database.executeCached(
+      sql: """
+        INSERT INTO ingest (source, format, started_at, generated_at, modified_at, outcome)
+        VALUES ('', :format, :started, :generated, :modified, 'whole')
+        """, arguments: arguments)
+    origins[age] = database.lastInsertedRowID
+    return database.lastInsertedRowID
+  }
+
+  private func insert(_ aged: AgedRecord) throws {
+    let state = stored(aged)
+    try database.executeCached(
+      sql: RecordColumns.insertion(with: ["imported", "ingest"]),
+      arguments: try RecordColumns.insertionArguments(state, transaction.placer) + [
+        "guid": aged.record.guid, "kind": state.kind.rawValue, "imported": imported(aged.record),
+        "ingest": ingest(of: aged),
+      ])
+  }
+
+  private func write(_ aged: AgedRecord) throws {
+    try RecordEditor.write(stored(aged), to: aged.record.guid, database)
+    try database.executeCached(
+      sql: "UPDATE record SET imported = coalesce(?, imported), ingest = coalesce(?, ingest) WHERE guid = ?",
+      arguments: [
+        imported(aged.record), aged.record.isImportedOnly ? ingest(of: aged) : nil, aged.record.guid,
+      ])
+  }
+
+  private func learn(_ theirs: SyncRecord) throws {
+    try database.executeCached(
+      sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
+      arguments: RecordColumns.arguments(theirs.state.provenance) + ["guid": theirs.guid])
   }
 }

@@ -226,7 +226,7 @@ extension Store {
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// The newest ingests, newest first. The ingest of typed readings is left out, since each typed entry is a
-  /// separate action.
+  /// separate action, and so are rows that only keep the age of an export.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
@@ -266,7 +266,7 @@ extension Store {
     try Row.fetchAll(
       database,
       sql: """
-        SELECT \(IngestEntry.columns) FROM ingest WHERE NOT \(UndoPlan.isTyped) ORDER BY id DESC LIMIT ?
+        SELECT \(IngestEntry.columns) FROM ingest WHERE NOT \(UndoPlan.isTyped) AND NOT (\(UndoPlan.isOrigin)) ORDER BY id DESC LIMIT ?
         """, arguments: [limit]
     ).map(IngestEntry.init)
   }
