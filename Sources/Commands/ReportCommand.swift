@@ -187,7 +187,9 @@ struct ReportCommand: PersonVisitor {
   private func person(of store: Store) throws -> ReportPerson? {
     let named = try name ?? store.personName() ?? (all == nil ? nil : storeOptions.person)
     guard let named, !anonymise else { return nil }
-    return ReportPerson(name: named, born: try store.personBorn() ?? "")
+    // The date of birth is that of the name in the settings.
+    let isOther = try name != nil && name != store.personName()
+    return ReportPerson(name: named, born: try isOther ? "" : store.personBorn() ?? "")
   }
 
   /// The bytes of the page, and its period with the number of its readings.

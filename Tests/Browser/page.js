@@ -103,7 +103,7 @@
         }
       }
     })
-    const small = boxes.filter(([, box]) => box.height > 0 && box.height < 11)
+    const small = boxes.filter(([, box]) => box.height > 0 && box.height < 10.9)
     if (small.length) report("small", picture, `${small[0][1].height.toFixed(1)} px`)
   }
 

@@ -96,6 +96,10 @@ struct ChartTests {
     let lines = font.wrapped("some words and averyverylongwordthatfitsnowhere", 50)
     #expect(lines.allSatisfy { font.width($0) <= 50 } && lines.count > 3)
     #expect(lines.joined().replacing(" ", with: "") == "somewordsandaveryverylongwordthatfitsnowhere")
+    #expect(font.wrapped("one two", 1000) == ["one two"] && font.wrapped("a b", 1) == ["a", "b"])
+    // A note without blanks may be as long as a store takes.
+    let long = String(repeating: "語", count: 20_000)
+    #expect(font.wrapped(long, 50).joined() == long && font.fitted(long, 60).hasSuffix("…"))
   }
 
   @Test func neighboursDifferAlsoInGrey() {

@@ -81,6 +81,81 @@ struct SheetTests {
     }
   }
 
+  /// A day may have more values than one sheet has lines, and a note more words.
+  @Test func aRowThatIsTallerThanASheetGoesOn() throws {
+    var report = SampleReport(days: 2)
+    report.readings = (0..<Int64(600)).map {
+      Reading.finger(100 + Int($0 % 40), at: SampleReport.start + 43_200 + $0)
+    }
+    let page = try page(report)
+    for paper in Paper.allCases {
+      expectWhole(page, .log, paper, "600 sticks")
+      let sheets = page.sheets(.log, paper)
+      let values = sheets.flatMap(\.boxes).flatMap { DrawingCheck.words($0.drawing) }.filter {
+        Int($0) != nil
+      }
+      #expect(sheets.count > 1 && values.count == 600)
+    }
+    report = SampleReport.usual
+    let words = (0..<9000).map { "w\($0)" }
+    report.records = [
+      (.note, RecordFields(["text": .text(words.joined(separator: " "))]), "2026-03-02T10:00")
+    ]
+    let long = try self.page(report)
+    expectWhole(long, .single, .a4, "a long note")
+    let shown = self.words(long, .single).joined(separator: " ").split(separator: " ")
+    #expect(Set(words).isSubset(of: Set(shown.map(String.init))))
+  }
+
+  @Test func premixedInsulinIsOnTheSheetsOfDays() throws {
+    var report = SampleReport.usual
+    for time in ["2026-03-03T08:00", "2026-03-03T18:00"] {
+      report.records.append(
+        (.insulin, RecordFields(["units": .number(24), "subtype": .text("mix")]), time))
+    }
+    let page = try page(report)
+    for part in [ReportPart.log, .days] {
+      let words = words(page, part)
+      #expect(words.contains { $0.hasPrefix("48") && $0.hasSuffix("*") }, "\(part): \(words)")
+      #expect(words.contains { $0.contains("* premixed") }, "\(part)")
+    }
+    #expect(!self.words(try self.page(.usual), .log).contains { $0.contains("premixed") })
+  }
+
+  @Test func valuesOutsideTheRangeOfAMeterAreNamedAsItShowedThem() throws {
+    var report = SampleReport(days: 14)
+    report.readings = (0..<Int64(40)).map {
+      Reading.finger(150, at: SampleReport.start + $0 * 3600, marks: .beforeMeal)
+    }
+    #expect(words(try page(report), .summary).contains("150–150 mg/dL"))
+    report.readings[3] = Reading.of(
+      .smbg, .low(below: nil, .milligramsPerDecilitre), at: SampleReport.start + 3 * 3600, 9, .beforeMeal)
+    report.readings[4] = Reading.of(
+      .smbg, .high(above: nil, .milligramsPerDecilitre), at: SampleReport.start + 4 * 3600, 9, .beforeMeal)
+    let words = words(try page(report), .summary)
+    #expect(words.contains("LO–HI mg/dL") && words.contains("LO, HI: 2"), "\(words)")
+    #expect(words.contains("LO") && words.contains("HI"))
+  }
+
+  @Test func theBoxesOfTheLastDaysSaySo() throws {
+    var report = SampleReport(days: 120)
+    report.readings = (0..<Int64(120)).map {
+      Reading.finger(150, at: SampleReport.start + $0 * 86_400 + 3600)
+    }
+    #expect(words(try page(report), .summary).contains { $0.contains("the last 90 days") })
+    report.days = 80
+    report.readings = Array(report.readings.prefix(80))
+    #expect(!words(try page(report), .summary).contains { $0.contains("the last 90 days") })
+  }
+
+  @Test func theGoalsOfOtherPeopleAreNamed() throws {
+    var report = SampleReport.usual
+    report.targets = .pregnancy
+    #expect(words(try page(report), .summary).contains { $0.contains("pregnancy with type 1") })
+    report.targets = .older
+    #expect(words(try page(report), .summary).contains { $0.contains("older people") })
+  }
+
   @Test func aFaultOfADrawingIsFound() {
     var drawing = Drawing(width: 100, height: 50)
     drawing.text("one", 10, 20)

@@ -149,31 +149,47 @@ extension PDFSegment {
 extension Drawing.Font {
   /// The text, or as much of it as fits with an ellipsis.
   func fitted(_ text: String, _ width: Double) -> String {
-    if self.width(text) <= width { return text }
-    var shown = text
-    while !shown.isEmpty, self.width(shown + "…") > width { shown.removeLast() }
-    return shown.isEmpty ? "" : shown.trimmedAtEnd + "…"
+    let head = head(of: text[...], width)
+    if head.endIndex == text.endIndex { return text }
+    let shown = self.head(of: head, width - self.width("…"))
+    return shown.isEmpty ? "" : String(shown).trimmedAtEnd + "…"
   }
 
   /// The text in lines of this width. A word that is longer is broken.
   func wrapped(_ text: String, _ width: Double) -> [String] {
     var lines: [String] = []
-    var line = ""
+    var (line, lineWidth) = ("", 0.0)
+    let blank = self.width(" ")
     for word in text.split(separator: " ") {
-      if line.isEmpty || self.width("\(line) \(word)") <= width {
-        line += line.isEmpty ? String(word) : " \(word)"
-      } else {
+      var word = word
+      var head = self.head(of: word, width)
+      var wordWidth = self.width(String(head))
+      if !line.isEmpty, head.endIndex < word.endIndex || lineWidth + blank + wordWidth > width {
         lines.append(line)
-        line = String(word)
+        (line, lineWidth) = ("", 0)
       }
-      while self.width(line) > width, line.count > 1 {
-        var head = line
-        while self.width(head) > width, head.count > 1 { head.removeLast() }
-        lines.append(head)
-        line = String(line.dropFirst(head.count))
+      while head.endIndex < word.endIndex {
+        lines.append(String(head))
+        word = word[head.endIndex...]
+        head = self.head(of: word, width)
+        wordWidth = self.width(String(head))
       }
+      lineWidth += (line.isEmpty ? 0 : blank) + wordWidth
+      line += line.isEmpty ? String(word) : " \(word)"
     }
     return line.isEmpty ? lines : lines + [line]
+  }
+
+  /// The letters at the beginning of a text that have this width; at least one. Each letter is measured once, since a name
+  /// or a note may have thousands.
+  private func head(of text: Substring, _ width: Double) -> Substring {
+    var (place, left) = (text.startIndex, width)
+    while place < text.endIndex {
+      left -= self.width(String(text[place]))
+      if left < 0, place > text.startIndex { break }
+      place = text.index(after: place)
+    }
+    return text[..<place]
   }
 }
 

@@ -91,6 +91,17 @@ struct FlowLayout {
   private mutating func add(_ cells: [String], _ widths: [Double], isHead: Bool, _ kind: PageModel.Cells) {
     let font = isHead ? Drawing.Font.small : .plain
     let lines = zip(cells, widths).map { font.wrapped($0, $1 - 8) }
+    let most = Int((room - 1.5) / Self.lineHeight)
+    let count = max(1, lines.map(\.count).max() ?? 1)
+    // A row that is taller than a sheet has parts.
+    for start in stride(from: 0, to: count, by: most) {
+      add(lines.map { Array($0.dropFirst(start).prefix(most)) }, widths, font, isHead: isHead, kind)
+    }
+  }
+
+  private mutating func add(
+    _ lines: [[String]], _ widths: [Double], _ font: Drawing.Font, isHead: Bool, _ kind: PageModel.Cells
+  ) {
     let height = Self.lineHeight * Double(max(1, lines.map(\.count).max() ?? 1)) + 1.5
     reserve(height)
     let top = y

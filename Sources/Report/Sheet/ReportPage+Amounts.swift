@@ -19,7 +19,8 @@ extension ReportPage {
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
     let strips = contents.days.filter { !$0.isEmpty }.map { strip($0, highest) }
     var pages: [[Drawing]] = tables.map { [$0] }
-    let note = noteBox(texts.sheet.stripNote)
+    let mixed = total.amounts.mixed.records > 0 ? " \(mixedLegend)." : ""
+    let note = noteBox(texts.sheet.stripNote + mixed)
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
     if !pages.isEmpty { pages[pages.count - 1].append(note) }
     for strip in strips {
@@ -55,9 +56,11 @@ extension ReportPage {
       let low = [GlucoseBand.veryLow, .low].compactMap { sensor.ranges[$0.rawValue].percent.number }
       let target = sensor.ranges[GlucoseBand.target.rawValue].percent.number
       func percent(_ number: Double) -> String { PercentTexts.text(number, mark: texts.mark) }
+      let mixed = amount(amounts.mixed)
+      let rapid = [amount(amounts.bolus), mixed.isEmpty ? "" : mixed + Self.mixedSign].filter { !$0.isEmpty }
       return [
         target.map(percent) ?? "", low.isEmpty ? "" : percent(low.reduce(0, +)),
-        sensor.mean.number.map(glucose.number) ?? "", amount(amounts.bolus), amount(amounts.basal),
+        sensor.mean.number.map(glucose.number) ?? "", rapid.joined(separator: " "), amount(amounts.basal),
         amount(amounts.insulin), amount(amounts.carbohydrates),
         group.fingerSticks.readings > 0 ? count(group.fingerSticks.readings) : "",
       ]
@@ -71,8 +74,10 @@ extension ReportPage {
       amount.records > 0 ? short(amount.perDay) { glucose.decimal($0) } : ""
     }
     let whole = row(total)
+    let mixed = mean(amounts.mixed)
+    let rapid = [mean(amounts.bolus), mixed.isEmpty ? "" : mixed + Self.mixedSign].filter { !$0.isEmpty }
     let means = [
-      texts.sheet.meanOfDays, whole[0], whole[1], whole[2], mean(amounts.bolus), mean(amounts.basal),
+      texts.sheet.meanOfDays, whole[0], whole[1], whole[2], rapid.joined(separator: " "), mean(amounts.basal),
       mean(amounts.insulin), mean(amounts.carbohydrates),
       total.fingerSticks.readings > 0 ? short(total.fingerSticks.perDay) { glucose.decimal($0) } : "",
     ]
@@ -122,7 +127,8 @@ extension ReportPage {
       return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
     }
     let lines = [
-      amount(texts.sheet.rapidShort, amounts?.bolus, "U"), amount(texts.sheet.longShort, amounts?.basal, "U"),
+      amount(texts.sheet.rapidShort, amounts?.bolus, "U"), amount(texts.mixed, amounts?.mixed, "U"),
+      amount(texts.sheet.longShort, amounts?.basal, "U"),
       amount(texts.sheet.carbohydratesShort, amounts?.carbohydrates, "g"),
       groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number.map {
         "\(texts.target) \(PercentTexts.text($0, mark: texts.mark)) %"
@@ -183,7 +189,8 @@ extension ReportPage {
       if isBasal {
         drawing.line(x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: ink, width: 1))
       }
-      let (font, text) = (Drawing.Font(size: 6.5), glucose.plain(amount))
+      let sign = event.subtype == "mix" ? Self.mixedSign : ""
+      let (font, text) = (Drawing.Font(size: 6.5), glucose.plain(amount) + sign)
       if x >= free[lane], x + 5 + font.width(text) < area.right {
         drawing.text(text, x + 3.4, floor - 1.2, font, ink)
         free[lane] = x + 6 + font.width(text)

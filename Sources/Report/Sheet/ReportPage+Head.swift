@@ -41,7 +41,7 @@ extension ReportPage {
     }
     let lines = [
       (period, Drawing.Font(size: 9.5, isBold: true)),
-      ("\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)", Drawing.Font.plain),
+      (targets, Drawing.Font.plain),
       ("\(texts.timeZone) \(ForeignText.shown(contents.zone))", Drawing.Font.plain),
       (quality, Drawing.Font.bold),
     ]
@@ -52,6 +52,16 @@ extension ReportPage {
       }
     }
     return drawing
+  }
+
+  /// The target range, and of whom its goals are where they are not the usual ones.
+  private var targets: String {
+    let range = "\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)"
+    return switch contents.targets {
+    case .older: "\(range) · \(texts.sheet.olderTargets)"
+    case .pregnancy: "\(range) · \(texts.sheet.pregnancyTargets)"
+    default: range
+    }
   }
 
   /// The first and the last date.
@@ -67,9 +77,14 @@ extension ReportPage {
     return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
   }
 
-  /// The same in less room: without the year.
+  /// The same in less room: without the year, and with a month that is no number, which some read as a day.
   func shortName(ofDay day: Int) -> String {
-    contents.isAnonymised ? name(ofDay: day) : String(Grouping.day.name(of: day).dropFirst(5))
+    let date = name(ofDay: day)
+    guard !contents.isAnonymised, let month = Int(date.dropFirst(5).prefix(2)),
+      let number = Int(date.suffix(2)),
+      texts.sheet.months.indices.contains(month - 1)
+    else { return date }
+    return "\(number) \(texts.sheet.months[month - 1])"
   }
 
   /// From 0 for Monday.

@@ -8,9 +8,21 @@ private struct LogRow {
   let head: String
   /// The values of each column, line by line.
   let cells: [[[StickLog.Entry]]]
-  let amounts: [String]
+  /// The amounts of each column, line by line.
+  let amounts: [[String]]
   var isShaded = false
-  var lines: Int { max(1, cells.map(\.count).max() ?? 1) }
+  var lines: Int { max(1, (cells.map(\.count) + amounts.map(\.count)).max() ?? 1) }
+
+  /// The row, or as many as it needs where one has at most this many lines.
+  func split(_ maxLines: Int) -> [LogRow] {
+    guard lines > maxLines, maxLines > 0 else { return [self] }
+    return stride(from: 0, to: lines, by: maxLines).map { start in
+      func part<Line>(_ lines: [Line]) -> [Line] { Array(lines.dropFirst(start).prefix(maxLines)) }
+      return LogRow(
+        head: start == 0 ? head : "… " + head, cells: cells.map(part), amounts: amounts.map(part),
+        isShaded: isShaded)
+    }
+  }
 }
 
 extension ReportPage {
@@ -20,6 +32,10 @@ extension ReportPage {
   private static let rowHeight = 16.6
   private static let lineHeight = 10.0
   private static let tableHead = 27.0
+  /// Said after an amount of premixed insulin.
+  static let mixedSign = "*"
+  /// What the sign means.
+  var mixedLegend: String { "\(Self.mixedSign) \(texts.mixed)" }
 
   /// The logbook of finger sticks, as many sheets as it needs.
   func logSheets(_ paper: Paper) -> [Sheet] {
@@ -28,18 +44,20 @@ extension ReportPage {
       let amounts = groups[day.day]?.amounts
       return day.sticks.isEmpty && (amounts.map(\.isEmpty) ?? true)
     }
-    let rows = log.rows.map(logRow)
     let limit = glucose.limit(contents.targets.lowest)
     let legend = PageTexts.fill(
       texts.sheet.logLegend, limit, StickLog.hours.map(String.init).joined(separator: ", "))
     let part =
       total.days > ReportContents.maxDays
       ? PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") + " " : ""
+    let mixed = total.amounts.mixed.records > 0 ? " · \(mixedLegend)" : ""
     let notes = Drawing.Font.small.wrapped(
-      "\(part)\(texts.readings): \(count(log.readings)) · \(contents.unit.name) · \(legend)", Sheet.width)
+      "\(part)\(texts.readings): \(count(log.readings)) · \(contents.unit.name) · \(legend)\(mixed)",
+      Sheet.width)
     let room = paper.room - Drawing.titleHeight - Self.tableHead - 9 * Double(notes.count) - 8
+    let maxLines = 1 + Int((room - Self.rowHeight) / Self.lineHeight)
     var (pages, left): ([[LogRow]], Double) = ([], 0)
-    for row in rows {
+    for row in log.rows.map(logRow).flatMap({ $0.split(maxLines) }) {
       let height = height(of: row)
       if pages.isEmpty || height > left { (pages, left) = (pages + [[]], room) }
       pages[pages.count - 1].append(row)
@@ -62,9 +80,13 @@ extension ReportPage {
         guard let amount, amount.records > 0 else { return "" }
         return amount.sum.map { glucose.decimal($0, $0 == $0.rounded() ? 0 : 1) } ?? "—"
       }
+      let mixed = text(amounts?.mixed)
+      let rapid = [text(amounts?.bolus), mixed.isEmpty ? "" : mixed + Self.mixedSign]
       return LogRow(
         head: "\(texts.weekdays[weekday].prefix(2)) \(shortName(ofDay: day.day))", cells: cells.map(lines),
-        amounts: [amounts?.bolus, amounts?.basal, amounts?.carbohydrates].map(text), isShaded: weekday > 4)
+        amounts: [rapid, [text(amounts?.basal)], [text(amounts?.carbohydrates)]].map {
+          $0.filter { !$0.isEmpty }
+        }, isShaded: weekday > 4)
     }
   }
 
@@ -195,9 +217,14 @@ extension ReportPage {
           }
         }
       }
-      for (index, amount) in row.amounts.enumerated() {
+      for (index, lines) in row.amounts.enumerated() {
         let (left, width) = place(ofColumn: index + 9)
-        drawing.part(.cell) { $0.text(amount, left + width - 5, y + 11, .plain, .text, .end) }
+        drawing.part(.cell) { drawing in
+          for (line, amount) in lines.enumerated() {
+            drawing.text(
+              amount, left + width - 5, y + 11 + Double(line) * Self.lineHeight, .plain, .text, .end)
+          }
+        }
       }
     }
   }

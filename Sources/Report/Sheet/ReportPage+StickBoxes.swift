@@ -8,7 +8,7 @@ extension ReportPage {
   func stickDotsBox(height: Double) -> Drawing {
     var drawing = Drawing.box(
       texts.standardDay, width: Sheet.width, height: height,
-      note: "\(contents.unit.name) · \(texts.sheet.dotsNote)")
+      note: "\(unitAndDays) · \(texts.sheet.dotsNote)")
     let sticks = contents.days.flatMap(\.sticks)
     guard !sticks.isEmpty else {
       drawing.reason("— (\(texts.text(of: .noReadings)))")
@@ -58,10 +58,10 @@ extension ReportPage {
       (texts.sheet.bedtime, .bedtime),
     ]
     var rows = groups.compactMap { group -> [String]? in
-      row(group.name, sticks.filter { $0.marks.contains(group.mark) }.map(\.level.milligrams))
+      row(group.name, sticks.filter { $0.marks.contains(group.mark) }.map(\.level))
     }
     guard !rows.isEmpty else { return nil }
-    if let unmarked = row(texts.sheet.unmarked, sticks.filter(\.marks.isEmpty).map(\.level.milligrams)) {
+    if let unmarked = row(texts.sheet.unmarked, sticks.filter(\.marks.isEmpty).map(\.level)) {
       rows.append(unmarked)
     }
     let pairs = MealPair.all(sticks)
@@ -70,7 +70,7 @@ extension ReportPage {
       ? PageTexts.fill(
         texts.sheet.pairs, count(pairs.count), signed(MealPair.median(pairs)), contents.unit.name) : ""
     let height = Drawing.titleHeight + 17 + 12 * Double(rows.count) + (note.isEmpty ? 2 : 14)
-    var drawing = Drawing.box(texts.sheet.meals, width: Sheet.width, height: height, note: contents.unit.name)
+    var drawing = Drawing.box(texts.sheet.meals, width: Sheet.width, height: height, note: unitAndDays)
     let heads = [texts.sheet.mark, texts.readings, texts.median, texts.lowest, texts.highest]
     drawing.part(.table) { drawing in
       for (index, cells) in ([heads] + rows).enumerated() {
@@ -90,12 +90,25 @@ extension ReportPage {
     return drawing
   }
 
-  private func row(_ name: String, _ values: [Double]) -> [String]? {
-    guard let lowest = values.min(), let highest = values.max() else { return nil }
+  /// The unit, and that only the last days are shown where the period has more.
+  private var unitAndDays: String {
+    guard total.days > ReportContents.maxDays else { return contents.unit.name }
+    return "\(contents.unit.name) · \(PageTexts.fill(texts.sheet.lastDays, "\(ReportContents.maxDays)"))"
+  }
+
+  private func row(_ name: String, _ levels: [GlucoseLevel]) -> [String]? {
+    guard let lowest = levels.min(by: { $0.milligrams < $1.milligrams }),
+      let highest = levels.max(by: { $0.milligrams < $1.milligrams })
+    else { return nil }
     var distribution = Distribution()
-    for value in values { distribution.add(value) }
+    for level in levels { distribution.add(level.milligrams) }
     let median = distribution.percentile(0.5).map(glucose.number) ?? "—"
-    return [name, count(values.count), median, glucose.number(lowest), glucose.number(highest)]
+    let hasLow = levels.contains { $0.beyond == .low }
+    let hasHigh = levels.contains { $0.beyond == .high }
+    return [
+      name, count(levels.count), median, hasLow ? "LO" : glucose.level(lowest),
+      hasHigh ? "HI" : glucose.level(highest),
+    ]
   }
 
   private func signed(_ difference: Double) -> String {

@@ -58,13 +58,19 @@ extension ReportPage {
     func line(_ name: String, _ metric: Metric, _ text: String) -> SummaryLine {
       SummaryLine(name: name, value: text, note: metric.shortage.map { texts.text(of: $0) } ?? "")
     }
-    let range =
-      "\(short(sticks.lowest, glucose.number))–\(short(sticks.highest, glucose.number)) \(contents.unit.name)"
+    let lowest = sticks.lows > 0 ? "LO" : short(sticks.lowest, glucose.number)
+    let highest = sticks.highs > 0 ? "HI" : short(sticks.highest, glucose.number)
+    let range = "\(lowest)–\(highest) \(contents.unit.name)"
+    // LO and HI count as their limits, so the mean is bounded by them.
+    let beyond = sticks.lows + sticks.highs
+    let counted = beyond == 0 ? "" : "LO, HI: \(count(beyond))"
     let lines = [
       SummaryLine(
         name: texts.readings, value: count(sticks.readings),
         note: PageTexts.fill(texts.sheet.perDay, short(sticks.perDay) { glucose.decimal($0) })),
-      line(texts.mean, sticks.mean, value(sticks.mean)),
+      SummaryLine(
+        name: texts.mean, value: value(sticks.mean),
+        note: sticks.mean.shortage.map { texts.text(of: $0) } ?? counted),
       line(texts.median, sticks.median, value(sticks.median)),
       line("\(texts.lowest)–\(texts.highest.lowercased())", sticks.lowest, range),
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),

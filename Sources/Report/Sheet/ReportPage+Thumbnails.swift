@@ -84,10 +84,15 @@ extension ReportPage {
       amount.records > 0 ? "\(name) \(short(amount.perDay) { glucose.decimal($0) }) \(unit)" : nil
     }
     var parts = [part(texts.insulin, amounts.insulin, "U")].compactMap(\.self)
-    let kinds = [part(texts.basal, amounts.basal, "U"), part(texts.bolus, amounts.bolus, "U")].compactMap(
-      \.self)
+    let kinds = [
+      part(texts.basal, amounts.basal, "U"), part(texts.bolus, amounts.bolus, "U"),
+      part(texts.mixed, amounts.mixed, "U"),
+    ].compactMap(\.self)
     if !parts.isEmpty, !kinds.isEmpty { parts[0] += " (\(kinds.joined(separator: ", ")))" }
     parts += [part(texts.carbohydrates, amounts.carbohydrates, "g")].compactMap(\.self)
+    if amounts.servings.records > 0 {
+      parts.append(PageTexts.fill(texts.servings, short(amounts.servings.perDay) { glucose.decimal($0) }))
+    }
     if total.fingerSticks.readings > 0, total.sensor.readings > 0 {
       parts.append("\(texts.sticks) \(short(total.fingerSticks.perDay) { glucose.decimal($0) })")
     }

@@ -174,5 +174,7 @@ extension SheetTexts {
     stripNote:
       "Line: sensor. Dots: finger sticks. Bars: rapid insulin in units; basal and long insulin with a cross line; carbohydrates in grams below.",
     bedtimeShort: "Bedtime", rapidShort: "Rapid", longShort: "Long", carbohydratesShort: "Carbs",
-    sticksShort: "Sticks")
+    sticksShort: "Sticks",
+    olderTargets: "older people or at high risk", pregnancyTargets: "pregnancy with type 1",
+    months: ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
 }

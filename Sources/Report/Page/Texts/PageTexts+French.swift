@@ -175,5 +175,7 @@ extension SheetTexts {
     stripNote:
       "Ligne : capteur. Points : glycémies capillaires. Barres : insuline rapide en unités ; basale et lente avec un trait ; glucides en grammes au-dessous.",
     bedtimeShort: "Coucher", rapidShort: "Rapide", longShort: "Lente", carbohydratesShort: "Gluc.",
-    sticksShort: "Piqûres")
+    sticksShort: "Piqûres",
+    olderTargets: "personnes âgées ou à haut risque", pregnancyTargets: "grossesse avec type 1",
+    months: ["janv", "févr", "mars", "avr", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"])
 }

@@ -174,5 +174,7 @@ extension SheetTexts {
     stripNote:
       "Linie: Sensor. Punkte: Blutzuckermessungen. Balken: schnell wirkendes Insulin in Einheiten; basales und langes mit Querstrich; darunter Kohlenhydrate in Gramm.",
     bedtimeShort: "Schlafen", rapidShort: "Schnell", longShort: "Lang", carbohydratesShort: "KH",
-    sticksShort: "Stiche")
+    sticksShort: "Stiche",
+    olderTargets: "ältere Menschen oder hohes Risiko", pregnancyTargets: "Schwangerschaft mit Typ 1",
+    months: ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez"])
 }

@@ -173,5 +173,7 @@ extension SheetTexts {
     stripNote:
       "Línea: sensor. Puntos: glucemias capilares. Barras: insulina rápida en unidades; basal y lenta con un trazo; carbohidratos en gramos debajo.",
     bedtimeShort: "Acostarse", rapidShort: "Rápida", longShort: "Lenta", carbohydratesShort: "HC",
-    sticksShort: "Punciones")
+    sticksShort: "Punciones",
+    olderTargets: "personas mayores o de alto riesgo", pregnancyTargets: "embarazo con tipo 1",
+    months: ["ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"])
 }

@@ -92,4 +92,10 @@ package struct SheetTexts: Sendable {
   package let carbohydratesShort: String
   /// The head of a column, which is short.
   package let sticksShort: String
+  /// For whom other goals are.
+  package let olderTargets: String
+  /// For whom other goals are.
+  package let pregnancyTargets: String
+  /// The twelve months, in short.
+  package let months: [String]
 }
