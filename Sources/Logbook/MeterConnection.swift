@@ -108,6 +108,11 @@ extension Failure {
       self.init(.protocolViolation, "\(doing): the meter sent more than its protocol allows")
     case .unsupported:
       self.init(.protocolViolation, "\(doing): this connection does not support what the driver needs")
+    case .notPaired:
+      self.init(
+        .permission,
+        "\(doing): the meter and this computer are not paired; run 'glucoport meter forget', then 'glucoport meter pair'"
+      )
     case .overrun(.nothingNew):
       self.init(
         .protocolViolation,

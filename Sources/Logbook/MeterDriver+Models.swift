@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MeterDriver {
+  /// Whether the driver reads meters by Bluetooth. They have no USB ids, so it lists no models.
+  public static var usesBluetooth: Bool { models.isEmpty }
+
   /// The model with these ids; nil if the driver does not know them.
   public static func knownModel(_ vendorID: UInt16, _ productID: UInt16) -> MeterModel? {
     models.first { $0.vendorID == vendorID && $0.productID == productID }

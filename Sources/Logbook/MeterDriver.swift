@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The connection to a meter over its USB plug.
+/// The connection to a meter: over its USB plug, or by Bluetooth.
 public enum MeterLink: Hashable, Sendable {
   /// Reports of the first HID interface. A device without an interrupt OUT endpoint gets them as SET_REPORT.
   case hid
@@ -14,12 +14,14 @@ public enum MeterLink: Hashable, Sendable {
   case cp2110(LineSettings)
   /// A serial line for which the kernel's driver provides a terminal.
   case terminal(LineSettings)
+  /// Bluetooth Low Energy. Such a meter has no USB ids.
+  case bluetooth
 }
 
 extension MeterLink {
   /// The kind of a link, without its settings.
   public enum Kind: String, CaseIterable, Sendable {
-    case hid, bulk, disk, cdc, cp2110, terminal
+    case hid, bulk, disk, cdc, cp2110, terminal, bluetooth
   }
 
   /// The kind of the link.
@@ -31,6 +33,7 @@ extension MeterLink {
     case .cdc: .cdc
     case .cp2110: .cp2110
     case .terminal: .terminal
+    case .bluetooth: .bluetooth
     }
   }
 
@@ -38,7 +41,7 @@ extension MeterLink {
   public var line: LineSettings? {
     switch self {
     case .cdc(let line), .cp2110(let line), .terminal(let line): line
-    case .hid, .bulk, .disk: nil
+    case .hid, .bulk, .disk, .bluetooth: nil
     }
   }
 }
@@ -70,6 +73,11 @@ public struct MeterModel: Hashable, Sendable {
     self.link = link
     self.isShared = isShared
     self.obstacle = obstacle
+  }
+
+  /// A meter with Bluetooth, by the name that it advertises. Its USB ids are zero.
+  public static func bluetooth(_ name: String) -> MeterModel {
+    MeterModel(name, vendorID: 0, productID: 0, link: .bluetooth)
   }
 }
 

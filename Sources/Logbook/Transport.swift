@@ -74,6 +74,15 @@ public enum LinkOperation: Hashable, Sendable {
   case setLine(LineSettings)
   /// Deletes the received bytes of a serial line that were not read.
   case discard
+  /// Reads the value of a characteristic of a Bluetooth meter.
+  case readValue(GlucoseCharacteristic)
+  /// Turns on the notifications or indications of a characteristic.
+  case subscribe(GlucoseCharacteristic)
+  /// Waits for a notification or an indication. The answer begins with the number of its characteristic, the least
+  /// significant byte first.
+  case notification
+  /// Writes to the record access control point.
+  case recordAccess(RecordAccess)
 }
 
 /// Why an exchange failed.
@@ -82,12 +91,16 @@ public enum TransportError: Error, Hashable, Sendable {
   case timedOut
   /// The device is not connected any more.
   case unplugged
-  /// The device refused: a stalled endpoint, or a SCSI command with another status than good.
+  /// The device refused: a stalled endpoint, a SCSI command with another status than good, or an error of a Bluetooth
+  /// meter.
   case stalled
   /// More bytes came than a packet may hold.
   case overflow
-  /// This link has no such exchange, as a serial line has no feature report.
+  /// This link has no such exchange, as a serial line has no feature report. Of a Bluetooth meter: it does not have the
+  /// characteristic.
   case unsupported
+  /// The Bluetooth meter and this computer are not paired, or one of them lost the pairing.
+  case notPaired
   /// A person or the system ended the program.
   case interrupted
   /// The session takes too long. From then on every step fails with this error.

@@ -20,6 +20,7 @@ public enum DriverRegister {
     TaiDocDriver.self,
     TrueMetrixDriver.self,
     GlucoMenDriver.self,
+    BluetoothGlucoseDriver.self,
   ]
 
   /// The driver with this id, or nil.

@@ -41,3 +41,10 @@ enum CRC16 {
     }
   }
 }
+
+extension StringProtocol {
+  /// The text without leading and trailing whitespace.
+  var trimmingBlanks: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

@@ -67,6 +67,7 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
     let (model, host) = try connect(meter, nil, 100_000)
     var transcript = Transcript(
       driver: driver.id, vendorID: model.vendorID, productID: model.productID, startedAt: Self.noon.seconds)
+    if driver.usesBluetooth { transcript.link = .bluetooth }
     let recording = RecordingTransport(host, milliseconds: { 0 }, note: { transcript.steps.append($0) })
     _ = try driver.init().read(MeterConnection(recording, model: model) { Self.noon.seconds })
     return transcript
@@ -97,6 +98,8 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
         return (model, SimulatedHost(line, settings, fault: fault, maxExchanges: maxExchanges))
       }
       throw Failure(.usage, "the driver knows no meter behind a terminal")
+    case .radio(let meter):
+      return (.bluetooth(driver.name), SimulatedHost(meter, fault: fault, maxExchanges: maxExchanges))
     }
   }
 }

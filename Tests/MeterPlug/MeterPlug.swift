@@ -15,7 +15,7 @@ import SimulatedUSB
 struct MeterPlug {
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
-    let family = SimulatedRegister.all.first { $0.driver == arguments.first }
+    let family = SimulatedRegister.plugged.first { $0.driver == arguments.first }
     guard let family, let count = arguments.dropFirst().first.flatMap({ Int($0) }), arguments.count > 2 else {
       try FileHandle.standardError.write(
         contentsOf: Data("usage: meter-plug DRIVER COUNT COMMAND...\n".utf8))
@@ -58,6 +58,7 @@ struct MeterPlug {
       }
       try bus.plug(line, vendorID: model.vendorID, productID: model.productID)
       return nil
+    case .radio: throw Failure(.usage, "a meter with Bluetooth has no plug")
     }
   }
 

@@ -89,12 +89,17 @@ struct AccuChekGuideTests {
   }
 
   @Test(arguments: [
-    (0x0070, ShortFloat.number(112)), (0x07FE, .high), (0x0802, .low), (0x07FF, .none), (0x0800, .none),
-    (0x0801, .none), (0xF045, .number(6.9)), (0x1003, .number(30)), (0x0FFF, .number(-1)),
-    (0x8001, .number(1e-8)),
+    (0x0070, 112.0), (0xF045, 6.9), (0x1003, 30), (0x0FFF, -1), (0x8001, 1e-8), (0x7001, 1e7),
+    (0x07FE, nil), (0x0802, nil), (0x07FF, nil), (0x0800, nil), (0x0801, nil),
   ])
-  func aShortFloatIsADecimalNumber(bits: Int, number: ShortFloat) {
-    #expect(ShortFloat(UInt16(bits)) == number)
+  func aShortFloatIsADecimalNumber(bits: Int, number: Double?) {
+    #expect(ShortFloat(UInt16(bits)).number(timesTenTo: 0) == number)
+  }
+
+  @Test func aShortFloatHasCodesWithoutANumber() {
+    #expect(ShortFloat(0x07FE) == .high)
+    #expect(ShortFloat(0x0802) == .low)
+    #expect([0x07FF, 0x0800, 0x0801].map { ShortFloat($0) } == [.none, .none, .none])
   }
 
   @Test func aTimeIsDecimalDigitsAndItsHundredthsAreIgnored() {

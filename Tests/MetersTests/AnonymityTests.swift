@@ -32,10 +32,7 @@ struct AnonymityTests {
 
   private static func replay(_ trial: DriverTrial, _ transcript: Transcript) throws -> MeterContents {
     let transport = ReplayedTransport(transcript)
-    let model = try #require(
-      trial.driver.models.first {
-        $0.vendorID == transcript.vendorID && $0.productID == transcript.productID
-      })
+    let model = try transcript.replay(named: "session").meter.model
     let now = DriverTrial.noon.seconds
     let contents = try trial.driver.init().read(MeterConnection(transport, model: model) { now })
     #expect(transport.isExhausted)

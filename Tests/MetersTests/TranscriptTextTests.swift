@@ -31,6 +31,10 @@ import Testing
       (.receive(maxBytes: 1), .failure(.interrupted)),
       (.receive(maxBytes: 1), .failure(.failed("No such device (100 %): é = ! \n"))),
       (.receive(maxBytes: 1), .failure(.failed(""))),
+      (.readValue(.serial), .success([0x31])),
+      (.subscribe(.recordAccess), .success([])),
+      (.recordAccess(.reportAll), .failure(.notPaired)),
+      (.notification, .success([0x52, 0x2A, 6, 0, 1, 1])),
     ]
     transcript.steps = exchanges.enumerated().map { index, pair in
       Transcript.Step(milliseconds: index * 250, exchange: pair.0, result: pair.1)
@@ -59,11 +63,32 @@ import Testing
     var anonymised = Self.everything
     anonymised.isAnonymised = true
     #expect(try read(anonymised.text) == anonymised)
-    for link in MeterLink.Kind.allCases {
+    for link in MeterLink.Kind.allCases where link != .bluetooth {
       var forced = anonymised
       forced.link = link
       #expect(try read(forced.text) == forced)
     }
+  }
+
+  @Test func aSessionByBluetoothHasNoUSBIds() throws {
+    var transcript = Self.everything
+    (transcript.driver, transcript.vendorID, transcript.productID) = ("bluetooth-glucose", 0, 0)
+    transcript.link = .bluetooth
+    let head =
+      "glucoport-transcript 1\ndriver bluetooth-glucose\nbluetooth\nstarted 2026-05-06T18:30:00Z\n"
+    #expect(transcript.head == head)
+    #expect(try read(transcript.text) == transcript)
+    #expect(refusal(head + "link bluetooth\n").hasPrefix("file:5: "))
+    #expect(refusal(head.replacing("bluetooth\n", with: "bluetooth 1\n")).hasPrefix("file:3: "))
+  }
+
+  @Test(arguments: [
+    ("record-access 0201", "no driver sends this request"), ("record-access 0103", "no driver sends"),
+    ("record-access 02", "no driver sends"), ("read-value 2a08", "no driver uses this characteristic"),
+    ("subscribe 2a5", "a number of 4 hexadecimal digits"),
+  ])
+  func aTranscriptWithARequestThatNoDriverSendsIsRefused(_ exchange: String, _ reason: String) {
+    #expect(refusal(Self.head + "5 \(exchange) = -\n").contains(reason))
   }
 
   @Test func aLineOfEachKindHasTheFormOfTheManual() {
@@ -79,6 +104,10 @@ import Testing
     #expect(lines[12] == "2000 set-line 38400 7e2 rtscts ! unsupported")
     #expect(lines[13] == "2250 set-line 9600 8n1 none = -")
     #expect(lines[18] == "3500 receive 1 ! failed No such device (100 %25): %c3%a9 = ! %0a")
+    #expect(lines[20] == "4000 read-value 2a25 = 31")
+    #expect(lines[21] == "4250 subscribe 2a52 = -")
+    #expect(lines[22] == "4500 record-access 0101 ! not-paired")
+    #expect(lines[23] == "4750 notification = 522a06000101")
   }
 
   @Test func commentsAndEmptyLinesAreNotSteps() throws {

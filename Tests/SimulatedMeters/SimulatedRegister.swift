@@ -5,6 +5,8 @@ package enum SimulatedConnection {
   case usb(any SimulatedMeter)
   /// With a chip for which a driver of the kernel provides a terminal.
   case line(any SimulatedLine)
+  /// By Bluetooth.
+  case radio(SimulatedGlucoseMeter)
 }
 
 /// The simulated meters of one driver.
@@ -44,7 +46,10 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
 
 /// Every simulated meter. A new one is added here, and the driver suite then includes it.
 package enum SimulatedRegister {
-  package static let all: [SimulatedFamily] = [
+  package static let all = plugged + radio
+
+  /// Every meter with a plug.
+  package static let plugged: [SimulatedFamily] = [
     SimulatedFamily("contour", holds: SimulatedContour.holds) { .usb(SimulatedContour($0)) },
     SimulatedFamily("contour", variant: "Next Link, mmol/L", holds: SimulatedContour.holds) {
       .usb(SimulatedContour($0, variant: .nextLinkMillimoles))

@@ -34,6 +34,14 @@ package final class SimulatedHost: Transport {
     counts = { end.session }
   }
 
+  /// A host of a meter with Bluetooth.
+  package init(_ meter: SimulatedGlucoseMeter, fault: Fault? = nil, maxExchanges: Int = 100_000) {
+    let link = SimulatedRadioLink(meter, fault: fault)
+    self.maxExchanges = maxExchanges
+    transport = link
+    counts = { link.session }
+  }
+
   /// Whether the driver exceeded the limit of exchanges.
   package var isOverrun: Bool { exchanges > maxExchanges }
   /// The number of packets from the meter.

@@ -10,11 +10,12 @@ import Testing
   private static let types: [String: Set<String>] = [
     "Logbook": [
       "ClockComparison", "ControlRequest", "Decision", "Device", "DeviceIndex", "DeviceTime", "Failure",
-      "FailureCategory", "FieldValue", "GlucoseUnit", "ImportedRecord", "IngestBatch", "InputEnd",
+      "FailureCategory", "FieldValue", "GlucoseCharacteristic", "GlucoseUnit", "ImportedRecord",
+      "IngestBatch", "InputEnd",
       "LineSettings", "LinkOperation", "LogbookZone", "Measurement", "MeterConnection", "MeterContents",
       "MeterDriver", "MeterIdentity", "MeterLink", "MeterModel", "MeterReading", "MeterRecord",
       "OffsetSource", "Placement", "PositionKind", "Provenance", "Quantity", "Reading", "ReadingKind",
-      "ReadingMarks",
+      "ReadingMarks", "RecordAccess",
       "RecordField", "RecordFields", "RecordKind", "RecordKindDescription", "Rejection", "Transport",
       "TransportError",
     ],

@@ -14,7 +14,7 @@ enum GuestMeter {
   static func memory(_ family: SimulatedFamily, count: Int = 4) -> SimulatedMemory {
     var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
     // A store would take meters of one maker with one serial number for the same device.
-    let index = SimulatedRegister.all.firstIndex { $0.driver == family.driver } ?? 0
+    let index = SimulatedRegister.plugged.firstIndex { $0.driver == family.driver } ?? 0
     memory.serial = "SIM-\(1_234_567 + index)"
     let first = DeviceTime(year: 2026, month: 5, day: 4, hour: 7)
     memory.items = (0..<count).compactMap { index in

@@ -20,7 +20,7 @@ struct USBGuest {
     let trial = GuestTrial(program: CommandLine.arguments.dropFirst().first ?? "glucoport")
     let drivers = CommandLine.arguments.dropFirst(2)
     var failures = 0
-    for family in SimulatedRegister.all where drivers.isEmpty || drivers.contains(family.driver) {
+    for family in SimulatedRegister.plugged where drivers.isEmpty || drivers.contains(family.driver) {
       do {
         try trial.read(family)
       } catch {
@@ -39,7 +39,7 @@ struct USBGuest {
   }
 
   private static func plug(_ arguments: ArraySlice<String>) throws {
-    let family = SimulatedRegister.all.first { $0.driver == arguments.first }
+    let family = SimulatedRegister.plugged.first { $0.driver == arguments.first }
     guard arguments.count == 2, let family, let count = arguments.last.flatMap({ Int($0) }),
       let make = GuestMeter.device(family, GuestMeter.memory(family, count: count))
     else {
@@ -93,7 +93,7 @@ struct GuestTrial {
 
   /// Unplugs a meter while it is read. Nothing must be stored, and the binary must end.
   func unplugInMidSession() throws {
-    let family = SimulatedRegister.all[0]
+    let family = SimulatedRegister.plugged[0]
     let memory = GuestMeter.memory(family)
     let make: @Sendable () -> SimulatedDevice = {
       guard case .usb(let meter) = family.make(memory) else {

@@ -5,7 +5,7 @@ import USBTransport
 
 /// Meters whose USB ids are in no table, read by the driver that a person names.
 extension PluggedMeter {
-  /// Whether the driver does not know its ids.
+  /// Whether the driver does not know its USB ids.
   var isUnknown: Bool { driver.knownModel(device.vendorID, device.productID) == nil }
 
   /// The devices with these ids. For ids that the driver knows, its own facts are used.
@@ -14,6 +14,9 @@ extension PluggedMeter {
   static func forced(
     _ usb: USBArgument, among devices: [PluggedDevice], driver: any MeterDriver.Type
   ) throws(Failure) -> [PluggedMeter] {
+    guard !driver.usesBluetooth else {
+      throw Failure(.usage, "the driver '\(driver.id)' reads meters by Bluetooth, not by USB: omit --usb")
+    }
     var meters: [PluggedMeter] = []
     for device in devices where usb.matches(device) {
       guard let model = driver.model(of: device) else {
@@ -51,6 +54,7 @@ extension MeterLink {
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
     // A chip with its own class may only lack its driver in the kernel, which opening it shows.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
+    case .bluetooth: false
     }
   }
 }
@@ -62,6 +66,7 @@ extension MeterLink.Kind {
     case .bulk: "devices with bulk endpoints"
     case .disk: "disks"
     case .cdc, .cp2110, .terminal: "serial lines"
+    case .bluetooth: "Bluetooth meters"
     }
   }
 }

@@ -26,7 +26,8 @@ struct MeterDriversCommand: ClassifiedCommand {
 
   private func lines(_ driver: any MeterDriver.Type) -> [String] {
     let clock = driver.canSetClock ? " · clock can be set" : ""
-    return ["\(driver.id): \(driver.name)\(clock)"]
+    let way = driver.usesBluetooth ? " · by Bluetooth" : ""
+    return ["\(driver.id): \(driver.name)\(way)\(clock)"]
       + driver.models.map { model in
         let ids = MeterModel.ids(model.vendorID, model.productID)
         let shared = model.isShared ? " · only with --driver" : ""

@@ -49,6 +49,7 @@ enum UdevRules {
     case .disk:
       return [device + start, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
     case .hid, .bulk, .cp2110: return [device + start]
+    case .bluetooth: return []
     }
   }
 }

@@ -207,10 +207,13 @@ extension AccuChekMemory {
     // These bits mean invalid, test data and demo data; the other bits describe valid measurements.
     guard status & 0x8C00 == 0 else { return skip("entry that the meter marks as invalid or as a test") }
     let measurement: Measurement
-    switch ShortFloat(Self.number(entry, at: segment.valueOffset)) {
-    case .number(let number) where number > 0:
+    let value = ShortFloat(Self.number(entry, at: segment.valueOffset))
+    switch value {
+    case .number:
+      guard let number = value.number(timesTenTo: 0), number > 0 else {
+        return reject("the value is zero or below")
+      }
       measurement = .value(Quantity(number, .milligramsPerDecilitre))
-    case .number: return reject("the value is zero or below")
     case .high: measurement = .high(above: 600, .milligramsPerDecilitre)
     case .low: measurement = .low(below: lowLimit, .milligramsPerDecilitre)
     case .none: return skip("entry without a value")

@@ -35,7 +35,10 @@ struct MedicalDevice: Hashable {
   /// The product with this model number, for people.
   ///
   /// The numbers are those of Tidepool's table, a single source. An unknown number has no effect on the protocol.
-  var product: String {
+  var product: String { Self.product(model) }
+
+  /// The product with this model number.
+  static func product(_ model: String) -> String {
     switch Int(model) {
     case 483, 484, 497, 498, 499, 500, 502, 685: "Accu-Chek Aviva Connect"
     case 479, 501, 503, 765: "Accu-Chek Performa Connect"
@@ -49,7 +52,10 @@ struct MedicalDevice: Hashable {
   }
 
   /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. Known from a single source.
-  var lowLimit: Double { product.hasPrefix("Accu-Chek Instant") ? 10 : 20 }
+  var lowLimit: Double { Self.lowLimit(product) }
+
+  /// The value below which the meter with this product name shows LO.
+  static func lowLimit(_ product: String) -> Double { product.hasPrefix("Accu-Chek Instant") ? 10 : 20 }
 }
 
 extension MedicalDevice {
@@ -80,12 +86,5 @@ extension MedicalDevice {
   /// The text before the first zero byte.
   fileprivate static func text(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingBlanks
-  }
-}
-
-extension StringProtocol {
-  /// The text without leading and trailing whitespace.
-  fileprivate var trimmingBlanks: String {
-    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 }

@@ -36,7 +36,7 @@ public struct Transcript: Hashable, Sendable {
   public var startedAt: Int64
   /// Whether serial number and values were replaced.
   public var isAnonymised = false
-  /// The kind of link, if the driver does not know it by the USB ids; else nil.
+  /// The kind of link, if the driver does not know it by the USB ids, or if it is Bluetooth; else nil.
   public var link: MeterLink.Kind?
   /// The steps, in order.
   package var steps: [Step] = []
@@ -53,16 +53,22 @@ public struct Transcript: Hashable, Sendable {
 extension Transcript {
   /// The first line of every transcript.
   static let title = "glucoport-transcript 1"
+  /// The line of a session by Bluetooth, in place of the USB ids.
+  static let bluetooth = "bluetooth"
   /// The notation for no bytes.
   static let nothing = "-"
+
+  /// Whether the session was by Bluetooth. Such a meter has no USB ids.
+  var isBluetooth: Bool { link == .bluetooth }
 
   /// The complete text: the head, and one line for each step.
   package var text: String { head + steps.map(Self.line).joined() }
 
   package var head: String {
     let ids = Self.digits(vendorID, 4) + ":" + Self.digits(productID, 4)
-    return "\(Self.title)\ndriver \(driver)\nusb \(ids)\nstarted \(DeviceTime(seconds: startedAt).text)Z\n"
-      + (link.map { "link \($0.rawValue)\n" } ?? "") + (isAnonymised ? "anonymised\n" : "")
+    let way = isBluetooth ? Self.bluetooth : "usb \(ids)"
+    return "\(Self.title)\ndriver \(driver)\n\(way)\nstarted \(DeviceTime(seconds: startedAt).text)Z\n"
+      + (isBluetooth ? "" : link.map { "link \($0.rawValue)\n" } ?? "") + (isAnonymised ? "anonymised\n" : "")
   }
 
   /// One step as a line with its line break.
@@ -88,6 +94,10 @@ extension Transcript {
       "command-writing \(hexadecimal(bytes)) \(hexadecimal(data))"
     case .setLine(let line): "set-line \(words(line))"
     case .discard: "discard"
+    case .readValue(let characteristic): "read-value \(digits(characteristic.rawValue, 4))"
+    case .subscribe(let characteristic): "subscribe \(digits(characteristic.rawValue, 4))"
+    case .notification: "notification"
+    case .recordAccess(let request): "record-access \(hexadecimal(request.bytes))"
     }
   }
 
@@ -113,6 +123,7 @@ extension Transcript {
     case .stalled: "stalled"
     case .overflow: "overflow"
     case .unsupported: "unsupported"
+    case .notPaired: "not-paired"
     case .interrupted: "interrupted"
     // An error of the session, not of a transport.
     case .overrun: "failed " + escaped("the session was too long")

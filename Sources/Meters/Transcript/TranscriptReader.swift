@@ -31,6 +31,8 @@ private struct TranscriptReader {
   private var number = 0
   private var head: [Substring] = []
   private var transcript: Transcript?
+  /// Whether the head has the line of Bluetooth in place of USB ids.
+  private var isBluetooth = false
   /// The number of steps read, and the time of the latest one.
   private var (count, milliseconds) = (0, 0)
 
@@ -49,8 +51,9 @@ private struct TranscriptReader {
       transcript?.isAnonymised = true
     } else if line.hasPrefix("link "), count == 0, transcript?.link == nil, transcript?.isAnonymised == false
     {
-      guard let link = MeterLink.Kind(rawValue: String(line.dropFirst(5))) else {
-        let links = MeterLink.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+      guard let link = MeterLink.Kind(rawValue: String(line.dropFirst(5))), link != .bluetooth else {
+        let links = MeterLink.Kind.allCases.filter { $0 != .bluetooth }.map(\.rawValue).joined(
+          separator: ", ")
         throw refusal("a link must be one of \(links)")
       }
       transcript?.link = link
@@ -66,7 +69,8 @@ private struct TranscriptReader {
 
   private mutating func takeHead(_ line: Substring) throws(Failure) {
     let names = [Transcript.title, "driver ", "usb ", "started "]
-    let wanted = names[head.count]
+    if head.count == 2 { isBluetooth = line == Transcript.bluetooth }
+    let wanted = head.count == 2 && isBluetooth ? Transcript.bluetooth : names[head.count]
     guard line.hasPrefix(wanted), head.count > 0 || line == wanted else {
       throw refusal(
         head.isEmpty
@@ -79,8 +83,10 @@ private struct TranscriptReader {
     case 3: _ = try ids(head[2])
     case 4:
       let ids = try ids(head[2])
-      transcript = Transcript(
+      var transcript = Transcript(
         driver: String(head[1]), vendorID: ids.vendor, productID: ids.product, startedAt: try time(head[3]))
+      if isBluetooth { transcript.link = .bluetooth }
+      self.transcript = transcript
     default: break
     }
   }
@@ -111,6 +117,7 @@ private struct TranscriptReader {
   }
 
   private func ids(_ text: Substring) throws(Failure) -> (vendor: UInt16, product: UInt16) {
+    if isBluetooth { return (0, 0) }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 4 && $0.allSatisfy(\.isHexDigit) }),
       let vendor = UInt16(parts[0], radix: 16), let product = UInt16(parts[1], radix: 16)
@@ -173,6 +180,10 @@ private struct TranscriptLine {
     case "command-writing": .commandWriting(try bytes(), try bytes())
     case "set-line": .setLine(try lineSettings())
     case "discard": .discard
+    case "read-value": .readValue(try characteristic())
+    case "subscribe": .subscribe(try characteristic())
+    case "notification": .notification
+    case "record-access": .recordAccess(try recordAccess())
     default: throw Refusal("unknown exchange")
     }
   }
@@ -192,6 +203,7 @@ private struct TranscriptLine {
     case "stalled": .stalled
     case "overflow": .overflow
     case "unsupported": .unsupported
+    case "not-paired": .notPaired
     case "interrupted": .interrupted
     case "failed": .failed(try rest())
     default: throw Refusal("unknown error")
@@ -227,6 +239,20 @@ private struct TranscriptLine {
     ControlRequest(
       type: try hexadecimal(2), request: try hexadecimal(2), value: try hexadecimal(4),
       index: try hexadecimal(4))
+  }
+
+  private mutating func characteristic() throws(Refusal) -> GlucoseCharacteristic {
+    guard let characteristic = GlucoseCharacteristic(rawValue: try hexadecimal(4)) else {
+      throw Refusal("no driver uses this characteristic")
+    }
+    return characteristic
+  }
+
+  private mutating func recordAccess() throws(Refusal) -> RecordAccess {
+    guard let request = RecordAccess(bytes: try bytes()) else {
+      throw Refusal("no driver sends this request for records")
+    }
+    return request
   }
 
   private mutating func lineSettings() throws(Refusal) -> LineSettings {

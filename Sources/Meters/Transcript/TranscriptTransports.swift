@@ -93,18 +93,22 @@ extension Transcript {
     guard let driver = DriverRegister.driver(driver) else {
       throw Failure(.badInput, "\(name): unknown driver '\(driver)'")
     }
-    let model =
-      driver.knownModel(vendorID, productID) ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
-    guard let model else {
+    guard let model = model(of: driver) else {
       throw Failure(
         .badInput,
-        "\(name): the driver '\(driver.id)' supports no meter with the USB ids "
-          + MeterModel.ids(vendorID, productID))
+        "\(name): the driver '\(driver.id)' supports no meter "
+          + (isBluetooth ? "by Bluetooth" : "with the USB ids " + MeterModel.ids(vendorID, productID)))
     }
     let transport = ReplayedTransport(self)
     let start = startedAt
     let meter = MeterConnection(transport, model: model) { start + Int64(transport.milliseconds / 1000) }
     meter.elapsed = { .milliseconds(transport.milliseconds) }
     return (driver, meter)
+  }
+
+  private func model(of driver: any MeterDriver.Type) -> MeterModel? {
+    if isBluetooth { return driver.usesBluetooth ? .bluetooth(driver.name) : nil }
+    return driver.knownModel(vendorID, productID)
+      ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
   }
 }

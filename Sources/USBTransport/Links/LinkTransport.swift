@@ -29,7 +29,7 @@ package enum LinkTransport {
     case .disk: try DiskTransport(port)
     case .cdc(let settings): try CDCTransport(port, settings)
     case .cp2110(let settings): try CP2110Transport(port, settings)
-    case .terminal: throw Failure.noInterface("terminal")
+    case .terminal, .bluetooth: throw Failure.noInterface("terminal")
     }
   }
 }

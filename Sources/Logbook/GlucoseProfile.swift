@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A characteristic of a Bluetooth meter that is read or listened to.
+///
+/// The raw value is the number that the Bluetooth SIG assigned. The drivers use no others, so a vendor's own service is
+/// out of reach.
+public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
+  case name = 0x2A00
+  case measurement = 0x2A18
+  case model = 0x2A24
+  case serial = 0x2A25
+  case firmware = 0x2A26
+  case maker = 0x2A29
+  case currentTime = 0x2A2B
+  case context = 0x2A34
+  case feature = 0x2A51
+  case recordAccess = 0x2A52
+
+  /// The service of the characteristic. A meter may have the same number in another service, with another meaning.
+  public var service: UInt16 {
+    switch self {
+    case .name: 0x1800
+    case .measurement, .context, .feature, .recordAccess: 0x1808
+    case .currentTime: 0x1805
+    case .model, .serial, .firmware, .maker: 0x180A
+    }
+  }
+}
+
+/// A request to the record access control point of a Bluetooth meter, the only value that is ever written to one.
+///
+/// The control point can also delete records. This type has no such request, so no driver, transport or transcript can
+/// send one.
+public enum RecordAccess: CaseIterable, Hashable, Sendable {
+  /// How many records are stored? Op code 04, operator 01.
+  case countAll
+  /// Send all stored records. Op code 01, operator 01.
+  case reportAll
+  /// Stop sending. Op code 03.
+  case abort
+
+  /// The bytes of the request.
+  public var bytes: [UInt8] {
+    switch self {
+    case .countAll: [0x04, 0x01]
+    case .reportAll: [0x01, 0x01]
+    case .abort: [0x03, 0x00]
+    }
+  }
+
+  /// The request with these bytes; nil for any other, such as a deletion.
+  public init?(bytes: [UInt8]) {
+    guard let request = Self.allCases.first(where: { $0.bytes == bytes }) else { return nil }
+    self = request
+  }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Meters with the Glucose Service of the Bluetooth SIG: the public standard in place of a maker's own protocol.
+///
+/// Records of real meters are known of four makers: Roche, Ascensia, Trividia and, without a source, one more. Two
+/// independent programs agree on the ketones of i-SENS. No record with HI or LO is public.
+struct BluetoothGlucoseDriver: AnonymisingDriver {
+  static let id = "bluetooth-glucose"
+  static let name = "Meters with the Bluetooth glucose profile"
+  static let models: [MeterModel] = []
+
+  init() {}
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    try GlucoseSession(meter).identity().0
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let session = GlucoseSession(meter)
+    let (identity, maker) = try session.identity()
+    try meter.onIdentity(identity)
+    let features = try session.features()
+    let (transfer, warning) = try session.records()
+    var memory = GlucoseMemory(identity, maker, features: features)
+    for (index, bytes) in transfer.contexts.enumerated() { memory.takeContext(bytes, number: index + 1) }
+    for (index, bytes) in transfer.measurements.enumerated() {
+      memory.takeMeasurement(bytes, number: index + 1)
+    }
+    var contents = memory.finished()
+    contents.identity.count = transfer.measurements.count
+    if let warning { contents.warnings.append(warning) }
+    return contents
+  }
+}
+
+/// Turns the notifications of one transfer into readings and diary records.
+struct GlucoseMemory {
+  private var contents: MeterContents
+  private let maker: GlucoseMaker
+  private let range: ClosedRange<Double>?
+  /// Whether the meter supports the status of a result that is too high or too low.
+  private let hasLevelStatus: Bool
+  /// Whether the meter supports the status of the temperature.
+  private let hasTemperatureStatus: Bool
+  private var contexts: [UInt16: GlucoseContext] = [:]
+  /// Minutes from the base time to the shown time. A meter may leave them out if they did not change. Nil after a
+  /// damaged record, which may have changed them.
+  private var offsetMinutes: Int? = 0
+  private var readings: [(sequence: UInt16, reading: MeterReading)] = []
+
+  /// - Parameter features: the bits of Glucose Feature; nil if unknown, and then every status is believed.
+  init(_ identity: MeterIdentity, _ maker: GlucoseMaker, features: UInt16?) {
+    contents = MeterContents(identity)
+    self.maker = maker
+    range = maker.range(of: identity.device.model)
+    hasLevelStatus = features.map { $0 & 1 << 5 != 0 } ?? true
+    hasTemperatureStatus = features.map { $0 & 1 << 6 != 0 } ?? true
+  }
+
+  /// Takes a context. All of them come before the first measurement.
+  mutating func takeContext(_ bytes: [UInt8], number: Int) {
+    do {
+      let context = try GlucoseContext(bytes)
+      if contexts.updateValue(context, forKey: context.sequence) != nil {
+        skip("second context of a reading")
+      }
+    } catch {
+      contents.rejections.append(Rejection(line: Int64(number), reason: "a context: \(error.reason)"))
+    }
+  }
+
+  /// Takes a measurement, in the order of the transfer.
+  mutating func takeMeasurement(_ bytes: [UInt8], number: Int) {
+    let measurement: GlucoseMeasurement
+    do {
+      measurement = try GlucoseMeasurement(bytes)
+    } catch {
+      if bytes.first.map({ $0 & 0x01 != 0 }) ?? true {
+        offsetMinutes = bytes.littleEndian(Int16.self, at: GlucoseMeasurement.timeOffset).map { Int($0) }
+      }
+      return reject(number, error.reason)
+    }
+    offsetMinutes = measurement.offsetMinutes ?? offsetMinutes
+    let context = contexts.removeValue(forKey: measurement.sequence)
+    if measurement.hasContext, context == nil {
+      guard !maker.hasKetones else {
+        return reject(number, "its context did not arrive, so that it may be a ketone")
+      }
+      skip("context that did not arrive")
+    }
+    guard offsetMinutes != nil else { return reject(number, "unknown time, after a damaged record") }
+    guard let time = shownTime(measurement) else { return reject(number, "invalid time") }
+    take(measurement, context, at: time, number: number)
+    if let context { take(context, at: time) }
+  }
+
+  /// All readings in the order of their numbers, which some meters count backwards.
+  func finished() -> MeterContents {
+    var contents = contents
+    if !contexts.isEmpty { contents.skipped["context without a reading", default: 0] += contexts.count }
+    contents.readings = readings.enumerated()
+      .sorted { ($0.element.sequence, $0.offset) < ($1.element.sequence, $1.offset) }.map(\.element.reading)
+    contents.readings.markClockSetBackInEitherOrder()
+    if let clock = contents.identity.clock { contents.identity.clock = shown(clock) }
+    return contents
+  }
+}
+
+extension GlucoseMemory {
+  private mutating func skip(_ name: String) { contents.skipped[name, default: 0] += 1 }
+
+  private mutating func reject(_ number: Int, _ reason: String) {
+    contents.rejections.append(Rejection(line: Int64(number), reason: reason))
+  }
+
+  /// The time that the meter showed: only the offset changes when a person sets the clock.
+  private func shownTime(_ measurement: GlucoseMeasurement) -> DeviceTime? {
+    guard let base = measurement.baseTime, let offsetMinutes else { return nil }
+    let seconds = base.seconds + Int64(offsetMinutes) * 60
+    return DeviceTime(seconds: maker.hasSeconds ? seconds : seconds - seconds.modulo(60))
+  }
+
+  /// The clock as a person sees it. A clock that agrees with UTC while the offset is hours is the internal one.
+  private func shown(_ clock: ClockComparison) -> ClockComparison {
+    let internalClockDrift: Int64 = 600
+    guard let offsetMinutes, abs(clock.meter.seconds - clock.host) <= internalClockDrift,
+      abs(offsetMinutes) > 10
+    else { return clock }
+    let seconds = clock.meter.seconds + Int64(offsetMinutes) * 60
+    return ClockComparison(meter: DeviceTime(seconds: seconds), host: clock.host)
+  }
+
+  private mutating func take(
+    _ source: GlucoseMeasurement, _ context: GlucoseContext?, at time: DeviceTime, number: Int
+  ) {
+    if source.isOfSensor { return skip("value of a sensor") }
+    let isKetone = context?.meal == Self.ketoneMeal
+    guard !isKetone || maker.hasKetones else {
+      return reject(number, "its meal has the code 6, which only meters of i-SENS are known to use")
+    }
+    guard let measurement = isKetone ? ketone(source) : glucose(source) else {
+      return amount(of: source) == nil
+        ? skip("record without a result") : reject(number, "the value is not a positive number")
+    }
+    // Fora TN'G Voice adds a record that no person measured. A single source describes it.
+    if case .high = measurement, time.parts.year == 2037 { return skip("false HI of the year 2037") }
+    var marks: ReadingMarks = source.isControl ? .controlSolution : []
+    if let meal = context?.meal { marks.formUnion(Self.meals[meal] ?? []) }
+    if hasTemperatureStatus, !source.status.isDisjoint(with: [.tooHot, .tooCold]) {
+      marks.insert(.temperatureWarning)
+    }
+    let reading = MeterReading(isKetone ? .ketone : .smbg, at: time, measurement, marks: marks)
+    readings.append((source.sequence, reading))
+  }
+
+  private func amount(of source: GlucoseMeasurement) -> Double? {
+    source.concentration?.number(timesTenTo: source.isMolar ? 3 : 5)
+  }
+
+  /// The glucose of a record; nil if it has none.
+  private func glucose(_ source: GlucoseMeasurement) -> Measurement? {
+    let unit: GlucoseUnit = source.isMolar ? .millimolesPerLitre : .milligramsPerDecilitre
+    if source.concentration == .high || hasLevelStatus && source.status.contains(.tooHigh) {
+      return range.map { .high(above: $0.upperBound, .milligramsPerDecilitre) } ?? .high(above: nil, unit)
+    }
+    if source.concentration == .low || hasLevelStatus && source.status.contains(.tooLow) {
+      return range.map { .low(below: $0.lowerBound, .milligramsPerDecilitre) } ?? .low(below: nil, unit)
+    }
+    guard let number = amount(of: source), number > 0 else { return nil }
+    guard let range, !source.isMolar else { return .value(Quantity(number, unit)) }
+    if number < range.lowerBound { return .low(below: range.lowerBound, unit) }
+    if number > range.upperBound { return .high(above: range.upperBound, unit) }
+    return .value(Quantity(number, unit))
+  }
+
+  /// Ketones are sent as if they were glucose in mg/dL; a tenth of the number is mmol/L.
+  private func ketone(_ source: GlucoseMeasurement) -> Measurement? {
+    let unit = GlucoseUnit.millimolesPerLitre
+    switch source.concentration {
+    case .high: return .high(above: nil, unit)
+    case .low: return .low(below: nil, unit)
+    default: break
+    }
+    guard !source.isMolar, let number = source.concentration?.number(timesTenTo: 4), number >= 0 else {
+      return nil
+    }
+    return .value(Quantity(number, unit))
+  }
+
+  private static let ketoneMeal: UInt8 = 6
+  /// The marks of meals. A casual meal, 4, has none.
+  private static let meals: [UInt8: ReadingMarks] = [1: .beforeMeal, 2: .afterMeal, 3: .fasting, 5: .bedtime]
+
+  private mutating func take(_ context: GlucoseContext, at time: DeviceTime) {
+    if let meal = context.meal, !(1...Self.ketoneMeal).contains(meal) { skip("meal mark of an unknown kind") }
+    if let grams = context.carbohydrates?.number(timesTenTo: 3), grams > 0 {
+      contents.records.append(MeterRecord(.food, at: time, RecordFields(["carbs": .number(grams)])))
+    }
+    if let seconds = context.exerciseSeconds, seconds > 0 {
+      let fields = RecordFields(["minutes": .number(Double(seconds) / 60)])
+      contents.records.append(MeterRecord(.exercise, at: time, fields))
+    }
+    if context.hasMedication { skip("medication without a unit of insulin") }
+    if context.hasHbA1c { skip("HbA1c") }
+  }
+}
+
+extension Int64 {
+  /// The remainder that is never negative.
+  fileprivate func modulo(_ divisor: Int64) -> Int64 {
+    let rest = self % divisor
+    return rest < 0 ? rest + divisor : rest
+  }
+}

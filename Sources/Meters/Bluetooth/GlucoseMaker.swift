@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What is known of the meters of one maker, so that a meter stores each reading once whether USB or Bluetooth reads it.
+struct GlucoseMaker: Hashable {
+  /// The vendor, as the USB driver of the same meters spells it.
+  let vendor: String
+  /// Whether times have seconds. The USB drivers of some makers only get minutes, and the time is the identity.
+  var hasSeconds = true
+  /// Whether the meal 6 means that the measurement is a ketone.
+  var hasKetones = false
+  /// The texts with which the maker's name begins in the device information, in lower case.
+  fileprivate var makers: [String] = []
+  /// The texts with which the advertised name begins.
+  fileprivate var names: [String] = []
+
+  /// The maker of a meter, by its device information or else by its advertised name.
+  init(maker: String, name: String) {
+    let maker = maker.trimmingBlanks
+    let known = Self.all.first { each in each.makers.contains { maker.lowercased().hasPrefix($0) } }
+    self =
+      known ?? Self.all.first { each in each.names.contains { name.hasPrefix($0) } }
+      ?? GlucoseMaker(maker.isEmpty ? "unknown" : maker)
+  }
+
+  private init(
+    _ vendor: String, hasSeconds: Bool = true, hasKetones: Bool = false, makers: [String] = [],
+    names: [String] = []
+  ) {
+    self.vendor = vendor
+    self.hasSeconds = hasSeconds
+    self.hasKetones = hasKetones
+    self.makers = makers
+    self.names = names
+  }
+
+  /// The part of an advertised name that every meter of its maker has; the rest may be a serial number.
+  static func commonPart(ofName name: String) -> String {
+    all.lazy.flatMap(\.names).first { name.hasPrefix($0) } ?? ""
+  }
+
+  /// The product's name for people.
+  func product(_ model: String) -> String {
+    if vendor == Self.roche { return MedicalDevice.product(model) }
+    return model.isEmpty ? "glucose meter" : model
+  }
+
+  /// The values at which the product shows LO and HI, in mg/dL; nil if they are unknown.
+  func range(of product: String) -> ClosedRange<Double>? {
+    switch vendor {
+    case Self.roche: MedicalDevice.lowLimit(product)...600
+    case Self.taiDoc, Self.trividia: 20...600
+    default: nil
+    }
+  }
+
+  private static let (roche, taiDoc, trividia) = ("Roche", "TaiDoc", "Trividia")
+
+  private static let all = [
+    GlucoseMaker(roche, makers: ["roche"], names: ["meter+"]),
+    GlucoseMaker("Ascensia", hasSeconds: false, makers: ["ascensia", "bayer"], names: ["Contour"]),
+    GlucoseMaker(trividia, hasSeconds: false, makers: ["trividia", "nipro"], names: ["NiproBGM"]),
+    GlucoseMaker(taiDoc, hasSeconds: false, makers: ["taidoc", "fora"], names: ["TNG", "FORA", "TAIDOC"]),
+    GlucoseMaker("i-SENS", hasKetones: true, makers: ["i-sens", "isens"], names: ["CareSens", "ReliOn"]),
+  ]
+}

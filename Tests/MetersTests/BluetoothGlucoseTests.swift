@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import MeterConformance
+import SeededRandom
+import SimulatedMeters
+import SimulatedUSB
+import Testing
+
+@testable import Meters
+
+/// Sessions by Bluetooth with a simulated meter that does what few or no real ones do.
+@Suite struct BluetoothGlucoseTests {
+  private typealias Notification = SimulatedNotification
+
+  /// A meter with these notifications: `m` for a measurement, `c` for a context.
+  private static func meter(
+    _ lines: [String], _ change: (inout SimulatedGlucoseMeter.Traits) -> Void = { _ in }
+  ) -> SimulatedGlucoseMeter {
+    var traits = SimulatedGlucoseMeter.Traits()
+    change(&traits)
+    let meter = SimulatedGlucoseMeter(SimulatedMemory(clock: DriverTrial.noon), traits)
+    meter.records = lines.map { line in
+      Notification(line.hasPrefix("m") ? 0x2A18 : 0x2A34, [UInt8](printed: String(line.dropFirst(2))))
+    }
+    return meter
+  }
+
+  private static func careSens(_ traits: inout SimulatedGlucoseMeter.Traits) {
+    (traits.maker, traits.name) = ("i-SENS", "CareSens 1")
+  }
+
+  private func read(
+    _ meter: SimulatedGlucoseMeter, now: Int64 = DriverTrial.noon.seconds
+  ) throws -> MeterContents {
+    let connection = MeterConnection(SimulatedHost(meter), model: .bluetooth("test")) { now }
+    return try BluetoothGlucoseDriver().read(connection)
+  }
+
+  private func failure(_ meter: SimulatedGlucoseMeter) -> Failure? {
+    #expect(throws: Failure.self) { try self.read(meter) }
+  }
+
+  private static let guide = [
+    "m 1b 04 00 e4 07 08 02 10 08 10 4a ff 02 b1 f8 00 00", "c 02 04 00 01",
+    "m 0b 06 00 e4 07 08 17 10 14 18 4a ff 25 b1 f8 00 00",
+  ]
+
+  // MARK: Records
+
+  @Test func recordsOfAGuideAreRead() throws {
+    let contents = try read(Self.meter(Self.guide))
+    #expect(
+      contents.identity.device
+        == Device(
+          vendor: "Roche", model: "Accu-Chek Guide", serial: "SIM-1234567", format: "bluetooth-glucose")
+    )
+    #expect(contents.identity.count == 2)
+    #expect(contents.readings.map(\.deviceTime.text) == ["2020-08-02T13:06:16", "2020-08-23T13:18:24"])
+    #expect(contents.readings.map(\.measurement) == [.milligrams(258), .milligrams(293)])
+    #expect(contents.readings.map(\.marks) == [.beforeMeal, []])
+    #expect(contents.readings.allSatisfy { $0.tick == nil && $0.utcOffset == nil })
+    #expect(contents.skipped.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
+  }
+
+  /// The USB driver of these meters only gets minutes, and the time is part of a reading's identity.
+  @Test func timesOfAContourAreMinutesAsByUSB() throws {
+    let meter = Self.meter(["m 13 1e 00 e2 07 09 14 05 1b 07 5c fe 6f b0 f1", "c 02 1e 00 02"]) {
+      ($0.maker, $0.model) = ("Ascensia Diabetes Care", "Contour7830")
+    }
+    let contents = try read(meter)
+    #expect(contents.identity.device.vendor == "Ascensia")
+    #expect(contents.readings.map(\.deviceTime.text) == ["2018-09-19T22:27:00"])
+    #expect(contents.readings.map(\.marks) == [.afterMeal])
+  }
+
+  @Test func anAbsentOffsetIsCarriedForwardAndAChangeApplies() throws {
+    let contents = try read(
+      Self.meter([
+        "m 03 01 00 ea 07 03 09 03 00 00 58 02 64 b0 f8", "m 02 02 00 ea 07 03 09 04 00 00 65 b0 f8",
+        "m 03 03 00 ea 07 03 09 05 00 00 56 02 66 b0 f8", "m 02 04 00 ea 07 03 09 06 00 00 67 b0 f8",
+      ]))
+    #expect(
+      contents.readings.map(\.deviceTime.text) == [
+        "2026-03-09T13:00:00", "2026-03-09T14:00:00", "2026-03-09T14:58:00", "2026-03-09T15:58:00",
+      ])
+  }
+
+  @Test func aMeterWithoutOffsetsShowsItsBaseTime() throws {
+    let contents = try read(Self.meter(["m 12 e4 00 e6 07 09 09 11 33 00 a7 b0 18", "c 04 e4 00 ff"]))
+    #expect(contents.readings.map(\.deviceTime.text) == ["2022-09-09T17:51:00"])
+    #expect(contents.skipped.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("NaN", "m 03 01 00 ea 07 03 09 03 00 00 00 00 ff 07 f8"),
+    ("not at this resolution", "m 03 01 00 ea 07 03 09 03 00 00 00 00 00 08 f8"),
+    ("no result", "m 01 01 00 ea 07 03 09 03 00 00 00 00"),
+  ])
+  func aRecordWithoutAResultIsSkipped(_ name: String, _ line: String) throws {
+    let contents = try read(Self.meter([line]))
+    #expect(contents.readings.isEmpty && contents.rejections.isEmpty)
+    #expect(contents.skipped == ["record without a result": 1], "\(name)")
+  }
+
+  @Test(arguments: [
+    ("m 03 01 00 ea 07 03 09 03 00 00 00 00 fe 07 f8", Measurement.high(above: 600, .milligramsPerDecilitre)),
+    ("m 03 01 00 ea 07 03 09 03 00 00 00 00 02 08 f8", .low(below: 20, .milligramsPerDecilitre)),
+    ("m 0b 01 00 ea 07 03 09 03 00 00 00 00 58 b2 f8 20 00", .high(above: 600, .milligramsPerDecilitre)),
+    ("m 0b 01 00 ea 07 03 09 03 00 00 00 00 0a b0 f8 40 00", .low(below: 20, .milligramsPerDecilitre)),
+    ("m 09 01 00 ea 07 03 09 03 00 00 00 00 20 00", .high(above: 600, .milligramsPerDecilitre)),
+    ("m 09 01 00 ea 07 03 09 03 00 00 00 00 40 00", .low(below: 20, .milligramsPerDecilitre)),
+    ("m 03 01 00 ea 07 03 09 03 00 00 00 00 59 b2 f8", .high(above: 600, .milligramsPerDecilitre)),
+    ("m 03 01 00 ea 07 03 09 03 00 00 00 00 13 b0 f8", .low(below: 20, .milligramsPerDecilitre)),
+  ])
+  func aResultOutOfRangeHasTheLimitOfTheMeter(_ line: String, _ measurement: Measurement) throws {
+    #expect(try read(Self.meter([line])).readings.map(\.measurement) == [measurement])
+  }
+
+  @Test func anUnknownMeterHasNoLimits() throws {
+    let lines = [
+      "m 07 01 00 ea 07 03 09 03 00 00 00 00 fe 07 f8", "m 03 02 00 ea 07 03 09 03 01 00 00 00 02 08 f8",
+    ]
+    let contents = try read(Self.meter(lines) { ($0.maker, $0.name) = ("Example", "x") })
+    #expect(
+      contents.readings.map(\.measurement) == [
+        .high(above: nil, .millimolesPerLitre), .low(below: nil, .milligramsPerDecilitre),
+      ])
+  }
+
+  @Test func aStatusThatTheMeterDoesNotSupportHasNoMeaning() throws {
+    let meter = Self.meter(["m 0b 01 00 ea 07 03 09 03 00 00 00 00 78 b0 f8 a0 01"])
+    meter.values[SimulatedCharacteristic(0x1808, 0x2A51)] = [0, 0]
+    let reading = try #require(read(meter).readings.first)
+    #expect(reading.measurement == .milligrams(120) && reading.marks == [])
+    meter.values[SimulatedCharacteristic(0x1808, 0x2A51)] = [0x40, 0]
+    #expect(try read(meter).readings.first?.marks == .temperatureWarning)
+    meter.values[SimulatedCharacteristic(0x1808, 0x2A51)] = nil
+    #expect(try read(meter).readings.first?.measurement == .high(above: 600, .milligramsPerDecilitre))
+  }
+
+  @Test func aResultInMolesIsExact() throws {
+    let contents = try read(Self.meter(["m 07 01 00 ea 07 03 09 03 00 00 00 00 34 c0 f8"]))
+    #expect(contents.readings.map(\.measurement) == [.value(Quantity(5.2, .millimolesPerLitre))])
+  }
+
+  @Test(arguments: ["fa", "41", "4a"]) func controlSolutionIsATypeOrALocation(_ sample: String) throws {
+    let contents = try read(Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 00 00 78 b0 \(sample)"]))
+    #expect(contents.readings.map(\.marks) == [.controlSolution])
+  }
+
+  @Test func aValueOfASensorIsSkipped() throws {
+    let contents = try read(Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 00 00 78 b0 f9"]))
+    #expect(contents.readings.isEmpty && contents.skipped == ["value of a sensor": 1])
+  }
+
+  @Test func mealSixIsAKetoneOnMetersOfISens() throws {
+    let lines = ["m 13 01 00 ea 07 03 09 03 00 00 00 00 06 b0 f1", "c 02 01 00 06"]
+    let contents = try read(Self.meter(lines, Self.careSens))
+    #expect(contents.readings.map(\.kind) == [.ketone])
+    #expect(contents.readings.map(\.measurement) == [.value(Quantity(0.6, .millimolesPerLitre))])
+    let other = try read(Self.meter(lines))
+    #expect(other.readings.isEmpty)
+    #expect(other.rejections.map(\.line) == [1])
+  }
+
+  @Test func aContextBeforeItsMeasurementBelongsToIt() throws {
+    let contents = try read(Self.meter(["c 02 04 00 01"] + Self.guide.filter { !$0.hasPrefix("c") }))
+    #expect(contents.readings.map(\.marks) == [.beforeMeal, []])
+  }
+
+  @Test func aMissingContextAndALoneOneAreCounted() throws {
+    let contents = try read(Self.meter([Self.guide[0], "c 02 09 00 01", "c 02 0a 00 01"]))
+    #expect(contents.readings.map(\.marks) == [[]])
+    #expect(contents.skipped == ["context that did not arrive": 1, "context without a reading": 2])
+  }
+
+  @Test func carbohydratesExerciseAndMealOfOneContextAreKept() throws {
+    let contents = try read(
+      Self.meter([Self.guide[0], "c 7b 04 00 02 19 d0 02 08 07 3c 04 0a c0 34 f0"]))
+    #expect(contents.readings.map(\.marks) == [.afterMeal])
+    #expect(contents.records.map(\.kind) == [.food, .exercise])
+    #expect(contents.records.map(\.fields.json) == [#"{"carbs":25}"#, #"{"minutes":30}"#])
+    #expect(contents.skipped == ["medication without a unit of insulin": 1, "HbA1c": 1])
+  }
+
+  @Test func recordsOutOfOrderAreSortedByTheirNumbers() throws {
+    let contents = try read(
+      Self.meter([
+        "m 03 ff ff ea 07 03 09 05 00 00 00 00 66 b0 f8", "m 03 01 00 ea 07 03 09 03 00 00 00 00 64 b0 f8",
+        "m 03 07 00 ea 07 03 09 04 00 00 00 00 65 b0 f8",
+      ]))
+    #expect(contents.readings.map(\.measurement) == [.milligrams(100), .milligrams(101), .milligrams(102)])
+    #expect(contents.readings.allSatisfy { $0.marks == [] })
+  }
+
+  @Test func backwardNumbersAreNoClockThatWasSetBack() throws {
+    let contents = try read(
+      Self.meter([
+        "m 02 00 00 ea 07 03 09 05 00 00 66 b0 f8", "m 02 01 00 ea 07 03 09 04 00 00 65 b0 f8",
+        "m 02 02 00 ea 07 03 09 03 00 00 64 b0 f8",
+      ]))
+    #expect(contents.readings.count == 3 && contents.readings.allSatisfy { $0.marks == [] })
+  }
+
+  @Test func twoReadingsOfOneSecondAreBothKept() throws {
+    let contents = try read(
+      Self.meter([
+        "m 03 01 00 ea 07 03 09 03 00 00 00 00 64 b0 f8", "m 03 02 00 ea 07 03 09 03 00 00 00 00 65 b0 f8",
+      ]))
+    #expect(contents.readings.map(\.measurement) == [.milligrams(100), .milligrams(101)])
+  }
+
+  @Test func theFalseRecordOfTheYear2037IsSkipped() throws {
+    let contents = try read(
+      Self.meter(Self.guide + ["m 03 07 00 f5 07 03 09 03 00 00 00 00 fe 07 f8"]))
+    #expect(contents.readings.count == 2)
+    #expect(contents.skipped == ["false HI of the year 2037": 1])
+  }
+
+  @Test func monthThirteenIsJanuary() throws {
+    let contents = try read(Self.meter(["m 03 01 00 ea 07 0d 09 03 00 00 00 00 64 b0 f8"]))
+    #expect(contents.readings.map(\.deviceTime.text) == ["2026-01-09T03:00:00"])
+  }
+
+  @Test func aDamagedRecordIsRejectedWithItsNumber() throws {
+    let contents = try read(
+      Self.meter([
+        Self.guide[2], "m 0b 07 00 e4 07", "m 03 01 00 ea 07 00 09 03 00 00 00 00 64 b0 f8",
+        "m 03 02 00 ea 07 03 09 03 00 00 00 00 ff bf f8", "c 02 04",
+      ]))
+    #expect(contents.readings.count == 1)
+    #expect(
+      Set(contents.rejections.map { "\($0.line) \($0.reason)" }) == [
+        "1 a context: the record is shorter than its flags state",
+        "2 the record is shorter than its flags state", "3 invalid time",
+        "4 the value is not a positive number",
+      ])
+  }
+
+  @Test func afterADamagedRecordNoOffsetIsAssumed() throws {
+    let contents = try read(
+      Self.meter([
+        "m 03 01 00 ea 07 03 09 03 00 00 58 02", "m 03 02 00 ea 07",
+        "m 02 03 00 ea 07 03 09 04 00 00 65 b0 f8",
+        "m 03 04 00 ea 07 03 09 05 00 00 58 02 66 b0 f8", "m 02 05 00 ea 07 03 09 06 00 00 67 b0 f8",
+      ]))
+    #expect(contents.readings.map(\.deviceTime.text) == ["2026-03-09T15:00:00", "2026-03-09T16:00:00"])
+    #expect(contents.rejections.map(\.line) == [1, 2, 3])
+    let known = try read(
+      Self.meter([
+        "m 03 01 00 ea 07 03 09 03 00 00 58 02", "m 02 03 00 ea 07 03 09 04 00 00 65 b0 f8",
+      ]))
+    #expect(known.readings.map(\.deviceTime.text) == ["2026-03-09T14:00:00"])
+    let never = try read(
+      Self.meter(["m 02 02 00 ea 07", "m 02 03 00 ea 07 03 09 04 00 00 65 b0 f8"]))
+    #expect(never.readings.map(\.deviceTime.text) == ["2026-03-09T04:00:00"])
+  }
+
+  @Test func withoutItsContextARecordOfAMeterWithKetonesIsRejected() throws {
+    let contents = try read(Self.meter(["m 13 01 00 ea 07 03 09 03 00 00 00 00 06 b0 f1"], Self.careSens))
+    #expect(contents.readings.isEmpty && contents.rejections.count == 1)
+  }
+
+  // MARK: Sessions
+
+  @Test func onlyTwoRequestsAreSent() throws {
+    let meter = Self.meter(Self.guide)
+    _ = try read(meter)
+    #expect(meter.requests == [[0x04, 0x01], [0x01, 0x01]])
+  }
+
+  @Test func aLostRecordIsReadAgain() throws {
+    let meter = Self.meter(Self.guide)
+    meter.lost = [2]
+    #expect(try read(meter).readings.count == 2)
+    #expect(meter.requests.count == 3)
+  }
+
+  @Test func aWrongCountIsAWarning() throws {
+    let meter = Self.meter(Self.guide)
+    meter.announced = 5
+    let contents = try read(meter)
+    #expect(contents.readings.count == 2)
+    #expect(contents.warnings == ["the meter announced 5 records and sent 2"])
+  }
+
+  @Test func oneRecordMoreThanCountedIsAllowed() throws {
+    let meter = Self.meter(Self.guide)
+    meter.announced = 1
+    let contents = try read(meter)
+    #expect(contents.readings.count == 2 && contents.warnings.isEmpty && contents.identity.count == 2)
+  }
+
+  @Test func aTransferWithoutItsEndIsAFailure() {
+    let meter = Self.meter(Self.guide)
+    meter.end = nil
+    #expect(failure(meter)?.category == .protocolViolation)
+  }
+
+  @Test(
+    arguments: [[0x06, 0x00, 0x01, 0x08], [0x06, 0x00, 0x04, 0x01], [0x05, 0x00, 0x02, 0x00], [0x06]]
+      as [[UInt8]])
+  func anotherEndIsAFailure(_ end: [UInt8]) {
+    let meter = Self.meter(Self.guide)
+    meter.end = end
+    #expect(failure(meter)?.category == .protocolViolation)
+  }
+
+  @Test func noRecordsIsAnEmptyMeter() throws {
+    let contents = try read(Self.meter([]))
+    #expect(contents.readings.isEmpty && contents.identity.count == 0)
+  }
+
+  @Test func aLostConnectionGivesNothing() {
+    for count in 0..<5 {
+      let meter = Self.meter(Self.guide)
+      meter.vanishesAfter = count
+      let failure = failure(meter)
+      #expect(failure?.category == .unavailable, "\(count)")
+      #expect(failure?.message.contains("connection to the meter was lost") == true || count == 0)
+    }
+  }
+
+  @Test func aLostPairingNamesTheCommands() {
+    let meter = Self.meter(Self.guide)
+    meter.isBonded = false
+    let failure = failure(meter)
+    #expect(failure?.category == .permission)
+    #expect(failure?.message.contains("glucoport meter pair") == true)
+  }
+
+  @Test func aStreamWithoutARequestEndsInSilence() throws {
+    let meter = Self.meter(["m 12 e4 00 e6 07 09 09 11 33 00 a7 b0 18", "c 04 e4 00 ff"]) {
+      $0.streams = true
+    }
+    meter.answersRequests = false
+    let contents = try read(meter)
+    #expect(contents.readings.map(\.measurement) == [.milligrams(167)])
+    #expect(meter.requests == [[0x04, 0x01]])
+  }
+
+  @Test func aMeterThatStreamsAndAnswersIsReadByRequest() throws {
+    let meter = Self.meter(Self.guide) { $0.streams = true }
+    #expect(try read(meter).readings.count == 2)
+    #expect(meter.requests == [[0x04, 0x01], [0x01, 0x01]])
+  }
+
+  @Test func aSilentMeterWithoutAStreamIsAFailure() {
+    let meter = Self.meter(Self.guide)
+    meter.answersRequests = false
+    #expect(failure(meter)?.category == .protocolViolation)
+  }
+
+  @Test func aDeviceWithoutTheServiceIsRefused() {
+    let session = HexSession.replay([
+      HexSession.step(.readValue(.name), .success(Array("Lamp".utf8))),
+      HexSession.step(.readValue(.maker), .failure(.unsupported)),
+      HexSession.step(.readValue(.model), .failure(.unsupported)),
+      HexSession.step(.readValue(.serial), .failure(.unsupported)),
+      HexSession.step(.readValue(.currentTime), .failure(.unsupported)),
+      HexSession.step(.readValue(.firmware), .failure(.unsupported)),
+      HexSession.step(.readValue(.feature), .failure(.unsupported)),
+      HexSession.step(.subscribe(.context), .failure(.unsupported)),
+      HexSession.step(.subscribe(.measurement), .failure(.unsupported)),
+    ])
+    let connection = MeterConnection(session, model: .bluetooth("test")) { 0 }
+    let failure = #expect(throws: Failure.self) { try BluetoothGlucoseDriver().read(connection) }
+    #expect(failure?.category == .unavailable)
+    #expect(session.isExhausted)
+  }
+
+  @Test func aThousandRecordsAreRead() throws {
+    let meter = Self.meter(
+      (0..<1000).map { index in
+        let (high, low) = (String(index >> 8, radix: 16), String(index & 0xFF, radix: 16))
+        return "m 03 \(low) \(high) ea 07 03 09 \(String(index / 60, radix: 16)) "
+          + "\(String(index % 60, radix: 16)) 00 00 00 64 b0 f8"
+      })
+    #expect(try read(meter).readings.count == 1000)
+  }
+
+  @Test func anInterruptionStopsTheTransfer() {
+    let steps = [
+      HexSession.step(.readValue(.name), .success(Array("meter+0042".utf8))),
+      HexSession.step(.readValue(.maker), .success(Array("Roche".utf8))),
+      HexSession.step(.readValue(.model), .success([])),
+      HexSession.step(.readValue(.serial), .success([])),
+      HexSession.step(.readValue(.currentTime), .failure(.unsupported)),
+      HexSession.step(.readValue(.firmware), .success([])),
+      HexSession.step(.readValue(.feature), .success([])),
+      HexSession.step(.subscribe(.context), .success([])),
+      HexSession.step(.subscribe(.measurement), .success([])),
+      HexSession.step(.subscribe(.recordAccess), .success([])),
+      HexSession.step(.notification, .failure(.timedOut)),
+      HexSession.step(.recordAccess(.countAll), .success([])),
+      HexSession.step(.notification, .success([0x52, 0x2A, 5, 0, 9, 0])),
+      HexSession.step(.recordAccess(.reportAll), .success([])),
+      HexSession.step(.notification, .failure(.interrupted)),
+      HexSession.step(.recordAccess(.abort), .success([])),
+    ]
+    let session = HexSession.replay(steps)
+    var serial = ""
+    let connection = MeterConnection(session, model: .bluetooth("test")) { 0 }
+    connection.onIdentity = { serial = $0.device.serial }
+    let failure = #expect(throws: Failure.self) { try BluetoothGlucoseDriver().read(connection) }
+    #expect(failure?.category == .temporary)
+    #expect(session.isExhausted)
+    #expect(serial == "0042")
+  }
+
+  // MARK: The clock
+
+  @Test func aClockInUTCWithAnOffsetOfHoursIsTheInternalOne() throws {
+    let meter = Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 58 02 64 b0 f8"])
+    let now = DriverTrial.noon.seconds + 30
+    #expect(try read(meter, now: now).identity.clock?.meter.seconds == DriverTrial.noon.seconds + 36000)
+    #expect(
+      try read(meter, now: now + 36000).identity.clock?.meter == DriverTrial.noon)
+  }
+
+  @Test func aMeterWithoutAClockIsReadToo() throws {
+    let meter = Self.meter(Self.guide)
+    meter.values[SimulatedCharacteristic(0x1805, 0x2A2B)] = nil
+    #expect(try read(meter).identity.clock == nil)
+  }
+
+  // MARK: Transcripts
+
+  private func transcript(_ meter: SimulatedGlucoseMeter) throws -> Transcript {
+    var transcript = Transcript(
+      driver: "bluetooth-glucose", vendorID: 0, productID: 0, startedAt: 1_800_000_000)
+    transcript.link = .bluetooth
+    let recording = RecordingTransport(
+      SimulatedHost(meter), milliseconds: { 0 }, note: { transcript.steps.append($0) })
+    let connection = MeterConnection(recording, model: .bluetooth("test")) { 1_800_000_000 }
+    _ = try BluetoothGlucoseDriver().read(connection)
+    return transcript
+  }
+
+  @Test func aTranscriptCutAfterEveryByteGivesEverythingOrNothing() throws {
+    let text = Array(try transcript(Self.meter(Self.guide)).text.utf8)
+    for count in 0..<text.count {
+      #expect(throws: Failure.self, "\(count)") {
+        let (driver, meter) = try Transcript(bytes: Array(text.prefix(count)), named: "cut").replay(
+          named: "cut")
+        _ = try driver.init().read(meter)
+      }
+    }
+    let (driver, meter) = try Transcript(bytes: text, named: "whole").replay(named: "whole")
+    #expect(try driver.init().read(meter).readings.count == 2)
+  }
+
+  @Test func aMutatedTranscriptIsReadOrRefused() throws {
+    let text = Array(try transcript(Self.meter(Self.guide)).text.utf8)
+    var random = SeededGenerator(seed: 2718)
+    var read = 0
+    for _ in 0..<2000 {
+      do {
+        let bytes = random.mutated(text)
+        let (driver, meter) = try Transcript(bytes: bytes, named: "mutated").replay(named: "mutated")
+        _ = try driver.init().read(meter)
+        read += 1
+      } catch is Failure {}
+    }
+    #expect(read > 0)
+  }
+
+  @Test func anAnonymisedNameKeepsWhatEveryMeterOfTheMakerHas() throws {
+    let session = try transcript(Self.meter(Self.guide) { $0.hasSerial = false })
+    let anonymous = try session.anonymised(by: BluetoothGlucoseDriver.self)
+    let (driver, meter) = try anonymous.replay(named: "session")
+    let identity = try driver.init().identify(meter)
+    #expect(identity.device.vendor == "Roche" && identity.device.serial == "00000000")
+    #expect(!anonymous.text.contains("303031323334"))
+  }
+
+  @Test func aSessionOfAnotherLinkCannotBeAnonymised() throws {
+    var session = try transcript(Self.meter(Self.guide))
+    session.steps.append(HexSession.step(.receive(maxBytes: 64), .success([1])))
+    #expect(throws: Failure.self) { try session.anonymised(by: BluetoothGlucoseDriver.self) }
+  }
+
+  @Test func aTranscriptOfAPlugIsNoneOfBluetooth() throws {
+    var session = try transcript(Self.meter(Self.guide))
+    session.driver = "contour"
+    #expect(throws: Failure.self) { try session.replay(named: "session") }
+    (session.driver, session.link) = ("bluetooth-glucose", nil)
+    #expect(throws: Failure.self) { try session.replay(named: "session") }
+  }
+}
