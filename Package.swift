@@ -85,6 +85,7 @@ let package = Package(
       swiftSettings: busy),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
+    .target(name: "BluetoothTransport", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
       name: "SQLiteRows",
       dependencies: [
@@ -158,7 +159,8 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
-        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor", "TemporaryFiles",
+        "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
+        "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -304,7 +306,8 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "Logbook", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestProgram",
+        "Logbook", "Meters", "SeededRandom", "SimulatedBluetooth", "SimulatedMeters", "SimulatedUSB",
+        "TestArchives", "TestProgram",
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],
       exclude: ["Stats"],
@@ -342,6 +345,12 @@ let package = Package(
     .testTarget(
       name: "USBTransportTests",
       dependencies: ["Logbook", "SimulatedMeters", "SimulatedUSB", "USBTransport", "usb-probe"],
+      swiftSettings: settings),
+    // A bus with a peer that answers like bluetoothd, for the tests of the transport and of the whole program.
+    .target(name: "SimulatedBluetooth", path: "Tests/SimulatedBluetooth", swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothTransportTests",
+      dependencies: ["BluetoothTransport", "Logbook", "Meters", "SimulatedBluetooth"],
       swiftSettings: settings),
     // Runs a command with a simulated meter at the plug, for Tests/Benchmarks/meter.sh and for trying.
     .executableTarget(

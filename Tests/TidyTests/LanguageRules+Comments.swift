@@ -15,17 +15,20 @@ extension LanguageRules {
 
   /// The folders whose comments and names of tests are in plain English, and must stay so.
   static let plainFolders = [
-    "Sources/Archives", "Sources/Commands", "Sources/Doctor", "Sources/Formats", "Sources/Ingest",
+    "Sources/Archives", "Sources/BluetoothTransport", "Sources/Commands", "Sources/Doctor", "Sources/Formats",
+    "Sources/Ingest",
     "Sources/Logbook", "Sources/LogbookAPI", "Sources/LogbookServer", "Sources/LogbookStore",
     "Sources/Meters", "Sources/Nightscout", "Sources/Remotes", "Sources/Report", "Sources/SQLiteRows",
     "Sources/ServerStore", "Sources/Sync", "Sources/TemporaryFiles", "Sources/USBTransport",
-    "Sources/glucoport", "Tests/ArchivesTests", "Tests/CommandsTests", "Tests/DoctorTests",
+    "Sources/glucoport", "Tests/ArchivesTests", "Tests/BluetoothTransportTests", "Tests/CommandsTests",
+    "Tests/DoctorTests",
     "Tests/FormatConformance", "Tests/FormatsTests", "Tests/Fuzz", "Tests/IngestTests",
     "Tests/LogbookAPITests", "Tests/LogbookServerTests", "Tests/LogbookStoreTests", "Tests/LogbookTests",
     "Tests/MeterConformance", "Tests/MeterPlug", "Tests/MetersTests", "Tests/NightscoutTests",
     "Tests/ParsingTests", "Tests/ProgramRemoteTests", "Tests/ProgramTests", "Tests/RemotesTests",
     "Tests/ReportTests", "Tests/SeededRandom", "Tests/ServerStoreTests", "Tests/ServiceConformance",
-    "Tests/Simulate", "Tests/SimulatedMeters", "Tests/SimulatedUSB", "Tests/Simulation", "Tests/SyncTests",
+    "Tests/Simulate", "Tests/SimulatedBluetooth", "Tests/SimulatedMeters", "Tests/SimulatedUSB",
+    "Tests/Simulation", "Tests/SyncTests",
     "Tests/TestArchives", "Tests/TestProgram", "Tests/TestServers", "Tests/TestServersTests",
     "Tests/TidyTests", "Tests/USBGuest", "Tests/USBProbe", "Tests/USBTransportTests",
   ]

@@ -9,7 +9,9 @@ enum SourceRules {
   static let rows: [[String]] = [
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
     ["Archives", "LogbookAPI", "Nightscout", "PDF", "SQLiteRows", "TemporaryFiles"],
-    ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
+    [
+      "LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport", "BluetoothTransport",
+    ],
     ["Ingest", "Sync", "LogbookServer", "Report", "Doctor"],
     ["Commands"],
     ["glucoport"],

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+
+/// The objects of bluetoothd, with their interfaces and properties: `org.freedesktop.DBus.ObjectManager`.
+typealias BlueZObjects = [String: [String: [String: DBusValue]]]
+
+/// A conversation with bluetoothd over the system bus.
+///
+/// One thread waits for everything: answers, signals, calls of the agent, and packets of sockets.
+final class BlueZ {
+  static let service = "org.bluez"
+  static let adapter = "org.bluez.Adapter1"
+  static let device = "org.bluez.Device1"
+  static let characteristic = "org.bluez.GattCharacteristic1"
+  static let gattService = "org.bluez.GattService1"
+
+  /// Answers a call of this program's agent; nil refuses it.
+  var agent: ((DBusMessage) -> [DBusValue]?)?
+  /// Receives each signal.
+  var onSignal: (DBusMessage) -> Void = { _ in }
+
+  private let bus: DBusConnection
+  private let isInterrupted: () -> Bool
+  /// A signal ends a wait within this time.
+  private static let sliceMilliseconds: Int32 = 100
+
+  /// - Throws: `Failure` of category `.unavailable` without a bus or without bluetoothd.
+  init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
+    bus = try DBusConnection(address: address)
+    self.isInterrupted = isInterrupted
+    let rule = "type='signal',sender='\(Self.service)'"
+    do {
+      _ = try call(
+        "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", [.string(rule)],
+        to: "org.freedesktop.DBus")
+    } catch {
+      throw Failure(bluez: error, doing: "Bluetooth")
+    }
+  }
+
+  /// Calls a method and waits for its answer.
+  ///
+  /// - Throws: `DBusError`, also `interrupted` and `timedOut`.
+  @discardableResult
+  func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [],
+    to destination: String = BlueZ.service, within milliseconds: Int = 25_000
+  ) throws(DBusError) -> [DBusValue] {
+    let serial = try bus.send(to: destination, path, interface, member, arguments)
+    var answer: DBusMessage?
+    try wait(within: milliseconds) { message in
+      if message.replySerial == serial, message.kind == .answer || message.kind == .error { answer = message }
+      return answer != nil
+    }
+    guard let answer else { throw DBusError.timedOut }
+    guard answer.kind == .answer else {
+      throw DBusError(name: answer.errorName, words: answer.arguments.first?.text ?? "")
+    }
+    return answer.arguments
+  }
+
+  /// Takes messages until the condition is met; false when the time is over.
+  ///
+  /// - Parameter isMet: is called with each message, and without one after each slice of time.
+  @discardableResult
+  func wait(
+    within milliseconds: Int, until isMet: (DBusMessage) -> Bool = { _ in false },
+    or isDone: () -> Bool = { false }
+  ) throws(DBusError) -> Bool {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while true {
+      if isDone() { return true }
+      if isInterrupted() { throw DBusError.interrupted }
+      let left = (end - ContinuousClock.now) / .milliseconds(1)
+      guard left > 0 else { return false }
+      let slice = min(Self.sliceMilliseconds, Int32(left) + 1)
+      guard let (message, received) = try bus.next(within: slice) else { continue }
+      if let received { try answer(message, received) }
+      if message.kind == .signal { onSignal(message) }
+      if isMet(message) { return true }
+    }
+  }
+
+  /// Waits for a message or for a packet of one of these sockets. Returns the sockets with a packet.
+  func poll(_ sockets: [Int32], within milliseconds: Int) -> [Int32] {
+    var list = (sockets + [bus.descriptor]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    let count = Glibc.poll(&list, nfds_t(list.count), Int32(min(milliseconds, Int(Self.sliceMilliseconds))))
+    guard count > 0 else { return [] }
+    return list.dropLast().filter { $0.revents != 0 }.map(\.fd)
+  }
+
+  /// Takes the messages that have arrived, without waiting.
+  func takeMessages() throws(DBusError) {
+    if isInterrupted() { throw DBusError.interrupted }
+    while let (message, received) = try bus.next(within: 0) {
+      if let received { try answer(message, received) }
+      if message.kind == .signal { onSignal(message) }
+    }
+  }
+
+  /// All objects of bluetoothd.
+  func objects() throws(DBusError) -> BlueZObjects {
+    let answer = try call("/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+    return answer.first?.entries?.mapValues { interfaces in
+      (interfaces.entries ?? [:]).mapValues { $0.entries ?? [:] }
+    } ?? [:]
+  }
+
+  /// Sets a property.
+  func set(_ path: String, _ interface: String, _ name: String, _ value: DBusValue) throws(DBusError) {
+    try call(
+      path, "org.freedesktop.DBus.Properties", "Set", [.string(interface), .string(name), .variant(value)])
+  }
+
+  private func answer(_ message: DBusMessage, _ received: DBusConnection.ReceivedCall) throws(DBusError) {
+    if let values = agent?(message) {
+      try bus.answer(received, values)
+    } else {
+      try bus.refuse(received, "org.bluez.Error.Rejected")
+    }
+  }
+}
+
+extension DBusError {
+  static let timedOut = DBusError(name: "org.freedesktop.DBus.Error.NoReply", words: "no answer")
+  static let interrupted = DBusError(name: "interrupted", words: "interrupted")
+
+  /// The last part of the name: `AuthenticationFailed`.
+  var code: String { String(name.split(separator: ".").last ?? "") }
+
+  /// The error as one of an exchange with a meter.
+  var transportError: TransportError {
+    switch code {
+    case "interrupted": .interrupted
+    case "NoReply", "Timeout": .timedOut
+    case "NotConnected", "UnknownObject", "DoesNotExist": .unplugged
+    case "NotAuthorized": .notPaired
+    case "NotPermitted" where isOfSecurity: .notPaired
+    case "NotPermitted", "NotSupported", "InvalidValueLength", "InProgress": .stalled
+    case "Failed" where isOfSecurity: .notPaired
+    case "Failed" where words.contains("Not connected"): .unplugged
+    case "Failed" where words.contains("ATT error"): .stalled
+    default: .failed(words.isEmpty ? name : words)
+    }
+  }
+
+  /// Whether an ATT error of security is the reason: 05 authentication, 08 authorisation, 0F encryption.
+  private var isOfSecurity: Bool {
+    ["Not paired", "0x05", "0x08", "0x0f", "uthenticat", "ncrypt"].contains { words.contains($0) }
+  }
+}
+
+extension Failure {
+  /// An error of the bus or of bluetoothd as a sentence with its remedy.
+  init(bluez error: DBusError, doing: String) {
+    switch error.code {
+    case "interrupted": self.init(.temporary, "\(doing): interrupted")
+    case "ServiceUnknown", "NameHasNoOwner":
+      self.init(
+        .unavailable,
+        "\(doing): bluetoothd is not running; install and start it: sudo apt install bluez && sudo systemctl start bluetooth"
+      )
+    case "AccessDenied":
+      self.init(
+        .permission,
+        "\(doing): permission denied by the system bus; join the group bluetooth: sudo usermod -aG bluetooth \"$USER\""
+      )
+    case "AuthenticationFailed":
+      self.init(
+        .permission,
+        "\(doing): the meter refused the passkey; it is printed on the meter or shown on its screen")
+    case "AuthenticationCanceled", "AuthenticationRejected", "AuthenticationTimeout":
+      self.init(.unavailable, "\(doing): the meter ended the pairing; put it in pairing mode again and retry")
+    case "NoReply", "Timeout", "ConnectionAttemptFailed", "NotReady", "DoesNotExist", "UnknownObject":
+      self.init(
+        .unavailable,
+        "\(doing): the meter did not answer; bring it near, switch Bluetooth on in its menu and retry")
+    default:
+      self.init(
+        .unavailable,
+        "\(doing): \(error.words.isEmpty ? error.name : error.words); bring the meter near and retry")
+    }
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The Bluetooth meters of this computer, by bluetoothd.
+package final class BluetoothBus {
+  /// Asks a person for the passkey of a meter; nil ends the pairing.
+  package typealias Passkey = (_ name: String) -> UInt32?
+
+  private let bluez: BlueZ
+  private static let agentPath = "/org/glucoport/agent"
+  private static let discoveryMilliseconds = 2000
+  private static let connectMilliseconds = 40_000
+  private static let pairMilliseconds = 90_000
+
+  /// The usual address of the system bus, where `DBUS_SYSTEM_BUS_ADDRESS` is not set.
+  package static let defaultAddress = "unix:path=/run/dbus/system_bus_socket"
+
+  /// - Parameters:
+  ///   - address: the address of the system bus.
+  ///   - isInterrupted: is polled; true after SIGINT or SIGTERM.
+  /// - Throws: `Failure` of category `.unavailable` without the library, the bus or bluetoothd.
+  package init(
+    address: String = BluetoothBus.defaultAddress, isInterrupted: @escaping () -> Bool
+  ) throws(Failure) {
+    bluez = try BlueZ(address: address, isInterrupted: isInterrupted)
+  }
+
+  /// The meters that are paired, or in reach.
+  ///
+  /// - Throws: `Failure`: `.unavailable` without bluetoothd, `.permission` if the bus refuses.
+  package func devices() throws(Failure) -> [BluetoothDevice] {
+    let objects = try doing("listing Bluetooth meters") { () throws(DBusError) in try bluez.objects() }
+    return objects.compactMap { BluetoothDevice(path: $0.key, $0.value) }.sorted { $0.path < $1.path }
+  }
+
+  /// Looks for meters until the condition is met or the time is over. Returns those that advertise.
+  ///
+  /// - Parameters:
+  ///   - seconds: the maximum time.
+  ///   - isEnough: is polled with the meters in reach; true ends the search.
+  package func search(
+    seconds: Int, until isEnough: ([BluetoothDevice]) -> Bool
+  ) throws(Failure) -> [BluetoothDevice] {
+    let adapters = try poweredAdapters()
+    defer { stopDiscovery(adapters) }
+    for adapter in adapters { try startDiscovery(adapter) }
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let found = try devices().filter(\.isInReach)
+      if isEnough(found) || ContinuousClock.now >= end { return found }
+      try doing("looking for meters") { () throws(DBusError) in
+        try bluez.wait(within: Self.discoveryMilliseconds) {
+          $0.kind == .signal && $0.member != "PropertiesChanged"
+        }
+      }
+    }
+  }
+
+  /// Pairs with a meter, and lets it connect by itself from then on.
+  ///
+  /// - Throws: `Failure`: `.permission` for a wrong passkey, `.unavailable` if the meter ends the pairing.
+  package func pair(_ device: BluetoothDevice, passkey: @escaping Passkey) throws(Failure) {
+    let action = "pairing with \(device.name)"
+    var wasCancelled = false
+    bluez.agent = { message in
+      guard message.path == Self.agentPath, message.interface == "org.bluez.Agent1" else { return nil }
+      switch message.member {
+      case "RequestPasskey":
+        guard let number = passkey(device.name) else {
+          wasCancelled = true
+          return nil
+        }
+        return [.uint32(number)]
+      case "RequestAuthorization", "AuthorizeService", "Release", "Cancel": return []
+      default: return nil
+      }
+    }
+    defer { bluez.agent = nil }
+    try doing(action) { () throws(DBusError) in
+      let manager = "org.bluez.AgentManager1"
+      try bluez.call(
+        "/org/bluez", manager, "RegisterAgent", [.objectPath(Self.agentPath), .string("KeyboardOnly")])
+    }
+    defer { unregisterAgent() }
+    do throws(DBusError) {
+      try bluez.call(device.path, BlueZ.device, "Pair", within: Self.pairMilliseconds)
+    } catch {
+      if wasCancelled { throw Failure(.usage, "\(action): no passkey was given") }
+      if error.code != "AlreadyExists" { throw Failure(bluez: error, doing: action) }
+    }
+    try doing(action) { () throws(DBusError) in
+      try bluez.set(device.path, BlueZ.device, "Trusted", .bool(true))
+    }
+  }
+
+  /// Forgets a meter: the pairing, and everything that bluetoothd stored about it.
+  package func forget(_ device: BluetoothDevice) throws(Failure) {
+    try doing("forgetting \(device.name)") { () throws(DBusError) in
+      try bluez.call(device.adapter, BlueZ.adapter, "RemoveDevice", [.objectPath(device.path)])
+    }
+  }
+
+  /// Connects, does the work, and disconnects in every case.
+  ///
+  /// - Throws: errors of the work; `Failure` of category `.unavailable` if the meter is out of reach.
+  package func withTransport<Result>(
+    to device: BluetoothDevice, _ work: (any Transport) throws -> Result
+  ) throws -> Result {
+    let action = "connecting to \(device.name)"
+    try doing(action) { () throws(DBusError) in
+      try bluez.call(device.path, BlueZ.device, "Connect", within: Self.connectMilliseconds)
+    }
+    defer { disconnect(device) }
+    let link = try doing(action) { () throws(DBusError) in
+      try BluetoothLink(bluez, device)
+    }
+    defer { link.close() }
+    return try work(link)
+  }
+}
+
+extension BluetoothBus {
+  @discardableResult
+  private func doing<Result>(_ action: String, _ work: () throws(DBusError) -> Result) throws(Failure)
+    -> Result
+  {
+    do throws(DBusError) {
+      return try work()
+    } catch {
+      throw Failure(bluez: error, doing: action)
+    }
+  }
+
+  /// The adapters that are switched on; one that is off is switched on first.
+  private func poweredAdapters() throws(Failure) -> [String] {
+    let action = "looking for meters"
+    let objects = try doing(action) { () throws(DBusError) in try bluez.objects() }
+    let adapters = objects.filter { $0.value[BlueZ.adapter] != nil }
+    guard !adapters.isEmpty else {
+      throw Failure(
+        .unavailable,
+        "\(action): this computer has no Bluetooth adapter; plug one in, or see 'bluetoothctl list'")
+    }
+    var powered: [String] = []
+    var refusal: DBusError?
+    for path in adapters.keys.sorted() {
+      if adapters[path]?[BlueZ.adapter]?["Powered"]?.flag != true {
+        do throws(DBusError) {
+          try bluez.set(path, BlueZ.adapter, "Powered", .bool(true))
+        } catch {
+          refusal = error
+          continue
+        }
+      }
+      powered.append(path)
+    }
+    guard powered.isEmpty else { return powered }
+    if let refusal, ["AccessDenied", "interrupted"].contains(refusal.code) {
+      throw Failure(bluez: refusal, doing: action)
+    }
+    throw Failure(
+      .unavailable,
+      "\(action): the Bluetooth adapter is switched off by a switch or by software; run: rfkill unblock bluetooth"
+    )
+  }
+
+  private func startDiscovery(_ adapter: String) throws(Failure) {
+    try doing("looking for meters") { () throws(DBusError) in
+      let filter: [String: DBusValue] = [
+        "Transport": .string("le"), "UUIDs": .array([.string(GattNumber.glucoseText)]),
+      ]
+      try bluez.call(adapter, BlueZ.adapter, "SetDiscoveryFilter", [.dictionary(filter)])
+      do throws(DBusError) {
+        try bluez.call(adapter, BlueZ.adapter, "StartDiscovery")
+      } catch {
+        guard error.code == "InProgress" else { throw error }
+      }
+    }
+  }
+
+  private func stopDiscovery(_ adapters: [String]) {
+    for adapter in adapters { callAtTheEnd(adapter, BlueZ.adapter, "StopDiscovery") }
+  }
+
+  private func disconnect(_ device: BluetoothDevice) { callAtTheEnd(device.path, BlueZ.device, "Disconnect") }
+
+  private func unregisterAgent() {
+    callAtTheEnd("/org/bluez", "org.bluez.AgentManager1", "UnregisterAgent", [.objectPath(Self.agentPath)])
+  }
+
+  private func callAtTheEnd(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []
+  ) {
+    do throws(DBusError) {
+      try bluez.call(path, interface, member, arguments, within: 5000)
+    } catch {
+      // bluetoothd does the same when this program's connection to the bus ends.
+    }
+  }
+}

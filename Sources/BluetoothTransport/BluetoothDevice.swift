@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A meter that bluetoothd knows.
+package struct BluetoothDevice: Hashable, Sendable {
+  /// The Bluetooth address: `D4:3E:00:12:34:56`.
+  package let address: String
+  /// The name that it advertises; its address without one.
+  package let name: String
+  /// Whether it and this computer are paired.
+  package let isPaired: Bool
+  /// Whether it may connect by itself.
+  package let isTrusted: Bool
+  /// Whether it is connected.
+  package let isConnected: Bool
+  /// The object of bluetoothd.
+  let path: String
+  /// Whether its advertisement was received recently.
+  let isInReach: Bool
+
+  /// The device of an object; nil for another object, or one without the glucose service.
+  init?(path: String, _ interfaces: [String: [String: DBusValue]]) {
+    guard let properties = interfaces[BlueZ.device], let address = properties["Address"]?.text,
+      (properties["UUIDs"]?.texts ?? []).contains(where: { GattNumber.short($0) == GattNumber.glucose })
+    else { return nil }
+    self.path = path
+    self.address = address
+    let name = properties["Name"]?.text ?? properties["Alias"]?.text ?? address
+    self.name = String(name.prefix(128))
+    isPaired = properties["Paired"]?.flag ?? false
+    isTrusted = properties["Trusted"]?.flag ?? false
+    isConnected = properties["Connected"]?.flag ?? false
+    isInReach = properties["RSSI"] != nil || isConnected
+  }
+
+  /// The adapter's object: the path without its last part.
+  var adapter: String { path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } }
+}
+
+/// The numbers of services and characteristics, which BlueZ writes in their long form.
+enum GattNumber {
+  /// The Glucose Service.
+  static let glucose: UInt16 = 0x1808
+  /// The long form of the Glucose Service.
+  static let glucoseText = "00001808" + rest
+  private static let rest = "-0000-1000-8000-00805f9b34fb"
+
+  /// The number of a long form; nil for one that a vendor made up.
+  static func short(_ text: String) -> UInt16? {
+    let text = text.lowercased()
+    guard text.utf8.count == 36, text.hasPrefix("0000"), text.hasSuffix(rest) else { return nil }
+    return UInt16(text.dropFirst(4).prefix(4), radix: 16)
+  }
+}

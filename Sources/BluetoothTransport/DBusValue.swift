@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value in a D-Bus message, as far as BlueZ uses them.
+indirect enum DBusValue: Hashable, Sendable {
+  case string(String)
+  case objectPath(String)
+  case bool(Bool)
+  case byte(UInt8)
+  case uint16(UInt16)
+  case uint32(UInt32)
+  /// Any other whole number.
+  case integer(Int64)
+  case bytes([UInt8])
+  case array([DBusValue])
+  /// Entries by text; other keys do not occur.
+  case dictionary([String: DBusValue])
+  case variant(DBusValue)
+  /// A file descriptor that the receiver must close.
+  case descriptor(Int32)
+  /// A value of a type that BlueZ does not use.
+  case other
+
+  /// The text or the path.
+  var text: String? {
+    switch plain {
+    case .string(let text), .objectPath(let text): text
+    default: nil
+    }
+  }
+
+  /// The Boolean.
+  var flag: Bool? { if case .bool(let flag) = plain { flag } else { nil } }
+
+  /// The bytes.
+  var bytes: [UInt8]? { if case .bytes(let bytes) = plain { bytes } else { nil } }
+
+  /// The entries.
+  var entries: [String: DBusValue]? {
+    if case .dictionary(let entries) = plain { entries } else { nil }
+  }
+
+  /// The texts of an array.
+  var texts: [String]? {
+    if case .array(let values) = plain { values.compactMap(\.text) } else { nil }
+  }
+
+  /// The content of a variant, else the value itself.
+  private var plain: DBusValue { if case .variant(let value) = self { value.plain } else { self } }
+}
+
+/// A message from the bus.
+struct DBusMessage: Sendable {
+  enum Kind: Int32, Sendable {
+    case call = 1
+    case answer = 2
+    case error = 3
+    case signal = 4
+  }
+
+  let kind: Kind
+  let path: String
+  let interface: String
+  let member: String
+  /// The serial number of the call to which it is an answer.
+  let replySerial: UInt32
+  /// The name of an error, such as `org.bluez.Error.AuthenticationFailed`.
+  let errorName: String
+  let arguments: [DBusValue]
+}
+
+/// A call of a method failed.
+struct DBusError: Error, Hashable {
+  /// The name of the error.
+  let name: String
+  /// The service's words.
+  let words: String
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BluetoothTransport
+import Logbook
+import Meters
+import SimulatedBluetooth
+import Testing
+
+/// The transport with a peer of ours in place of bluetoothd.
+@Suite struct BluetoothTransportTests {
+  private static let records = #"""
+    [["2a18","1b0400e40708021008104aff02b1f80000"],["2a34","02040001"],["2a18","0b0600e40708171014184aff25b1f80000"]]
+    """#
+  private static let values =
+    #"{"2a29":"526f636865","2a24":"393235","2a25":"3030313233343536","2a26":"312e30","2a51":"ff03"}"#
+
+  /// A meter of the peer, with further members of its JSON object.
+  private static func meter(_ more: String = "", address: String = "D4:3E:00:12:34:56", paired: Bool = true)
+    -> String
+  {
+    #"{"address":"\#(address)","name":"meter+00123456","paired":\#(paired),"values":\#(values),"#
+      + #""records":\#(records)\#(more.isEmpty ? "" : "," + more)}"#
+  }
+
+  private static func options(_ meters: [String], _ more: String = "") -> String {
+    #"{"meters":[\#(meters.joined(separator: ","))]\#(more.isEmpty ? "" : "," + more)}"#
+  }
+
+  private func read(_ peer: BluetoothPeer, interrupted: @escaping () -> Bool = { false }) throws
+    -> MeterContents
+  {
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: interrupted)
+    let device = try #require(bus.devices().first)
+    let driver = try #require(DriverRegister.driver("bluetooth-glucose"))
+    return try bus.withTransport(to: device) { transport in
+      try driver.init().read(MeterConnection(transport, model: .bluetooth(device.name)) { 0 })
+    }
+  }
+
+  private func failure(_ peer: BluetoothPeer) -> Failure? {
+    #expect(throws: Failure.self) { try self.read(peer) }
+  }
+
+  @Test(arguments: [true, false])
+  func aPairedMeterIsReadOverSocketsOrOverTheBus(hasSockets: Bool) throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter(#""sockets":\#(hasSockets)"#)]))
+    let contents = try read(peer)
+    #expect(contents.identity.device.serial == "00123456" && contents.identity.device.vendor == "Roche")
+    #expect(contents.readings.map(\.deviceTime.text) == ["2020-08-02T13:06:16", "2020-08-23T13:18:24"])
+    #expect(contents.readings.map(\.marks) == [.beforeMeal, []])
+    #expect(contents.warnings.isEmpty && contents.rejections.isEmpty)
+    #expect(
+      peer.end() == [
+        "connected D4:3E:00:12:34:56", "write 0401 request", "write 0101 request",
+        "disconnected D4:3E:00:12:34:56",
+      ])
+  }
+
+  @Test func aThousandRecordsArriveInOrderBeforeTheEnd() throws {
+    let records = (0..<1000).map { index in
+      let number = String(index + 0x10000, radix: 16).suffix(4)
+      let bytes = "03" + number.suffix(2) + number.prefix(2) + "ea070309"
+      let (hour, minute) = (index / 60 % 24 + 0x100, index % 60 + 0x100)
+      return
+        #"["2a18","\#(bytes)\#(String(hour, radix: 16).suffix(2))\#(String(minute, radix: 16).suffix(2))00000064b0f8"]"#
+    }
+    let meter = #"{"address":"D4:3E:00:12:34:56","name":"meter+1","paired":true,"milliseconds":0,"records":["#
+    let peer = try BluetoothPeer(Self.options([meter + records.joined(separator: ",") + "]}"]))
+    let contents = try read(peer)
+    #expect(contents.readings.count == 1000)
+    #expect(contents.readings.map(\.deviceTime.parts.minute) == (0..<1000).map { $0 % 60 })
+  }
+
+  @Test func aMeterThatVanishesInTheTransferGivesNothing() throws {
+    for count in 1...4 {
+      let peer = try BluetoothPeer(Self.options([Self.meter(#""vanishesAfter":\#(count)"#)]))
+      let failure = failure(peer)
+      #expect(failure?.category == .unavailable, "\(count): \(String(describing: failure))")
+      #expect(failure?.message.contains("connection to the meter was lost") == true)
+    }
+  }
+
+  @Test func aMeterOutOfReachIsUnavailable() throws {
+    let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#)])))
+    #expect(failure?.category == .unavailable)
+    #expect(failure?.message.contains("bring the meter near") == true)
+  }
+
+  @Test func aLostBondNamesTheCommands() throws {
+    let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""bonded":false"#)])))
+    #expect(failure?.category == .permission)
+    #expect(failure?.message.contains("glucoport meter pair") == true)
+  }
+
+  @Test func aFailedTransferIsAFailure() throws {
+    let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""end":"06000108""#)])))
+    #expect(failure?.category == .protocolViolation)
+  }
+
+  @Test func anInterruptionEndsTheWait() throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter(#""end":"""#)]))
+    var polls = 0
+    let failure = #expect(throws: Failure.self) {
+      try self.read(peer) {
+        polls += 1
+        return polls > 60
+      }
+    }
+    #expect(failure?.category == .temporary, "\(String(describing: failure))")
+  }
+
+  @Test func aMeterIsFoundPairedTrustedAndForgotten() throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter(#""passkey":123456"#, paired: false)]))
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    #expect(try bus.devices() == [])
+    let found = try bus.search(seconds: 20) { !$0.isEmpty }
+    let device = try #require(found.first)
+    #expect(device.name == "meter+00123456" && !device.isPaired)
+    var asked: [String] = []
+    try bus.pair(device) { name in
+      asked.append(name)
+      return 123_456
+    }
+    #expect(asked == ["meter+00123456"])
+    let paired = try #require(bus.devices().first)
+    #expect(paired.isPaired && paired.isTrusted)
+    try bus.forget(paired)
+    #expect(try bus.devices() == [])
+    let lines = peer.end()
+    #expect(lines.contains("filter le 00001808-0000-1000-8000-00805f9b34fb"))
+    #expect(lines.contains("agent KeyboardOnly") && lines.contains("passkey 123456"))
+  }
+
+  @Test func aWrongPasskeyIsAPermissionProblem() throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter(#""passkey":123456"#, paired: false)]))
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    let device = try #require(bus.search(seconds: 20) { !$0.isEmpty }.first)
+    let wrong = #expect(throws: Failure.self) { try bus.pair(device) { _ in 1 } }
+    #expect(wrong?.category == .permission)
+    let none = #expect(throws: Failure.self) { try bus.pair(device) { _ in nil } }
+    #expect(none?.category == .usage)
+    #expect(try bus.devices().allSatisfy { !$0.isPaired })
+  }
+
+  @Test func twoMetersAreFoundAtTwoAdapters() throws {
+    let peer = try BluetoothPeer(
+      Self.options(
+        [
+          Self.meter(paired: false),
+          Self.meter(#""adapter":1"#, address: "D4:3E:00:12:34:57", paired: false),
+        ], #""adapters":2"#))
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    let found = try bus.search(seconds: 20) { $0.count == 2 }
+    #expect(found.map(\.address) == ["D4:3E:00:12:34:56", "D4:3E:00:12:34:57"])
+  }
+
+  @Test func anAdapterThatIsOffIsSwitchedOn() throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter(paired: false)], #""powered":false"#))
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    #expect(try bus.search(seconds: 20) { !$0.isEmpty }.count == 1)
+  }
+
+  // MARK: What is missing
+
+  @Test(arguments: [
+    (#"{"adapters":0}"#, "this computer has no Bluetooth adapter"),
+    (#"{"powered":"blocked"}"#, "rfkill unblock bluetooth"),
+  ])
+  func whatIsMissingHasItsSentence(options: String, words: String) throws {
+    let peer = try BluetoothPeer(options)
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    let failure = #expect(throws: Failure.self) { try bus.search(seconds: 1) { !$0.isEmpty } }
+    #expect(failure?.category == .unavailable)
+    #expect(failure?.message.contains(words) == true, "\(String(describing: failure))")
+  }
+
+  @Test func aBusThatRefusesIsAPermissionProblem() throws {
+    let peer = try BluetoothPeer(#"{"denied":true}"#)
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    let failure = #expect(throws: Failure.self) { try bus.devices() }
+    #expect(failure?.category == .permission)
+    #expect(failure?.message.contains("usermod -aG bluetooth") == true)
+  }
+
+  @Test func withoutBluetoothdItsStartIsNamed() throws {
+    let peer = try BluetoothPeer(nil)
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    let failure = #expect(throws: Failure.self) { try bus.devices() }
+    #expect(failure?.category == .unavailable)
+    #expect(failure?.message.contains("systemctl start bluetooth") == true)
+  }
+
+  @Test func withoutABusItsDaemonIsNamed() {
+    let failure = #expect(throws: Failure.self) {
+      try BluetoothBus(address: "unix:path=/nonexistent/bus", isInterrupted: { false })
+    }
+    #expect(failure?.category == .unavailable)
+    #expect(failure?.message.contains("dbus-daemon") == true)
+  }
+}
