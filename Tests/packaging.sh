@@ -19,11 +19,11 @@ chmod 700 "$work/run"
 for unit in "$work"/setup/lib/systemd/*/*; do
   sed 's#/usr/bin/notify-send#/bin/true#' "$unit" >"$work/units/${unit##*/}"
 done
-[ "$(ls "$work/units" | wc -l)" = 11 ] || fail "$(ls "$work/units")"
+[ "$(ls "$work/units" | wc -l)" = 13 ] || fail "$(ls "$work/units")"
 (
   cd "$work/units"
   systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service
-  XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-upload.timer \
+  XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-meter-bluetooth.service ./glucoport-meter-bluetooth.timer ./glucoport-upload.timer \
     ./glucoport-check.timer ./glucoport-backup.timer ./glucoport-notify@x.service
 ) >"$work/verified" 2>&1 || fail "$(cat "$work/verified")"
 [ ! -s "$work/verified" ] || fail "$(cat "$work/verified")"

@@ -16,7 +16,7 @@ extension ImportCommand {
     }
     if sources > 1 { throw ValidationError("Use only one of files, --meter and --transcript.") }
     if !meter, ifPresent || meterOptions.isGiven {
-      throw ValidationError("--driver, --usb, --serial and --if-present need --meter.")
+      throw ValidationError("--driver, --usb, --serial, --bluetooth and --if-present need --meter.")
     }
     if paths.isEmpty, let name = optionOfExports {
       throw ValidationError("\(name) is only for files, not for meters.")
@@ -66,7 +66,9 @@ extension ImportCommand {
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
         let own = try ImportTarget(one, output)
         target = own
-        return try store(meter.driver, connection, .meter, own, contents)
+        let report = try store(meter.driver, connection, .meter, own, contents)
+        try noteImport(of: meter)
+        return report
       }
       progress.clear()
       guard let report, let target else { return .done }
@@ -88,12 +90,20 @@ extension ImportCommand {
         try require(identity)
         if !yes { try MeterOwner(identity, meter, PersonList.load()).requireStore(target.path) }
       }
-      return try store(meter.driver, connection, .meter, target)
+      let report = try store(meter.driver, connection, .meter, target)
+      try noteImport(of: meter)
+      return report
     }
     let report = ifPresent ? try opener.performIfPresent(storeContents) : try opener.perform(storeContents)
     progress.clear()
     guard let report else { return .done }
     return try show(report, in: target.store, output)
+  }
+
+  /// Notes when a paired Bluetooth meter was imported.
+  private func noteImport(of meter: PluggedMeter) throws {
+    guard let address = meter.bluetoothAddress, !dryRun else { return }
+    try PairedMeters.change { $0.noteRead(address: address, at: Host.now()) }
   }
 
   private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {

@@ -27,7 +27,7 @@ struct ImportCommand: ClassifiedCommand {
     help: ArgumentHelp("Files, ZIP archives and folders to import; - for standard input.", valueName: "path"))
   var paths: [PathArgument] = []
 
-  @Flag(help: "Read the meter that is plugged in.")
+  @Flag(help: "Read the meter that is plugged in, or a paired one in reach.")
   var meter = false
 
   @Option(help: ArgumentHelp("Import a recorded meter session.", valueName: "file"))
@@ -35,7 +35,7 @@ struct ImportCommand: ClassifiedCommand {
 
   @OptionGroup var meterOptions: MeterOptions
 
-  @Flag(help: "With --meter: exit quietly if no meter is connected.")
+  @Flag(help: "With --meter: exit quietly if no meter is connected or in reach.")
   var ifPresent = false
 
   @Option(

@@ -52,6 +52,9 @@ import Testing
     "meter info": "it exchanges bytes with a meter, found as by 'meter list'",
     "meter set-clock": "it exchanges bytes with a meter, found as by 'meter list'",
     "meter record": "it exchanges bytes with a meter, found as by 'meter list'",
+    "meter pair": "it asks bluetoothd by the system bus",
+    "meter forget": "it asks bluetoothd by the system bus",
+    "meter wait": "it asks bluetoothd by the system bus",
   ]
 
   @Test func everyCommandThatNeedsNoServerIsTestedOrExcepted() {

@@ -29,6 +29,7 @@ import Testing
     #expect(
       notifying.map(\.name) == [
         "glucoport-backup.service", "glucoport-check.service", "glucoport-meter.service",
+        "glucoport-meter-bluetooth.service",
       ])
     // Status 69 is a failure: a connected meter could not be read.
     let meter = PackagedUserUnits.files.first { $0.name == "glucoport-meter.service" }

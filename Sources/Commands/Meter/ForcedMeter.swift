@@ -6,7 +6,7 @@ import USBTransport
 /// Meters whose USB ids are in no table, read by the driver that a person names.
 extension PluggedMeter {
   /// Whether the driver does not know its USB ids.
-  var isUnknown: Bool { driver.knownModel(device.vendorID, device.productID) == nil }
+  var isUnknown: Bool { bluetooth == nil && driver.knownModel(device.vendorID, device.productID) == nil }
 
   /// The devices with these ids. For ids that the driver knows, its own facts are used.
   ///

@@ -2,10 +2,10 @@
 
 import ArgumentParser
 
-/// `glucoport meter`: blood-glucose meters on USB.
+/// `glucoport meter`: blood-glucose meters on USB and by Bluetooth.
 struct MeterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "meter", abstract: "List and inspect meters, set their clocks, record sessions.",
+    commandName: "meter", abstract: "List, inspect and pair meters, set their clocks, record sessions.",
     discussion: helpText(
       """
       'glucoport import --meter' stores what a meter holds. No command erases or configures \
@@ -15,6 +15,7 @@ struct MeterCommand: ParsableCommand {
       "glucoport meter info"),
     subcommands: [
       MeterListCommand.self, MeterInfoCommand.self, MeterSetClockCommand.self, MeterDriversCommand.self,
-      MeterRecordCommand.self, MeterUdevRulesCommand.self,
+      MeterRecordCommand.self, MeterPairCommand.self, MeterForgetCommand.self,
+      MeterWaitCommand.self, MeterUdevRulesCommand.self,
     ])
 }

@@ -5,12 +5,12 @@ import Logbook
 import Meters
 import USBTransport
 
-/// `glucoport meter list`: lists the plugged meters without opening them.
+/// `glucoport meter list`: lists the plugged and the paired meters without opening them.
 struct MeterListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the meters that are plugged in, and if you have permission to open them.",
+    abstract: "List the meters that are plugged in or paired, and if you have permission to open them.",
     discussion: helpText(
       examples: "glucoport meter list",
       "glucoport meter list --json"))
@@ -24,7 +24,11 @@ struct MeterListCommand: ClassifiedCommand {
     for meter in meters {
       try output.result(asJSON: json, MeterListObject(meter), orLines: [MeterListing.line(meter)])
     }
-    if meters.isEmpty { output.message("glucoport: no meter is plugged in") }
+    let paired = try PairedMeters.load().all
+    for meter in paired {
+      try output.result(asJSON: json, PairedMeterObject(meter), orLines: [MeterListing.line(meter)])
+    }
+    if meters.isEmpty, paired.isEmpty { output.message("glucoport: no meter is plugged in") }
     let closed = meters.filter { !$0.mayOpen }
     if !closed.isEmpty {
       let command = USBBus.permissionCommand(isShared: closed.contains { $0.model.isShared })
@@ -41,6 +45,12 @@ enum MeterListing {
     let name = meter.model.isShared ? "cable that several kinds of meters use" : meter.model.name
     return
       "\(device.port)  \(MeterModel.ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
+  }
+
+  /// A paired Bluetooth meter in one line.
+  static func line(_ meter: PairedMeter) -> String {
+    let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
+    return "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)"
   }
 
   private static func state(_ meter: PluggedMeter) -> String {
@@ -79,5 +89,20 @@ private struct MeterListObject: Encodable {
     obstacle = meter.model.obstacle
     node = meter.node
     permission = meter.mayOpen
+  }
+}
+
+/// A paired Bluetooth meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
+private struct PairedMeterObject: Encodable {
+  let address: String
+  let name: String
+  let serial: String
+  let drivers: [String]
+  let readAt: String?
+
+  init(_ meter: PairedMeter) {
+    (address, name, serial) = (meter.address, meter.name, meter.serial)
+    drivers = DriverRegister.all.filter { $0.usesBluetooth }.map { $0.id }
+    readAt = meter.readAt.map(instant)
   }
 }

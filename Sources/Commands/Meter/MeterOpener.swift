@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BluetoothTransport
 import Glibc
 import Logbook
 import Meters
@@ -15,6 +16,7 @@ struct MeterOpener {
 
   private struct IsAnotherMeter: Error {}
 
+  private let bluetooth = BluetoothMeters()
   private let bus = USBBus(isInterrupted: { SignalFlag.isRaised })
   private let options: MeterOptions
   private let readsAgain: Bool
@@ -37,12 +39,7 @@ struct MeterOpener {
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result {
-    let devices = try bus.devices()
-    let meters = try meant(devices, allowsObstacle: allowsObstacle)
-    guard !meters.isEmpty else {
-      throw PluggedMeter.none(
-        devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
-    }
+    let meters = try meant(allowsObstacle: allowsObstacle, mayBeNone: false)
     guard let result = try perform(meters, wrap, work) else { throw Self.noSuchSerial }
     return result
   }
@@ -58,17 +55,14 @@ struct MeterOpener {
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
-    try perform(meters: meant(bus.devices(), allowsObstacle: false), ifPresent: true, work)
+    try perform(meters: meant(allowsObstacle: false, mayBeNone: true), ifPresent: true, work)
   }
 
   /// All meters that the options mean and that can be read.
   ///
   /// - Parameter mayBeNone: whether it is no failure where none is plugged in.
   func all(mayBeNone: Bool) throws -> [PluggedMeter] {
-    let devices = try bus.devices()
-    let meters = try readable(devices, allowsObstacle: false)
-    guard meters.isEmpty, !mayBeNone else { return meters }
-    throw PluggedMeter.none(devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
+    try meant(mayBeNone: mayBeNone) { try readable($0, allowsObstacle: false) }
   }
 
   /// Does the work with the first of these meters that the options mean; nil where none of them is.
@@ -90,6 +84,7 @@ struct MeterOpener {
   }
 
   private func areGone(_ meters: [PluggedMeter]) throws -> Bool {
+    if meters.contains(where: { $0.bluetooth != nil }) { return true }
     let ports = Set(try bus.devices().map(\.port))
     return !meters.contains { ports.contains($0.device.port) }
   }
@@ -101,6 +96,33 @@ extension MeterOpener {
       return try PluggedMeter.forced(usb, among: devices, driver: driver)
     }
     return PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
+  }
+
+  private func meant(allowsObstacle: Bool, mayBeNone: Bool) throws -> [PluggedMeter] {
+    try meant(mayBeNone: mayBeNone) { try meant($0, allowsObstacle: allowsObstacle) }
+  }
+
+  /// The plugged meters that the options mean. If there are none, a paired Bluetooth meter in reach is used.
+  private func meant(
+    mayBeNone: Bool, _ plugged: ([PluggedDevice]) throws -> [PluggedMeter]
+  ) throws -> [PluggedMeter] {
+    if !options.meansBluetooth {
+      let devices = try bus.devices()
+      let meters = try plugged(devices)
+      if !meters.isEmpty { return meters }
+      guard try !options.meansUSB && !PairedMeters.load().all.isEmpty else {
+        if mayBeNone { return [] }
+        throw PluggedMeter.none(
+          devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
+      }
+    }
+    do {
+      let meters = try bluetooth.inReach(options)
+      if meters.isEmpty, !mayBeNone { throw BluetoothMeters.noneInReach }
+      return meters
+    } catch {
+      throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
+    }
   }
 
   /// One meter, or those whose serial numbers must be read; none if none is plugged in.
@@ -149,6 +171,7 @@ extension MeterOpener {
 
   /// The meter at the same port, once it is back; nil if it does not return.
   private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
+    guard meter.bluetooth == nil else { return nil }
     for _ in 0..<10 {
       // A signal ends the wait early. A meter that is only being reset returns with its drivers.
       usleep(500_000)
@@ -167,7 +190,7 @@ extension MeterOpener {
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result {
     do {
-      return try bus.withTransport(to: meter.device, meter.model.link) { transport in
+      return try withTransport(to: meter) { transport in
         let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
         let start = ContinuousClock.now
         connection.elapsed = { ContinuousClock.now - start }
@@ -189,5 +212,14 @@ extension MeterOpener {
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }
+  }
+
+  private func withTransport<Result>(
+    to meter: PluggedMeter, _ work: (any Transport) throws -> Result
+  ) throws -> Result {
+    guard let device = meter.bluetooth else {
+      return try bus.withTransport(to: meter.device, meter.model.link, work)
+    }
+    return try bluetooth.bus().withTransport(to: device, work)
   }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BluetoothTransport
 import Logbook
 import USBTransport
 
-/// A plugged device, with the driver that knows it.
+/// A plugged device or a paired Bluetooth meter, with the driver that knows it.
 struct PluggedMeter {
   let device: PluggedDevice
   let driver: any MeterDriver.Type
   let model: MeterModel
+  /// The Bluetooth meter; nil for a plugged device.
+  var bluetooth: BluetoothDevice?
 
   /// The model and its port: `Contour Next USB at 1-1.4`.
   var place: String { "\(model.name) at \(device.port)" }

@@ -25,7 +25,7 @@ final class TranscriptRecording {
     let (vendorID, productID) = (meter.device.vendorID, meter.device.productID)
     var empty = Transcript(
       driver: meter.driver.id, vendorID: vendorID, productID: productID, startedAt: Host.now())
-    if meter.isUnknown { empty.link = meter.model.link.kind }
+    if meter.isUnknown || meter.bluetooth != nil { empty.link = meter.model.link.kind }
     if isAnonymous { _ = try empty.anonymised(by: meter.driver) }
     let file = try TranscriptFile(creating: path)
     (self.file, driver, transcript) = (file, meter.driver, empty)

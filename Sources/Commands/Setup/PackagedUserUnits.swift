@@ -108,6 +108,51 @@ enum PackagedUserUnits {
       """#
     ),
     (
+      "glucoport-meter-bluetooth.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # Waits for a paired Bluetooth meter, imports it, and then uploads. Without a meter in reach it does nothing.
+      [Unit]
+      Description=Import the Bluetooth glucose meter that came near
+      Documentation=man:glucoport-operation(7) man:glucoport-meter(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+      ConditionPathExists=%h/.local/share/glucoport/bluetooth.json
+      OnFailure=glucoport-notify@%n.service
+
+      [Service]
+      Type=oneshot
+      # A meter advertises for about 30 seconds.
+      ExecCondition=/usr/bin/glucoport meter wait --seconds 30 --quiet
+      ExecStart=/usr/bin/glucoport import --meter --driver bluetooth-glucose --if-present --quiet
+      ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
+      # A meter that left again, and a store that another program writes.
+      SuccessExitStatus=75
+      TimeoutStartSec=20min
+      \#(confinement)
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+
+      """#
+    ),
+    (
+      "glucoport-meter-bluetooth.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Look for Bluetooth glucose meters during half of each minute
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      OnActiveSec=5
+      # Shorter than the time for which a meter advertises.
+      OnUnitInactiveSec=25
+      AccuracySec=1s
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+    (
       "glucoport-notify@.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SimulatedBluetooth
+import SimulatedUSB
+import TestProgram
+import Testing
+
+/// Tests the built program with Bluetooth meters of a peer that answers like bluetoothd.
+@Suite(.timeLimit(.minutes(10))) struct BluetoothProgramTests {
+  private static let address = "D4:3E:00:12:34:56"
+  private static let values =
+    #"{"2a29":"526f636865","2a24":"393235","2a25":"3030313233343536","2a26":"312e30","2a51":"ff03"}"#
+  private static let records = #"""
+    [["2a18","1b0400e40708021008104aff02b1f80000"],["2a34","02040001"],["2a18","0b0600e40708171014184aff25b1f80000"]]
+    """#
+
+  /// The argument of the peer, for one meter with further members.
+  private static func options(_ more: String...) -> String {
+    let members =
+      [
+        #""address":"\#(address)""#, #""name":"meter+00123456""#, #""passkey":123456"#,
+        #""values":\#(values)"#, #""records":\#(records)"#,
+      ] + more
+    return #"{"meters":[{\#(members.joined(separator: ","))}]}"#
+  }
+
+  /// The program with the bus of a peer and a USB bus without devices.
+  private struct Setting {
+    let program: Program
+    let peer: BluetoothPeer
+    private let bus: SimulatedBus
+
+    init(_ options: String?) throws {
+      program = try Program()
+      peer = try BluetoothPeer(options)
+      bus = try SimulatedBus()
+    }
+
+    func run(_ arguments: String..., input: [UInt8] = []) async throws -> Program.Outcome {
+      try await program.run(
+        arguments: arguments, input: input,
+        environment: bus.environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": peer.address]) { $1 })
+    }
+
+    /// Pairs the meter with its passkey.
+    func pair() async throws {
+      try program.write("123456\n", to: "passkey")
+      let outcome = try await run("meter", "pair", "--passkey-file", program.path("passkey"))
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+  }
+
+  @Test func aMeterIsPairedListedImportedOnceAndForgotten() async throws {
+    let setting = try Setting(Self.options())
+    let empty = try await setting.run("meter", "list")
+    #expect(empty.status == 0 && empty.errors == "glucoport: no meter is plugged in\n")
+    try setting.program.write("123 456\n", to: "passkey")
+    let paired = try await setting.run("meter", "pair", "--passkey-file", setting.program.path("passkey"))
+    #expect(paired.status == 0, "\(paired)")
+    #expect(paired.output.contains("paired, address \(Self.address)"))
+    #expect(try await setting.run("meter", "list").output.contains("Accu-Chek Guide"))
+    #expect(try await setting.run("meter", "wait", "--seconds", "20").status == 0)
+    for round in 0..<2 {
+      let outcome = try await setting.run("import", "--meter", "--timezone", "Europe/Madrid", "--json")
+      let report = try #require(try outcome.objects().first, "\(outcome)")
+      #expect(
+        report["new"] as? Int == (round == 0 ? 2 : 0) && report["known"] as? Int == (round == 0 ? 0 : 2))
+    }
+    let listed = try await setting.run("meter", "list", "--json")
+    let meter = try #require(try listed.objects().first)
+    #expect(meter["address"] as? String == Self.address && meter["serial"] as? String == "00123456")
+    #expect(meter["read_at"] is String)
+    #expect(try await setting.run("meter", "info", "--serial", "00123456").output.contains("00123456"))
+    #expect(try await setting.run("meter", "forget", "00123456").status == 0)
+    #expect(try await setting.run("meter", "list").output == "")
+    let gone = try await setting.run("meter", "forget", "00123456")
+    #expect(gone.status == 66, "\(gone)")
+    let requests = Set(setting.peer.end().filter { $0.hasPrefix("write ") })
+    #expect(requests == ["write 0401 request", "write 0101 request"])
+  }
+
+  @Test func aSessionIsRecordedAndReplayedAlsoAnonymised() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    for options in [[], ["--anonymise"]] {
+      let file = setting.program.path("session\(options.count)")
+      let recorded = try await setting.program.run(
+        arguments: ["meter", "record", "--bluetooth", Self.address.lowercased(), file] + options,
+        environment: ["DBUS_SYSTEM_BUS_ADDRESS": setting.peer.address])
+      #expect(recorded.status == 0, "\(recorded)")
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(text.contains("\nbluetooth\n") && text.contains("3030313233343536") == options.isEmpty)
+      let imported = try await setting.run(
+        "import", "--transcript", file, "--timezone", "UTC", "--store", file + ".db", "--json")
+      #expect(try imported.objects().first?["new"] as? Int == 2, "\(imported)")
+    }
+  }
+
+  @Test func aWrongPasskeyEndsWith77AndNoneWith64() async throws {
+    let setting = try Setting(Self.options())
+    let wrong = try await setting.run("meter", "pair", "--passkey-file", "-", input: Array("1\n".utf8))
+    #expect(wrong.status == 77 && wrong.errors.contains("refused the passkey"), "\(wrong)")
+    let none = try await setting.run("meter", "pair")
+    #expect(none.status == 64 && none.errors.contains("no passkey was given"), "\(none)")
+    let invalid = try await setting.run(
+      "meter", "pair", "--passkey-file", "-", input: Array("1234567\n".utf8))
+    #expect(invalid.status == 65, "\(invalid)")
+    #expect(try await setting.run("meter", "list").output == "")
+  }
+
+  @Test func aMeterThatLeavesInTheTransferStoresNothing() async throws {
+    let setting = try Setting(Self.options(#""vanishesAfter":3"#))
+    try await setting.pair()
+    let outcome = try await setting.run("import", "--meter", "--timezone", "UTC")
+    #expect(outcome.status == 69 && outcome.errors.contains("connection to the meter was lost"), "\(outcome)")
+    let job = try await setting.run("import", "--meter", "--if-present", "--quiet", "--timezone", "UTC")
+    #expect(job.status == 75, "\(job)")
+    #expect(!FileManager.default.fileExists(atPath: setting.program.store))
+  }
+
+  @Test func aLostBondEndsWith77() async throws {
+    let setting = try Setting(Self.options(#""bonded":false"#))
+    try await setting.pair()
+    let outcome = try await setting.run("import", "--meter", "--timezone", "UTC")
+    #expect(outcome.status == 77 && outcome.errors.contains("glucoport meter pair"), "\(outcome)")
+  }
+
+  @Test(arguments: [
+    (#"{"adapters":0}"#, 69, "no Bluetooth adapter"), (#"{"powered":"blocked"}"#, 69, "rfkill unblock"),
+    (#"{"denied":true}"#, 77, "usermod -aG bluetooth"), (nil, 69, "systemctl start bluetooth"),
+    ("{}", 69, "no meter in pairing mode was found in 1 second"),
+  ])
+  func whatIsMissingHasItsSentenceAndStatus(options: String?, status: Int32, words: String) async throws {
+    let setting = try Setting(options)
+    let outcome = try await setting.run("meter", "pair", "--seconds", "1")
+    #expect(outcome.status == status && outcome.errors.contains(words), "\(outcome)")
+  }
+
+  @Test func withoutAPairedMeterTheLibraryIsNotLoaded() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      """
+      for line in --version 'meter drivers' 'meter wait --seconds 1'; do
+        strace -f -o calls -e trace=openat glucoport $line >/dev/null 2>&1
+        grep -c libdbus calls
+      done
+      """)
+    #expect(outcome.output == "0\n0\n0\n", "\(outcome)")
+  }
+}
