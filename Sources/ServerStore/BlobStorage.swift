@@ -26,14 +26,11 @@ struct BlobStorage {
   ) throws -> ContentAnswer {
     var held = try held(content.digest)
     if held.isWhole { return .holds(held) }
-    if held.size == nil || offset == 0 && held.size != content.size { held = try begin(content) }
+    if ContentRules.beginsAnew(held, content, at: offset) { held = try begin(content) }
+    let refusal = try ContentRules.refusal(
+      held, content, at: offset, count: bytes.count, total: total, limit: limit)
+    if let refusal { return refusal }
     let end = offset + Int64(bytes.count)
-    guard held.size == content.size, held.bytes == offset, end <= content.size else {
-      return .misplaced(held)
-    }
-    guard try max(0, total()) <= limit - Int64(bytes.count) else {
-      return .full("the attachments of this logbook may have \(limit) bytes together")
-    }
     if !bytes.isEmpty { try store(bytes, content.digest, at: offset) }
     let isDamaged = try end == content.size && digest(of: content.digest) != content.digest
     guard !isDamaged else {

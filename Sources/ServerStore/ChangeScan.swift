@@ -7,9 +7,6 @@ import SQLiteRows
 
 /// Reads the changes after a sequence number in order: readings and records, merged by their numbers.
 struct ChangeScan {
-  /// The maximum number of changes that one page skips, so that many changes of the node itself do not delay an answer.
-  private static let maxScanned = 50_000
-
   private let database: Database
   private let node: Int64
   private let limit: Int
@@ -22,7 +19,7 @@ struct ChangeScan {
     self.node = node
     self.place = place
     builder = PageBuilder(database)
-    self.limit = min(max(limit, 1), WireProtocol.maxReadings)
+    self.limit = PageLimits.items(limit)
   }
 
   /// The page, in the caller's transaction; nil if there are no more changes.
@@ -39,7 +36,7 @@ extension ChangeScan {
   private mutating func scan() throws {
     let rows = try ChangeRows(database, after: place)
     var scanned = 0
-    while scanned < Self.maxScanned, builder.count < limit {
+    while scanned < PageLimits.maxScanned, builder.count < limit {
       switch try rows.next() {
       case .reading(let seq)?:
         if rows.readingNode != node { try builder.add(rows.reading) }
@@ -127,12 +124,8 @@ final class ChangeRows {
 
 /// Collects the readings and records of one page.
 struct PageBuilder {
-  /// Ends a page before its body exceeds the size that clients accept.
-  private static let maxRecordBytes = WireProtocol.maxBodyBytes / 2
-
   private var readings: CollectedReadings
-  private var records: [RemoteRecord] = []
-  private var recordBytes = 0
+  private var records = PageRecords()
 
   init(_ database: Database) { readings = CollectedReadings(database) }
 
@@ -141,7 +134,7 @@ struct PageBuilder {
   /// The page with the items so far.
   func page(cursor: String, hasMore: Bool) -> ChangePage {
     ChangePage(
-      readings: readings.batch, records: records, cursor: cursor, hasMore: hasMore)
+      readings: readings.batch, records: records.records, cursor: cursor, hasMore: hasMore)
   }
 
   /// Adds a row with `ChangeRows.readingColumns`.
@@ -149,11 +142,8 @@ struct PageBuilder {
 
   /// Adds a record; false if it does not fit the page.
   mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
-    recordBytes += row.stateBytes
-    let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
-    guard !isFull, records.count < WireProtocol.maxRecords else { return false }
-    records.append(
-      RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
+    guard records.fits(stateBytes: row.stateBytes) else { return false }
+    records.append(RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
     return true
   }
 }

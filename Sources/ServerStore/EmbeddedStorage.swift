@@ -111,18 +111,3 @@ actor OpenLogbooks {
     used = []
   }
 }
-
-/// The limits of one logbook. Items above a limit are not stored; stored items stay.
-package struct LogbookQuota: Hashable, Sendable {
-  /// The maximum number of readings. A sensor produces 100,000 in a year.
-  package var readings: Int64 = 20_000_000
-  /// The maximum number of records, including tombstones.
-  package var records: Int64 = 1_000_000
-  /// The maximum number of nodes: each copy of a store is one.
-  package var nodes: Int64 = 1000
-  /// The maximum total size of attachments.
-  package var contentBytes: Int64 = 4 << 30
-
-  /// Limits far above the data of any person.
-  package init() {}
-}

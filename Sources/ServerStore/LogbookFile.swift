@@ -59,8 +59,8 @@ struct LogbookFile: Sendable {
       let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
-      var storage = RecordStorage(database, node: node, after: last, tag: tag)
-      let verdicts = try storage.apply(changes)
+      var judge = RecordJudge(RecordStorage(database, node: node, after: last, tag: tag))
+      let verdicts = try judge.apply(changes)
       if try positions.last() > last {
         try nodes.note(node, changed: positions.last())
         try Self.check(quota.records, "record", last: try positions.last(), database)
@@ -120,8 +120,7 @@ extension LogbookFile {
     guard last > max, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > max else {
       return
     }
-    throw ServiceError.busy(
-      "the logbook holds as many \(table)s as the server allows, which are \(max)", retryAfterSeconds: 3600)
+    throw LogbookQuota.exceeded(max, table)
   }
 
   /// Runs a comparison, which includes the node's own changes.

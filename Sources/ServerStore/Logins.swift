@@ -21,14 +21,11 @@ package final class Logins: LoginDirectory {
   package func add(
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) throws {
-    for name in [name, logbook].compactMap({ $0 }) where !Self.canBeName(name) {
-      throw Failure(.usage, "a name must have 1 to 64 characters and no control characters")
-    }
+    try LoginRules.check(name, logbook)
     try file.writeNow { database in
       let sql = "SELECT EXISTS (SELECT 1 FROM login WHERE name = ?)"
       if try Bool.fetchOne(database, sql: sql, arguments: [name]) == true {
-        throw Failure(
-          .usage, "a token named '\(name)' exists already; revoke it first, or choose another name")
+        throw LoginRules.exists(name)
       }
       let id = try Self.logbookID(logbook, database)
       try database.execute(
@@ -65,7 +62,7 @@ package final class Logins: LoginDirectory {
       guard
         let old = try Data.fetchOne(
           database, sql: "SELECT token_hash FROM login WHERE name = ?", arguments: [name])
-      else { throw Self.unknown(name) }
+      else { throw LoginRules.unknown(name) }
       let until = now + Int64(graceSeconds)
       // If a token leaked, a rotation without grace must also end earlier tokens.
       try database.execute(
@@ -83,7 +80,7 @@ package final class Logins: LoginDirectory {
   package func remove(name: String) throws {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
-      guard database.changesCount == 1 else { throw Self.unknown(name) }
+      guard database.changesCount == 1 else { throw LoginRules.unknown(name) }
     }
   }
 
@@ -119,36 +116,12 @@ package final class Logins: LoginDirectory {
 }
 
 extension Logins {
-  private static func unknown(_ name: String) -> Failure {
-    Failure(.missingInput, "no token is named '\(name)'; 'glucoport serve token list' shows the names")
-  }
-
-  private static func canBeName(_ name: String) -> Bool {
-    (1...64).contains(name.unicodeScalars.count)
-      && name.unicodeScalars.allSatisfy { scalar in
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-          false
-        default: true
-        }
-      }
-  }
-
   private static func logbookID(_ name: String?, _ database: Database) throws -> String {
     let known = try Row.fetchAll(database, sql: "SELECT name, id FROM logbook ORDER BY name").map { row in
       let stored = StoredRow(row, of: "logbook", key: 1..<2)
       return (name: try stored[0] as String, id: try stored[1] as String)
     }
-    if let name, let found = known.first(where: { $0.name == name }) { return found.id }
-    if name == nil, known.count == 1, let only = known.first { return only.id }
-    guard let name else {
-      let names = known.map(\.name)
-      throw Failure(
-        .usage,
-        names.isEmpty
-          ? "no logbook exists yet; name the one to create with --logbook"
-          : "there are several logbooks (\(names.joined(separator: ", "))); choose one with --logbook")
-    }
+    if let id = try LoginRules.logbookID(name, among: known) { return id }
     let id = UUID().uuidString.lowercased()
     try database.execute(sql: "INSERT INTO logbook (id, name) VALUES (?, ?)", arguments: [id, name])
     return id

@@ -14,9 +14,7 @@ struct Nodes {
 
   /// The node of a run that an earlier request has recorded; nil for an unknown run. Writes nothing.
   ///
-  /// - Parameter hidesOwn: whether the node's own changes are hidden from it. Then the first request of a run must know
-  ///   all of them. Otherwise a copy of the node's store made some, or an answer was lost, and the node needs another
-  ///   id to see them.
+  /// - Parameter hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
   /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }
@@ -25,10 +23,9 @@ struct Nodes {
       sql: "SELECT id, run_number, run_id, last_seq FROM node WHERE name = ?")
     guard let row = try Row.fetchOne(statement, arguments: [run.node]) else { return nil }
     let stored = StoredRow(row, of: "node")
-    let (number, last): (Int64, Int64) = (try stored[1], try stored[3])
-    if number == run.number, try stored[2] == run.id { return try stored[0] }
-    guard number < run.number, last <= position || !hidesOwn else { throw ServiceError.nodeReused }
-    return nil
+    let node = RecordedNode(
+      id: try stored[0], runNumber: try stored[1], runID: try stored[2], lastSeq: try stored[3])
+    return try node.isRecorded(run, position: position, hidesOwn: hidesOwn) ? node.id : nil
   }
 
   /// The node of a run, which is recorded if it is unknown.
@@ -39,8 +36,7 @@ struct Nodes {
     let count = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT count(*) FROM node WHERE name <> ?"), arguments: [run.node])
     guard (count ?? 0) < max else {
-      throw ServiceError.busy(
-        "the logbook has as many nodes as the server allows, which are \(max)", retryAfterSeconds: 3600)
+      throw LogbookQuota.tooManyNodes(max)
     }
     let arguments: StatementArguments = [run.node, run.number, run.id]
     let update = "UPDATE node SET run_number = ?2, run_id = ?3 WHERE name = ?1 RETURNING id"

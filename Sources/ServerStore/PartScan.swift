@@ -16,7 +16,7 @@ struct PartScan {
   init(_ database: Database, node: Int64, limit: Int) {
     self.database = database
     self.node = node
-    self.limit = min(max(limit, 1), WireProtocol.maxReadings)
+    self.limit = PageLimits.items(limit)
   }
 
   /// The page after a sequence number, in the caller's transaction.

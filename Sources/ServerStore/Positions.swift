@@ -2,17 +2,12 @@
 
 import GRDB
 import Logbook
+import LogbookAPI
 import SQLiteRows
 
-/// The sequence of a logbook's changes, and the texts by which clients identify positions in it.
-///
-/// A text is the number, a dot and the tag of the epoch in which the number was assigned. A number with another tag
-/// belongs to a history that a restore has removed.
+/// The sequence of a logbook's changes, with the epochs of its numbers; see `PositionText`.
 struct Positions {
   let database: Database
-
-  /// Above all numbers: a million changes a second would reach it in 146,000 years.
-  private static let end: Int64 = 1 << 62
 
   /// The number of the last change; 0 before the first.
   ///
@@ -21,18 +16,20 @@ struct Positions {
     let sql =
       "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))"
     let last = try Int64.fetchOne(cached(sql)) ?? 0
-    guard (0..<Self.end).contains(last) else { throw DamagedRow("the sequence of changes", "unknown number") }
+    guard (0..<PositionText.end).contains(last) else {
+      throw DamagedRow("the sequence of changes", "unknown number")
+    }
     return last
   }
 
   /// The text of an assigned number.
-  func text(_ seq: Int64) throws -> String { "\(seq).\(try tag(of: seq))" }
+  func text(_ seq: Int64) throws -> String { PositionText.text(seq, tag: try tag(of: seq)) }
 
   /// The number in a text.
   ///
   /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never returned.
   func seq(_ text: String) throws -> Int64 {
-    guard let seq = Self.number(in: text), seq <= (try last()), try self.text(seq) == text else {
+    guard let seq = PositionText.number(in: text), seq <= (try last()), try self.text(seq) == text else {
       throw ServiceError.positionUnknown
     }
     return seq
@@ -69,10 +66,4 @@ extension Positions {
   }
 
   private func cached(_ sql: String) throws -> Statement { try database.cachedStatement(sql: sql) }
-
-  private static func number(in text: String) -> Int64? {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, let seq = Int64(parts[0]), seq >= 0 else { return nil }
-    return seq
-  }
 }

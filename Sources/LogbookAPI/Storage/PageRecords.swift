@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The records of one page, in every storage. Their number and size are bounded, so that clients accept the body.
+package struct PageRecords: Sendable {
+  /// The size of the states, in bytes of JSON, at which a page ends before its body exceeds what clients accept. One
+  /// larger record fits alone.
+  package static let maxBytes = WireProtocol.maxBodyBytes / 2
+
+  /// The records so far.
+  package private(set) var records: [RemoteRecord] = []
+  private var bytes = 0
+
+  /// No records.
+  package init() {}
+
+  /// The number of records so far.
+  package var count: Int { records.count }
+
+  /// Whether a record with this size fits the page. If not, the page is complete.
+  ///
+  /// - Parameter stateBytes: the size of the state as JSON.
+  package mutating func fits(stateBytes: Int) -> Bool {
+    bytes += stateBytes
+    return (bytes <= Self.maxBytes || records.isEmpty) && records.count < WireProtocol.maxRecords
+  }
+
+  /// Adds a record that fits.
+  package mutating func append(_ record: RemoteRecord) { records.append(record) }
+}
+
+/// The largest pages of changes, in every storage.
+package enum PageLimits {
+  /// The maximum number of changes that one page skips, so that many changes of the node itself do not delay an answer.
+  package static let maxScanned = 50_000
+
+  /// The number of items on a page for a requested limit: at least one.
+  package static func items(_ limit: Int) -> Int { min(max(limit, 1), WireProtocol.maxReadings) }
+}
