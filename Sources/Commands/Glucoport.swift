@@ -22,8 +22,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Look",
         subcommands: [
-          StatusCommand.self, DoctorCommand.self, ListCommand.self, ShowCommand.self, DayCommand.self,
-          StatsCommand.self, ReportCommand.self, ExportCommand.self,
+          StatusCommand.self, DoctorCommand.self, LatestCommand.self, ListCommand.self, ShowCommand.self,
+          DayCommand.self, StatsCommand.self, ReportCommand.self, ExportCommand.self,
         ]),
       CommandGroup(
         name: "Sync",

@@ -156,6 +156,7 @@ import Testing
       try check(["log", "2", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
       try check(["doctor", "--json"] + arguments, "Ss doctor --json")
+      try check(["latest", "--json"] + arguments, "Ss latest --json")
       try check(["stats", "--by", "day", "--json"] + arguments, "Ss stats --json")
       try check(["formats", "--json"], "Ss formats --json")
       try check(["formats", "glooko", "--json"], "Ss formats --json")
