@@ -11,7 +11,7 @@ struct MeterWaitCommand: ClassifiedCommand {
     commandName: "wait", abstract: "Wait until a paired Bluetooth meter is in reach.",
     discussion: helpText(
       "The exit status is 0 if a meter is in reach, and 69 if none is. No meter is connected.",
-      examples: "glucoport meter wait && glucoport import --meter",
+      examples: "glucoport meter wait --seconds 30",
       "glucoport meter wait --seconds 300 --bluetooth D4:3E:00:12:34:56"))
 
   @Option(help: ArgumentHelp("How long to wait; default: 30.", valueName: "number"))
