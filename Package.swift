@@ -295,7 +295,8 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "embedding", "Commands", "Doctor", "Formats", "Logbook", "LogbookStore", "Meters",
-        "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TestProgram", "USBTransport",
+        "Remotes", "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TestProgram",
+        "USBTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

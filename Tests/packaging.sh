@@ -14,17 +14,20 @@ fail() { echo "packaging: $*" >&2; exit 1; }
 
 # The units as the program installs them, which names itself in them.
 "$program" setup system --prefix "$work/setup" >"$work/installed" 2>&1 || fail "$(cat "$work/installed")"
-mkdir -p "$work/units" "$work/run"
+mkdir -p "$work/units/system" "$work/units/user" "$work/run"
 chmod 700 "$work/run"
 for unit in "$work"/setup/lib/systemd/*/*; do
-  sed 's#/usr/bin/notify-send#/bin/true#' "$unit" >"$work/units/${unit##*/}"
+  sed 's#/usr/bin/notify-send#/bin/true#' "$unit" >"${unit/#"$work/setup/lib/systemd"/"$work/units"}"
 done
-[ "$(ls "$work/units" | wc -l)" = 13 ] || fail "$(ls "$work/units")"
+[ "$(find "$work/units" -type f | wc -l)" = 17 ] || fail "$(find "$work/units" -type f)"
 (
-  cd "$work/units"
-  systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service
-  XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-meter-bluetooth.service ./glucoport-meter-bluetooth.timer ./glucoport-upload.timer \
-    ./glucoport-check.timer ./glucoport-backup.timer ./glucoport-notify@x.service
+  cd "$work/units/system"
+  systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service \
+    ./glucoport-fetch.service ./glucoport-fetch.timer
+  cd ../user
+  XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-meter-bluetooth.service \
+    ./glucoport-meter-bluetooth.timer ./glucoport-upload.timer \
+    ./glucoport-check.timer ./glucoport-backup.timer ./glucoport-fetch.timer ./glucoport-notify@x.service
 ) >"$work/verified" 2>&1 || fail "$(cat "$work/verified")"
 [ ! -s "$work/verified" ] || fail "$(cat "$work/verified")"
 
@@ -34,8 +37,8 @@ exposed() {
   score=$(systemd-analyze security --offline=true --no-pager "$1" | sed -n 's/.*exposure level for.*: \([0-9]*\)[.]\([0-9]\).*/\1\2/p')
   [ -n "$score" ] && [ "$score" -le "$2" ] || fail "$1: exposure of $score tenths, at most $2 are allowed"
 }
-exposed "$work/units/glucoport-server.service" 15
-exposed "$work/units/glucoport-import@.service" 17
+exposed "$work/units/system/glucoport-server.service" 15
+exposed "$work/units/system/glucoport-import@.service" 17
 
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done

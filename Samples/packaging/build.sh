@@ -124,6 +124,7 @@ printf 'glucoport (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz in th
 put 644 CHANGELOG.md "$documents/CHANGELOG.md"
 gzip -9n "$documents/changelog" "$documents/CHANGELOG.md"
 put 644 README.md "$documents/README.md"
+for file in Samples/sources/*; do put 644 "$file" "$documents/sources/${file##*/}"; done
 
 # What is linked: a bill of materials, and the licences of the Swift packages, of Swift's runtime, and of what is inside both. The licence of glucoport itself is in /usr/share/common-licenses, but the archive is not only for Debian.
 licences=$documents/licences

@@ -28,8 +28,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Sync",
         subcommands: [
-          UploadCommand.self, VerifyCommand.self, RemoteCommand.self, ConflictCommand.self, QueueCommand.self,
-          ServeCommand.self,
+          UploadCommand.self, VerifyCommand.self, RemoteCommand.self, FetchCommand.self, SourceCommand.self,
+          ConflictCommand.self, QueueCommand.self, ServeCommand.self,
         ]),
       CommandGroup(
         name: "Manage",

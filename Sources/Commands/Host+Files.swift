@@ -52,6 +52,9 @@ extension Host {
   /// Whether a path is that of a regular file, and of no link.
   static func isRegularFile(_ path: String) -> Bool { type(of: path) == S_IFREG }
 
+  /// Whether this user may run the file of a path.
+  static func isExecutable(_ path: String) -> Bool { access(PathText.bytes(path), X_OK) == 0 }
+
   /// Whether a path is that of a symbolic link.
   static func isLink(_ path: String) -> Bool { type(of: path) == S_IFLNK }
 

@@ -136,7 +136,7 @@ final class ImportRun {
 
   private func importOne(_ reader: ExportReader, _ place: ImportPaths.Place) throws -> ExitStatus {
     var reader = reader
-    if !command.yes { try InputPerson(reader, place.path, target, command.storeOptions).require() }
+    if !command.yes { try InputPerson(reader, place.path, target).require() }
     if command.strict { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)

@@ -20,6 +20,8 @@ package struct Facts: Sendable {
   package var jobs: JobFacts
   /// The backups of the store; nil without a store.
   package var backups: BackupFacts?
+  /// The places from which the store fetches.
+  package var sources: [SourceFacts] = []
 
   package init(
     program: ProgramFacts, folders: FolderFacts?, store: StoreFacts, clock: ClockFacts, usb: MeterFacts,
@@ -47,9 +49,15 @@ package struct Checkup {
   /// The findings in the order of the areas. An area without problems has one finding that names what was checked.
   package var findings: [Finding] {
     facts.program.findings + (facts.folders?.findings ?? []) + facts.store.findings + facts.clock.findings
-      + facts.usb.findings + facts.udev.findings + remote + facts.jobs.findings
+      + facts.usb.findings + facts.udev.findings + remote + sources
+      + facts.jobs.findings
       + (facts.backups?.findings ?? [])
       + (facts.folders?.leftovers ?? [])
+  }
+
+  private var sources: [Finding] {
+    facts.sources.isEmpty
+      ? [Finding(.sources, .ok, "the store has no source")] : facts.sources.flatMap(\.findings)
   }
 
   private var remote: [Finding] {

@@ -20,6 +20,8 @@ package struct Finding: Hashable, Sendable {
     case udev
     /// The server that the store syncs with.
     case remote
+    /// The places from which the store fetches.
+    case sources
     /// The jobs that run glucoport regularly.
     case jobs
     /// The copies that `backup` made of the store.

@@ -7,7 +7,7 @@ package import Logbook
 extension Store {
   /// The files of a store in the order of removal: the log before the store, since a log that is left could be taken for
   /// that of a new store of the same name.
-  private static let companions = ["-wal", "-shm", "-journal", "", "-upload"]
+  private static let companions = ["-wal", "-shm", "-journal", "", "-upload", "-fetch"]
   /// The files that `backup`, `restore` and others leave next to it.
   private static let copies = ([".before-restore", ".before-schema", ".restoring", ".part"] + beforeMerges)
     .flatMap { name in

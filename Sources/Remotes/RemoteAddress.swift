@@ -56,6 +56,11 @@ package struct RemoteAddress: Hashable, Sendable {
     self.text = "\(scheme)://\(self.host)\(end.map { path[...$0] } ?? "")"
   }
 
+  /// Whether both are of one server, by its name.
+  package func isSameServer(as other: RemoteAddress) -> Bool {
+    hostName == other.hostName && port == other.port
+  }
+
   /// Whether a text certainly is a host name and not a secret: it is in lower case and has a dot.
   private static func isHostName(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)

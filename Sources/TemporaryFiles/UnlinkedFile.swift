@@ -5,7 +5,7 @@ import Logbook
 
 /// A temporary file that no other process can see. Its mode is 0600 and it has no name, so that it is removed with the
 /// process.
-package final class UnlinkedFile {
+package final class UnlinkedFile: Sendable {
   /// The folder in which it takes space: `TMPDIR`, otherwise `/tmp`.
   package let folder: String
   private let descriptor: Int32
@@ -35,6 +35,15 @@ package final class UnlinkedFile {
       guard count > 0 else { throw failure("cannot buffer the input") }
       written += count
     }
+  }
+
+  /// The number of bytes.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`.
+  package func size() throws -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("cannot read the buffered input") }
+    return Int(status.st_size)
   }
 
   /// Fills the buffer with the bytes from an offset on.

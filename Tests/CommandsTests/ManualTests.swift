@@ -167,6 +167,10 @@ import Testing
       try check(["record", "attachments", note, "--json"] + arguments, "Ss record attachments --json")
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
       try setRemote(arguments[1])
+      try setSource(arguments[1])
+      try check(["fetch", "--json"] + arguments, "Ss fetch --json")
+      try check(["source", "show", "--json"] + arguments, "Ss source show --json")
+      try check(["status", "--json"] + arguments, "Ss status --json")
       try check(["remote", "show", "--json"] + arguments, "Ss remote show --json")
     }
   }
@@ -202,6 +206,16 @@ import Testing
     try Store(path: path, role: .sync).setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
   }
 
+  /// A source that prints a sensor value, and has lost those of a day.
+  private func setSource(_ path: String) throws {
+    var access = SourceAccess(type: "command", intervalSeconds: 900)
+    access.command = ["/bin/echo", "[]"]
+    access.format = "generic"
+    var setting = SourceSetting(name: "printed", access: access)
+    setting.state.holes = [SourceHole(from: 1_800_000_000, until: 1_800_086_400)]
+    try Store(path: path, role: .importer).setSource(setting)
+  }
+
   /// The id of a reading, and that of a record.
   private func ids(_ arguments: [String]) throws -> [String] {
     let table = try Answer(of: ProgramHelp.binary, ["list", "--long"] + arguments).text
@@ -223,6 +237,7 @@ import Testing
     if title.contains("log") || title.contains("status") {
       described.formUnion(page.variables(under: "Ss import --json"))
       described.formUnion(page.variables(under: "Ss log --json"))
+      described.formUnion(page.variables(under: "Ss source show --json"))
     }
     let lines = try Answer(of: ProgramHelp.binary, arguments).text.split(separator: "\n")
     #expect(!lines.isEmpty, "\(arguments) prints nothing")

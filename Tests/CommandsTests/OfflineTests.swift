@@ -34,7 +34,9 @@ import Testing
     ("backup", "copy.db --quiet"), ("restore", "copy.db --yes --quiet"), ("person add", "anna --quiet"),
     ("person list", ""), ("person rename", "anna ben --quiet"),
     ("person assign", "700001 ben --quiet"), ("person remove", "ben"),
-    ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
+    ("remote show", ""), ("source show", ""), ("source remove", "printed"),
+    ("record delete", "$guid --quiet"),
+    ("remote remove", ""),
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
     ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),
     ("serve token add", "new --role read --data served"), ("serve token list", "--data served"),
@@ -74,6 +76,7 @@ import Testing
     printf other >other
     add() { glucoport record add "$@" --json | sed 's/.*"guid":"//; s/".*//'; }
     attached() { glucoport record attachments $1 --json | sed 's/.*"guid":"//; s/".*//'; }
+    glucoport source set printed --type command --yes --format generic -- /bin/echo '[]' >/dev/null
     guid=$(add food 30 g); clash=$(add note clash); far=$(add note far)
     glucoport record attach $guid other --quiet; file=$(attached $guid)
     (

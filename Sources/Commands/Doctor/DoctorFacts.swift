@@ -29,11 +29,15 @@ struct DoctorFacts {
         remote?.answer = answer.result
       }
     }
-    return Facts(
+    var facts = Facts(
       program: program, folders: content.path.map { FolderFacts.of($0, user: user) }, store: content,
       clock: clock, usb: usb, udev: udev, remote: remote,
       jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil),
       backups: backups(content, now: now))
+    if case .examined(let examination) = content.content {
+      facts.sources = examination.sources.map { SourceFacts.of($0, user: user) }
+    }
+    return facts
   }
 
   private func backups(_ store: StoreFacts, now: Int64) -> BackupFacts? {

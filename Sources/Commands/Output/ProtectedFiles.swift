@@ -13,7 +13,7 @@ struct ProtectedFiles {
   private var besideStore: [String] = []
 
   /// The suffixes of files that SQLite, or an upload, opens next to a database.
-  private static let companions = ["-wal", "-shm", "-journal", "-upload", "-backups"]
+  private static let companions = ["-wal", "-shm", "-journal", "-upload", "-fetch", "-backups"]
   /// The first bytes of every SQLite database.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 

@@ -8,19 +8,32 @@ import LogbookStore
 struct InputPerson {
   private let stated: [StatedPerson]
   private let name: String
-  private let path: String
-  private let target: ImportTarget
-  private let options: StoreOptions
+  private let store: Store?
+  private let storePath: String
+  /// The path of a file, for the command that imports it for another person; nil for what is in no file.
+  private let path: String?
+  /// What to do if the input is of the person of this store.
+  private let acceptance: String
 
-  init(_ reader: ExportReader, _ path: String, _ target: ImportTarget, _ options: StoreOptions) {
+  init(_ reader: ExportReader, _ path: String, _ target: ImportTarget) {
     (stated, name) = (reader.statedPersons, reader.name)
-    (self.path, self.target, self.options) = (path, target, options)
+    (store, storePath, self.path) = (target.present, target.path, path)
+    acceptance = "if it is of the person of this store, add --yes"
+  }
+
+  /// - Parameters:
+  ///   - stated: what the answer of a source states.
+  ///   - name: the name of the source, for messages.
+  init(_ stated: [StatedPerson], of name: String, for store: Store?, at path: String) {
+    (self.stated, self.name, self.store, storePath, self.path) = (stated, name, store, path, nil)
+    acceptance =
+      "if it is of the person of this store, set the source again with --accept-person"
   }
 
   /// - Throws: `Failure` of category `badInput` for an input of another person.
   func require() throws {
     guard !stated.isEmpty else { return }
-    let verdict = try target.present?.verdict(on: stated) ?? .unknown
+    let verdict = try store?.verdict(on: stated) ?? .unknown
     if verdict == .same { return }
     let other = try personWithIt()
     let reason: String
@@ -34,19 +47,20 @@ struct InputPerson {
       reason = "this input states the person of \(displayed(other.name))"
     }
     let hint = other.map { other in
+      guard let path else { return "the source may be for \(displayed(other.name)); " }
       let words = ["glucoport", "import", "--person", other.name, path].map(\.shellWord).joined(
         separator: " ")
       return "'\(words)' imports it for \(displayed(other.name)); "
     }
     throw Failure(
       .badInput,
-      "\(displayed(name)): \(reason); nothing was imported; \(hint ?? "")if it is of the person of this store, add --yes"
+      "\(displayed(name)): \(reason); nothing was imported; \(hint ?? "")\(acceptance)"
     )
   }
 
   /// Another person whose imports stated the same.
   private func personWithIt() throws -> Person? {
-    for person in try PersonList.load().all where !person.hasStore(target.path) {
+    for person in try PersonList.load().all where !person.hasStore(storePath) {
       do {
         guard try Store.exists(path: person.store) else { continue }
         if try Store(path: person.store, role: .reader).verdict(on: stated) == .same { return person }

@@ -91,6 +91,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
       authorities: caFile.map(Self.whole), clientCertificate: clientCertificate)
+    for source in try storeOptions.existing()?.sources() ?? [] {
+      try SourceRemote.refuse(source.access, as: access)
+    }
     let logbook = try await access.ask { try await $0.logbook() }
     let output = Output()
     let store = try NewLogbook().openOrCreate(path, .sync, output)

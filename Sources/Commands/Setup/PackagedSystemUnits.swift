@@ -6,6 +6,53 @@ enum PackagedSystemUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
     (
+      "glucoport-fetch.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # For a computer without a login: fetches from the sources of the store of glucoport-import@.service, which
+      # glucoport-source(1) sets as the user glucoport.
+      [Unit]
+      Description=Fetch glucose readings from the sources
+      Documentation=man:glucoport-operation(7) man:glucoport-fetch(1)
+      ConditionPathExists=/var/lib/glucoport-import/logbook.db
+
+      [Service]
+      Type=oneshot
+      Environment=GLUCOPORT_STORE=/var/lib/glucoport-import/logbook.db
+      ExecStart=/usr/bin/glucoport fetch --unattended --quiet --max-time 10m
+      # Without a network, and while another fetch runs, the next run does the work. 'glucoport status --check' reports what
+      # needs a person.
+      SuccessExitStatus=3 65 66 75 76 77 78
+      TimeoutStartSec=20min
+      User=glucoport
+      StateDirectory=glucoport-import
+      StateDirectoryMode=0700
+      PrivateDevices=yes
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+      \#(confinement)
+
+      """#
+    ),
+    (
+      "glucoport-fetch.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Fetch glucose readings from the sources every five minutes
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      # Each source has its own interval, which the program holds.
+      OnCalendar=*:0/5
+      RandomizedDelaySec=30
+      AccuracySec=30s
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+    (
       "glucoport-import@.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0
@@ -97,7 +144,7 @@ enum PackagedSystemUnits {
     ),
   ]
 
-  /// Rights that neither service needs.
+  /// Rights that no service needs.
   private static let confinement = """
     UMask=0077
     CapabilityBoundingSet=

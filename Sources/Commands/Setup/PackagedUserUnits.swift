@@ -81,6 +81,48 @@ enum PackagedUserUnits {
       """#
     ),
     (
+      "glucoport-fetch.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Fetch glucose readings from the sources
+      Documentation=man:glucoport-operation(7) man:glucoport-fetch(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/bin/glucoport fetch --unattended --quiet --max-time 10m
+      # Without a network, and while another fetch runs, the next run does the work. What needs a person is reported by
+      # glucoport-check.service once a day: a rejected login, answers that are no data, a person who is gone, no source.
+      SuccessExitStatus=3 65 66 75 76 77 78
+      TimeoutStartSec=20min
+      UMask=0077
+      # The program of a source may need more than glucoport does.
+      NoNewPrivileges=yes
+      RestrictSUIDSGID=yes
+
+      """#
+    ),
+    (
+      "glucoport-fetch.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Fetch glucose readings from the sources every five minutes
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      # Each source has its own interval, which the program holds.
+      OnCalendar=*:0/5
+      RandomizedDelaySec=30
+      AccuracySec=30s
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+    (
       "glucoport-meter.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0

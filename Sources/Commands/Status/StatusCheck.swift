@@ -9,7 +9,7 @@ import LogbookStore
 struct StatusFinding {
   /// The kinds of findings, by the words for `--ignore`.
   enum Word: String, CaseIterable, ExpressibleByArgument {
-    case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, overdue
+    case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, source, overdue
   }
 
   let word: Word
@@ -37,6 +37,8 @@ struct StatusCheck {
   let newestReading: (time: Int64, maxAge: Int64)?
   /// The time of the last backup, if any, and its maximum age in seconds; nil if that is not checked.
   let lastBackup: (time: Int64?, maxAge: Int64)?
+  /// The sources, with the holes that the store still has.
+  var sources: [SourceSetting] = []
   /// The kinds that are not checked.
   let ignored: Set<StatusFinding.Word>
   let now: Int64
@@ -78,6 +80,7 @@ struct StatusCheck {
         .upload, ExitStatus(failure.category),
         "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))")
     }
+    for (status, message) in troubled { find(.source, status, message) }
     if let message = late { find(.overdue, .temporary, message) }
     return findings
   }
@@ -108,6 +111,27 @@ struct StatusCheck {
     guard let time else { return "no backup was made so far; 'glucoport backup FOLDER' makes one" }
     return isOver(time, maxAge)
       ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
+  }
+
+  /// The sources that a person must look at: what lasts, what is missing, and what has not come for longer than allowed.
+  private var troubled: [(ExitStatus, String)] {
+    sources.flatMap { source -> [(ExitStatus, String)] in
+      let state = source.state
+      var found = state.holes.map { (ExitStatus.partial, SourceText.line($0, of: source, in: zone)) }
+      if let failure = state.lasting {
+        let since = state.lastingSince.map { " since \(instant($0))" } ?? ""
+        found.append(
+          (
+            ExitStatus(failure.category),
+            "no fetch from \(displayed(source.name)) has succeeded\(since): \(displayed(failure.message))"
+          ))
+      } else if let maxAge, let last = state.lastSuccess, isOver(last, maxAge) {
+        let reason = state.lastError.map { " (\(displayed($0)))" } ?? ""
+        found.append(
+          (.temporary, "no fetch from \(displayed(source.name)) succeeded since \(instant(last))\(reason)"))
+      }
+      return found
+    }
   }
 
   /// A message if items were not synced for longer than allowed.

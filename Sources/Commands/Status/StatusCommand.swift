@@ -93,6 +93,7 @@ struct StatusCommand: PersonVisitor {
       try StatsQuery(store: store, device: nil, zone: zone, now: now).newestReading()
         .map { (time: $0.utc, maxAge: span.seconds) }
     }
+    let sources = try store.sourcesWithHoles()
     let findings = StatusCheck(
       overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),
       clocks: try store.meterClocks(now: now),
@@ -100,11 +101,13 @@ struct StatusCommand: PersonVisitor {
       lastBackup: try maxBackupAge.map {
         (time: try BackupNotes(storePath: store.path).notes().last?.madeAt, maxAge: $0.seconds)
       },
-      ignored: Set(ignore),
+      sources: sources, ignored: Set(ignore),
       now: now
     ).findings
     var text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
+    text.sources = sources
+    text.zone = zone
     if !check || json { text.leftOut = try LeftOutCount.recent(store) }
     if let format { return try report(text, findings, format, output) }
     if json {

@@ -26,6 +26,7 @@ struct StatusObject: Encodable {
   let devices: [DeviceObject]
   let recordKinds: [RecordKindObject]
   let sync: SyncObject
+  let sources: [SourceObject]
   let findings: [FindingObject]
   let ingests: [IngestObject]
 
@@ -51,6 +52,7 @@ struct StatusObject: Encodable {
     devices = overview.lines.map(DeviceObject.init)
     recordKinds = overview.recordLines.map(RecordKindObject.init)
     sync = SyncObject(text.sync)
+    sources = text.sources.map(SourceObject.init)
     self.findings = findings.map(FindingObject.init)
     ingests = try overview.ingests.map { try IngestObject($0) }
   }

@@ -11,6 +11,10 @@ struct StatusText {
   let contents: AttachmentBacklog
   /// What figures of the last two weeks leave out because another source states it, too.
   var leftOut = LeftOutCount()
+  /// The sources, with the holes that the store still has.
+  var sources: [SourceSetting] = []
+  /// The zone of the logbook, for holes; nil for UTC.
+  var zone: LogbookZone?
 
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
@@ -53,6 +57,7 @@ struct StatusText {
       )
     }
     lines += AttachmentText.lines(contents, for: sync.remote) + syncLines
+    if let zone { lines += SourceText.statusLines(sources, in: zone) }
     if !overview.ingests.isEmpty { lines.append("last imports") }
     for ingest in overview.ingests { lines.append("  " + IngestText.line(ingest)) }
     return lines

@@ -41,7 +41,7 @@ package struct FolderFacts: Sendable {
     let folder = parent(store)
     return FolderFacts(
       user: user, store: store, folder: .at(folder, followsLink: true),
-      files: ["", "-wal", "-shm", "-upload"].compactMap { .at(store + $0) },
+      files: ["", "-wal", "-shm", "-upload", "-fetch"].compactMap { .at(store + $0) },
       target: .at(store, followsLink: true), fileSystem: .of(folder), syncMarker: marker(above: folder),
       names: SystemText.names(folder))
   }

@@ -16,6 +16,10 @@ struct DexcomShareFormat: ExportFormat {
   private let model: String
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre, lowLimit: 40, highLimit: 400)
   private var zoneOffsets: ZoneOffsets
+  /// The last values that were read, in the order of the input.
+  private var recent: [(milliseconds: Int64, measurement: Measurement)] = []
+  /// A phone and a watch both send a value, 9 to 10 seconds apart. Sensors have one each five minutes.
+  private static let twinMilliseconds: Int64 = 30_000
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let isOwn = head.objects.contains { object in
@@ -47,6 +51,10 @@ struct DexcomShareFormat: ExportFormat {
     if row[Name.value].integer == 39 { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
     switch cell {
     case .measurement(let measurement):
+      if isTwin(milliseconds, measurement) {
+        out.skip("value that a second device sent, too")
+        return .data
+      }
       let device = out.device(Device(vendor: "Dexcom", model: model, format: Self.id))
       out.add(
         Reading(
@@ -56,6 +64,19 @@ struct DexcomShareFormat: ExportFormat {
     case .rejected(let reason): out.reject(row, reason)
     }
     return .data
+  }
+
+  /// Whether a value is one of the last ones, as another device sent it.
+  private mutating func isTwin(_ milliseconds: Int64, _ measurement: Measurement) -> Bool {
+    if recent.contains(where: {
+      $0.milliseconds != milliseconds && abs($0.milliseconds - milliseconds) <= Self.twinMilliseconds
+        && $0.measurement.agrees(with: measurement)
+    }) {
+      return true
+    }
+    recent.append((milliseconds, measurement))
+    if recent.count > 4 { recent.removeFirst() }
+    return false
   }
 
   /// `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)`: the offset does not change the

@@ -45,6 +45,8 @@ struct LibreLinkUpFormat: ExportFormat {
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
     self.options = options
     try people.pickOnly(options.rows, in: Self.title)
+    people.isFetched = options.isFetched
+    if let patient = options.patient { people.pick(patient) }
     model = options.device ?? "LibreLinkUp"
     zoneOffsets = ZoneOffsets(options.zone)
   }
@@ -84,12 +86,20 @@ struct LibreLinkUpFormat: ExportFormat {
     } else if place == nil {
       return .unknown("not a measurement of LibreLinkUp")
     }
-    if let place { add(.scan, row, at: place * Name.count, device, into: &out) }
+    guard let place else { return .data }
+    if options.isFetched, place > 0 {
+      // Each fetch would add a scan that no person made. The graph has the sensor's history of that time later.
+      out.skip("current value")
+    } else {
+      add(.scan, row, at: place * Name.count, device, into: &out)
+    }
     return .data
   }
 
+  /// Whose measurements a row has. A logbook names no person, so one may be stated for it.
   private func patient(of row: Row) -> String {
-    (row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]).text
+    let named = (row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]).text
+    return named.isEmpty ? options.patient ?? "" : named
   }
 
   /// A device for each person, without the person's id.

@@ -32,6 +32,10 @@ public struct ExportOptions: Sendable {
   public var zoneIsGiven = false
   /// The host's clock in UTC seconds, by which doubtful times are found; nil when the host's clock is doubtful.
   public var now: Int64?
+  /// The id of the person whose items are read, if the input has those of several, or names none.
+  package var patient: String?
+  /// Whether the input is the answer of a source, about which a person is asked when the source is set.
+  package var isFetched = false
   /// Called while the input is read. When it returns true, reading ends with a failure of category `temporary`.
   public var isInterrupted: @Sendable () -> Bool = { false }
 

@@ -109,6 +109,12 @@ public struct ExportReader {
   /// What the input states about its person, as far as it is read.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
+  /// The first name that JSON states around its readings, for the question whether these are the right data; nil without.
+  package var statedFirstName: String? {
+    guard input.head.isJSON else { return nil }
+    return ["firstName", "first_name"].lazy.compactMap { input.head.value(of: $0) }.first { !$0.isEmpty }
+  }
+
   /// What was decided about the input. The format is the first decision.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]

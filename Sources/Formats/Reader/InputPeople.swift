@@ -15,6 +15,8 @@ struct InputPeople {
   private var picked: String?
   /// The ids in the order of the input. A person's number is the position in this list.
   private var ids: [String] = []
+  /// Whether the input is the answer of a source.
+  var isFetched = false
   private var hasPicked = false
   private var hasLeftOut = false
 
@@ -43,6 +45,9 @@ struct InputPeople {
     }
   }
 
+  /// Picks a person by the whole id.
+  mutating func pick(_ id: String) { picked = id }
+
   /// The person whose items are read; nil as long as none is known.
   var chosen: String? {
     guard let picked, !ids.contains(picked) else { return picked ?? ids.first }
@@ -64,6 +69,12 @@ struct InputPeople {
   /// - Throws: `Failure` of category `badInput` for several people if none was picked.
   func settle(_ hint: ImportHint) throws {
     guard ids.count > 1, picked == nil else { return }
+    guard !isFetched else {
+      throw Failure(
+        .configuration,
+        "the answer holds data of \(ids.count) people; a store is for one person. State whose data to fetch with --patient and the whole id of the service"
+      )
+    }
     let choices = (1...min(ids.count, Self.maxCommands)).map { number in
       { [column] (options: inout ExportOptions) in
         options.rows.append(RowFilter(column: column, value: String(number)))
@@ -109,6 +120,12 @@ struct InputPeople {
   /// The failure of an import that left out items because none of them is of the picked person.
   var missing: Failure? {
     guard hasLeftOut, !hasPicked else { return nil }
+    guard !isFetched else {
+      return Failure(
+        .configuration,
+        "the person of --patient is not in the answer any more; nothing of other people was stored. Look into the app of the service whom you follow"
+      )
+    }
     return Failure(
       .badInput,
       "no person has the number or id of --where \(column); nothing was imported. The input names \(ids.count)"

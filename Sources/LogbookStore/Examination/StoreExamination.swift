@@ -31,6 +31,8 @@ package struct StoreExamination: Sendable {
   package var lastImport: Int64?
   /// The remote; nil without one.
   package var remote: ExaminedRemote?
+  /// The sources, as far as this program knows their settings.
+  package var sources: [SourceSetting] = []
   /// The findings of the complete check; nil without one.
   package var deep: Deep?
   /// The differences from another copy of the store; nil without one.

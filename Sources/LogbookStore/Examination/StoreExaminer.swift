@@ -111,6 +111,7 @@ package struct StoreExaminer {
     found.lastImport = try Self.seconds(
       file.rows("SELECT max(finished_at) FROM ingest").first?.first ?? nil, "ingest", "finished_at")
     found.remote = try remote(file)
+    found.sources = try file.rows(Store.sourceRows).compactMap { $0[1].flatMap(SourceSetting.init(stored:)) }
   }
 
   private func value(of setting: StoreSetting) -> String {

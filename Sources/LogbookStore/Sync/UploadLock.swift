@@ -3,22 +3,31 @@
 import Glibc
 import Logbook
 
-/// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
+/// Holds a store for one upload, or for one fetch. The kernel keeps the lock and lets it go with its process, however that ends.
 /// Imports and edits never ask for it.
 package struct UploadLock: Sendable {
+  /// What a process does with a store that no other process may do at the same time.
+  package enum Work: String, Sendable {
+    /// Syncing with the remote.
+    case upload
+    /// Fetching from sources.
+    case fetch
+  }
+
   private let descriptor: Int32
 
-  /// Takes the lock of the store at a path; nil while another upload holds it.
+  /// Takes the lock of the store at a path; nil while another process holds it for the same work.
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate` if the lock's file cannot be created next to the
   ///   store.
-  package static func take(storePath: String) throws -> UploadLock? {
-    let path = Self.path(storePath)
+  package static func take(storePath: String, for work: Work = .upload) throws -> UploadLock? {
+    let path = Self.path(storePath, work)
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw Failure(
         errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
-        "\(path): cannot create the lock of uploads: \(String(cString: strerror(errno)))")
+        "\(path): cannot create the lock of a store for \(work.rawValue): \(String(cString: strerror(errno)))"
+      )
     }
     for attempt in 1...maxAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
@@ -51,7 +60,9 @@ package struct UploadLock: Sendable {
 
   private static let maxAttempts = 5
 
-  private static func path(_ storePath: String) -> String { storePath + "-upload" }
+  private static func path(_ storePath: String, _ work: Work = .upload) -> String {
+    "\(storePath)-\(work.rawValue)"
+  }
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 

@@ -73,6 +73,53 @@ struct PooledHTTPTransport: HTTPTransport {
 }
 
 extension PooledHTTPTransport {
+  /// Sends one request, once, and passes the body of its answer on piece by piece, as it is sent.
+  ///
+  /// - Parameters:
+  ///   - maxRefusalBytes: how much is read of the body of any status but 200.
+  ///   - receive: receives a piece, and whether the status is 200.
+  /// - Returns: the answer without its body.
+  /// - Throws: `ServiceError`, and errors of `receive`.
+  func stream(
+    _ request: ExchangeRequest, maxRefusalBytes: Int,
+    _ receive: (UnsafeRawBufferPointer, _ isSuccess: Bool) throws -> Void
+  ) async throws -> ExchangeAnswer {
+    let start = ContinuousClock.now
+    let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
+    guard start < end else { throw address.unavailable("the time for this run is over") }
+    var isReceiving = false
+    do {
+      var prepared = prepared(request)
+      // A compressed body would need the space of its content before its size is known; imports unpack with limits.
+      prepared.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+      let response = try await client.execute(prepared, deadline: .now() + TimeAmount(end - start))
+      let isSuccess = response.status == .ok
+      let limit = isSuccess ? limits.bodyBytes : maxRefusalBytes
+      let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+      guard !isSuccess || length <= limit else { throw tooLong }
+      var count = 0
+      for try await piece in response.body {
+        // The client's own deadline ends with the head of the answer; a slow body ends here.
+        guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
+        count += piece.readableBytes
+        traffic.addReceived(bytes: piece.readableBytes)
+        guard count <= limit else {
+          if isSuccess { throw tooLong }
+          break
+        }
+        isReceiving = true
+        try piece.withUnsafeReadableBytes { try receive($0, isSuccess) }
+        isReceiving = false
+      }
+      return ExchangeAnswer(status: Int(response.status.code), headers: response.headers, body: [])
+    } catch {
+      if isReceiving { throw error }
+      throw (error as? ServiceError) ?? serviceError(for: error)
+    }
+  }
+}
+
+extension PooledHTTPTransport {
   private static func configuration(
     _ limits: ExchangeLimits, _ login: RemoteLogin
   ) throws(Failure) -> HTTPClient.Configuration {

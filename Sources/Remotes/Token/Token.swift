@@ -30,6 +30,11 @@ package struct Token: Sendable {
     text = String(decoding: trimmed, as: UTF8.self)
   }
 
+  /// No secret, for a server that asks for none.
+  static let none = Token()
+
+  private init() { text = "" }
+
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   /// Lets a later run recognise the same secret. Its 16 bits are far too few to derive the secret, even a short one
@@ -41,7 +46,9 @@ package struct Token: Sendable {
   }
 
   /// The text without this secret.
-  func redacted(_ text: String) -> String { text.replacing(self.text, with: "…") }
+  func redacted(_ text: String) -> String {
+    self.text.isEmpty ? text : text.replacing(self.text, with: "…")
+  }
 }
 
 extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Ingest
+import Logbook
+import LogbookStore
+import Remotes
+import USBTransport
+
+/// One fetch from one source: the gate, the request, the import, and the state that later runs need.
+struct FetchRun {
+  /// How it ended.
+  enum Ending {
+    /// An answer was imported, which may hold no readings.
+    case stored(Counts)
+    /// The source has nothing else than before.
+    case unchanged
+    /// The interval has not passed.
+    case notDue(Int64)
+    /// It failed, or a person must act first.
+    case failed(Failure, isKnown: Bool)
+  }
+
+  /// What became of the items of an answer.
+  struct Counts {
+    var newReadings = 0
+    var knownReadings = 0
+    var newRecords = 0
+    var knownRecords = 0
+    var updatedRecords = 0
+    var rejected = 0
+    var rejections: [Rejection] = []
+    /// Whether the source has more, which the next run reads.
+    var hasMore = false
+
+    mutating func add(_ report: ImportReport) {
+      let counts = report.counts
+      newReadings += counts.newReadings
+      knownReadings += counts.readings - counts.newReadings + (counts.skipped[TwinFilter.reason] ?? 0)
+      newRecords += counts.newRecords
+      updatedRecords += counts.updatedRecords
+      knownRecords += counts.records - counts.newRecords - counts.updatedRecords
+      rejected += counts.rejected
+      rejections += report.rejections
+    }
+  }
+
+  let store: Store
+  let isUnattended: Bool
+  let isNow: Bool
+  /// The instant at which all fetches of the command end; nil for no limit.
+  let end: ContinuousClock.Instant?
+
+  /// Fetches from a source. The caller holds the lock of fetches.
+  ///
+  /// - Returns: how it ended, and the state of the source after it.
+  /// - Throws: `Failure` if the store fails.
+  func run(_ setting: SourceSetting) async throws -> (ending: Ending, state: SourceState) {
+    let gate = SourceGate(setting: setting, now: Host.now())
+    switch gate.verdict(isUnattended: isUnattended, isNow: isNow) {
+    case .open: break
+    case .notDue(let next): return (.notDue(next), setting.state)
+    case .waiting(let next):
+      // What lasts keeps its status: only its next attempt is later.
+      let failure =
+        setting.state.lasting
+        ?? Failure(
+          .temporary,
+          "\(setting.name): the next attempt is due \(instant(next)), because the last one failed (\(setting.state.lastError ?? "")); to try now, use --now"
+        )
+      return (.failed(failure, isKnown: setting.state.lasting != nil), setting.state)
+    case .blocked(let failure): return (.failed(failure, isKnown: true), setting.state)
+    }
+    try refuseRemote(setting)
+    let begun = gate.begun
+    try store.setState(begun, of: setting)
+    do {
+      let (ending, state) = try await fetch(setting, begun, gate)
+      try store.setState(state, of: setting)
+      return (ending, state)
+    } catch let failed as SourceRequest.Failed {
+      return try note(failed, setting, gate)
+    }
+  }
+
+  /// Stores what a failure means for later runs.
+  private func note(
+    _ failed: SourceRequest.Failed, _ setting: SourceSetting, _ gate: SourceGate
+  ) throws -> (ending: Ending, state: SourceState) {
+    if SignalFlag.isRaised { throw failed.error.failure }
+    let isKnown = setting.state.lastingCategory == failed.error.failure.category.rawValue
+    let state = gate.failed(
+      failed.state, failed.error, wasAsked: failed.wasAsked, jitter: Double.random(in: 0..<1))
+    try store.setState(state, of: setting)
+    return (.failed(failed.error.failure, isKnown: isKnown), state)
+  }
+
+  private func fetch(
+    _ setting: SourceSetting, _ begun: SourceState, _ gate: SourceGate
+  ) async throws -> (ending: Ending, state: SourceState) {
+    let request = SourceRequest(setting: setting, end: end)
+    var result = try await request.send(begun)
+    var ending = Ending.unchanged
+    if let body = result.body {
+      let digest = try body.digest()
+      if digest != begun.digest {
+        let (counts, contents) = try failingWithState(result.state) {
+          try request.check(body)
+          return try importing(body, setting, request.options(for: store))
+        }
+        note(contents, &result.state)
+        var stored = counts
+        stored.hasMore = result.hasMore
+        ending = .stored(stored)
+        result.state.digest = digest
+      }
+    }
+    result.state.holes = try SourceHoles.remaining(result.state.holes, in: store)
+    let jitter = Double.random(in: 0..<1)
+    return (ending, gate.succeeded(result.state, hasMore: result.hasMore, jitter: jitter))
+  }
+
+  private func note(_ contents: SourceContents, _ state: inout SourceState) {
+    state.holes = SourceHoles.after(
+      state.holes, oldest: contents.values?.lowerBound, newestKnown: state.newestValue)
+    // A value whose clock is ahead must not hide later holes.
+    if let newest = contents.values?.upperBound {
+      state.newestValue = max(state.newestValue ?? .min, min(newest, Host.now()))
+    }
+  }
+
+  /// Makes failures of an answer those of the request. The answer is then asked for again.
+  private func failingWithState<Value>(_ state: SourceState, _ work: () throws -> Value) throws -> Value {
+    var state = state
+    (state.entityTag, state.lastModified) = (nil, nil)
+    do {
+      return try work()
+    } catch let error as SourceFailure {
+      throw SourceRequest.Failed(error: error, state: state, wasAsked: true)
+    } catch let failure as Failure where [.badInput, .configuration, .usage].contains(failure.category) {
+      throw SourceRequest.Failed(error: SourceFailure(failure), state: state, wasAsked: true)
+    } catch let interruption as ImportInterruption {
+      throw Failure(.temporary, ImportSummary.line(interruption, isDryRun: false))
+    }
+  }
+
+  private func importing(
+    _ body: SourceBody, _ setting: SourceSetting, _ options: ExportOptions
+  ) throws -> (Counts, SourceContents) {
+    let contents = try SourceContents(body, options)
+    if !setting.state.acceptsPerson {
+      try InputPerson(contents.persons, of: body.name, for: store, at: store.path).require()
+    }
+    guard !contents.isEmpty else { return (Counts(), contents) }
+    var policy = ImportPolicy()
+    policy.acceptsPerson = setting.state.acceptsPerson
+    let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
+    var counts = Counts()
+    try body.forEachReader(options) { reader in
+      let filter = try TwinFilter(reader, values: contents.values, in: store)
+      counts.add(try session.run(filter, into: { store }))
+    }
+    if let fault = contents.end.fault {
+      throw SourceFailure(
+        Failure(
+          .temporary,
+          "\(setting.name): the answer\(fault); what was read is stored, and the next attempt reads it again")
+      )
+    }
+    return (counts, contents)
+  }
+
+  /// Refuses a source that the store's remote has become.
+  private func refuseRemote(_ setting: SourceSetting) throws {
+    if let remote = try store.remote() { try SourceRemote.refuse(setting.access, as: remote.access) }
+  }
+}
+
+/// Whether a source is the remote of the store. What it has comes by `upload`, with its changes.
+enum SourceRemote {
+  /// - Throws: `Failure` of category `configuration` for the same site.
+  static func refuse(_ source: SourceAccess, as remote: RemoteAccess) throws {
+    guard let url = source.url, remote.kind == "nightscout" || source.type == SourceType.nightscout.rawValue
+    else { return }
+    let site = try RemoteAddress(remote.url, allowsPlainHTTP: true)
+    let address = try SourceAddress(url, allowsPlainHTTP: true)
+    guard address.server.isSameServer(as: site), address.isBelow(site) else { return }
+    throw Failure(
+      .configuration,
+      "\(site.host): this is the remote of the store, whose changes 'glucoport upload' fetches; a source must be another place"
+    )
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Formats
+import Logbook
+import LogbookStore
+import Remotes
+
+/// `glucoport source`: the places from which `fetch` imports.
+struct SourceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "source",
+    abstract: "Set, show, test or remove a place from which 'glucoport fetch' imports.",
+    discussion: helpText(
+      examples: "glucoport source set phone --type http http://192.168.1.5:17580/sgv.json --insecure-http",
+      "glucoport source show"),
+    subcommands: [
+      SourceSetCommand.self, SourceShowCommand.self, SourceTestCommand.self, SourceRemoveCommand.self,
+    ])
+}
+
+/// `glucoport source show`: the stored facts about the sources, without a request.
+struct SourceShowCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show the sources and the state of their fetches, without contacting them.",
+    discussion: helpText(
+      examples: "glucoport source show",
+      "glucoport source show phone --json"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: ArgumentHelp("The sources; default: all of the store.", valueName: "name"))
+  var names: [String] = []
+
+  @Flag(help: "Print one JSON object for each source.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    let zone = try store.timezone()
+    let names = Set(try store.requireSources(names).map(\.name))
+    for setting in try store.sourcesWithHoles() where names.contains(setting.name) {
+      try output.result(asJSON: json, SourceObject(setting), orLines: SourceText.lines(setting, in: zone))
+    }
+    try output.finish()
+  }
+}
+
+/// `glucoport source test`: asks a source, and stores nothing.
+struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "test", abstract: "Ask a source, show what it has, and store nothing.",
+    discussion: helpText(
+      examples: "glucoport source test phone",
+      "glucoport source test phone --store anna.db"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The source.")
+  var name: String
+
+  func run() async throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    guard let setting = try store.requireSources([name]).first else { return }
+    let preview = try await SourcePreview(setting, for: store)
+    output.line(SourceText.title(setting))
+    for line in preview.lines { output.line("  \(line)") }
+    try output.finish()
+  }
+}
+
+/// `glucoport source remove`: removes a source, without a request to it.
+struct SourceRemoveCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a source. What was fetched from it stays.",
+    discussion: helpText(
+      examples: "glucoport source remove phone",
+      "glucoport source remove phone --store anna.db"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The source.")
+  var name: String
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.importer)
+    let wasThere = try store.removeSource(name)
+    let shown = displayed(name)
+    output.line(
+      wasThere
+        ? "the source '\(shown)' was removed; what was fetched from it stays"
+        : "the store had no source '\(shown)'")
+    try output.finish()
+  }
+}
+
+/// What a source has, found by one request. Nothing is stored.
+struct SourcePreview {
+  let contents: SourceContents
+  /// The state with how a command ended.
+  let state: SourceState
+  let now: Int64
+
+  /// - Parameter store: the store of the source; nil before it exists.
+  /// - Throws: `Failure`.
+  init(_ setting: SourceSetting, for store: Store?) async throws {
+    let request = SourceRequest(setting: setting)
+    now = Host.now()
+    // Without validators: the answer is looked at, whether it changed or not.
+    var before = SourceState()
+    // Not the whole site, of which a person only wants to see whose it is.
+    if setting.type == .nightscout { before.cursor = SourceSite.recent(at: now) }
+    do {
+      let result = try await request.send(before)
+      guard let body = result.body else {
+        throw Failure(.protocolViolation, "\(setting.name): it answers without data to a first request")
+      }
+      try request.check(body)
+      state = result.state
+      contents = try SourceContents(body, request.options(for: store))
+      if let fault = contents.end.fault { throw Failure(.temporary, "\(setting.name): the answer\(fault)") }
+    } catch let failed as SourceRequest.Failed {
+      throw failed.error.failure
+    } catch let error as SourceFailure {
+      throw error.failure
+    }
+  }
+
+  var lines: [String] {
+    contents.lines(now: now) + (state.lastLine.map { ["the command says: \(displayed($0))"] } ?? [])
+  }
+}

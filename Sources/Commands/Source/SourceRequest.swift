@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Ingest
+import Logbook
+import LogbookStore
+import Remotes
+import TemporaryFiles
+import USBTransport
+
+/// One request to a source, whatever its type. It only reads there.
+struct SourceRequest {
+  /// What a source returned.
+  struct Result {
+    /// The answer; nil if it is still the stored one.
+    var body: SourceBody?
+    /// The state with what the next request needs: validators, a position, or how a command ended.
+    var state: SourceState
+    /// Whether the source has more that this run did not read.
+    var hasMore = false
+  }
+
+  /// A failed request, and the state with how a command ended.
+  struct Failed: Error {
+    let error: SourceFailure
+    let state: SourceState
+    /// Whether the source was asked before it failed.
+    let wasAsked: Bool
+  }
+
+  let setting: SourceSetting
+  /// The instant at which the run ends; nil for no limit but that of the source.
+  var end: ContinuousClock.Instant?
+  let traffic = Traffic()
+
+  private var access: SourceAccess { setting.access }
+
+  /// Sends it.
+  ///
+  /// - Parameter state: the state before; its validators let the source answer that nothing changed.
+  /// - Throws: `Failed`, else errors of this computer.
+  func send(_ state: SourceState) async throws -> Result {
+    let body = SourceBody(file: try UnlinkedFile(), name: "source \(setting.name)")
+    switch setting.type {
+    case .http: return try await askByHTTP(state, body)
+    case .command: return try await runCommand(state, body)
+    case .nightscout: return try await askSite(state, body)
+    case nil:
+      throw Failed(
+        error: SourceFailure(
+          Failure(.configuration, "a source of the type '\(access.type)' needs another version of glucoport")),
+        state: state, wasAsked: false)
+    }
+  }
+
+  /// The time limit of the request.
+  private var limit: ContinuousClock.Instant {
+    let own =
+      ContinuousClock.now + .seconds(access.maxSeconds ?? setting.type?.maxSeconds ?? 60)
+    return end.map { min($0, own) } ?? own
+  }
+
+  // MARK: - HTTP
+
+  private func askByHTTP(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+    let login: SourceLogin
+    do {
+      login = try await httpLogin()
+    } catch let failure as Failure {
+      throw Failed(error: SourceFailure(failure), state: state, wasAsked: false)
+    }
+    do {
+      let answer = try await SourceExchange.fetch(
+        login, known: (state.entityTag, state.lastModified), refusal: trouble(in:)
+      ) { try append($0, to: body) }
+      var state = state
+      (state.entityTag, state.lastModified) = (answer.entityTag, answer.lastModified)
+      return Result(body: answer.isUnchanged ? nil : body, state: state)
+    } catch let error as SourceFailure {
+      throw Failed(error: error, state: state, wasAsked: true)
+    }
+  }
+
+  private func httpLogin() async throws -> SourceLogin {
+    let address = try SourceAddress(access.url ?? "", allowsPlainHTTP: access.allowsPlainHTTP)
+    let proxy = try RemoteProxy(for: address.server, environment: Host.environment)
+    if let certificate = access.certificate { try CertificateFiles.check(certificate, at: Host.now()) }
+    let token = try await access.token?.token()
+    let credential: SourceLogin.Credential =
+      switch (token, access.user, access.header) {
+      case (nil, _, _): .none
+      case (let token?, let user?, _): .password(user: user, token)
+      case (let token?, nil, let header?): .header(name: header, token)
+      case (let token?, nil, nil): .bearer(token)
+      }
+    var login = SourceLogin(
+      address, credential, agent: "glucoport/\(Release.version)", authorities: access.authorities)
+    login.server.clientCertificate = access.certificate
+    login.server.proxy = proxy
+    login.server.end = limit
+    return login
+  }
+
+  /// Keeps a piece of an answer, unless the program was asked to end.
+  private func append(_ bytes: UnsafeRawBufferPointer, to body: SourceBody) throws {
+    if SignalFlag.isRaised { throw Failure(.temporary, "\(setting.name): interrupted") }
+    try body.file.append(bytes)
+  }
+
+  /// The failure that a body states; nil if it states none.
+  private func trouble(in body: [UInt8]) -> SourceFailure? {
+    ServiceTrouble.of(body, isPersonKnown: access.patient != nil).map { trouble in
+      SourceFailure(
+        Failure(trouble.category, "\(setting.name): \(trouble.reason)"),
+        retryAfterSeconds: trouble.retryAfterSeconds)
+    }
+  }
+
+  // MARK: - Commands
+
+  private func runCommand(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+    var state = state
+    (state.exitStatus, state.lastLine) = (nil, nil)
+    let ending: SourceProgram.Ending
+    do {
+      ending = try await SourceProgram.run(
+        access.command, within: limit - ContinuousClock.now, maxBytes: SourceExchange.maxBytes,
+        isInterrupted: { SignalFlag.isRaised }
+      ) { [file = body.file] in try file.append($0) }
+    } catch let failure as Failure {
+      let wasAsked = failure.category != .missingInput && failure.category != .permission
+      throw Failed(
+        error: SourceFailure(Failure(failure.category, "\(setting.name): \(failure.message)")), state: state,
+        wasAsked: wasAsked)
+    }
+    state.exitStatus = ending.failure ?? "status 0"
+    state.lastLine = ending.lastLine.isEmpty ? nil : ending.lastLine
+    guard let reason = ending.failure else { return Result(body: body, state: state) }
+    // A program that failed may have printed the answer of the service, which says more than a status.
+    let (head, isWhole) = try body.head()
+    if isWhole, let found = trouble(in: head) { throw Failed(error: found, state: state, wasAsked: true) }
+    let words = state.lastLine.map { ": \($0)" } ?? ""
+    throw Failed(
+      error: SourceFailure(
+        Failure(.temporary, "\(setting.name): the command ended with \(reason)\(words)")),
+      state: state, wasAsked: true)
+  }
+
+  // MARK: - Nightscout
+
+  private func askSite(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+    let login: RemoteLogin
+    do {
+      let address = try RemoteAddress(access.url ?? "", allowsPlainHTTP: access.allowsPlainHTTP)
+      guard let source = access.token else {
+        throw Failure(.configuration, "\(setting.name): a Nightscout site needs an access token")
+      }
+      if let certificate = access.certificate { try CertificateFiles.check(certificate, at: Host.now()) }
+      var made = RemoteLogin(
+        address: address, token: try await source.token(), agent: "glucoport/\(Release.version)",
+        authorities: access.authorities, traffic: traffic)
+      made.clientCertificate = access.certificate
+      made.proxy = try RemoteProxy(for: address, environment: Host.environment)
+      made.end = limit
+      login = made
+    } catch let failure as Failure {
+      throw Failed(error: SourceFailure(failure), state: state, wasAsked: false)
+    }
+    do {
+      let walk = try await SourceSite.fetch(login, after: state.cursor) { try append($0, to: body) }
+      var state = state
+      state.cursor = walk.cursor
+      return Result(body: body, state: state, hasMore: walk.hasMore)
+    } catch let error as SourceFailure {
+      throw Failed(error: error, state: state, wasAsked: true)
+    }
+  }
+}
+
+extension SourceRequest {
+  /// How the answers of the source are read.
+  ///
+  /// - Parameter store: gives the zone of times without an offset.
+  func options(for store: Store?) throws -> ExportOptions {
+    let zone = try access.timezone.map { try LogbookZone(name: $0) } ?? store?.timezone() ?? NewLogbook().zone
+    let now = Host.now()
+    let isClockRight = now >= max(Release.date, try store?.lastSuccess() ?? Release.date)
+    var options = ExportOptions(zone: zone, now: isClockRight ? now : nil)
+    options.zoneIsGiven = access.timezone != nil
+    options.format = access.format ?? (setting.type == .nightscout ? "nightscout" : nil)
+    options.unit = access.unit.flatMap { GlucoseUnit(name: $0) }
+    options.dateOrder = access.dateOrder
+    options.device = access.device
+    options.patient = access.patient
+    options.isFetched = true
+    // A pipe or a server that ends in the middle of a line is found by its protocol.
+    options.lastLineIsComplete = true
+    options.isInterrupted = { SignalFlag.isRaised }
+    return options
+  }
+
+  /// Refuses an answer that is no data, although it came with the status of a success.
+  ///
+  /// - Throws: `SourceFailure`.
+  func check(_ body: SourceBody) throws {
+    let (head, isWhole) = try body.head()
+    if isWhole || head.first == UInt8(ascii: "<"), let found = trouble(in: head) { throw found }
+    guard head.contains(where: { $0 > 0x20 }) else {
+      throw SourceFailure(
+        Failure(
+          .protocolViolation,
+          "\(setting.name): the answer is empty; a source without readings must say so, such as []"))
+    }
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+import Nightscout
+
+/// An answer of a service that holds no data, since something must be done first. Several services send it with the
+/// status of a success.
+///
+/// The bodies are those that public clients record: of LibreLinkUp in timoschlueter/nightscout-librelink-up and
+/// robberwick/pylibrelinkup, of Dexcom Share in gagebenne/pydexcom.
+package struct ServiceTrouble: Sendable {
+  /// What a person can do about it.
+  package let category: FailureCategory
+  /// The sentence for people, with the next step. It quotes no text of the service.
+  package let reason: String
+  /// How long to wait before the next request, in seconds; nil if the service does not say.
+  package let retryAfterSeconds: Int?
+
+  /// The largest body that is looked at.
+  package static let maxBytes = 64 << 10
+  /// The shortest wait after a lock-out: a login within it starts the lock again.
+  private static let lockSeconds = 900
+  private static let maxLockSeconds = 6 * 3600
+
+  private init(_ category: FailureCategory, _ reason: String, retryAfterSeconds: Int? = nil) {
+    (self.category, self.reason, self.retryAfterSeconds) = (category, reason, retryAfterSeconds)
+  }
+
+  /// The trouble that a body states; nil for data, for an empty answer and for unknown bodies.
+  ///
+  /// - Parameter isPersonKnown: whether a person said whose data the answers have. Then an empty list of LibreLinkUp is a
+  ///   logbook without entries, and not the empty list of followed persons.
+  package static func of(_ body: [UInt8], isPersonKnown: Bool) -> ServiceTrouble? {
+    let start = body.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
+    if start == UInt8(ascii: "<") { return webPage(body) }
+    guard start == UInt8(ascii: "{"), body.count <= maxBytes else { return nil }
+    do throws(JSONError) {
+      guard case .object(let members) = try JSONValue.read(body) else { return nil }
+      if let trouble = of(members) ?? rejection(members) ?? share(members) { return trouble }
+      if !isPersonKnown, members["status"]?.number == 0, members["data"] == .list([]) {
+        return ServiceTrouble(
+          .configuration,
+          "LibreLinkUp returns nobody: the person whose sensor you follow is gone, or never accepted; look into the LibreLinkUp app. If it is the answer of an empty logbook, set the source with --patient"
+        )
+      }
+      return nil
+    } catch {
+      return nil
+    }
+  }
+
+  /// The trouble of an answer of LibreLinkUp by its members, which other services do not have.
+  static func of(_ members: [String: JSONValue]) -> ServiceTrouble? {
+    let data = members["data"]
+    if members["signature"]?.text != nil, let text = data?.text, text.split(separator: ".").count == 3 {
+      return ServiceTrouble(
+        .protocolViolation,
+        "this is an encrypted answer of version 5 of LibreLinkUp, which no open program reads; import the CSV file of LibreView instead"
+      )
+    }
+    if members["message"]?.text == "RequiredHeaderMissing" { return oldVersion(nil) }
+    switch members["status"]?.integer {
+    case 920: return oldVersion(data?["minimumVersion"]?.text)
+    case 911:
+      return ServiceTrouble(.temporary, "LibreLinkUp is in maintenance", retryAfterSeconds: lockSeconds)
+    case 429 where data?["code"]?.integer == 60 || data?["message"]?.text == "locked":
+      let seconds = data?["data"]?["lockout"]?.integer ?? 0
+      let wait = Int(min(max(seconds, Int64(lockSeconds)), Int64(maxLockSeconds)))
+      return ServiceTrouble(
+        .temporary,
+        "LibreLinkUp locked the account after failed logins; wait, and check the password in the LibreLinkUp app",
+        retryAfterSeconds: wait)
+    default: return nil
+    }
+  }
+
+  private static func oldVersion(_ minimum: String?) -> ServiceTrouble {
+    let isVersion =
+      minimum.map { text in
+        text.utf8.count <= 16 && text.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }
+      } ?? false
+    let version = isVersion ? " version \(minimum ?? "") of its app" : " a newer version of its app"
+    return ServiceTrouble(
+      .protocolViolation,
+      "LibreLinkUp wants\(version): update the program that asks it. The readings are safe there; the CSV file of LibreView has them, too"
+    )
+  }
+
+  /// Rejections of LibreLinkUp that an import words separately.
+  private static func rejection(_ members: [String: JSONValue]) -> ServiceTrouble? {
+    let data = members["data"]
+    if data?["redirect"] == .flag(true) {
+      let region = data?["region"]?.text ?? ""
+      let isPlain = (2...4).contains(region.utf8.count) && region.utf8.allSatisfy { $0 >= 0x30 && $0 < 0x7B }
+      return ServiceTrouble(
+        .configuration,
+        "LibreLinkUp keeps this account in another region\(isPlain ? ", '\(region.filter(\.isLetter))'" : ""); set that region in the program that asks it"
+      )
+    }
+    if let step = data?["step"]?["type"]?.text {
+      let todo =
+        switch step {
+        case "tou", "pp": "accept the new terms"
+        case "verifyEmail": "confirm the e-mail address"
+        default: "finish what it asks for"
+        }
+      return ServiceTrouble(
+        .permission,
+        "LibreLinkUp wants you to \(todo): open the LibreLinkUp app, log out and in, and then run 'glucoport fetch --now'"
+      )
+    }
+    guard members["status"]?.number != nil || members["message"] != nil else { return nil }
+    switch members["error"]?["message"]?.text ?? members["message"]?.text {
+    case "notAuthenticated":
+      return ServiceTrouble(
+        .permission,
+        "LibreLinkUp rejected the password; correct it, and then run 'glucoport fetch --now'")
+    case "couldNotLoadPatient":
+      return ServiceTrouble(
+        .configuration,
+        "LibreLinkUp does not know the person any more; look into the LibreLinkUp app whom you follow, and set the source again"
+      )
+    case "invalid or expired jwt", "MissingCachedUser":
+      return ServiceTrouble(.temporary, "the session with LibreLinkUp has ended")
+    default: return nil
+    }
+  }
+
+  /// Errors of Dexcom Share.
+  private static func share(_ members: [String: JSONValue]) -> ServiceTrouble? {
+    switch members["Code"]?.text {
+    case "AccountPasswordInvalid", "SSO_AuthenticateAccountNotFound", "SSO_AuthenticatePasswordInvalid":
+      return ServiceTrouble(
+        .permission,
+        "Dexcom Share rejected the password; a wrong region looks the same. Correct it, and then run 'glucoport fetch --now'"
+      )
+    case "SSO_AuthenticateMaxAttemptsExceeded", "SSO_AuthenticateMaxAttemptsExceeed":
+      return ServiceTrouble(
+        .temporary, "Dexcom Share locked the account after failed logins", retryAfterSeconds: lockSeconds)
+    case "SessionIdNotFound", "SessionNotValid":
+      return ServiceTrouble(.temporary, "the session with Dexcom Share has ended")
+    case "SSO_InternalError": return ServiceTrouble(.temporary, "Dexcom Share failed")
+    default: return nil
+    }
+  }
+
+  /// A page of a login or a proxy instead of data. XML may be an export.
+  private static func webPage(_ body: [UInt8]) -> ServiceTrouble? {
+    let start = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
+    guard start.contains("<html") || start.contains("<!doctype html") else { return nil }
+    return ServiceTrouble(
+      .protocolViolation,
+      "the answer is a web page instead of data, as of a login or a proxy; open the address in a browser to see it"
+    )
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Formats
+package import Logbook
+package import LogbookStore
+
+/// Leaves out the sensor values of an answer that are others over again, and under another identity.
+///
+/// A source is read again and again, so each such value would be stored at each fetch. Three are known from recorded answers:
+/// - Phone and watch both send a value to Dexcom Share, 9 to 10 seconds apart (loopandlearn/LoopFollow issue 661).
+/// - The seconds of a value may move by some between two answers of LibreLinkUp.
+/// - xDrip+ leaves out the name of the device with `brief_mode=Y`.
+///
+/// Only equal values are left out: two different ones within half a minute are two measurements.
+package struct TwinFilter: Ingestor {
+  /// Sensors send a value once a minute at most.
+  private static let reachSeconds: Int64 = 30
+  /// A longer answer is no window of a service.
+  private static let maxPeriodSeconds: Int64 = 40 * 86400
+
+  private struct Known {
+    let second: Int64
+    /// The tick, in the unit of its format.
+    let position: Int64
+    let measurement: Measurement
+    let device: Device
+  }
+
+  private var reader: ExportReader
+  /// The values by their minute.
+  private var known: [Int64: [Known]] = [:]
+  /// The name by which an import counts what was left out.
+  package static let reason = "value that is stored from an earlier answer"
+
+  /// The formats in which values come over again.
+  private static let formats: Set<String> = ["dexcom-share", "librelinkup", "nightscout"]
+
+  /// - Parameters:
+  ///   - values: the instants of the oldest and the newest sensor value in the answer; nil without any.
+  ///   - store: the store that has earlier answers.
+  /// - Throws: `Failure` if the store cannot be read.
+  package init(_ reader: ExportReader, values: ClosedRange<Int64>?, in store: Store) throws {
+    self.reader = reader
+    guard let values, Self.formats.contains(reader.format),
+      values.upperBound - values.lowerBound <= Self.maxPeriodSeconds
+    else { return }
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = ([.cbg], [])
+    (filter.since, filter.until) = (
+      values.lowerBound - Self.reachSeconds, values.upperBound + Self.reachSeconds + 1
+    )
+    filter.includesWithdrawn = true
+    let format = reader.format
+    filter.includesDevice = { $0.format == format || (format == "nightscout" && $0.vendor == "Nightscout") }
+    var found: [Int64: [Known]] = [:]
+    try store.forEachItem(filter) { item in
+      guard case .reading(let reading) = item, reading.positionKind == .tick else { return }
+      let one = Known(
+        second: reading.utc, position: reading.position, measurement: reading.measurement,
+        device: reading.device)
+      found[one.second / 60, default: []].append(one)
+    }
+    known = found
+  }
+
+  package mutating func read(into batch: inout IngestBatch) throws -> Bool {
+    let hasMore = try reader.read(into: &batch)
+    guard Self.formats.contains(reader.format) else { return hasMore }
+    let devices = batch.devices
+    var leftOut = 0
+    batch.readings.removeAll { reading in
+      guard reading.kind == .cbg, reading.positionKind == .tick,
+        devices.indices.contains(Int(reading.device.number))
+      else { return false }
+      let one = Known(
+        second: reading.deviceTime.seconds - Int64(reading.placement.utcOffset), position: reading.position,
+        measurement: reading.measurement, device: devices[Int(reading.device.number)])
+      if isTwin(one) {
+        leftOut += 1
+        return true
+      }
+      known[one.second / 60, default: []].append(one)
+      return false
+    }
+    if leftOut > 0 { batch.skipped[Self.reason, default: 0] += leftOut }
+    return hasMore
+  }
+
+  /// Whether a known value is the same one under another identity, and the value itself is not known.
+  private func isTwin(_ one: Known) -> Bool {
+    let minute = one.second / 60
+    let near = (minute - 1...minute + 1).flatMap { known[$0] ?? [] }
+    // A value that is stored is known by its identity, whatever lies near it.
+    if near.contains(where: { $0.position == one.position && $0.device == one.device }) { return false }
+    return near.contains { other in
+      guard other.measurement.agrees(with: one.measurement) else { return false }
+      if reader.format == "nightscout" { return other.position == one.position && isUnnamed(other, one) }
+      return other.device == one.device && abs(other.second - one.second) <= Self.reachSeconds
+    }
+  }
+
+  /// Whether exactly one of two documents of a site names its device.
+  private func isUnnamed(_ one: Known, _ other: Known) -> Bool {
+    (one.device.model == Self.unnamed) != (other.device.model == Self.unnamed)
+  }
+  /// The model of documents without a device.
+  private static let unnamed = "Nightscout"
+
+  // MARK: - The export
+
+  package var name: String { reader.name }
+  package var format: String { reader.format }
+  package var decisions: [Decision] { reader.decisions }
+  package var warnings: [String] { reader.warnings }
+  package var generatedAt: Int64? { reader.generatedAt }
+  package var modifiedAt: Int64? { reader.modifiedAt }
+  package var end: InputEnd { reader.end }
+  package var inputDigest: String? { reader.inputDigest }
+  package var progress: (done: Int64, total: Int64?) { reader.progress }
+  package var header: String? { reader.header }
+  package var isIndivisible: Bool { false }
+  package var meter: MeterReport? { nil }
+  package var inputZone: InputZone { reader.inputZone }
+  package var statedPersons: [StatedPerson] { reader.statedPersons }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import Logbook
+
+/// The address of one document: `https://host[:port]/path[?query]`. It contains no secret, so it may be stored and shown.
+package struct SourceAddress: Hashable, Sendable {
+  /// Host and port, for a connection.
+  package let server: RemoteAddress
+  /// Path and query.
+  package let target: String
+
+  /// The whole address.
+  package var text: String { server.text + target }
+
+  /// Words of members of a query whose values are secrets.
+  private static let secretWords = [
+    "token", "secret", "password", "passwd", "pwd", "apikey", "api_key", "api-key", "auth", "signature",
+    "sig",
+    "session", "sessionid", "access_token", "key",
+  ]
+
+  /// Parses an address.
+  ///
+  /// - Parameter allowsPlainHTTP: whether `http` is permitted to another machine.
+  /// - Throws: `Failure` of category `configuration`. Its message quotes nothing that may be a secret.
+  package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
+    guard var parts = URLComponents(string: text) else {
+      throw Failure(
+        .configuration, "the address of a source must begin with https://, such as https://host.example/file")
+    }
+    let (path, query) = (parts.percentEncodedPath, parts.percentEncodedQuery)
+    for item in parts.queryItems ?? [] where Self.secretWords.contains(item.name.lowercased()) {
+      throw Failure(
+        .configuration,
+        "the address of a source must not contain a secret, as its member '\(item.name)' may; pass it with --token-file or --token-command, and --header for the name of its header"
+      )
+    }
+    (parts.percentEncodedPath, parts.percentEncodedQuery) = ("", nil)
+    server = try RemoteAddress(parts.string ?? text, allowsPlainHTTP: allowsPlainHTTP)
+    target = (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
+  }
+
+  /// Whether its path is that of a site or below it.
+  package func isBelow(_ site: RemoteAddress) -> Bool {
+    let path = site.text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2)
+      .first
+    guard let path else { return true }
+    return target == "/\(path)" || target.hasPrefix("/\(path)/") || target.hasPrefix("/\(path)?")
+  }
+
+  private init(_ server: RemoteAddress, _ target: String) { (self.server, self.target) = (server, target) }
+
+  /// The target of a redirection on the same server; nil for any other one, to which no secret may go.
+  ///
+  /// - Parameter location: the header `Location`.
+  func redirected(to location: String) -> SourceAddress? {
+    guard let parts = URLComponents(string: location), parts.fragment == nil, parts.user == nil else {
+      return nil
+    }
+    let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
+    if parts.host == nil, parts.scheme == nil {
+      guard parts.percentEncodedPath.hasPrefix("/") else { return nil }
+      return SourceAddress(server, parts.percentEncodedPath + query)
+    }
+    var base = parts
+    (base.percentEncodedPath, base.percentEncodedQuery) = ("", nil)
+    do throws(Failure) {
+      let other = try RemoteAddress(base.string ?? "", allowsPlainHTTP: true)
+      guard other.isEncrypted == server.isEncrypted, other.hostName == server.hostName,
+        other.port == server.port
+      else { return nil }
+      return SourceAddress(
+        server, (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query)
+    } catch {
+      return nil
+    }
+  }
+}

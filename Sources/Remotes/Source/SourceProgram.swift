@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Subprocess
+
+/// Runs the program of a source, without a shell and without input. What it prints is the answer of the source.
+package enum SourceProgram {
+  /// How a program ended.
+  package struct Ending: Sendable {
+    /// `status 3` or `signal 9`; nil for success.
+    package let failure: String?
+    /// The last line of its standard error, limited and without control characters; empty without one.
+    package let lastLine: String
+  }
+
+  private static let maxErrorBytes = 4096
+  private static let maxLineLength = 200
+
+  /// Runs a program to its end. After the time limit, or with too much output, it is ended with all that it started.
+  ///
+  /// - Parameters:
+  ///   - words: the path of the program and its arguments.
+  ///   - isInterrupted: polled while it runs; true ends it.
+  ///   - write: receives its standard output piece by piece.
+  /// - Throws: `Failure`: `temporary` after the time limit, `protocolViolation` for too much output, `missingInput` or
+  ///   `permission` if it cannot be started.
+  package static func run(
+    _ words: [String], within limit: Duration, maxBytes: Int,
+    isInterrupted: @escaping @Sendable () -> Bool,
+    write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) async throws -> Ending {
+    guard let path = words.first else { throw Failure(.configuration, "the source has no command") }
+    var options = PlatformOptions()
+    // A separate group, so that all that it started can be ended.
+    options.processGroupID = 0
+    options.teardownSequence = teardown
+    do {
+      // By its folder, independent of the variable PATH.
+      let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+      let folder = parts.dropLast().joined(separator: "/")
+      let program = try await Executable.name(String(parts.last ?? "")).resolveExecutablePath(
+        in: .custom(["PATH": folder.isEmpty ? "/" : folder]))
+      let result = try await Subprocess.run(
+        .path(program), arguments: Arguments(Array(words.dropFirst())), platformOptions: options,
+        input: .none, output: .sequence, error: .sequence
+      ) { execution in
+        do {
+          return try await collect(execution, limit, maxBytes, isInterrupted, write)
+        } catch {
+          await execution.teardown(using: teardown)
+          throw error
+        }
+      }
+      let failure: String? =
+        switch result.terminationStatus {
+        case .exited(let status) where status == 0: nil
+        case .exited(let status): "status \(status)"
+        case .signaled(let signal): "signal \(signal)"
+        }
+      return Ending(failure: failure, lastLine: result.closureResult)
+    } catch let failure as Failure {
+      throw failure
+    } catch let error as SubprocessError where error.code == .executableNotFound {
+      throw Failure(.missingInput, "\(path): No such program")
+    } catch is SubprocessError {
+      throw Failure(.permission, "\(path): the program cannot be started; is it executable?")
+    }
+  }
+
+  private static let teardown: [TeardownStep] = [
+    .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1)),
+    .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .milliseconds(200)),
+  ]
+
+  /// Reads both outputs until the program closes them. Returns the last line of its standard error.
+  private static func collect(
+    _ execution: Execution<NoInput, SequenceOutput, SequenceOutput>, _ limit: Duration, _ maxBytes: Int,
+    _ isInterrupted: @escaping @Sendable () -> Bool,
+    _ write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) async throws -> String {
+    try await withThrowingTaskGroup(of: Part.self) { group in
+      group.addTask {
+        var count = 0
+        for try await piece in execution.standardOutput {
+          count += piece.count
+          guard count <= maxBytes else {
+            throw Failure(.protocolViolation, "the command printed more than \(maxBytes) bytes")
+          }
+          try piece.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(any Error) in try write(bytes) }
+        }
+        return .output
+      }
+      group.addTask {
+        var tail: [UInt8] = []
+        for try await piece in execution.standardError {
+          piece.withUnsafeBytes { tail += $0 }
+          if tail.count > maxErrorBytes { tail.removeFirst(tail.count - maxErrorBytes) }
+        }
+        return .errors(lastLine(tail))
+      }
+      group.addTask {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+          try await Task.sleep(for: .milliseconds(100))
+          if isInterrupted() { throw Failure(.temporary, "the command was interrupted") }
+        }
+        throw Failure(.temporary, "the command took longer than \(limit.components.seconds) s and was ended")
+      }
+      defer { group.cancelAll() }
+      var (line, open) = ("", 2)
+      while open > 0, let part = try await group.next() {
+        open -= 1
+        if case .errors(let text) = part { line = text }
+      }
+      return line
+    }
+  }
+
+  private enum Part: Sendable {
+    case output
+    case errors(String)
+  }
+
+  private static func lastLine(_ bytes: [UInt8]) -> String {
+    let line = bytes.split { $0 == 0x0A || $0 == 0x0D }.last { line in line.contains { $0 > 0x20 } } ?? []
+    let scalars = String(decoding: line, as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
+      scalar.properties.generalCategory == .control ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars.prefix(maxLineLength)))
+  }
+}

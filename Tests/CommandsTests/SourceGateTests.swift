@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Remotes
+import Testing
+
+@testable import Commands
+
+/// When a source may be asked, as a function of its state.
+@Suite struct SourceGateTests {
+  private static let now: Int64 = 1_800_000_000
+
+  private static func setting(_ state: SourceState = SourceState(), interval: Int = 300) -> SourceSetting {
+    SourceSetting(name: "a", access: SourceAccess(type: "http", intervalSeconds: interval), state: state)
+  }
+
+  /// Follows a source over time, as jobs that run each minute do.
+  private struct Timeline {
+    var state = SourceState()
+    var now = SourceGateTests.now
+    var asked: [Int64] = []
+
+    /// Runs a job each minute up to a time after the start. Returns how often the source was asked.
+    mutating func run(until seconds: Int64, _ answer: (Int64) -> SourceFailure?) -> Int {
+      let before = asked.count
+      while now < SourceGateTests.now + seconds {
+        let gate = SourceGate(setting: SourceGateTests.setting(state), now: now)
+        if case .open = gate.verdict(isUnattended: true, isNow: false) {
+          asked.append(now)
+          if let error = answer(now) {
+            state = gate.failed(gate.begun, error, wasAsked: true, jitter: 0.5)
+          } else {
+            state = gate.succeeded(gate.begun, hasMore: false, jitter: 0.5)
+          }
+        }
+        now += 60
+      }
+      return asked.count - before
+    }
+  }
+
+  @Test func aJobEachMinuteAsksOncePerInterval() {
+    var timeline = Timeline()
+    // With 30 s of jitter, a job that runs each minute finds the interval over after six minutes.
+    #expect(timeline.run(until: 3600) { _ in nil } == 10)
+  }
+
+  @Test func anOutageIsAskedAboutEverMoreSeldom() {
+    var timeline = Timeline()
+    let failure = SourceFailure(Failure(.unavailable, "no"))
+    let first = timeline.run(until: 3600) { _ in failure }
+    #expect((6...9).contains(first), "\(first)")
+    let days = timeline.run(until: 3 * 86400) { _ in failure }
+    #expect((12...20).contains(days), "\(days)")
+    #expect(timeline.run(until: 3 * 86400 + 7 * 3600) { _ in nil } >= 1)
+    #expect(timeline.state.failures == 0 && timeline.state.lastError == nil)
+  }
+
+  @Test func aRejectedPasswordIsTriedOnce() {
+    var timeline = Timeline()
+    #expect(timeline.run(until: 7 * 86400) { _ in SourceFailure(Failure(.permission, "no")) } == 1)
+    #expect(timeline.state.isBlocked && timeline.state.lastingSince == Self.now)
+  }
+
+  @Test func anAnswerThatIsNoDataIsTriedAgainEachDay() {
+    var timeline = Timeline()
+    let count = timeline.run(until: 7 * 86400) { _ in SourceFailure(Failure(.protocolViolation, "no")) }
+    #expect((9...12).contains(count), "\(count)")
+  }
+
+  @Test func aLockOutThatRepeatsLastsLonger() {
+    var timeline = Timeline()
+    let locked = SourceFailure(Failure(.temporary, "locked"), retryAfterSeconds: 900)
+    _ = timeline.run(until: 86400) { _ in locked }
+    let waits = zip(timeline.asked, timeline.asked.dropFirst()).map { $1 - $0 }
+    #expect(waits.prefix(5) == [900, 1800, 3600, 7200, 14400], "\(waits)")
+    #expect(waits.allSatisfy { $0 <= 6 * 3600 })
+  }
+
+  @Test func onlyAWaitOfTheSourceHoldsAgainstAPerson() {
+    let gate = SourceGate(setting: Self.setting(), now: Self.now)
+    let refused = gate.failed(
+      gate.begun, SourceFailure(Failure(.permission, "no")), wasAsked: true, jitter: 0)
+    let asked = gate.failed(
+      gate.begun, SourceFailure(Failure(.temporary, "busy"), retryAfterSeconds: 600), wasAsked: true,
+      jitter: 0)
+    func isOpen(_ state: SourceState, isNow: Bool, at now: Int64) -> Bool {
+      let gate = SourceGate(setting: Self.setting(state), now: now)
+      if case .open = gate.verdict(isUnattended: false, isNow: isNow) { return true }
+      return false
+    }
+    #expect(!isOpen(refused, isNow: false, at: Self.now + 86400 * 30))
+    #expect(isOpen(refused, isNow: true, at: Self.now))
+    #expect(!isOpen(asked, isNow: true, at: Self.now + 599))
+    #expect(isOpen(asked, isNow: true, at: Self.now + 600))
+  }
+
+  @Test func aFailureBeforeTheRequestMayBeTriedAtOnce() {
+    let gate = SourceGate(setting: Self.setting(), now: Self.now)
+    let state = gate.failed(
+      gate.begun, SourceFailure(Failure(.missingInput, "no file")), wasAsked: false, jitter: 0)
+    guard
+      case .open = SourceGate(setting: Self.setting(state), now: Self.now + 1)
+        .verdict(isUnattended: true, isNow: false)
+    else {
+      Issue.record("not open")
+      return
+    }
+  }
+
+  @Test func aClockThatWasSetBackDelaysNothing() {
+    var state = SourceState()
+    state.nextAttempt = Self.now + 400 * 86400
+    state.notBefore = Self.now + 400 * 86400
+    guard
+      case .open = SourceGate(setting: Self.setting(state), now: Self.now)
+        .verdict(isUnattended: true, isNow: false)
+    else {
+      Issue.record("not open")
+      return
+    }
+  }
+
+  @Test func aRunThatIsKilledCostsAMinute() {
+    let state = SourceGate(setting: Self.setting(), now: Self.now).begun
+    func verdict(_ now: Int64) -> SourceGate.Verdict {
+      SourceGate(setting: Self.setting(state), now: now).verdict(isUnattended: true, isNow: false)
+    }
+    guard case .notDue = verdict(Self.now + 59), case .open = verdict(Self.now + 60) else {
+      Issue.record("wrong delay")
+      return
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("https://ns.example.org", "https://ns.example.org", "nightscout", true),
+      ("https://ns.example.org", "https://NS.example.org:443/", "nightscout", true),
+      ("https://ns.example.org", "https://ns.example.org/api/v1/entries.json?count=9", "http", true),
+      ("https://ns.example.org/anna", "https://ns.example.org/ben/api", "http", false),
+      ("https://ns.example.org/anna", "https://ns.example.org/anna/api", "http", true),
+      ("https://ns.example.org", "https://other.example.org", "nightscout", false),
+    ])
+  func theSiteOfTheRemoteIsNoSource(_ remote: String, _ source: String, _ type: String, _ isRefused: Bool) {
+    var access = SourceAccess(type: type, intervalSeconds: 900)
+    access.url = source
+    let site = RemoteAccess(kind: "nightscout", url: remote, token: .file("/token"))
+    var failure: Failure?
+    do {
+      try SourceRemote.refuse(access, as: site)
+    } catch {
+      failure = error as? Failure
+    }
+    #expect((failure?.category == .configuration) == isRefused)
+  }
+
+  /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
+  /// There are outages of minutes, hours and two days, a change of the sensor, and a change of the password.
+  @Test func inTwoWeeksEachValueIsReadOrSaidToBeMissingAndEachCauseIsReportedOnce() {
+    let (start, day, window): (Int64, Int64, Int64) = (Self.now, 86400, 12 * 3600)
+    let outages = [day + 300..<day + 1500, 3 * day..<3 * day + 5 * 3600, 6 * day..<8 * day]
+    let sensorChange = 10 * day..<10 * day + 7200
+    let (passwordChange, noticed) = (12 * day, 12 * day + 5 * 3600)
+    var (state, stored, mails, requests) = (SourceState(), Set<Int64>(), 0, 0)
+    for minute in 0..<14 * 1440 {
+      let now = start + Int64(minute) * 60
+      // A person reads the mail some hours later, and sets the source again.
+      if now == start + noticed {
+        let kept = (state.holes, state.newestValue)
+        state = SourceState()
+        (state.holes, state.newestValue) = kept
+      }
+      let gate = SourceGate(setting: Self.setting(state), now: now)
+      guard case .open = gate.verdict(isUnattended: true, isNow: false) else { continue }
+      requests += 1
+      var failure: Failure?
+      if outages.contains(where: { $0.contains(now - start) }) { failure = Failure(.unavailable, "no") }
+      if (passwordChange..<noticed).contains(now - start) { failure = Failure(.permission, "no") }
+      if let failure {
+        if !failure.category.isTemporary, state.lastingCategory != failure.category.rawValue { mails += 1 }
+        state = gate.failed(gate.begun, SourceFailure(failure), wasAsked: true, jitter: 0.5)
+        continue
+      }
+      let values = stride(from: start, through: now, by: 300).filter {
+        $0 > now - window && !sensorChange.contains($0 - start)
+      }
+      state = gate.succeeded(gate.begun, hasMore: false, jitter: 0.5)
+      state.holes = SourceHoles.after(state.holes, oldest: values.first, newestKnown: state.newestValue)
+      state.newestValue = values.last ?? state.newestValue
+      stored.formUnion(values)
+    }
+    let end = state.newestValue ?? 0
+    let missing = stride(from: start, through: end, by: 300).filter { value in
+      !stored.contains(value) && !sensorChange.contains(value - start)
+    }
+    // Of the outage of two days, the values before its last twelve hours, and the hours until the next attempt.
+    #expect(state.holes.count == 1 && mails == 1, "\(state.holes), \(mails)")
+    #expect(
+      !missing.isEmpty
+        && missing.allSatisfy { value in state.holes.contains { $0.from < value && value < $0.until } })
+    #expect(end > start + 14 * day - 900)
+    // Every six minutes without failures; fewer in outages, and none while the password is wrong.
+    #expect((2200...2900).contains(requests), "\(requests)")
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Doctor
+
+/// The checks of sources.
+@Suite struct SourceFactsTests {
+  private static func setting(_ change: (inout SourceSetting) -> Void) -> SourceSetting {
+    var setting = SourceSetting(name: "phone", access: SourceAccess(type: "http", intervalSeconds: 300))
+    change(&setting)
+    return setting
+  }
+
+  private func file(_ mode: UInt32, owner: UInt32 = 1000, kind: FileFact.Kind = .file) -> FileFact {
+    FileFact(path: "/f", kind: kind, owner: owner, mode: mode)
+  }
+
+  @Test func aSourceWithoutProblemsIsWell() {
+    let setting = Self.setting { $0.state.lastSuccess = 1_800_000_000 }
+    let found = SourceFacts(setting, user: 1000).findings
+    #expect(found.map(\.state) == [.ok] && found[0].detail.contains("last fetch 2027-01-15"), "\(found)")
+  }
+
+  @Test func theFileOfTheSecretMustBePrivateAndExist() {
+    let setting = Self.setting { $0.access.tokenFile = "/f" }
+    func states(_ file: FileFact?) -> [FailureCategory?] {
+      SourceFacts(setting, user: 1000, tokenFile: file).findings.map(\.category)
+    }
+    #expect(states(file(0o600)) == [nil])
+    #expect(states(file(0o640)) == [.permission])
+    #expect(states(file(0o600, owner: 0)) == [.permission])
+    #expect(states(nil) == [.missingInput])
+  }
+
+  @Test func theProgramMustBeExecutableAndNotChangeableByOthers() {
+    let setting = Self.setting { $0.access.command = ["/f", "secret argument"] }
+    func found(_ file: FileFact?) -> [Finding] { SourceFacts(setting, user: 1000, program: file).findings }
+    #expect(found(file(0o755)).map(\.state) == [.ok])
+    #expect(found(file(0o644)).map(\.category) == [.permission])
+    #expect(found(file(0o755, kind: .folder)).map(\.category) == [.permission])
+    #expect(found(nil).map(\.category) == [.missingInput])
+    #expect(found(file(0o775)).map(\.state) == [.warn])
+    #expect(found(file(0o775)).allSatisfy { !$0.detail.contains("secret") })
+  }
+
+  @Test func aFailureThatLastsAndHolesAreReported() {
+    let refused = Self.setting {
+      ($0.state.lastingCategory, $0.state.lastError) = (FailureCategory.permission.rawValue, "no")
+      $0.state.isBlocked = true
+      $0.state.holes = [SourceHole(from: 0, until: 9000)]
+    }
+    let found = SourceFacts(refused, user: 1000).findings
+    #expect(found.map(\.state) == [.fail, .note] && found[0].category == .permission, "\(found)")
+    #expect(found[0].detail.contains("fetch --now"))
+    let passing = Self.setting { $0.state.lastError = "timed out" }
+    #expect(SourceFacts(passing, user: 1000).findings.map(\.state) == [.note])
+  }
+}
