@@ -127,6 +127,8 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "PostgresStore", dependencies: ["Logbook", "LogbookAPI"], swiftSettings: settings),
+    .target(
       name: "LogbookServer",
       dependencies: [
         "Logbook", "LogbookAPI",
@@ -158,7 +160,8 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
+        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "PostgresStore", "Remotes",
+        "ServerStore",
         "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
         "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -243,6 +246,18 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // A PostgreSQL server in a temporary folder, with a database for each test.
+    .target(
+      name: "TestPostgres", dependencies: ["Logbook", "PostgresStore"], path: "Tests/TestPostgres",
+      swiftSettings: settings),
+    .testTarget(
+      name: "PostgresStoreTests",
+      dependencies: [
+        "Logbook", "LogbookAPI", "PostgresStore", "SeededRandom", "ServerStore", "ServiceConformance",
+        "TestPostgres",
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "SyncTests",
       dependencies: [
@@ -317,7 +332,8 @@ let package = Package(
     .testTarget(
       name: "ProgramRemoteTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "TestProgram", "TestServers", .product(name: "GRDB", package: "GRDB.swift"),
+        "Logbook", "LogbookAPI", "TestPostgres", "TestProgram", "TestServers",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),

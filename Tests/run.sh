@@ -10,7 +10,8 @@ source Tests/phases.sh
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev \
-  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2 systemd dpkg-dev binutils python3 dbus-daemon python3-dbus python3-gi
+  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2 systemd dpkg-dev binutils python3 dbus-daemon python3-dbus python3-gi \
+  postgresql-15 libpq5
 swift --version
 
 # Other packages come from afar while this machine has other work. What fails here is said by the build.

@@ -49,4 +49,17 @@ package protocol ServerStorage: Sendable {
   var logins: any LoginDirectory { get }
   /// The logbook with the permissions of a login.
   func logbook(for login: Login) -> any LogbookService
+  /// Figures of the storage in the text format of Prometheus, without personal data.
+  func metrics() async -> String
+  /// Work that an interrupted process left, such as the removal of purged logbooks. Requests run meanwhile.
+  ///
+  /// - Throws: `ServiceError`. The next start continues.
+  func finishEarlierWork() async throws(ServiceError)
+}
+
+extension ServerStorage {
+  /// No figures.
+  package func metrics() async -> String { "" }
+  /// No work.
+  package func finishEarlierWork() async throws(ServiceError) {}
 }

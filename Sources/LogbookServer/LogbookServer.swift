@@ -42,6 +42,7 @@ package struct LogbookServer: Sendable {
     var configuration = ServiceGroupConfiguration(
       services: [
         listeners, CertificateReload(hangups, certificate, states, logger), Watchdog(storage, states),
+        EarlierWork(storage, logger),
       ], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     configuration.maximumGracefulShutdownDuration = settings.shutdownTime
     try await ServiceGroup(configuration: configuration).run()
@@ -91,6 +92,31 @@ private struct CertificateReload: Service {
         logger.error("the certificate in use stays", metadata: ["reason": "\(error.message)"])
       }
       states.send(.ready)
+    }
+  }
+}
+
+/// Finishes what an interrupted process left in the storage.
+private struct EarlierWork: Service {
+  private let storage: any ServerStorage
+  private let logger: Logger
+
+  init(_ storage: any ServerStorage, _ logger: Logger) {
+    self.storage = storage
+    self.logger = logger
+  }
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      do throws(ServiceError) {
+        try await storage.finishEarlierWork()
+      } catch {
+        logger.warning("earlier work is not finished; the next start continues")
+      }
+    }
+    // A service that returns would end the group.
+    do { try await gracefulShutdown() } catch {
+      // The group was cancelled.
     }
   }
 }

@@ -95,7 +95,9 @@ extension WireResponder {
     }
     switch route {
     case .health: return try await health()
-    case .metrics: return HTTPAnswer(body: Array(await metrics.text.utf8), type: "text/plain; version=0.0.4")
+    case .metrics:
+      let text = await metrics.text + storage.metrics()
+      return HTTPAnswer(body: Array(text.utf8), type: "text/plain; version=0.0.4")
     default: break
     }
     let login =

@@ -10,9 +10,16 @@ struct DataFolder: Sendable {
 
   /// Opens or creates the folder.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder that others can write to.
-  init(_ path: String) throws {
+  /// - Parameter mayBeMoved: whether a folder whose data were moved to a database is accepted.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder that others can write to, `configuration` for one
+  ///   whose data were moved.
+  init(_ path: String, mayBeMoved: Bool = false) throws {
     self.path = path
+    guard mayBeMoved || access(moveMark, F_OK) != 0 else {
+      throw Failure(
+        .configuration,
+        "\(path): these data were moved to a database by 'glucoport serve import'; use --database")
+    }
     try Self.make(path)
     try Self.make(path + "/logbooks")
     // Files of logbooks are opened by name, so write permission for the folder would allow replacing them.
@@ -28,6 +35,9 @@ struct DataFolder: Sendable {
 
   /// The file with logins and names of logbooks.
   var serverFile: String { path + "/server.db" }
+
+  /// The file that marks a folder whose data are moved to a database.
+  var moveMark: String { path + "/moved-to-database" }
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 

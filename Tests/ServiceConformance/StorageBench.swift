@@ -35,7 +35,7 @@ package struct StorageBench: Sendable {
 
 /// The place of all data of the storage for one rule.
 package struct StoragePlace: Sendable {
-  let bench: StorageBench
+  package let bench: StorageBench
   package let folder: ScratchFolder
 
   package init(bench: StorageBench, folder: ScratchFolder) {

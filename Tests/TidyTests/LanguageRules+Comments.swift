@@ -18,6 +18,7 @@ extension LanguageRules {
     "Sources/Archives", "Sources/BluetoothTransport", "Sources/Commands", "Sources/Doctor", "Sources/Formats",
     "Sources/Ingest",
     "Sources/Logbook", "Sources/LogbookAPI", "Sources/LogbookServer", "Sources/LogbookStore",
+    "Sources/PostgresStore",
     "Sources/Meters", "Sources/Nightscout", "Sources/Remotes", "Sources/Report", "Sources/SQLiteRows",
     "Sources/ServerStore", "Sources/Sync", "Sources/TemporaryFiles", "Sources/USBTransport",
     "Sources/glucoport", "Tests/ArchivesTests", "Tests/BluetoothTransportTests", "Tests/CommandsTests",
@@ -28,7 +29,7 @@ extension LanguageRules {
     "Tests/ParsingTests", "Tests/ProgramRemoteTests", "Tests/ProgramTests", "Tests/RemotesTests",
     "Tests/ReportTests", "Tests/SeededRandom", "Tests/ServerStoreTests", "Tests/ServiceConformance",
     "Tests/Simulate", "Tests/SimulatedBluetooth", "Tests/SimulatedMeters", "Tests/SimulatedUSB",
-    "Tests/Simulation", "Tests/SyncTests",
+    "Tests/Simulation", "Tests/SyncTests", "Tests/PostgresStoreTests", "Tests/TestPostgres",
     "Tests/TestArchives", "Tests/TestProgram", "Tests/TestServers", "Tests/TestServersTests",
     "Tests/TidyTests", "Tests/USBGuest", "Tests/USBProbe", "Tests/USBTransportTests",
   ]

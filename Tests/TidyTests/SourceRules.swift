@@ -10,7 +10,8 @@ enum SourceRules {
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
     ["Archives", "LogbookAPI", "Nightscout", "PDF", "SQLiteRows", "TemporaryFiles"],
     [
-      "LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport", "BluetoothTransport",
+      "LogbookStore", "Formats", "PostgresStore", "ServerStore", "Remotes", "Meters", "USBTransport",
+      "BluetoothTransport",
     ],
     ["Ingest", "Sync", "LogbookServer", "Report", "Doctor"],
     ["Commands"],

@@ -5,7 +5,7 @@ package import Logbook
 /// The records of one page, in every storage. Their number and size are bounded, so that clients accept the body.
 package struct PageRecords: Sendable {
   /// The size of the states, in bytes of JSON, at which a page ends before its body exceeds what clients accept. One
-  /// larger record fits alone.
+  /// larger record is a whole page.
   package static let maxBytes = WireProtocol.maxBodyBytes / 2
 
   /// The records so far.

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+
+/// The limits of the connections to a database.
+package struct PoolLimits: Hashable, Sendable {
+  /// The maximum number of connections of this process.
+  package var connections = 8
+  /// The time for which a request waits for a connection; then it is answered as busy.
+  package var acquireTime = Duration.seconds(5)
+  /// The time limit of a request on a connection, with its retries.
+  package var requestTime = Duration.seconds(30)
+  /// The time for which a statement waits for a lock, in milliseconds.
+  package var lockMilliseconds = 5000
+
+  /// The maximum number of further connections, for logins.
+  static let maxLoginConnections = 2
+
+  /// The maximum number of connections of this process, with those for logins.
+  package var allConnections: Int { connections + min(connections, Self.maxLoginConnections) }
+
+  /// Limits for a server with 32 concurrent requests.
+  package init() {}
+}
+
+/// Figures of the connections to a database since the start.
+struct PoolFigures: Sendable {
+  /// Connections that are in use or idle.
+  var connections = 0
+  /// Connections in use.
+  var busy = 0
+  /// Requests that wait for a connection.
+  var waiting = 0
+  /// Requests that waited in vain.
+  var timedOut = 0
+  /// Transactions that ended, and their time with all retries.
+  var transactions = 0
+  var time = Duration.zero
+  /// Transactions that were repeated.
+  var retries = 0
+  /// Transactions that waited too long for a lock.
+  var lockTimeouts = 0
+  /// Connections that were lost or could not be made.
+  var lostConnections = 0
+}
+
+/// The connections of this process to a database, each with a separate thread that may block.
+struct ConnectionPool: Sendable {
+  /// Which connections are free, and which requests wait.
+  let queue: PoolQueue
+  private let limits: PoolLimits
+
+  /// - Parameter address: where connections are made, at the first requests.
+  init(_ address: DatabaseAddress, _ limits: PoolLimits) {
+    queue = PoolQueue(address, maxConnections: limits.connections)
+    self.limits = limits
+  }
+
+  /// Runs a transaction. It is repeated after a serialisation failure, a deadlock or a lost connection.
+  ///
+  /// - Throws: `ServiceError` of the work; `busy` without a connection in time, or if the commit is uncertain.
+  func run<Value: Sendable>(
+    _ mode: TransactionMode, _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    guard let connection = await connection() else {
+      throw .busy("the storage is busy; try again", retryAfterSeconds: 1)
+    }
+    let start = ContinuousClock.now
+    let outcome = await connection.run(mode, limits, work)
+    let isLockTimeout =
+      if case .failure(DatabaseError.refused(state: "55P03", _)) = outcome.result { true } else { false }
+    await queue.release(
+      connection, time: ContinuousClock.now - start, retries: outcome.retries,
+      lost: outcome.lostConnections, lockTimeouts: isLockTimeout ? 1 : 0)
+    switch outcome.result {
+    case .success(let value): return value
+    case .failure(let error as ServiceError): throw error
+    case .failure(let error as DatabaseError): throw error.serviceError
+    case .failure(let error): throw DatabaseError.unexpected("\(type(of: error))").serviceError
+    }
+  }
+
+  /// Closes every connection, after the last request.
+  func close() async { await queue.close() }
+
+  /// A free connection; nil if there is none in time, or if the request is cancelled.
+  private func connection() async -> PooledConnection? {
+    switch await queue.take() {
+    case .connection(let connection): return connection
+    case .waiter(let number):
+      return await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          do { try await Task.sleep(for: limits.acquireTime) } catch {
+            // The request has a connection, or was cancelled.
+          }
+          await queue.giveUp(number)
+        }
+        let connection = await queue.wait(number)
+        group.cancelAll()
+        return connection
+      }
+    }
+  }
+}
+
+/// The free connections of a pool, and the requests that wait for one in the order of their arrival.
+actor PoolQueue {
+  enum Place {
+    case connection(PooledConnection)
+    /// The number of a request that waits.
+    case waiter(Int)
+  }
+
+  private let address: DatabaseAddress
+  private let maxConnections: Int
+  private var idle: [PooledConnection] = []
+  private var waiters: [Int] = []
+  private var continuations: [Int: CheckedContinuation<PooledConnection?, Never>] = [:]
+  /// Connections for requests that do not wait yet.
+  private var granted: [Int: PooledConnection] = [:]
+  private var nextNumber = 0
+  private var isClosed = false
+  private(set) var figures = PoolFigures()
+
+  init(_ address: DatabaseAddress, maxConnections: Int) {
+    self.address = address
+    self.maxConnections = maxConnections
+  }
+
+  func take() -> Place {
+    if let connection = idle.popLast() {
+      figures.busy += 1
+      return .connection(connection)
+    }
+    if figures.connections < maxConnections {
+      figures.connections += 1
+      figures.busy += 1
+      return .connection(PooledConnection(address))
+    }
+    nextNumber += 1
+    waiters.append(nextNumber)
+    figures.waiting = waiters.count
+    return .waiter(nextNumber)
+  }
+
+  /// Waits for a connection; nil after `giveUp`.
+  func wait(_ number: Int) async -> PooledConnection? {
+    if let connection = granted.removeValue(forKey: number) { return connection }
+    guard waiters.contains(number) else { return nil }
+    return await withCheckedContinuation { continuations[number] = $0 }
+  }
+
+  /// Ends the wait of a request that has no connection.
+  func giveUp(_ number: Int) {
+    guard let place = waiters.firstIndex(of: number) else { return }
+    waiters.remove(at: place)
+    figures.waiting = waiters.count
+    figures.timedOut += 1
+    continuations.removeValue(forKey: number)?.resume(returning: nil)
+  }
+
+  /// Returns a connection after a transaction.
+  func release(
+    _ connection: PooledConnection, time: Duration, retries: Int, lost: Int, lockTimeouts: Int
+  ) {
+    figures.transactions += 1
+    figures.time += time
+    figures.retries += retries
+    figures.lostConnections += lost
+    figures.lockTimeouts += lockTimeouts
+    if let next = waiters.first {
+      waiters.removeFirst()
+      figures.waiting = waiters.count
+      if let continuation = continuations.removeValue(forKey: next) {
+        continuation.resume(returning: connection)
+      } else {
+        granted[next] = connection
+      }
+      return
+    }
+    figures.busy -= 1
+    if isClosed {
+      figures.connections -= 1
+    } else {
+      idle.append(connection)
+    }
+  }
+
+  func close() {
+    isClosed = true
+    for connection in idle { connection.close() }
+    figures.connections -= idle.count
+    idle = []
+  }
+}
+
+/// How a transaction begins.
+enum TransactionMode: Sendable {
+  /// Reads one state of the database.
+  ///
+  /// - Parameter logbook: the logbook whose rows are visible.
+  case reading(logbook: Int64)
+  /// Writes, after it locked the logbook's counter: no other transaction assigns numbers until it ends.
+  case changing(logbook: Int64)
+  /// Writes the content of attachments, which has no numbers, after it locked the logbook's total of contents.
+  case storingContent(logbook: Int64)
+  /// Uses tables without rows of a logbook.
+  case directory
+
+  /// The statements that begin it. All settings end with the transaction, so that a pooler may give the next one
+  /// another connection.
+  func script(_ limits: PoolLimits) -> String {
+    let statement = Int(limits.requestTime / .milliseconds(1))
+    let level =
+      if case .reading = self { "REPEATABLE READ READ ONLY" } else { "READ COMMITTED READ WRITE" }
+    var script = """
+      BEGIN ISOLATION LEVEL \(level); SET LOCAL statement_timeout = \(statement); \
+      SET LOCAL lock_timeout = \(limits.lockMilliseconds); \
+      SET LOCAL idle_in_transaction_session_timeout = \(statement)
+      """
+    if let logbook { script += "; SET LOCAL glucoport.logbook = '\(logbook)'" }
+    switch self {
+    case .changing(let logbook):
+      script += "; SELECT 1 FROM glucoport.counter WHERE logbook = \(logbook) FOR UPDATE"
+    case .storingContent(let logbook):
+      script += "; SELECT 1 FROM glucoport.contents WHERE logbook = \(logbook) FOR UPDATE"
+    case .reading, .directory: break
+    }
+    return script
+  }
+
+  private var logbook: Int64? {
+    switch self {
+    case .reading(let logbook), .changing(let logbook), .storingContent(let logbook): logbook
+    case .directory: nil
+    }
+  }
+
+  var writes: Bool { if case .reading = self { false } else { true } }
+}
+
+/// An open transaction, on the thread of its connection.
+struct DatabaseTransaction {
+  private let connection: DatabaseConnection
+  private let deadline: ContinuousClock.Instant
+
+  init(_ connection: DatabaseConnection, by deadline: ContinuousClock.Instant) {
+    self.connection = connection
+    self.deadline = deadline
+  }
+
+  /// Runs one statement with parameters.
+  @discardableResult
+  func rows(_ statement: String, _ parameters: SQLValue...) throws(DatabaseError) -> DatabaseRows {
+    try connection.rows(statement, parameters, by: deadline)
+  }
+
+  /// Runs one statement with parameters.
+  @discardableResult
+  func rows(_ statement: String, _ parameters: [SQLValue]) throws(DatabaseError) -> DatabaseRows {
+    try connection.rows(statement, parameters, by: deadline)
+  }
+
+  /// Runs statements without parameters.
+  func run(_ script: String) throws(DatabaseError) { try connection.run(script, by: deadline) }
+}
+
+/// One connection of a pool with its thread.
+struct PooledConnection: Sendable {
+  struct Outcome<Value: Sendable>: Sendable {
+    let result: Result<Value, any Error>
+    var retries = 0
+    var lostConnections = 0
+  }
+
+  private let thread: SideThread<DatabaseSession>
+
+  init(_ address: DatabaseAddress) { thread = SideThread(DatabaseSession(address), name: "database") }
+
+  func run<Value: Sendable>(
+    _ mode: TransactionMode, _ limits: PoolLimits,
+    _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
+  ) async -> Outcome<Value> {
+    await withCheckedContinuation { continuation in
+      thread.begin { continuation.resume(returning: $0.run(mode, limits, work)) }
+    }
+  }
+
+  func close() { thread.begin { $0.close() } }
+}
+
+/// A connection that is made when it is needed, and its transactions. It is used on one thread.
+private struct DatabaseSession {
+  private static let maxRetries = 3
+  private static let pauseMicroseconds: UInt32 = 20_000
+
+  private var connection: DatabaseConnection?
+  private let address: DatabaseAddress
+
+  init(_ address: DatabaseAddress) { self.address = address }
+
+  mutating func close() { connection = nil }
+
+  /// Runs a transaction, and repeats it while that can help.
+  mutating func run<Value>(
+    _ mode: TransactionMode, _ limits: PoolLimits, _ work: (DatabaseTransaction) throws -> Value
+  ) -> PooledConnection.Outcome<Value> {
+    typealias Outcome = PooledConnection.Outcome<Value>
+    let deadline = ContinuousClock.now + limits.requestTime
+    var (retries, lost) = (0, 0)
+    while true {
+      do {
+        let value = try once(mode, limits, by: deadline, work)
+        return Outcome(result: .success(value), retries: retries, lostConnections: lost)
+      } catch let error as DatabaseError where error.isTransient || error.endsConnection {
+        if error.endsConnection {
+          connection = nil
+          lost += 1
+        }
+        guard error.isTransient, retries < Self.maxRetries, ContinuousClock.now < deadline else {
+          return Outcome(result: .failure(error), retries: retries, lostConnections: lost)
+        }
+        retries += 1
+        // Transactions that met once shall not meet again.
+        usleep(UInt32.random(in: 1000...Self.pauseMicroseconds) * UInt32(retries))
+      } catch {
+        return Outcome(result: .failure(error), retries: retries, lostConnections: lost)
+      }
+    }
+  }
+
+  private mutating func once<Value>(
+    _ mode: TransactionMode, _ limits: PoolLimits, by deadline: ContinuousClock.Instant,
+    _ work: (DatabaseTransaction) throws -> Value
+  ) throws -> Value {
+    let connection = try self.connection ?? DatabaseConnection(address)
+    self.connection = connection
+    let value: Value
+    do {
+      try connection.run(mode.script(limits), by: deadline)
+      value = try work(DatabaseTransaction(connection, by: deadline))
+    } catch {
+      if (error as? DatabaseError)?.endsConnection != true { rollBack(connection) }
+      throw error
+    }
+    do {
+      try connection.run("COMMIT", by: deadline)
+    } catch {
+      // A database that stops can end the session of a transaction that it committed.
+      if error.endsConnection { throw mode.writes ? DatabaseError.commitUnknown : .lost }
+      rollBack(connection)
+      throw error
+    }
+    return value
+  }
+
+  private mutating func rollBack(_ connection: DatabaseConnection) {
+    do {
+      try connection.run("ROLLBACK", by: .now + .seconds(5))
+    } catch {
+      self.connection = nil
+    }
+  }
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// Reads one page of changes: readings and records, merged by their numbers.
+struct PageScan {
+  private let transaction: DatabaseTransaction
+  private let entry: PostgresEntry
+  private let node: Int64
+  private let limit: Int
+  private var readings: ReadingCollector
+  private var records = PageRecords()
+  private var place: Int64
+
+  private var logbook: SQLValue { .integer(entry.logbook) }
+
+  private static let readingColumns = """
+    seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit, range_flag, \
+    threshold, marks
+    """
+  /// The number of windows without a change of others after which a page ends, as gaps in the numbers can be long.
+  private static let maxWindows = 200
+
+  /// - Parameter limit: the maximum number of items on the page, which has at least one.
+  init(_ transaction: DatabaseTransaction, _ entry: PostgresEntry, node: Int64, limit: Int) {
+    self.transaction = transaction
+    self.entry = entry
+    self.node = node
+    self.limit = PageLimits.items(limit)
+    readings = ReadingCollector(transaction, entry.logbook)
+    place = entry.cursor
+  }
+
+  /// The page; nil if there are no more changes.
+  mutating func page() throws -> ChangePage? {
+    guard place < entry.last else { return nil }
+    var (scanned, windows) = (0, 0)
+    while place < entry.last, readings.count + records.count < limit, scanned < PageLimits.maxScanned,
+      windows < Self.maxWindows
+    {
+      let until = min(entry.last, place + Int64(PageLimits.maxScanned))
+      let start = place
+      guard try scan(until: until) else { break }
+      windows += 1
+      guard place < entry.last else { break }
+      scanned += try count(after: start, until: until)
+    }
+    return try finish(cursor: place, hasMore: place < entry.last)
+  }
+
+  /// The page of a part.
+  func page(of part: ChangePart) throws -> ChangePage {
+    var scan = self
+    switch part {
+    case .readings(let from, let until): return try scan.readings(from: from, until: until)
+    case .records: return try scan.allRecords()
+    case .record(let guid): return try scan.record(guid)
+    }
+  }
+}
+
+extension PageScan {
+  /// Adds the changes of others up to a number.
+  ///
+  /// - Returns: whether all of them fit the page.
+  private mutating func scan(until: Int64) throws -> Bool {
+    let room = limit - readings.count - records.count
+    let rows = try transaction.rows(
+      """
+      SELECT \(Self.readingColumns) FROM glucoport.reading
+      WHERE logbook = $1 AND seq > $2 AND seq <= $3 AND node <> $4 ORDER BY seq LIMIT $5
+      """, logbook, .integer(place), .integer(until), .integer(node), .integer(Int64(room)))
+    let others = try RecordRows(transaction, entry.logbook, after: place, until: until, notOf: node)
+    var next = 0
+    for row in 0..<rows.count {
+      let seq = try rows.integer(row, 0)
+      while next < others.count, others[next].seq < seq {
+        guard try add(others[next]) else { return false }
+        next += 1
+      }
+      if next == others.count, others.isTruncated { return false }
+      guard readings.count + records.count < limit else { return false }
+      try readings.add(rows, row)
+      place = seq
+    }
+    // Without all readings of the window, the records after the last one belong to the next page.
+    guard rows.count < room else { return false }
+    while next < others.count {
+      guard try add(others[next]) else { return false }
+      next += 1
+    }
+    guard !others.isTruncated else { return false }
+    place = until
+    return true
+  }
+
+  private mutating func add(_ row: RecordRows.Row) throws -> Bool {
+    guard readings.count + records.count < limit, records.fits(stateBytes: row.stateBytes) else {
+      return false
+    }
+    records.append(row.record)
+    place = row.seq
+    return true
+  }
+
+  /// The number of changes with numbers after the first one, up to the second one.
+  private func count(after: Int64, until: Int64) throws -> Int {
+    let rows = try transaction.rows(
+      """
+      SELECT (SELECT count(*) FROM glucoport.reading WHERE logbook = $1 AND seq > $2 AND seq <= $3)
+        + (SELECT count(*) FROM glucoport.record WHERE logbook = $1 AND seq > $2 AND seq <= $3)
+      """, logbook, .integer(after), .integer(until))
+    return Int(try rows.integer(0, 0))
+  }
+
+  private mutating func finish(cursor: Int64, hasMore: Bool) throws -> ChangePage {
+    ChangePage(
+      readings: try readings.batch(), records: records.records, cursor: try entry.text(cursor, transaction),
+      hasMore: hasMore)
+  }
+
+  private mutating func readings(from: Int64, until: Int64) throws -> ChangePage {
+    let rows = try transaction.rows(
+      """
+      SELECT \(Self.readingColumns) FROM glucoport.reading
+      WHERE logbook = $1 AND seq > $2 AND device_time >= $3 AND device_time < $4 AND node <> $5 ORDER BY seq LIMIT $6
+      """, logbook, .integer(place), .integer(from), .integer(until), .integer(node), .integer(Int64(limit)))
+    for row in 0..<rows.count {
+      try readings.add(rows, row)
+      place = try rows.integer(row, 0)
+    }
+    return rows.count == limit
+      ? try finish(cursor: place, hasMore: true) : try finish(cursor: entry.last, hasMore: false)
+  }
+
+  private mutating func allRecords() throws -> ChangePage {
+    let rows = try RecordRows(transaction, entry.logbook, after: place, until: entry.last, notOf: node)
+    for row in 0..<rows.count where !(try add(rows[row])) {
+      return try finish(cursor: place, hasMore: true)
+    }
+    return rows.isTruncated
+      ? try finish(cursor: place, hasMore: true) : try finish(cursor: entry.last, hasMore: false)
+  }
+
+  private mutating func record(_ guid: String) throws -> ChangePage {
+    let rows = try RecordRows(transaction, entry.logbook, guid)
+    if rows.count == 1 { _ = try add(rows[0]) }
+    return try finish(cursor: entry.last, hasMore: false)
+  }
+}
+
+/// Records in the order of their numbers, at most those of a page.
+struct RecordRows {
+  struct Row {
+    let seq: Int64
+    let record: RemoteRecord
+    /// The size of the state as JSON, in bytes.
+    let stateBytes: Int
+  }
+
+  private var rows: [Row] = []
+  /// Whether there are more within the requested numbers.
+  private(set) var isTruncated = false
+
+  var count: Int { rows.count }
+  subscript(_ index: Int) -> Row { rows[index] }
+
+  /// Records that others changed, by their numbers. The database stops after the record that exceeds a page, so that no
+  /// more states are transferred.
+  init(
+    _ transaction: DatabaseTransaction, _ logbook: Int64, after: Int64, until: Int64, notOf node: Int64
+  ) throws {
+    try read(
+      try transaction.rows(
+        """
+        SELECT seq, guid, revision, state FROM (
+          SELECT seq, guid, revision, state,
+            sum(octet_length(state)) OVER (ORDER BY seq) - octet_length(state) AS before
+          FROM glucoport.record WHERE logbook = $1 AND seq > $2 AND seq <= $3 AND node <> $4 ORDER BY seq LIMIT $5
+        ) r WHERE before <= $6 ORDER BY seq
+        """, .integer(logbook), .integer(after), .integer(until), .integer(node),
+        .integer(Int64(WireProtocol.maxRecords + 1)), .integer(Int64(PageRecords.maxBytes))))
+    isTruncated =
+      count > WireProtocol.maxRecords || rows.reduce(0) { $0 + $1.stateBytes } > PageRecords.maxBytes
+  }
+
+  /// The record with this id, if it exists.
+  init(_ transaction: DatabaseTransaction, _ logbook: Int64, _ guid: String) throws {
+    try read(
+      try transaction.rows(
+        "SELECT seq, guid, revision, state FROM glucoport.record WHERE logbook = $1 AND guid = $2",
+        .integer(logbook), .text(guid)))
+  }
+
+  private mutating func read(_ found: DatabaseRows) throws {
+    for row in 0..<found.count {
+      rows.append(
+        Row(
+          seq: try found.integer(row, 0),
+          record: RemoteRecord(
+            guid: try found.text(row, 1), revision: try found.text(row, 2), state: try found.state(row, 3)),
+          stateBytes: try found.text(row, 3).utf8.count))
+    }
+  }
+}
+
+/// Collects readings from rows, and the devices of their series.
+struct ReadingCollector {
+  private struct Series {
+    let device: Device
+    let kind: ReadingKind
+    let positionKind: PositionKind
+  }
+
+  private let transaction: DatabaseTransaction
+  private let logbook: Int64
+  private var rows: [(series: Int64, reading: Reading, valueBucket: Int64)] = []
+
+  init(_ transaction: DatabaseTransaction, _ logbook: Int64) {
+    self.transaction = transaction
+    self.logbook = logbook
+  }
+
+  var count: Int { rows.count }
+
+  /// Adds the reading of a row with the columns of `PageScan`. Its device is found by `batch`.
+  mutating func add(_ found: DatabaseRows, _ row: Int) throws(DatabaseError) {
+    guard let source = OffsetSource(rawValue: UInt8(clamping: try found.integer(row, 7))) else {
+      throw .unexpected("reading \(try found.integer(row, 0)) has an unknown offset source")
+    }
+    let offset = Int32(clamping: try found.integer(row, 6))
+    var reading = Reading(
+      device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: try found.integer(row, 5)),
+      placement: Placement(utcOffset: offset, source: source),
+      try StoredColumns(found, row, from: 8).measurement(),
+      marks: ReadingMarks(rawValue: UInt16(clamping: try found.integer(row, 12))), line: 0)
+    reading.position = try found.integer(row, 2)
+    reading.occurrence = Int32(clamping: try found.integer(row, 4))
+    reading.occurrenceIsStated = true
+    rows.append((try found.integer(row, 1), reading, try found.integer(row, 3)))
+  }
+
+  /// The readings, with devices in the order of their first use.
+  func batch() throws -> ReadingBatch {
+    guard !rows.isEmpty else { return ReadingBatch() }
+    let known = try Self.series(Set(rows.map(\.series)), transaction, logbook)
+    var batch = ReadingBatch()
+    var indices: [Int64: DeviceIndex] = [:]
+    batch.readings.reserveCapacity(rows.count)
+    for (number, row, bucket) in rows {
+      guard let series = known[number] else { throw DatabaseError.unexpected("series \(number) is missing") }
+      var reading = row
+      if let index = indices[number] {
+        reading.device = index
+      } else {
+        reading.device = DeviceIndex(Int32(batch.devices.count))
+        indices[number] = reading.device
+        batch.devices.append(series.device)
+      }
+      reading.kind = series.kind
+      reading.positionKind = series.positionKind
+      // With the same identity, other stores would see another reading.
+      guard reading.valueBucket == bucket else {
+        throw DatabaseError.unexpected("the bucket of a reading does not match its value")
+      }
+      batch.readings.append(reading)
+    }
+    return batch
+  }
+
+  /// The device, kind and position kind of series.
+  private static func series(
+    _ numbers: Set<Int64>, _ transaction: DatabaseTransaction, _ logbook: Int64
+  ) throws(DatabaseError) -> [Int64: Series] {
+    let rows = try transaction.rows(
+      """
+      SELECT s.id, d.vendor, d.model, d.serial, d.format, s.kind, s.position_kind FROM glucoport.series s
+      JOIN glucoport.device d ON d.logbook = $1 AND d.id = s.device
+      WHERE s.logbook = $1 AND s.id = ANY ($2::int8[])
+      """, .integer(logbook), .integers(Array(numbers)))
+    var found: [Int64: Series] = [:]
+    for row in 0..<rows.count {
+      guard let kind = ReadingKind(rawValue: UInt8(clamping: try rows.integer(row, 5))),
+        let positionKind = PositionKind(rawValue: UInt8(clamping: try rows.integer(row, 6)))
+      else { throw .unexpected("a series has an unknown kind") }
+      found[try rows.integer(row, 0)] = Series(
+        device: Device(
+          vendor: try rows.text(row, 1), model: try rows.text(row, 2), serial: try rows.text(row, 3),
+          format: try rows.text(row, 4)), kind: kind, positionKind: positionKind)
+    }
+    return found
+  }
+}
+
+/// Reads rows for the comparison of a logbook with a store.
+struct DigestReader {
+  private let transaction: DatabaseTransaction
+  private let logbook: Int64
+
+  /// The number of rows in one statement, which bounds the memory.
+  private static let chunk = 50_000
+  private static let recordChunk = 500
+
+  init(_ transaction: DatabaseTransaction, _ logbook: Int64) {
+    self.transaction = transaction
+    self.logbook = logbook
+  }
+
+  /// Adds the readings that are new, up to a number.
+  func extend(_ buckets: inout ReadingBuckets, until last: Int64) throws {
+    guard buckets.last < last else { return }
+    let devices = try transaction.rows(
+      """
+      SELECT s.id, d.vendor, d.model, d.serial, d.format, s.kind, s.position_kind FROM glucoport.series s
+      JOIN glucoport.device d ON d.logbook = $1 AND d.id = s.device WHERE s.logbook = $1
+      """, .integer(logbook))
+    var series: [Int64: (device: Device, kind: ReadingKind, positionKind: PositionKind)] = [:]
+    for row in 0..<devices.count {
+      guard let kind = ReadingKind(rawValue: UInt8(clamping: try devices.integer(row, 5))),
+        let positionKind = PositionKind(rawValue: UInt8(clamping: try devices.integer(row, 6)))
+      else { throw DatabaseError.unexpected("a series has an unknown kind") }
+      series[try devices.integer(row, 0)] = (
+        Device(
+          vendor: try devices.text(row, 1), model: try devices.text(row, 2),
+          serial: try devices.text(row, 3),
+          format: try devices.text(row, 4)), kind, positionKind
+      )
+    }
+    while true {
+      let rows = try transaction.rows(
+        """
+        SELECT series, position, value_bucket, occurrence, seq FROM glucoport.reading
+        WHERE logbook = $1 AND seq > $2 ORDER BY seq LIMIT $3
+        """, .integer(logbook), .integer(buckets.last), .integer(Int64(Self.chunk)))
+      for row in 0..<rows.count {
+        guard let found = series[try rows.integer(row, 0)] else {
+          throw DatabaseError.unexpected("a series is missing")
+        }
+        let identity = ReadingIdentity(
+          device: found.device, kind: found.kind, positionKind: found.positionKind,
+          position: try rows.integer(row, 1), valueBucket: try rows.integer(row, 2),
+          occurrence: try rows.integer(row, 3))
+        buckets.insert(identity.key, seq: try rows.integer(row, 4))
+      }
+      guard rows.count == Self.chunk else { return }
+    }
+  }
+
+  /// The readings with these numbers.
+  func readings(_ numbers: [Int64]) throws -> ReadingBatch {
+    let rows = try transaction.rows(
+      """
+      SELECT seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit,
+        range_flag, threshold, marks
+      FROM glucoport.reading WHERE logbook = $1 AND seq = ANY ($2::int8[]) ORDER BY seq
+      """, .integer(logbook), .integers(numbers))
+    var collector = ReadingCollector(transaction, logbook)
+    for row in 0..<rows.count { try collector.add(rows, row) }
+    return try collector.batch()
+  }
+
+  func recordDigests() throws -> IdentityDigests {
+    var digests = IdentityDigests()
+    try forEachRecord(after: "") { guid, _, state, _ in
+      digests.insert(guid, state)
+      return true
+    }
+    return digests
+  }
+
+  /// The records in these buckets after an id: at most a page, and at least one.
+  func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
+    var page = PageRecords()
+    var hasMore = false
+    try forEachRecord(after: guid ?? "") { guid, revision, state, bytes in
+      guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { return true }
+      guard page.fits(stateBytes: bytes) else {
+        hasMore = true
+        return false
+      }
+      page.append(RemoteRecord(guid: guid, revision: revision, state: state))
+      return true
+    }
+    return RecordPage(records: page.records, hasMore: hasMore)
+  }
+
+  /// Reads records by their ids while the body returns true.
+  private func forEachRecord(
+    after: String,
+    _ body: (_ guid: String, _ revision: String, _ state: RecordState, _ bytes: Int) throws -> Bool
+  ) throws {
+    var after = after
+    while true {
+      // At most some megabytes at a time, and at least one record.
+      let rows = try transaction.rows(
+        """
+        SELECT guid, revision, state FROM (
+          SELECT guid, revision, state,
+            sum(octet_length(state)) OVER (ORDER BY guid) - octet_length(state) AS before
+          FROM glucoport.record WHERE logbook = $1 AND guid > $2 ORDER BY guid LIMIT $3
+        ) r WHERE before <= $4 ORDER BY guid
+        """, .integer(logbook), .text(after), .integer(Int64(Self.recordChunk)),
+        .integer(Int64(PageRecords.maxBytes)))
+      guard rows.count > 0 else { return }
+      for row in 0..<rows.count {
+        after = try rows.text(row, 0)
+        let bytes = try rows.text(row, 2).utf8.count
+        guard try body(after, try rows.text(row, 1), try rows.state(row, 2), bytes) else { return }
+      }
+    }
+  }
+}

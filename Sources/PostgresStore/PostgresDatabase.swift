@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The schema of a database for `serve database prepare` and `serve database check`.
+package struct PostgresDatabase: Sendable {
+  let address: DatabaseAddress
+  private let partitions: Int
+
+  private static let requestSeconds = 600
+  /// Any number that no other program uses for a lock.
+  private static let lock: Int64 = 0x676C_7563_6F70_6F72
+  private static let minServerVersion: Int64 = 140_000
+
+  /// - Parameter partitions: the number of partitions of each large table in a new database; nil for the usual number.
+  package init(_ address: DatabaseAddress, partitions: Int? = nil) {
+    self.address = address
+    self.partitions = partitions ?? PostgresSchema.partitions
+  }
+
+  /// Creates or upgrades the schema, and permits a role to serve. It can be repeated, and several can run at once.
+  ///
+  /// - Parameters:
+  ///   - role: the role of `serve`, which exists; nil changes no permissions.
+  ///   - isPreview: whether everything is rolled back.
+  /// - Returns: the statements that were run.
+  /// - Throws: `Failure`: `configuration` for the schema of a newer program, an old database or another encoding,
+  ///   `unavailable`, `permission`.
+  package func prepare(role: String?, isPreview: Bool) throws(Failure) -> [String] {
+    do {
+      let connection = try DatabaseConnection(address)
+      let deadline = ContinuousClock.now + .seconds(Self.requestSeconds)
+      try Self.checkServer(connection, deadline)
+      try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(Self.lock))", by: deadline)
+      let found = try Self.version(connection, deadline) ?? 0
+      try Self.checkVersion(found)
+      var statements: [String] = []
+      for next in stride(from: found + 1, through: PostgresSchema.version, by: 1) {
+        statements += PostgresSchema.step(to: next, partitions: partitions)
+        statements.append("INSERT INTO glucoport.schema_version (version) VALUES (\(next))")
+      }
+      if let role { statements += PostgresSchema.grants(to: role) }
+      for statement in statements { try connection.run(statement, by: deadline) }
+      try connection.run(isPreview ? "ROLLBACK" : "COMMIT", by: deadline)
+      return statements
+    } catch let failure as Failure {
+      throw failure
+    } catch let error as DatabaseError {
+      throw Self.failure(of: error, role)
+    } catch {
+      throw Failure(.inputOutput, "\(error)")
+    }
+  }
+
+  /// Checks that the database has the schema of this program, and that the role of the address may only serve.
+  ///
+  /// - Returns: the version of the schema.
+  /// - Throws: `Failure`: `configuration`, `permission` for a role that may change readings, `unavailable`.
+  @discardableResult
+  package func check() throws(Failure) -> Int {
+    try checked { connection, deadline in try Self.checkRole(connection, deadline) }
+  }
+
+  /// Checks that the database has the schema of this program, for a role that may own it.
+  ///
+  /// - Throws: `Failure`: `configuration`, `unavailable`.
+  func checkVersion() throws(Failure) { _ = try checked { _, _ in } }
+
+  private func checked(
+    _ further: (DatabaseConnection, ContinuousClock.Instant) throws -> Void
+  ) throws(Failure) -> Int {
+    do {
+      let connection = try DatabaseConnection(address)
+      let deadline = ContinuousClock.now + .seconds(Self.requestSeconds)
+      try Self.checkServer(connection, deadline)
+      guard let version = try Self.version(connection, deadline) else { throw Self.unprepared }
+      try Self.checkVersion(version)
+      guard version == PostgresSchema.version else {
+        throw Failure(
+          .configuration,
+          "the schema of the database has version \(version), and this program needs \(PostgresSchema.version); run 'glucoport serve database prepare' as its owner"
+        )
+      }
+      try further(connection, deadline)
+      return version
+    } catch let failure as Failure {
+      throw failure
+    } catch let error as DatabaseError {
+      throw Self.failure(of: error, nil)
+    } catch {
+      throw Failure(.inputOutput, "\(error)")
+    }
+  }
+}
+
+extension PostgresDatabase {
+  private static var unprepared: Failure { DatabaseError.refused(state: "42P01", object: "").failure }
+
+  private static func failure(of error: DatabaseError, _ role: String?) -> Failure {
+    if case .refused(state: "42704", _) = error, let role {
+      return Failure(.missingInput, "the database has no role '\(role)'; create it first (CREATE ROLE)")
+    }
+    return error.failure
+  }
+
+  private static func version(
+    _ connection: DatabaseConnection, _ deadline: ContinuousClock.Instant
+  ) throws(DatabaseError) -> Int? {
+    let found = try connection.rows(
+      "SELECT to_regclass('glucoport.schema_version') IS NOT NULL", [], by: deadline)
+    guard try found.integer(0, 0) == 1 else { return nil }
+    let rows = try connection.rows(
+      "SELECT coalesce(max(version), 0)::int8 FROM glucoport.schema_version", [], by: deadline)
+    return Int(try rows.integer(0, 0))
+  }
+
+  private static func checkVersion(_ version: Int) throws(Failure) {
+    guard version <= PostgresSchema.version else {
+      throw Failure(
+        .configuration,
+        "the schema of the database has version \(version), from a newer glucoport; this one knows up to \(PostgresSchema.version)"
+      )
+    }
+  }
+
+  private static func checkServer(
+    _ connection: DatabaseConnection, _ deadline: ContinuousClock.Instant
+  ) throws {
+    let rows = try connection.rows(
+      "SELECT current_setting('server_version_num')::int8, current_setting('server_encoding')", [],
+      by: deadline)
+    guard try rows.integer(0, 0) >= minServerVersion else {
+      throw Failure(.configuration, "the database needs PostgreSQL 14 or later")
+    }
+    guard try rows.text(0, 1) == "UTF8" else {
+      throw Failure(.configuration, "the database needs the encoding UTF8; create it with ENCODING 'UTF8'")
+    }
+  }
+
+  /// A superuser, or a role with BYPASSRLS, would see all logbooks where a condition is missing.
+  private static func checkRole(
+    _ connection: DatabaseConnection, _ deadline: ContinuousClock.Instant
+  ) throws {
+    let rows = try connection.rows(
+      """
+      SELECT (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)
+          OR has_table_privilege('glucoport.reading', 'UPDATE, DELETE, TRUNCATE'),
+        has_table_privilege('glucoport.reading', 'SELECT') AND has_table_privilege('glucoport.reading', 'INSERT')
+      """, [], by: deadline)
+    guard try rows.integer(0, 0) == 0 else {
+      throw Failure(
+        .permission,
+        "this database role may change readings or ignore row security; let serve use a role that 'glucoport serve database prepare --role' permitted"
+      )
+    }
+    guard try rows.integer(0, 1) == 1 else {
+      throw Failure(
+        .permission,
+        "this database role may not serve; run 'glucoport serve database prepare --role' as the owner")
+    }
+  }
+}

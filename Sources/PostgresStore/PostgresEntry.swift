@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// What each request on a logbook reads first: its last number, the node of the run, and the epochs of positions.
+struct PostgresEntry {
+  /// The number of the logbook.
+  let logbook: Int64
+  /// The number of the last change.
+  let last: Int64
+  /// The tag of the last change.
+  let lastTag: String
+  /// The number of the cursor; 0 without one.
+  let cursor: Int64
+  /// The node of the run; nil for an unknown run.
+  let node: Int64?
+
+  /// The tag of numbers that are assigned now. It differs after each event with which numbers could be assigned twice:
+  ///
+  /// - the system identifier after a dump and restore, and the number of the database after a restore next to others;
+  /// - the timeline after a promotion or a recovery to a point in time;
+  /// - the start time after a restored copy of the data folder.
+  ///
+  /// It also differs between logbooks, so that none knows a position of another one. It is evaluated in the transaction
+  /// that assigns numbers: a pooler could give each one another server.
+  static func currentTag(of logbook: Int64) -> String {
+    """
+    substr(encode(sha256(convert_to(concat_ws('/', \(logbook), (SELECT system_identifier FROM pg_control_system()), \
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), \
+    to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS'), \
+    (SELECT oid FROM pg_database WHERE datname = current_database())), 'UTF8')), 'hex'), 1, 8)
+    """
+  }
+
+  /// Reads and checks the entry of a request.
+  ///
+  /// - Parameter hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
+  /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`.
+  init(
+    _ transaction: DatabaseTransaction, _ logbook: Int64, guid: String, _ run: RunStamp,
+    cursor: String? = nil,
+    hidesOwn: Bool = true
+  ) throws {
+    if let expected = run.logbook, expected != guid { throw ServiceError.otherLogbook(id: guid) }
+    let seen = try run.lastSeenPosition.map(Self.number)
+    let start = try cursor.map(Self.number)
+    let tag = { (seq: String) in
+      "(SELECT tag FROM glucoport.epoch WHERE logbook = $1 AND first_seq <= \(seq) ORDER BY first_seq DESC LIMIT 1)"
+    }
+    let rows = try transaction.rows(
+      """
+      SELECT c.last_seq, \(tag("c.last_seq")), \(tag("$3")), \(tag("$4")), n.id, n.run_number, n.run_id, n.last_seq
+      FROM glucoport.counter c LEFT JOIN glucoport.node n ON n.logbook = $1 AND n.name = $2 WHERE c.logbook = $1
+      """, .integer(logbook), .text(run.node), .integer(seen), .integer(start))
+    guard rows.count == 1 else { throw ServiceError.purged }
+    let last = try rows.integer(0, 0)
+    guard (0..<PositionText.end).contains(last) else {
+      throw DatabaseError.unexpected("the number of the last change of logbook \(logbook) is impossible")
+    }
+    self.logbook = logbook
+    self.last = last
+    lastTag = try rows.optionalText(0, 1) ?? ""
+    try Self.check(run.lastSeenPosition, seen, tag: try rows.optionalText(0, 2), last: last)
+    if rows.isNull(0, 4) {
+      node = nil
+    } else {
+      let recorded = RecordedNode(
+        id: try rows.integer(0, 4), runNumber: try rows.integer(0, 5), runID: try rows.text(0, 6),
+        lastSeq: try rows.integer(0, 7))
+      node = try recorded.isRecorded(run, position: seen ?? 0, hidesOwn: hidesOwn) ? recorded.id : nil
+    }
+    try Self.check(cursor, start, tag: try rows.optionalText(0, 3), last: last)
+    self.cursor = start ?? 0
+  }
+
+  /// The text of the last position.
+  var position: String { PositionText.text(last, tag: lastTag) }
+
+  /// The text of a number that is assigned.
+  func text(_ seq: Int64, _ transaction: DatabaseTransaction) throws -> String {
+    if seq == last { return position }
+    let rows = try transaction.rows(
+      "SELECT tag FROM glucoport.epoch WHERE logbook = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1",
+      .integer(logbook), .integer(seq))
+    return PositionText.text(seq, tag: rows.count == 1 ? try rows.text(0, 0) : "")
+  }
+
+  /// Which of these texts the logbook returned as positions, while its counter is locked.
+  func known(_ texts: [String], _ transaction: DatabaseTransaction) throws -> Set<String> {
+    let numbers = texts.map { PositionText.number(in: $0) ?? -1 }
+    let rows = try transaction.rows(
+      """
+      SELECT i.ord, (SELECT tag FROM glucoport.epoch WHERE logbook = $1 AND first_seq <= i.seq
+        ORDER BY first_seq DESC LIMIT 1)
+      FROM unnest($2::int8[]) WITH ORDINALITY AS i(seq, ord)
+      """, .integer(logbook), .integers(numbers))
+    var known: Set<String> = []
+    for row in 0..<rows.count {
+      let place = Int(try rows.integer(row, 0)) - 1
+      guard numbers[place] >= 0, numbers[place] <= last, let tag = try rows.optionalText(row, 1),
+        PositionText.text(numbers[place], tag: tag) == texts[place]
+      else { continue }
+      known.insert(texts[place])
+    }
+    return known
+  }
+
+  private static func number(in text: String) throws(ServiceError) -> Int64 {
+    guard let seq = PositionText.number(in: text) else { throw .positionUnknown }
+    return seq
+  }
+
+  private static func check(
+    _ text: String?, _ seq: Int64?, tag: String?, last: Int64
+  ) throws(ServiceError) {
+    guard let text, let seq else { return }
+    guard seq <= last, let tag, PositionText.text(seq, tag: tag) == text else { throw .positionUnknown }
+  }
+}
+
+/// A transaction that changes a logbook, whose counter it has locked.
+struct PostgresWriter {
+  let transaction: DatabaseTransaction
+  let entry: PostgresEntry
+  /// The node of the run, which is recorded.
+  let node: Int64
+
+  /// Reads the entry, and records an unknown run.
+  ///
+  /// - Throws: as `PostgresEntry`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
+  init(
+    _ transaction: DatabaseTransaction, _ logbook: Int64, guid: String, _ run: RunStamp, maxNodes: Int64,
+    cursor: String? = nil, hidesOwn: Bool = true
+  ) throws {
+    self.transaction = transaction
+    entry = try PostgresEntry(
+      transaction, logbook, guid: guid, run, cursor: cursor, hidesOwn: hidesOwn)
+    if let node = entry.node {
+      self.node = node
+      return
+    }
+    let others = try transaction.rows(
+      "SELECT count(*) FROM glucoport.node WHERE logbook = $1 AND name <> $2", .integer(logbook),
+      .text(run.node))
+    guard try others.integer(0, 0) < maxNodes else { throw LogbookQuota.tooManyNodes(maxNodes) }
+    let rows = try transaction.rows(
+      """
+      INSERT INTO glucoport.node AS n (logbook, id, name, run_number, run_id)
+      SELECT $1, coalesce(max(id), 0) + 1, $2, $3, $4 FROM glucoport.node WHERE logbook = $1
+      ON CONFLICT (logbook, name) DO UPDATE SET run_number = excluded.run_number, run_id = excluded.run_id
+      RETURNING n.id
+      """, .integer(logbook), .text(run.node), .integer(run.number), .text(run.id))
+    node = try rows.integer(0, 0)
+  }
+
+  /// The tag for numbers that are assigned now. Begins an epoch at the next number if it differs from the last one.
+  func beginEpoch() throws(DatabaseError) -> String {
+    let rows = try transaction.rows(
+      """
+      WITH tag AS MATERIALIZED (SELECT \(PostgresEntry.currentTag(of: entry.logbook)) AS now),
+      begun AS (
+        INSERT INTO glucoport.epoch (logbook, first_seq, tag) SELECT $1, $2, now FROM tag
+        WHERE now IS DISTINCT FROM
+          (SELECT tag FROM glucoport.epoch WHERE logbook = $1 ORDER BY first_seq DESC LIMIT 1)
+      )
+      SELECT now FROM tag
+      """, .integer(entry.logbook), .integer(entry.last + 1))
+    return try rows.text(0, 0)
+  }
+
+  /// Records the last change of the logbook, and of the node that made it.
+  func note(last: Int64) throws(DatabaseError) {
+    try transaction.rows(
+      """
+      WITH counted AS (UPDATE glucoport.counter SET last_seq = $2 WHERE logbook = $1)
+      UPDATE glucoport.node SET last_seq = $2 WHERE logbook = $1 AND id = $3 AND last_seq < $2
+      """, .integer(entry.logbook), .integer(last), .integer(node))
+  }
+
+  /// Throws if a table exceeds its quota, so that the transaction is rolled back.
+  ///
+  /// - Parameter last: the number of the last change. Each row has a different number, so rows are only counted if this
+  ///   exceeds the quota.
+  func check(_ max: Int64, _ table: String, last: Int64) throws {
+    guard last > max else { return }
+    let rows = try transaction.rows(
+      "SELECT count(*) FROM glucoport.\(table) WHERE logbook = $1", .integer(entry.logbook))
+    guard try rows.integer(0, 0) > max else { return }
+    throw LogbookQuota.exceeded(max, table)
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// One logbook of the database, for a login.
+struct PostgresLogbook: LogbookService {
+  let login: Login
+  let core: PostgresCore
+
+  var parts: (any PartService)? { self }
+  var digests: (any DigestService)? { self }
+  var attachments: (any AttachmentService)? { self }
+  var purging: (any PurgeService)? { self }
+
+  func logbook() async throws(ServiceError) -> RemoteLogbook {
+    let number = try await core.number(of: login.logbook)
+    return try await core.pool.run(.reading(logbook: number)) { [login] transaction in
+      let rows = try transaction.rows(
+        """
+        SELECT b.name, c.last_seq, (SELECT tag FROM glucoport.epoch e WHERE e.logbook = $1
+          AND e.first_seq <= c.last_seq ORDER BY e.first_seq DESC LIMIT 1)
+        FROM glucoport.logbook b JOIN glucoport.counter c ON c.logbook = b.id WHERE b.id = $1
+        """, .integer(number))
+      guard rows.count == 1 else { throw ServiceError.purged }
+      let tag = try rows.optionalText(0, 2) ?? ""
+      return RemoteLogbook(
+        id: login.logbook, name: try rows.text(0, 0), isWritable: login.role == .write,
+        maxReadings: WireProtocol.maxReadings, maxRecords: WireProtocol.maxRecords,
+        position: PositionText.text(try rows.integer(0, 1), tag: tag))
+    }
+  }
+
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
+    try await changing(run) { [core] writer in
+      let (answer, last) = try ReadingWriter(writer).store(batch)
+      guard answer.stored > 0 else { return answer }
+      try writer.note(last: last)
+      try writer.check(core.quota.readings, "reading", last: last)
+      return answer
+    }
+  }
+
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
+    try await changing(run) { [core] writer in
+      var judge = RecordJudge(try RecordBatch(writer, changes))
+      let verdicts = try judge.apply(changes)
+      let (last, position) = try judge.table.write()
+      if last > writer.entry.last { try writer.check(core.quota.records, "record", last: last) }
+      return RecordAnswer(verdicts: verdicts, position: position)
+    }
+  }
+
+  func changes(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage? {
+    try await reading(run, cursor: cursor) { transaction, entry, node in
+      var scan = PageScan(transaction, entry, node: node, limit: limit)
+      return try scan.page()
+    }
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await comparing(run, begins: true) { _, _, buckets in buckets.digests }
+  }
+}
+
+extension PostgresLogbook: PartService {
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage {
+    try await reading(run, cursor: cursor) { transaction, entry, node in
+      try PageScan(transaction, entry, node: node, limit: limit).page(of: part)
+    }
+  }
+}
+
+extension PostgresLogbook: DigestService {
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+      try DigestReader(transaction, entry.logbook).recordDigests()
+    }
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
+    let batch = try await comparing(run) { transaction, entry, known in
+      try known.numbers(in: Set(buckets)).map { numbers in
+        try DigestReader(transaction, entry.logbook).readings(numbers)
+      }
+    }
+    guard let batch else { throw .tooLarge }
+    return batch
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(ServiceError) -> RecordPage {
+    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+      try DigestReader(transaction, entry.logbook).records(in: Set(buckets), after: guid)
+    }
+  }
+}
+
+extension PostgresLogbook: PurgeService {
+  func purge(_ logbook: RemoteLogbook) async throws(ServiceError) {
+    guard logbook.id == login.logbook else { throw .otherLogbook(id: login.logbook) }
+    guard login.role == .write else { throw .readOnly }
+    guard logbook.name == (try await self.logbook()).name else {
+      throw .refused("this is not the name of the logbook")
+    }
+    let number = try await core.number(of: login.logbook)
+    let isPurged = try await core.pool.run(.changing(logbook: number)) { [login] transaction in
+      try transaction.rows("SELECT glucoport.purge($1)", .text(login.logbook)).integer(0, 0) == 1
+    }
+    guard isPurged else { throw .purged }
+    // The logins are removed first. Rows that an interruption leaves are erased at the next start, and no login sees them.
+    try await core.erase()
+  }
+}
+
+extension PostgresLogbook {
+  /// Runs a transaction that changes the logbook.
+  private func changing<Value: Sendable>(
+    _ run: RunStamp, _ work: @escaping @Sendable (PostgresWriter) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    guard login.role == .write else { throw .readOnly }
+    let number = try await core.number(of: login.logbook)
+    return try await core.pool.run(.changing(logbook: number)) { [login, core] transaction in
+      try work(
+        PostgresWriter(transaction, number, guid: login.logbook, run, maxNodes: core.quota.nodes))
+    }
+  }
+
+  /// Runs a transaction for a run. Only the first request of a run writes: it records the run.
+  func reading<Value: Sendable>(
+    _ run: RunStamp, cursor: String? = nil, hidesOwn: Bool = true,
+    _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, _ node: Int64) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    let number = try await core.number(of: login.logbook)
+    let read: Value?? = try await core.pool.run(.reading(logbook: number)) { [login] transaction in
+      let entry = try PostgresEntry(
+        transaction, number, guid: login.logbook, run, cursor: cursor, hidesOwn: hidesOwn)
+      guard let node = entry.node else { return .none }
+      return try work(transaction, entry, node)
+    }
+    if let read, let value = read { return value }
+    return try await core.pool.run(.changing(logbook: number)) { [login, core] transaction in
+      let writer = try PostgresWriter(
+        transaction, number, guid: login.logbook, run, maxNodes: core.quota.nodes, cursor: cursor,
+        hidesOwn: hidesOwn)
+      return try work(transaction, writer.entry, writer.node)
+    }
+  }
+
+  /// Runs a request of a comparison of readings, with the buckets known from its earlier requests, and new readings.
+  ///
+  /// - Parameter begins: whether every row is read again. A run can compare more than once.
+  private func comparing<Value: Sendable>(
+    _ run: RunStamp, begins: Bool = false,
+    _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, ReadingBuckets) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    let comparison = "\(login.logbook) \(run.node) \(run.number) \(run.id)"
+    if begins { await core.compared.forget(comparison) }
+    let known = await core.compared.buckets(of: comparison)
+    let (value, buckets) = try await reading(run, hidesOwn: false) { transaction, entry, _ in
+      // A database that was restored meanwhile can have fewer readings.
+      var buckets = known.last <= entry.last ? known : ReadingBuckets()
+      try DigestReader(transaction, entry.logbook).extend(&buckets, until: entry.last)
+      return (try work(transaction, entry, buckets), buckets)
+    }
+    await core.compared.keep(buckets, of: comparison)
+    return value
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+
+/// The logins of a database. Each look-up reads the database, so that a revoked token is rejected by every server.
+///
+/// It has separate connections, so that a look-up does not wait for the transactions of logbooks.
+final class PostgresLogins: LoginDirectory {
+  /// A service manager waits for a look-up to know that the server responds.
+  private static let requestTime = Duration.seconds(10)
+  private let pool: ConnectionPool
+
+  init(_ address: DatabaseAddress, _ limits: PoolLimits) {
+    var limits = limits
+    limits.connections = min(limits.connections, PoolLimits.maxLoginConnections)
+    limits.requestTime = min(limits.requestTime, Self.requestTime)
+    pool = ConnectionPool(address, limits)
+  }
+
+  func close() async { await pool.close() }
+
+  func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
+    try await pool.run(.directory) { transaction in
+      let rows = try transaction.rows(
+        """
+        SELECT l.name, b.guid, l.role FROM glucoport.login l JOIN glucoport.logbook b ON b.id = l.logbook
+          WHERE l.token_hash = $1
+        UNION ALL SELECT l.name, b.guid, l.role FROM glucoport.replaced_token r
+          JOIN glucoport.login l ON l.name = r.login JOIN glucoport.logbook b ON b.id = l.logbook
+          WHERE r.token_hash = $1 AND r.until > $2
+        UNION ALL SELECT '', guid, '' FROM glucoport.purged_token WHERE token_hash = $1
+        """, .data(tokenHash), .integer(now))
+      guard rows.count > 0 else { return nil }
+      let role = try rows.text(0, 2)
+      guard !role.isEmpty else { throw ServiceError.purged }
+      return Login(name: try rows.text(0, 0), logbook: try rows.text(0, 1), role: try Self.role(role))
+    }
+  }
+
+  func add(
+    name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
+  ) async throws {
+    try LoginRules.check(name, logbook)
+    let guid = UUID().uuidString.lowercased()
+    try await changing { transaction in
+      let rows = try transaction.rows("SELECT name, guid FROM glucoport.logbook ORDER BY name")
+      let known = try (0..<rows.count).map { (name: try rows.text($0, 0), id: try rows.text($0, 1)) }
+      let found = try LoginRules.logbookID(logbook, among: known)
+      if found == nil, let logbook { try Self.create(logbook, guid, transaction) }
+      do {
+        try transaction.rows(
+          """
+          INSERT INTO glucoport.login (name, token_hash, role, logbook, created_at)
+          SELECT $1, $2, $3, id, $5 FROM glucoport.logbook WHERE guid = $4
+          """, .text(name), .data(token.hash), .text(role.rawValue), .text(found ?? guid), .integer(now))
+      } catch let error as DatabaseError where error.isDuplicate {
+        throw LoginRules.exists(name)
+      }
+    }
+  }
+
+  func list() async throws -> [ListedLogin] {
+    try await changing { transaction in
+      let rows = try transaction.rows(
+        """
+        SELECT l.name, l.role, b.name, l.created_at
+        FROM glucoport.login l JOIN glucoport.logbook b ON b.id = l.logbook ORDER BY l.name
+        """)
+      return try (0..<rows.count).map { row in
+        ListedLogin(
+          name: try rows.text(row, 0), role: try Self.role(try rows.text(row, 1)),
+          logbook: try rows.text(row, 2), createdAt: try rows.integer(row, 3))
+      }
+    }
+  }
+
+  func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws {
+    let until = now + Int64(graceSeconds)
+    try await changing { transaction in
+      let old = try transaction.rows(
+        "SELECT token_hash FROM glucoport.login WHERE name = $1 FOR UPDATE", .text(name))
+      guard old.count == 1 else { throw LoginRules.unknown(name) }
+      // If a token leaked, a rotation without grace must also end earlier tokens.
+      try transaction.rows(
+        "UPDATE glucoport.replaced_token SET until = least(until, $2) WHERE login = $1", .text(name),
+        .integer(until))
+      try transaction.rows(
+        "INSERT INTO glucoport.replaced_token (token_hash, login, until) VALUES ($1, $2, $3)",
+        .data(try old.data(0, 0)), .text(name), .integer(until))
+      try transaction.rows("DELETE FROM glucoport.replaced_token WHERE until <= $1", .integer(now))
+      try transaction.rows(
+        "UPDATE glucoport.login SET token_hash = $2 WHERE name = $1", .text(name), .data(token.hash))
+    }
+  }
+
+  func remove(name: String) async throws {
+    try await changing { transaction in
+      let rows = try transaction.rows(
+        "DELETE FROM glucoport.login WHERE name = $1 RETURNING name", .text(name))
+      guard rows.count == 1 else { throw LoginRules.unknown(name) }
+    }
+  }
+}
+
+extension PostgresLogins {
+  /// Runs a transaction of a command.
+  ///
+  /// - Throws: `Failure` of the work, or for an error of the database.
+  private func changing<Value: Sendable>(
+    _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
+  ) async throws -> Value {
+    let outcome: Result<Value, Failure> = try await pool.run(.directory) { transaction in
+      do {
+        return .success(try work(transaction))
+      } catch let failure as Failure {
+        // The transaction would be repeated or reported as a failure of the storage.
+        try transaction.run("ROLLBACK; BEGIN")
+        return .failure(failure)
+      } catch let error as DatabaseError where !error.isTransient && !error.endsConnection {
+        try transaction.run("ROLLBACK; BEGIN")
+        return .failure(error.failure)
+      }
+    }
+    return try outcome.get()
+  }
+
+  private static func role(_ text: String) throws(DatabaseError) -> LoginRole {
+    guard let role = LoginRole(rawValue: text) else { throw .unexpected("a login has an unknown role") }
+    return role
+  }
+
+  private static func create(
+    _ name: String, _ guid: String, _ transaction: DatabaseTransaction
+  ) throws(DatabaseError) {
+    let rows = try transaction.rows(
+      "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) RETURNING id", .text(guid), .text(name))
+    let number = try rows.integer(0, 0)
+    try transaction.run(
+      """
+      SET LOCAL glucoport.logbook = '\(number)';
+      INSERT INTO glucoport.counter (logbook) VALUES (\(number));
+      INSERT INTO glucoport.contents (logbook) VALUES (\(number));
+      INSERT INTO glucoport.epoch (logbook, first_seq, tag) SELECT \(number), 0, \(PostgresEntry.currentTag(of: number))
+      """)
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookAPI
+
+/// The storage of `glucoport serve --database`: a PostgreSQL database, which other servers can use at the same time.
+/// This type, `PostgresDatabase` and `DatabaseAddress` are the room's interface.
+package final class PostgresStorage: ServerStorage {
+  /// The logins of the storage.
+  package let logins: any LoginDirectory
+
+  private let core: PostgresCore
+
+  /// Checks the database. Connections are made by requests.
+  ///
+  /// - Parameter quota: the limits of one logbook.
+  /// - Throws: `Failure`, as `PostgresDatabase.check` does.
+  package init(
+    _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits()
+  ) throws(Failure) {
+    try PostgresDatabase(address).check()
+    core = PostgresCore(pool: ConnectionPool(address, limits), quota: quota)
+    logins = PostgresLogins(address, limits)
+  }
+
+  /// The logins of a database, for commands.
+  ///
+  /// - Throws: `Failure`, as `PostgresDatabase.check` does.
+  package static func logins(_ address: DatabaseAddress) throws(Failure) -> any LoginDirectory {
+    try PostgresDatabase(address).check()
+    var limits = PoolLimits()
+    limits.connections = 1
+    return PostgresLogins(address, limits)
+  }
+
+  /// The logbook with the permissions of a login.
+  package func logbook(for login: Login) -> any LogbookService { PostgresLogbook(login: login, core: core) }
+
+  /// The figures of the connections, in the text format of Prometheus.
+  package func metrics() async -> String { await core.metrics() }
+
+  /// Deletes rows of purged logbooks that an interrupted process left.
+  package func finishEarlierWork() async throws(ServiceError) { try await core.erase() }
+
+  /// Closes every connection, after the last request.
+  package func close() async throws {
+    await core.pool.close()
+    await (logins as? PostgresLogins)?.close()
+  }
+}
+
+/// What the logbooks of a storage share.
+final class PostgresCore: Sendable {
+  let pool: ConnectionPool
+  let quota: LogbookQuota
+  let compared = ComparedLogbook()
+
+  private let numbers = LogbookNumbers()
+
+  init(pool: ConnectionPool, quota: LogbookQuota) {
+    self.pool = pool
+    self.quota = quota
+  }
+
+  /// The number of a logbook.
+  ///
+  /// - Throws: `ServiceError.purged` if it does not exist.
+  func number(of guid: String) async throws(ServiceError) -> Int64 {
+    if let known = await numbers.number(of: guid) { return known }
+    let found: Int64? = try await pool.run(.directory) { transaction in
+      let rows = try transaction.rows("SELECT id FROM glucoport.logbook WHERE guid = $1", .text(guid))
+      return rows.count == 1 ? try rows.integer(0, 0) : nil
+    }
+    guard let found else { throw .purged }
+    await numbers.keep(found, of: guid)
+    return found
+  }
+
+  /// Deletes the rows of purged logbooks, some in each transaction.
+  func erase() async throws(ServiceError) {
+    while !Task.isCancelled,
+      try await pool.run(.directory, { try $0.rows("SELECT glucoport.erase()").integer(0, 0) == 1 })
+    {}
+  }
+
+  func metrics() async -> String {
+    let figures = await pool.queue.figures
+    var lines = [
+      "# TYPE glucoport_database_connections gauge",
+      "glucoport_database_connections{state=\"busy\"} \(figures.busy)",
+      "glucoport_database_connections{state=\"idle\"} \(max(0, figures.connections - figures.busy))",
+      "# TYPE glucoport_database_waiting_requests gauge",
+      "glucoport_database_waiting_requests \(figures.waiting)",
+      "# TYPE glucoport_database_wait_timeouts_total counter",
+      "glucoport_database_wait_timeouts_total \(figures.timedOut)",
+      "# TYPE glucoport_database_lock_timeouts_total counter",
+      "glucoport_database_lock_timeouts_total \(figures.lockTimeouts)",
+      "# TYPE glucoport_database_retries_total counter",
+      "glucoport_database_retries_total \(figures.retries)",
+      "# TYPE glucoport_database_lost_connections_total counter",
+      "glucoport_database_lost_connections_total \(figures.lostConnections)",
+      "# TYPE glucoport_database_transaction_seconds summary",
+      "glucoport_database_transaction_seconds_sum \(figures.time / .seconds(1))",
+      "glucoport_database_transaction_seconds_count \(figures.transactions)",
+    ]
+    if let lag = await replicationLag() {
+      lines += [
+        "# TYPE glucoport_database_replication_lag_seconds gauge",
+        "glucoport_database_replication_lag_seconds \(lag)",
+      ]
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// The lag of the slowest standby in seconds; nil without one, or if the role may not see it (`pg_monitor`).
+  private func replicationLag() async -> Double? {
+    do {
+      return try await pool.run(.directory) { transaction in
+        try transaction.rows(
+          "SELECT max(extract(epoch FROM coalesce(replay_lag, '0')))::float8 FROM pg_stat_replication WHERE pid IS NOT NULL AND state IS NOT NULL"
+        ).number(0, 0)
+      }
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// The numbers of logbooks by their ids. A pair never changes, and the number of a purged logbook is not used again.
+private actor LogbookNumbers {
+  private static let maxCount = 100_000
+  private var numbers: [String: Int64] = [:]
+
+  func number(of guid: String) -> Int64? { numbers[guid] }
+
+  func keep(_ number: Int64, of guid: String) {
+    if numbers.count >= Self.maxCount { numbers = [:] }
+    numbers[guid] = number
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// Stores new readings: one statement for a whole batch, with an array for each column.
+///
+/// `COPY` into a temporary table is faster, but it needs a catalog entry in each transaction, or a session.
+struct ReadingWriter {
+  private let writer: PostgresWriter
+  private var logbook: SQLValue { .integer(writer.entry.logbook) }
+
+  init(_ writer: PostgresWriter) { self.writer = writer }
+
+  /// Stores a batch. Each reading's number is the number of the last change plus its place in the batch, from 1, whether
+  /// it is new or known.
+  ///
+  /// - Returns: the answer, and the number of the last change then.
+  func store(_ batch: ReadingBatch) throws -> (answer: ReadingAnswer, last: Int64) {
+    var answer = ReadingAnswer(stored: 0, known: 0, position: writer.entry.position)
+    guard !batch.readings.isEmpty else { return (answer, writer.entry.last) }
+    let series = try SeriesWriter(writer).numbers(of: batch)
+    let stored = try insert(batch.readings, series)
+    answer.stored = stored.count
+    answer.known = batch.readings.count - stored.count
+    if answer.known > 0 { answer.differing = try differing(batch.readings, series, stored) }
+    guard let last = stored.max() else { return (answer, writer.entry.last) }
+    answer.position = PositionText.text(last, tag: try writer.beginEpoch())
+    return (answer, last)
+  }
+
+  /// The numbers of the readings that were stored.
+  private func insert(_ readings: [Reading], _ series: [Int64]) throws -> Set<Int64> {
+    let measured = readings.map { StoredColumns($0.measurement) }
+    let rows = try writer.transaction.rows(
+      """
+      INSERT INTO glucoport.reading (logbook, seq, series, position, value_bucket, occurrence, device_time,
+        utc_offset, offset_source, value, unit, range_flag, threshold, marks, node)
+      SELECT $1, $2 + ord, series, position, bucket, occurrence, time, utc_offset, source, value, unit, flag, threshold,
+        marks, $3
+      FROM unnest($4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[], $10::int8[], $11::float8[],
+        $12::int8[], $13::int8[], $14::float8[], $15::int8[]) WITH ORDINALITY
+        AS i(series, position, bucket, occurrence, time, utc_offset, source, value, unit, flag, threshold, marks, ord)
+      ORDER BY ord
+      ON CONFLICT (logbook, series, position, value_bucket, occurrence) DO NOTHING RETURNING seq
+      """, logbook, .integer(writer.entry.last), .integer(writer.node), .integers(series),
+      .integers(readings.map(\.position)), .integers(readings.map(\.valueBucket)),
+      .integers(readings.map { Int64($0.occurrence) }), .integers(readings.map(\.deviceTime.seconds)),
+      .integers(readings.map { Int64($0.placement.utcOffset) }),
+      .integers(readings.map { Int64($0.placement.source.rawValue) }), .numbers(measured.map(\.value)),
+      .integers(measured.map(\.unit)), .integers(measured.map(\.flag)), .numbers(measured.map(\.threshold)),
+      .integers(readings.map { Int64($0.marks.rawValue) }))
+    var stored: Set<Int64> = []
+    stored.reserveCapacity(rows.count)
+    for row in 0..<rows.count { stored.insert(try rows.integer(row, 0)) }
+    return stored
+  }
+
+  /// The indices of readings that exist with another value, possibly from this same batch.
+  private func differing(
+    _ readings: [Reading], _ series: [Int64], _ stored: Set<Int64>
+  ) throws -> [Int] {
+    let first = writer.entry.last + 1
+    let known = readings.indices.filter { !stored.contains(first + Int64($0)) }
+    let measured = known.map { StoredColumns(readings[$0].measurement) }
+    // Equal bits agree, which leaves few rows to compare as amounts.
+    let rows = try writer.transaction.rows(
+      """
+      SELECT i.ord, r.value, r.unit, r.range_flag, r.threshold
+      FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::float8[], $7::int8[], $8::int8[], $9::float8[])
+        WITH ORDINALITY AS i(series, position, bucket, occurrence, value, unit, flag, threshold, ord)
+      JOIN glucoport.reading r ON r.logbook = $1 AND r.series = i.series AND r.position = i.position
+        AND r.value_bucket = i.bucket AND r.occurrence = i.occurrence
+      WHERE (r.value, r.unit, r.range_flag, r.threshold) IS DISTINCT FROM (i.value, i.unit, i.flag, i.threshold)
+      """, logbook, .integers(known.map { series[$0] }), .integers(known.map { readings[$0].position }),
+      .integers(known.map { readings[$0].valueBucket }),
+      .integers(known.map { Int64(readings[$0].occurrence) }), .numbers(measured.map(\.value)),
+      .integers(measured.map(\.unit)), .integers(measured.map(\.flag)), .numbers(measured.map(\.threshold)))
+    var places: [Int] = []
+    for row in 0..<rows.count {
+      let place = known[Int(try rows.integer(row, 0)) - 1]
+      let found = try StoredColumns(rows, row, from: 1).measurement()
+      if !found.agrees(with: readings[place].measurement) { places.append(place) }
+    }
+    return places.sorted()
+  }
+}
+
+/// A measurement in four columns: value, unit, range flag, threshold.
+struct StoredColumns {
+  let value: Double?
+  let unit: Int64
+  /// 0 within the device's range, 1 below, 2 above.
+  let flag: Int64
+  let threshold: Double?
+
+  init(_ measurement: Measurement) {
+    switch measurement {
+    case .value(let quantity): (value, flag, threshold) = (quantity.number, 0, nil)
+    case .low(let below, _): (value, flag, threshold) = (nil, 1, below)
+    case .high(let above, _): (value, flag, threshold) = (nil, 2, above)
+    }
+    unit = Int64(measurement.unit.rawValue)
+  }
+
+  init(_ rows: DatabaseRows, _ row: Int, from column: Int) throws(DatabaseError) {
+    value = try rows.number(row, column)
+    unit = try rows.integer(row, column + 1)
+    flag = try rows.integer(row, column + 2)
+    threshold = try rows.number(row, column + 3)
+  }
+
+  func measurement() throws(DatabaseError) -> Measurement {
+    guard let code = UInt8(exactly: unit), let unit = GlucoseUnit(rawValue: code) else {
+      throw .unexpected("a reading has the unknown unit \(self.unit)")
+    }
+    for number in [value, threshold].compactMap(\.self) where !PlausibleAmounts.stated.contains(number) {
+      throw .unexpected("a reading has an impossible value")
+    }
+    switch (flag, value) {
+    case (0, let value?): return .value(Quantity(value, unit))
+    case (1, _): return .low(below: threshold, unit)
+    case (2, _): return .high(above: threshold, unit)
+    default: throw .unexpected("a reading has the unknown range flag \(flag)")
+    }
+  }
+}
+
+/// The numbers that a logbook assigned to series: the readings of one device, kind and position kind.
+private struct SeriesWriter {
+  private struct Key: Hashable {
+    let device: Int64
+    let kind: Int64
+    let positionKind: Int64
+  }
+
+  private let writer: PostgresWriter
+  private var logbook: SQLValue { .integer(writer.entry.logbook) }
+
+  init(_ writer: PostgresWriter) { self.writer = writer }
+
+  /// The numbers of the series in a batch, in the order of its readings. Unknown series are added.
+  func numbers(of batch: ReadingBatch) throws -> [Int64] {
+    let devices = try deviceNumbers(batch.devices)
+    let keys = batch.readings.map { reading in
+      Key(
+        device: devices[Int(reading.device.number)], kind: Int64(reading.kind.rawValue),
+        positionKind: Int64(reading.positionKind.rawValue))
+    }
+    var (unique, known) = ([Key](), Set<Key>())
+    for key in keys where known.insert(key).inserted { unique.append(key) }
+    var numbers = try find(unique)
+    let missing = unique.filter { numbers[$0] == nil }
+    if !missing.isEmpty {
+      try writer.transaction.rows(
+        """
+        INSERT INTO glucoport.series (logbook, id, device, kind, position_kind)
+        SELECT $1, (SELECT coalesce(max(id), 0) FROM glucoport.series WHERE logbook = $1) + ord, device, kind, position_kind
+        FROM unnest($2::int8[], $3::int8[], $4::int8[]) WITH ORDINALITY AS i(device, kind, position_kind, ord)
+        """, logbook, .integers(missing.map(\.device)), .integers(missing.map(\.kind)),
+        .integers(missing.map(\.positionKind)))
+      numbers.merge(try find(missing)) { first, _ in first }
+    }
+    return try keys.map { key in
+      guard let number = numbers[key] else { throw DatabaseError.unexpected("a series is missing") }
+      return number
+    }
+  }
+
+  private func find(_ keys: [Key]) throws(DatabaseError) -> [Key: Int64] {
+    let rows = try writer.transaction.rows(
+      """
+      SELECT i.ord, s.id FROM unnest($2::int8[], $3::int8[], $4::int8[])
+        WITH ORDINALITY AS i(device, kind, position_kind, ord)
+      JOIN glucoport.series s ON s.logbook = $1 AND s.device = i.device AND s.kind = i.kind
+        AND s.position_kind = i.position_kind
+      """, logbook, .integers(keys.map(\.device)), .integers(keys.map(\.kind)),
+      .integers(keys.map(\.positionKind)))
+    var found: [Key: Int64] = [:]
+    for row in 0..<rows.count { found[keys[Int(try rows.integer(row, 0)) - 1]] = try rows.integer(row, 1) }
+    return found
+  }
+
+  /// The numbers of devices, which are added if they are unknown. Two devices of a batch can be the same one.
+  private func deviceNumbers(_ devices: [Device]) throws -> [Int64] {
+    var numbers = try find(devices)
+    var (missing, known) = ([Device](), Set<String>())
+    for (device, number) in zip(devices, numbers) where number == nil {
+      if known.insert(ReadingIdentity.text(of: device)).inserted { missing.append(device) }
+    }
+    if !missing.isEmpty {
+      try writer.transaction.rows(
+        """
+        INSERT INTO glucoport.device (logbook, id, vendor, model, serial, format)
+        SELECT $1, (SELECT coalesce(max(id), 0) FROM glucoport.device WHERE logbook = $1) + ord, vendor, model, serial, format
+        FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) WITH ORDINALITY
+          AS i(vendor, model, serial, format, ord)
+        """, logbook, .data(missing.map { Array($0.vendor.utf8) }),
+        .data(missing.map { Array($0.model.utf8) }),
+        .data(missing.map { Array($0.serial.utf8) }), .data(missing.map { Array($0.format.utf8) }))
+      numbers = try find(devices)
+    }
+    return try numbers.map { number in
+      guard let number else { throw DatabaseError.unexpected("a device is missing") }
+      return number
+    }
+  }
+
+  private func find(_ devices: [Device]) throws(DatabaseError) -> [Int64?] {
+    let rows = try writer.transaction.rows(
+      """
+      WITH i AS MATERIALIZED (SELECT * FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[])
+        WITH ORDINALITY AS i(vendor, model, serial, format, ord))
+      SELECT i.ord, d.id FROM i JOIN glucoport.device d
+        ON d.logbook = $1 AND d.vendor = i.vendor AND d.serial = i.serial AND d.serial <> ''
+      UNION ALL SELECT i.ord, d.id FROM i JOIN glucoport.device d
+        ON d.logbook = $1 AND d.format = i.format AND d.model = i.model AND d.serial = '' AND i.serial = ''
+      """, logbook, .data(devices.map { Array($0.vendor.utf8) }), .data(devices.map { Array($0.model.utf8) }),
+      .data(devices.map { Array($0.serial.utf8) }), .data(devices.map { Array($0.format.utf8) }))
+    var numbers = [Int64?](repeating: nil, count: devices.count)
+    for row in 0..<rows.count { numbers[Int(try rows.integer(row, 0)) - 1] = try rows.integer(row, 1) }
+    return numbers
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import PostgresStore
+import ServiceConformance
+import TestPostgres
+import Testing
+
+/// The storage in a database with the rules for storages, and its logbooks with the rules for services.
+@Suite(.timeLimit(.minutes(10))) struct PostgresConformance {
+  @Test(arguments: StorageRule.all) func theStorageObeys(_ rule: StorageRule) async throws {
+    try await TestDatabases.shared.get().with { try await Self.bench($0).check(rule) }
+  }
+
+  @Test(arguments: ServiceRule.all) func aLogbookObeys(_ rule: ServiceRule) async throws {
+    try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }
+  }
+
+  /// A storage whose folder holds the name of its database. Each start copies the database, so that a copied folder is a
+  /// backup.
+  static func bench(_ copies: DatabaseCopies) -> StorageBench {
+    StorageBench { folder, maxContentBytes in
+      var quota = LogbookQuota()
+      quota.contentBytes = maxContentBytes
+      let marker = folder + "/database"
+      let before = try? String(contentsOfFile: marker, encoding: .utf8)
+      let name = try copies.copy(of: before)
+      try name.write(toFile: marker, atomically: true, encoding: .utf8)
+      // Eight writers and a reader of one logbook wait for each other, also on a machine with other work.
+      var limits = PoolLimits()
+      limits.acquireTime = .seconds(120)
+      limits.requestTime = .seconds(120)
+      limits.lockMilliseconds = 120_000
+      let storage = try PostgresStorage(
+        DatabaseAddress(copies.server.address(name)), quota: quota, limits: limits)
+      return OpenStorage(storage) {
+        try await storage.close()
+        // The connections end a moment later, and a database with connections cannot be copied.
+        for _ in 0..<200 {
+          let count = try copies.server.number(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'")
+          if count == 0 { return }
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+    }
+  }
+}
+
+private struct PostgresLogbooks: ServiceBench {
+  let copies: DatabaseCopies
+
+  func with(
+    _ body: @Sendable (any LogbookService, any LogbookService) async throws -> Void
+  ) async throws {
+    let bench = PostgresConformance.bench(copies)
+    let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
+    try await body(stand.logbook(stand.writer), stand.logbook(stand.reader))
+    try await stand.stop()
+  }
+}

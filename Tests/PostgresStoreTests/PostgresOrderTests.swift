@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import ServiceConformance
+import TestPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// The order of changes and the answers while transactions, servers and connections are in each other's way.
+@Suite(.timeLimit(.minutes(10))) struct PostgresOrderTests {
+  /// A storage with three logins, on a separate database.
+  private static func with(
+    limits: PoolLimits = PoolLimits(),
+    _ body: (_ stand: Stand, _ copies: DatabaseCopies, _ database: String) async throws -> Void
+  ) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let bench = StorageBench { _, _ in
+        let storage = try PostgresStorage(DatabaseAddress(copies.server.address(name)), limits: limits)
+        return OpenStorage(storage, stop: storage.close)
+      }
+      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
+      try await body(stand, copies, name)
+      try await stand.stop()
+    }
+  }
+
+  private static func connection(_ copies: DatabaseCopies, _ database: String) throws -> DatabaseConnection {
+    try DatabaseConnection(DatabaseAddress(copies.server.address(database)))
+  }
+
+  private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
+
+  /// The writer has numbers, and commits only after the reader has looked.
+  @Test func aReaderSeesNothingBeyondTheNumbersOfAnOpenTransaction() async throws {
+    try await Self.with { stand, copies, database in
+      let first = Client(stand)
+      try await first.push(Sample.history(3))
+      var reader = Client(stand, as: stand.reader)
+      _ = try await reader.pullAll()
+      let connection = try Self.connection(copies, database)
+      try connection.run(
+        """
+        BEGIN; SELECT set_config('glucoport.logbook', id::text, true) FROM glucoport.logbook WHERE name = 'first';
+        SELECT 1 FROM glucoport.counter FOR UPDATE;
+        INSERT INTO glucoport.reading SELECT logbook, 4, position + 1, device_time + 1, value, threshold, series,
+          value_bucket, occurrence, utc_offset, node, marks, offset_source, unit, range_flag
+          FROM glucoport.reading WHERE seq = 3;
+        UPDATE glucoport.counter SET last_seq = 4
+        """, by: Self.soon)
+      let other = Client(stand)
+      async let later = other.push(Sample.history(1, device: Sample.meter))
+      #expect(try await reader.pull() == nil, "the second writer waits, so nothing is visible")
+      try connection.run("COMMIT", by: Self.soon)
+      #expect(try await later.stored == 1)
+      #expect(try await reader.pullAll().flatMap(\.readings.readings).count == 2)
+      let last = try await stand.logbook(stand.writer).logbook().position
+      #expect(last?.hasPrefix("5.") == true)
+    }
+  }
+
+  @Test func aLockThatIsHeldTooLongIsAnsweredAsBusy() async throws {
+    var limits = PoolLimits()
+    limits.lockMilliseconds = 50
+    try await Self.with(limits: limits) { stand, copies, database in
+      let client = Client(stand)
+      try await client.push(Sample.history(1))
+      let connection = try Self.connection(copies, database)
+      try connection.run(
+        """
+        BEGIN; SELECT set_config('glucoport.logbook', id::text, true) FROM glucoport.logbook WHERE name = 'first';
+        SELECT 1 FROM glucoport.counter FOR UPDATE
+        """, by: Self.soon)
+      await #expect(throws: ServiceError.busy("the storage is busy; try again", retryAfterSeconds: 1)) {
+        try await client.push(Sample.history(2))
+      }
+      // Other logbooks do not wait.
+      #expect(try await Client(stand, as: stand.stranger).push(Sample.history(2)).stored == 2)
+      try connection.run("ROLLBACK", by: Self.soon)
+      #expect(try await client.push(Sample.history(2)).stored == 1)
+      #expect(await stand.storage.metrics().contains("glucoport_database_lock_timeouts_total 1\n"))
+    }
+  }
+
+  @Test func aRequestWithoutAConnectionInTimeIsAnsweredAsBusy() async throws {
+    var limits = PoolLimits()
+    limits.connections = 1
+    limits.acquireTime = .milliseconds(20)
+    try await Self.with(limits: limits) { stand, copies, database in
+      let client = Client(stand)
+      try await client.push(Sample.history(1))
+      let connection = try Self.connection(copies, database)
+      try connection.run(
+        """
+        BEGIN; SELECT set_config('glucoport.logbook', id::text, true) FROM glucoport.logbook WHERE name = 'first';
+        SELECT 1 FROM glucoport.counter FOR UPDATE
+        """, by: Self.soon)
+      async let waiting = client.push(Sample.history(2))
+      var isWaiting = false
+      while !isWaiting {
+        let query =
+          "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event_type = 'Lock'"
+        isWaiting = try copies.server.number(query) == 1
+      }
+      await #expect(throws: ServiceError.self) { _ = try await stand.logbook(stand.stranger).logbook() }
+      try connection.run("ROLLBACK", by: Self.soon)
+      #expect(try await waiting.stored == 1)
+    }
+  }
+
+  @Test func aLostConnectionIsReplacedWithoutNotice() async throws {
+    try await Self.with { stand, copies, database in
+      let client = Client(stand)
+      for count in 1...5 {
+        try copies.server.run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'")
+        #expect(try await client.push(Sample.history(count)).stored == 1)
+      }
+    }
+  }
+
+  /// Two servers on one database, of which a client uses one after the other within one run.
+  @Test func clientsThatAlternateBetweenServersNoticeNothing() async throws {
+    try await Self.with { stand, copies, database in
+      let second = try PostgresStorage(DatabaseAddress(copies.server.address(database)))
+      let services = [stand.logbook(stand.writer), second.logbook(for: stand.writer)]
+      let run = Client(stand).run
+      var expected = IdentityDigests()
+      for round in 0..<10 {
+        let batch = Sample.history(20, from: round * 20)
+        let answer = try await services[round % 2].store(batch, run)
+        let seen = try await services[(round + 1) % 2].logbook().position
+        #expect(answer.stored == 20 && answer.position == seen)
+        for reading in batch.readings { expected.insert(batch.identity(reading).key) }
+      }
+      var (cursor, found, page) = (String?.none, 0, 0)
+      let reader = Client(stand, as: stand.reader).run
+      while let next = try await services[page % 2].changes(after: cursor, limit: 7, reader) {
+        (cursor, found, page) = (next.cursor, found + next.readings.readings.count, page + 1)
+      }
+      #expect(found == 200)
+      for service in services { #expect(try await service.readingDigests(run) == expected) }
+      // A token that one server revokes is refused by the other one.
+      try await second.logins.remove(name: "writer")
+      #expect(try await stand.storage.logins.login(tokenHash: LoginToken("gp_writer").hash) == nil)
+      try await second.close()
+    }
+  }
+
+  @Test func aSerialisationFailureIsRepeated() async throws {
+    try await Self.with { _, copies, database in
+      let pool = ConnectionPool(try DatabaseAddress(copies.server.address(database)), PoolLimits())
+      let attempts = Counter()
+      let value = try await pool.run(.directory) { _ in
+        let count = attempts.next()
+        if count < 3 { throw DatabaseError.refused(state: count == 1 ? "40001" : "40P01", object: "") }
+        return count
+      }
+      #expect(value == 3)
+      #expect(await pool.queue.figures.retries == 2)
+      await #expect(throws: ServiceError.busy("the storage is busy; try again", retryAfterSeconds: 1)) {
+        try await pool.run(.directory) { _ in throw DatabaseError.refused(state: "40001", object: "") }
+      }
+      await pool.close()
+    }
+  }
+}
+
+/// Counts from 1.
+private final class Counter: @unchecked Sendable {
+  // Safe: the lock guards the number.
+  private let lock = NSLock()
+  private var number = 0
+
+  func next() -> Int {
+    lock.withLock {
+      number += 1
+      return number
+    }
+  }
+}

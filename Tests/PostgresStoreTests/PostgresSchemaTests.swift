@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import ServiceConformance
+import TestPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// The tables of a database, and what their rights refuse.
+@Suite(.timeLimit(.minutes(10))) struct PostgresSchemaTests {
+  private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
+
+  /// The number that a statement of the serving role returns, without a condition on the logbook.
+  private static func count(_ connection: DatabaseConnection, _ sql: String) throws -> Int64 {
+    try connection.rows(sql, [], by: soon).integer(0, 0)
+  }
+
+  private static let tables = [
+    "counter", "contents", "epoch", "node", "device", "series", "reading", "record", "accepted", "blob",
+    "blob_part",
+  ]
+
+  private static func with(
+    _ body: (_ stand: Stand, _ connection: DatabaseConnection) async throws -> Void
+  ) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let bench = StorageBench { _, _ in
+        let storage = try PostgresStorage(DatabaseAddress(copies.server.address(name)))
+        return OpenStorage(storage, stop: storage.close)
+      }
+      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
+      for login in [stand.writer, stand.stranger] {
+        let client = Client(stand, as: login)
+        try await client.push(Sample.everyShape)
+        try await client.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text")))
+        let content = AttachmentContent(
+          digest: "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", size: 1)
+        let answer = try await client.service.neededAttachments.append(
+          Array("a".utf8), to: content, at: 0, client.run)
+        #expect(answer == .holds(HeldContent(bytes: 1, size: 1)))
+      }
+      try await body(stand, try DatabaseConnection(DatabaseAddress(copies.server.address(name))))
+      try await stand.stop()
+    }
+  }
+
+  @Test func aStatementWithoutAConditionSeesOnlyTheLogbookOfItsTransaction() async throws {
+    try await Self.with { _, connection in
+      for table in Self.tables {
+        #expect(
+          try Self.count(connection, "SELECT count(*) FROM glucoport.\(table)") == 0, "\(table) is open")
+      }
+      let ids = try connection.rows("SELECT id FROM glucoport.logbook ORDER BY id", [], by: Self.soon)
+      #expect(ids.count == 2)
+      for row in 0..<2 {
+        let id = try ids.integer(row, 0)
+        try connection.run("BEGIN; SET LOCAL glucoport.logbook = '\(id)'", by: Self.soon)
+        for table in Self.tables {
+          let others = try Self.count(
+            connection, "SELECT count(*) FROM glucoport.\(table) WHERE logbook <> \(id)")
+          #expect(others == 0, "\(table) shows another logbook")
+          #expect(
+            try Self.count(connection, "SELECT count(*) FROM glucoport.\(table)") > 0, "\(table) is empty")
+        }
+        try connection.run("COMMIT", by: Self.soon)
+      }
+      // The setting ended with its transaction.
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.reading") == 0)
+    }
+  }
+
+  @Test func aChangeWithoutAConditionTouchesNoOtherLogbook() async throws {
+    try await Self.with { _, connection in
+      let ids = try connection.rows("SELECT id FROM glucoport.logbook ORDER BY id", [], by: Self.soon)
+      let (own, other) = (try ids.integer(0, 0), try ids.integer(1, 0))
+      try connection.run(
+        """
+        BEGIN; SET LOCAL glucoport.logbook = '\(own)';
+        UPDATE glucoport.counter SET last_seq = 1000; UPDATE glucoport.record SET revision = 'x';
+        UPDATE glucoport.node SET last_seq = 1000; DELETE FROM glucoport.blob_part; DELETE FROM glucoport.blob;
+        SET LOCAL glucoport.logbook = '\(other)'
+        """, by: Self.soon)
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.counter WHERE last_seq = 1000") == 0)
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.record WHERE revision = 'x'") == 0)
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.node WHERE last_seq = 1000") == 0)
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.blob_part") == 1)
+      // A whole content is not deleted even in its own logbook.
+      try connection.run("SET LOCAL glucoport.logbook = '\(own)'", by: Self.soon)
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.blob_part") == 1)
+      try connection.run("ROLLBACK", by: Self.soon)
+      #expect(throws: DatabaseError.self) {
+        try connection.run(
+          """
+          BEGIN; SET LOCAL glucoport.logbook = '\(own)';
+          INSERT INTO glucoport.epoch (logbook, first_seq, tag) VALUES (\(other), 7, '00000000')
+          """, by: Self.soon)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "UPDATE glucoport.reading SET value = 1", "DELETE FROM glucoport.reading", "TRUNCATE glucoport.reading",
+    "UPDATE glucoport.epoch SET tag = '00000000'", "DELETE FROM glucoport.epoch",
+    "DELETE FROM glucoport.record", "UPDATE glucoport.series SET kind = 2", "DELETE FROM glucoport.logbook",
+    "DELETE FROM glucoport.purged", "UPDATE glucoport.blob_part SET bytes = ''",
+    "SELECT count(*) FROM glucoport.reading_0", "ALTER TABLE glucoport.reading DISABLE ROW LEVEL SECURITY",
+    "DROP SCHEMA glucoport CASCADE", "CREATE TABLE glucoport.t (a int)",
+  ])
+  func theServingRoleMayNot(_ statement: String) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let connection = try DatabaseConnection(DatabaseAddress(copies.server.address(try copies.copy())))
+      #expect(throws: DatabaseError.refused(state: "42501", object: "")) {
+        do {
+          try connection.run(statement, by: Self.soon)
+        } catch DatabaseError.refused(let state, _) {
+          throw DatabaseError.refused(state: state, object: "")
+        }
+      }
+    }
+  }
+
+  @Test func preparingRunsOnceAndItsPreviewChangesNothing() async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let empty = name + "_empty"
+      try copies.server.run("CREATE DATABASE \(empty) OWNER \(PostgresServer.owner)")
+      let database = PostgresDatabase(
+        try DatabaseAddress(copies.server.address(empty, as: PostgresServer.owner)), partitions: 1)
+      #expect { try database.check() } throws: { ($0 as? Failure)?.category == .configuration }
+      let statements = try database.prepare(role: PostgresServer.role, isPreview: true)
+      #expect(statements.contains { $0.contains("CREATE SCHEMA glucoport") })
+      #expect { try database.check() } throws: { ($0 as? Failure)?.category == .configuration }
+      #expect(try database.prepare(role: PostgresServer.role, isPreview: false).count == statements.count)
+      #expect(try database.prepare(role: nil, isPreview: false) == [])
+      #expect {
+        try database.prepare(role: "nobody\"; DROP SCHEMA glucoport CASCADE; --", isPreview: false)
+      } throws: {
+        ($0 as? Failure)?.category == .missingInput
+      }
+      let served = PostgresDatabase(try DatabaseAddress(copies.server.address(empty)))
+      #expect(try served.check() == PostgresSchema.version)
+      // The owner and a superuser may do more than a server should.
+      for role in [PostgresServer.owner, "postgres"] {
+        let address = try DatabaseAddress(copies.server.address(empty, as: role))
+        #expect { try PostgresDatabase(address).check() } throws: {
+          ($0 as? Failure)?.category == .permission
+        }
+      }
+      try copies.server.run("INSERT INTO glucoport.schema_version VALUES (99)", in: empty)
+      for act in [{ _ = try served.check() }, { _ = try database.prepare(role: nil, isPreview: false) }] {
+        #expect(throws: Failure.self) { try act() }
+      }
+      try copies.server.run("DROP DATABASE \(empty) WITH (FORCE)")
+    }
+  }
+
+  @Test(arguments: [
+    "postgresql://anna:secret@db/glucoport", "host=db password=secret",
+    "postgresql://db/x?sslpassword=secret",
+    "postgresql://[", "no address",
+  ])
+  func anAddressWithAPasswordOrWithoutSenseIsRefusedAndNotRepeated(_ text: String) {
+    #expect { try DatabaseAddress(text) } throws: { error in
+      guard let failure = error as? Failure else { return false }
+      return failure.category == .usage && !failure.message.contains("secret")
+    }
+  }
+
+  @Test func aDatabaseThatIsAwayIsUnavailable() throws {
+    let address = try DatabaseAddress("host=/nonexistent dbname=x user=y")
+    #expect { try PostgresDatabase(address).check() } throws: {
+      ($0 as? Failure)?.category == .unavailable
+    }
+  }
+
+  @Test func aPurgedLogbookLeavesNoRow() async throws {
+    try await Self.with { stand, connection in
+      let id = try connection.rows(
+        "SELECT id FROM glucoport.logbook WHERE name = 'first'", [], by: Self.soon
+      ).integer(0, 0)
+      try await stand.purge(stand.writer)
+      try connection.run("BEGIN; SET LOCAL glucoport.logbook = '\(id)'", by: Self.soon)
+      for table in Self.tables {
+        #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.\(table)") == 0, "\(table)")
+      }
+      #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.purged WHERE is_erased") == 1)
+      try connection.run("COMMIT", by: Self.soon)
+    }
+  }
+}

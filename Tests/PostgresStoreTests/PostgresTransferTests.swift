@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import PostgresStore
+import ServerStore
+import ServiceConformance
+import TestPostgres
+import Testing
+
+/// Moving the data of a server from a folder to a database and back.
+@Suite(.timeLimit(.minutes(10))) struct PostgresTransferTests {
+  private static let content = AttachmentContent(
+    digest: "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603", size: 2)
+
+  private static func embedded(_ folder: ScratchFolder) -> StoragePlace {
+    StoragePlace(
+      bench: StorageBench { path, _ in
+        let storage = try EmbeddedStorage(folder: path)
+        return OpenStorage(storage, stop: storage.close)
+      }, folder: folder)
+  }
+
+  @Test func clientsNoticeNothingOfAMoveToADatabaseAndBack() async throws {
+    let (folder, base) = (try ScratchFolder(), try ScratchFolder())
+    var stand = try await Self.embedded(folder).start()
+    let writer = Client(stand)
+    var reader = Client(stand, as: stand.reader)
+    try await writer.push(Sample.history(300))
+    try await writer.push(Sample.everyShape)
+    let guid = Client.uuid()
+    let change = Sample.change(guid, 1, on: nil, Sample.note("one"))
+    let revision = try await writer.revision(change)
+    let part = try await writer.service.neededAttachments.append(
+      Array("a".utf8), to: Self.content, at: 0, writer.run)
+    #expect(part == .holds(HeldContent(bytes: 1, size: 2)))
+    _ = try await reader.pull(limit: 100)
+    try await stand.storage.logins.rotate(
+      name: "reader", token: LoginToken("gp_next"), graceSeconds: 1000, at: 10)
+    try await stand.purge(stand.stranger)
+    let logbook = try await stand.logbook(stand.writer).logbook()
+    let digests = try await writer.service.readingDigests(writer.run)
+    try await stand.stop()
+
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let owner = try DatabaseAddress(copies.server.address(name, as: PostgresServer.owner))
+      for _ in 0..<2 {
+        // A move that is repeated, as after an interruption, changes nothing.
+        let source = try FolderSource(folder: folder.path)
+        let counts = try source.move(to: PostgresTransfer(owner))
+        #expect(counts.logbooks == 1)
+        try source.close()
+      }
+      #expect { try EmbeddedStorage(folder: folder.path) } throws: {
+        ($0 as? Failure)?.category == .configuration
+      }
+      let storage = try PostgresStorage(DatabaseAddress(copies.server.address(name)))
+      let bench = StorageBench { _, _ in OpenStorage(storage, stop: storage.close) }
+      let moved = try await StoragePlace(bench: bench, folder: ScratchFolder()).reopened()
+      #expect(try await moved.storage.logbook(for: stand.writer).logbook() == logbook)
+      #expect(try await moved.storage.logins.login(tokenHash: LoginToken("gp_next").hash) == stand.reader)
+      #expect(
+        try await moved.storage.logins.login(tokenHash: LoginToken("gp_reader").hash, at: 500)
+          == stand.reader)
+      await #expect(throws: ServiceError.purged) {
+        _ = try await moved.storage.logins.login(tokenHash: LoginToken("gp_stranger").hash)
+      }
+      stand = Stand(
+        storage: moved.storage, writer: stand.writer, reader: stand.reader, stranger: stand.stranger,
+        folder: base, stop: moved.stop)
+      var later = Client(stand)
+      later.run = writer.run
+      later.run.lastSeenPosition = logbook.position
+      #expect(try await later.push(Sample.history(300)).known == 300)
+      #expect(try await later.push(change) == [.accepted(revision: revision)])
+      #expect(try await later.service.readingDigests(later.run) == digests)
+      var follower = Client(stand, as: stand.reader)
+      (follower.run, follower.cursor) = (reader.run, reader.cursor)
+      let pages = try await follower.pullAll(limit: 100)
+      #expect(pages.flatMap(\.readings.readings).count == 200 + Sample.everyShape.readings.count)
+      #expect(pages.flatMap(\.records).map(\.revision) == [revision])
+      let next = try await later.service.neededAttachments.append(
+        Array("b".utf8), to: Self.content, at: 1, later.run)
+      #expect(next == .holds(HeldContent(bytes: 2, size: 2)))
+      #expect(try await later.push(Sample.history(301)).stored == 1)
+      let after = try await stand.logbook(stand.writer).logbook()
+      let now = try await later.service.readingDigests(later.run)
+      try await stand.stop()
+
+      let target = base.path + "/back"
+      let export = try FolderTarget(folder: target)
+      #expect(try PostgresTransfer(owner).move(to: export).readings == 301 + Sample.everyShape.readings.count)
+      try export.finish()
+      #expect { try FolderTarget(folder: target) } throws: {
+        ($0 as? Failure)?.category == .cannotCreate
+      }
+      let back = try EmbeddedStorage(folder: target)
+      #expect(try await back.logbook(for: stand.writer).logbook() == after)
+      #expect(try await back.logbook(for: stand.writer).readingDigests(later.run) == now)
+      let held = try await back.logbook(for: stand.writer).neededAttachments.held(
+        Self.content.digest, later.run)
+      #expect(held.isWhole)
+      await #expect(throws: ServiceError.purged) {
+        _ = try await back.logins.login(tokenHash: LoginToken("gp_stranger").hash)
+      }
+      let known = try await back.logbook(for: stand.writer).apply([change], later.run).verdicts
+      #expect(known.count == 1)
+      try await back.close()
+    }
+  }
+}
+
+extension StoragePlace {
+  /// The storage with the logins that it has.
+  fileprivate func reopened() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import PostgresStore
+import Synchronization
+
+/// A PostgreSQL server in a temporary folder, on a Unix socket. It ends with this value, or with the process.
+///
+/// PostgreSQL refuses to run as root. Then the user `postgres` of Debian's package runs it.
+package final class PostgresServer: Sendable {
+  /// The folder with the socket and the data.
+  package let folder: String
+
+  /// The role that owns the schema, and the role that serves.
+  package static let (owner, role) = ("glucoport_owner", "glucoport_server")
+
+  private let process = Mutex<(process: Process, end: Pipe)?>(nil)
+
+  /// Creates a server and starts it.
+  package init() throws {
+    // The path of a socket has at most 107 bytes.
+    folder = "/tmp/gp-\(UInt32.random(in: 0...UInt32.max))"
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    try Self.run("/bin/sh", ["-c", Self.isRoot ? "chown postgres '\(folder)'" : "true"])
+    try Self.run(
+      "/bin/sh",
+      [
+        "-c",
+        "\(Self.asUser) '\(Self.program("initdb"))' -D '\(folder)/data' -A trust -U postgres -E UTF8 --locale=C --no-sync >/dev/null",
+      ])
+    try start()
+    try run("CREATE ROLE \(Self.owner) LOGIN; CREATE ROLE \(Self.role) LOGIN")
+  }
+
+  deinit {
+    stop()
+    do { try FileManager.default.removeItem(atPath: folder) } catch {
+      // A folder that remains among the temporary ones does not affect a test.
+    }
+  }
+
+  /// Starts the server on its data, and waits until it accepts connections.
+  package func start() throws {
+    let process = Process()
+    let end = Pipe()
+    process.executableURL = URL(filePath: "/bin/sh")
+    // The shell ends the server when the other end of the pipe is closed, however this process ends.
+    process.arguments = [
+      "-c",
+      """
+      \(Self.asUser) '\(Self.program("postgres"))' -D '\(folder)/data' -c fsync=off -c full_page_writes=off \
+        -c listen_addresses= -c unix_socket_directories='\(folder)' -c max_connections=300 -c shared_buffers=64MB \
+        -c autovacuum=off -c max_wal_size=4GB >>'\(folder)/log' 2>&1 </dev/null &
+      read -r line
+      kill -QUIT "$(head -1 '\(folder)/data/postmaster.pid')"
+      wait
+      """,
+    ]
+    process.standardInput = end
+    try process.run()
+    self.process.withLock { $0 = (process, end) }
+    for _ in 0..<600 {
+      if (try? number("SELECT 1")) == 1 { return }
+      usleep(50_000)
+    }
+    throw ServerFault(text: "PostgreSQL did not start; see \(folder)/log")
+  }
+
+  /// Stops the server without a checkpoint.
+  package func stop() {
+    guard
+      let running = process.withLock({ running in
+        defer { running = nil }
+        return running
+      })
+    else { return }
+    running.end.fileHandleForWriting.closeFile()
+    running.process.waitUntilExit()
+  }
+
+  /// Ends the server and all of its processes at once, as a failure of the machine would.
+  package func kill() throws {
+    let id = try Self.run("/bin/sh", ["-c", "head -1 '\(folder)/data/postmaster.pid'"])
+    guard let postmaster = Int32(id.trimmingCharacters(in: .whitespacesAndNewlines)) else { return }
+    let children = try Self.run("/bin/sh", ["-c", "pgrep -P \(postmaster) || true"]).split(separator: "\n")
+    Glibc.kill(postmaster, SIGKILL)
+    for child in children.compactMap({ Int32($0) }) { Glibc.kill(child, SIGKILL) }
+    stop()
+    try Self.run("/bin/sh", ["-c", "rm -f '\(folder)/data/postmaster.pid'"])
+  }
+
+  /// Runs SQL as the superuser.
+  package func run(_ sql: String, in database: String = "postgres") throws {
+    try PostgresDatabase(DatabaseAddress(address(database, as: "postgres"))).run(sql)
+  }
+
+  /// The whole number that a query of the superuser returns.
+  package func number(_ query: String, in database: String = "postgres") throws -> Int64 {
+    try PostgresDatabase(DatabaseAddress(address(database, as: "postgres"))).number(query)
+  }
+
+  /// The connection string of a database for a role.
+  package func address(_ database: String, as role: String = PostgresServer.role) -> String {
+    "host=\(folder) dbname=\(database) user=\(role)"
+  }
+}
+
+extension PostgresServer {
+  private static var isRoot: Bool { geteuid() == 0 }
+
+  private static var asUser: String {
+    isRoot ? "setpriv --reuid=postgres --regid=postgres --clear-groups" : "exec"
+  }
+
+  private struct ServerFault: Error, CustomStringConvertible {
+    let text: String
+    var description: String { text }
+  }
+
+  /// The path of a program of PostgreSQL. Debian has those of a server only in the folder of its version.
+  private static func program(_ name: String) -> String {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    let paths = versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin/\(name)" }
+    return (paths + ["/usr/bin/\(name)", "/usr/local/bin/\(name)"])
+      .first { FileManager.default.isExecutableFile(atPath: $0) } ?? name
+  }
+
+  @discardableResult
+  private static func run(_ program: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    let errors = Pipe()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ServerFault(text: "\(program): \(complaint)") }
+    return text
+  }
+}

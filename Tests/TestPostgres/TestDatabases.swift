@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import PostgresStore
+import Synchronization
+
+/// Databases for tests on one server, each a copy of a prepared one.
+package final class TestDatabases: Sendable {
+  /// The server for all suites of a process.
+  package static let shared: Result<TestDatabases, any Error> = Result { try TestDatabases(PostgresServer()) }
+
+  /// The number of tests with databases at the same time: each has several connections.
+  private static let maxTests = 4
+  private static let template = "glucoport_template"
+
+  package let server: PostgresServer
+  private let number = Mutex(0)
+  private let gate = Gate(maxTests)
+
+  /// Prepares a database as the owner, with few partitions: copying their files takes most of a test's time.
+  package init(_ server: PostgresServer) throws {
+    self.server = server
+    try server.run("CREATE DATABASE \(Self.template) OWNER \(PostgresServer.owner)")
+    let address = try DatabaseAddress(server.address(Self.template, as: PostgresServer.owner))
+    _ = try PostgresDatabase(address, partitions: 2).prepare(role: PostgresServer.role, isPreview: false)
+  }
+
+  /// Copies a database, which has no connections; nil for the prepared one.
+  package func copy(of database: String? = nil) throws -> String {
+    let name = number.withLock { number in
+      number += 1
+      return "test_\(number)"
+    }
+    try server.run("CREATE DATABASE \(name) TEMPLATE \(database ?? Self.template)")
+    return name
+  }
+
+  /// Runs a test with copies, and drops them after it.
+  package func with<Value>(
+    _ body: (_ copies: DatabaseCopies) async throws -> Value
+  ) async throws -> Value {
+    await gate.enter()
+    let copies = DatabaseCopies(self)
+    do {
+      let value = try await body(copies)
+      try copies.drop()
+      await gate.leave()
+      return value
+    } catch {
+      await gate.leave()
+      throw error
+    }
+  }
+}
+
+/// The databases of one test.
+package final class DatabaseCopies: Sendable {
+  private let databases: TestDatabases
+  private let names = Mutex<[String]>([])
+
+  package var server: PostgresServer { databases.server }
+
+  fileprivate init(_ databases: TestDatabases) { self.databases = databases }
+
+  /// Copies a database, which has no connections; nil for the prepared one.
+  package func copy(of database: String? = nil) throws -> String {
+    let name = try databases.copy(of: database)
+    names.withLock { $0.append(name) }
+    return name
+  }
+
+  fileprivate func drop() throws {
+    for name in names.withLock({ $0 }) {
+      try databases.server.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+    }
+  }
+}
+
+/// Lets a number of tasks through at the same time, in the order of their arrival.
+private actor Gate {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ count: Int) { free = count }
+
+  func enter() async {
+    if free > 0 {
+      free -= 1
+      return
+    }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  func leave() {
+    if waiting.isEmpty {
+      free += 1
+    } else {
+      waiting.removeFirst().resume()
+    }
+  }
+}
