@@ -5,6 +5,7 @@ import Glibc
 import Logbook
 import LogbookAPI
 package import LogbookServer
+import PostgresStore
 import ServerStore
 
 /// The option that every command of a server has.
@@ -49,11 +50,12 @@ struct FileModeArgument: ExpressibleByArgument {
 extension ServerLogFormat: ExpressibleByArgument {}
 
 extension DataOptions {
-  /// The logins of the server, also while a server is running.
+  /// The logins of the server in the folder or the database, also while a server is running.
   ///
-  /// - Throws: `Failure`, as `EmbeddedStorage` does.
-  var logins: any LoginDirectory {
-    get throws { try Logins(folder: path) }
+  /// - Throws: `Failure`, as `EmbeddedStorage` and `PostgresStorage` do.
+  func logins(_ database: DatabaseOptions) throws -> any LoginDirectory {
+    if let address = try database.address { return try PostgresStorage.logins(address) }
+    return try Logins(folder: path)
   }
 }
 
@@ -69,9 +71,19 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
       """,
       examples: "glucoport serve",
       "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
-    subcommands: [ServeTokenCommand.self, ServeBackupCommand.self])
+    subcommands: [
+      ServeTokenCommand.self, ServeBackupCommand.self, ServeDatabaseCommand.self, ServeImportCommand.self,
+      ServeExportCommand.self,
+    ])
 
   @OptionGroup var dataOptions: DataOptions
+
+  @OptionGroup var databaseOptions: DatabaseOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "The maximum number of connections to the database. Default: 8.", valueName: "number"))
+  var databaseConnections: Int?
 
   @Option(
     parsing: .singleValue,
@@ -116,6 +128,12 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   var quiet = false
 
   func validate() throws {
+    try databaseOptions.validate(with: dataOptions)
+    if let databaseConnections {
+      guard databaseOptions.database != nil, (1...200).contains(databaseConnections) else {
+        throw ValidationError("--database-connections is a whole number from 1 to 200, and needs --database.")
+      }
+    }
     if (tlsCert == nil) != (tlsKey == nil) {
       throw ValidationError("--tls-cert and --tls-key need each other.")
     }
@@ -130,15 +148,31 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let settings = try settings()
-    if let fault = SpareResources.ofServer(settings).fault() { throw Failure(.temporary, fault) }
-    let storage = try EmbeddedStorage(folder: dataOptions.path)
+    var limits = PoolLimits()
+    if let databaseConnections { limits.connections = databaseConnections }
+    let connections = databaseOptions.database == nil ? 0 : limits.allConnections
+    if let fault = SpareResources.ofServer(settings, databaseConnections: connections).fault() {
+      throw Failure(.temporary, fault)
+    }
+    if let address = try databaseOptions.address {
+      let storage = try PostgresStorage(address, limits: limits)
+      try await serve(storage, settings, close: storage.close)
+    } else {
+      let storage = try EmbeddedStorage(folder: dataOptions.path)
+      try await serve(storage, settings, close: storage.close)
+    }
+  }
+
+  private func serve(
+    _ storage: any ServerStorage, _ settings: ServerSettings, close: () async throws -> Void
+  ) async throws {
     do {
       try await LogbookServer(storage, settings).run { urls in Self.show(urls.map { "listening on \($0)" }) }
     } catch {
-      try await storage.close()
+      try await close()
       throw error
     }
-    try await storage.close()
+    try await close()
   }
 
   /// Whether others in the network of an address could read the traffic.

@@ -28,6 +28,8 @@ extension ServeTokenCommand {
 
     @OptionGroup var dataOptions: DataOptions
 
+    @OptionGroup var databaseOptions: DatabaseOptions
+
     @Argument(help: ArgumentHelp("A name for the token, for 'list' and 'revoke'.", valueName: "name"))
     var name: String
 
@@ -40,11 +42,14 @@ extension ServeTokenCommand {
         valueName: "name"))
     var logbook: String?
 
+    func validate() throws { try databaseOptions.validate(with: dataOptions) }
+
     func run() async throws {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      try await dataOptions.logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
+      try await dataOptions.logins(databaseOptions).add(
+        name: name, role: role, logbook: logbook, token: token, at: Host.now())
       output.line(token.text)
       try output.finish()
     }
@@ -61,12 +66,16 @@ extension ServeTokenCommand {
 
     @OptionGroup var dataOptions: DataOptions
 
+    @OptionGroup var databaseOptions: DatabaseOptions
+
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
+    func validate() throws { try databaseOptions.validate(with: dataOptions) }
+
     func run() async throws {
       let output = Output()
-      for login in try await dataOptions.logins.list() {
+      for login in try await dataOptions.logins(databaseOptions).list() {
         let added = DeviceTime(seconds: login.createdAt).text + "Z"
         let id = Login.logID(login.name)
         let role = login.role.rawValue
@@ -93,6 +102,8 @@ extension ServeTokenCommand {
 
     @OptionGroup var dataOptions: DataOptions
 
+    @OptionGroup var databaseOptions: DatabaseOptions
+
     @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
     var name: String
 
@@ -100,11 +111,13 @@ extension ServeTokenCommand {
       help: ArgumentHelp("Accept the old token for this time, such as 90s, 30m or 24h.", valueName: "time"))
     var grace: DurationArgument?
 
+    func validate() throws { try databaseOptions.validate(with: dataOptions) }
+
     func run() async throws {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      try await dataOptions.logins.rotate(
+      try await dataOptions.logins(databaseOptions).rotate(
         name: name, token: token, graceSeconds: grace?.seconds ?? 0, at: Host.now())
       output.line(token.text)
       try output.finish()
@@ -122,10 +135,14 @@ extension ServeTokenCommand {
 
     @OptionGroup var dataOptions: DataOptions
 
+    @OptionGroup var databaseOptions: DatabaseOptions
+
     @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
     var name: String
 
-    func run() async throws { try await dataOptions.logins.remove(name: name) }
+    func validate() throws { try databaseOptions.validate(with: dataOptions) }
+
+    func run() async throws { try await dataOptions.logins(databaseOptions).remove(name: name) }
   }
 }
 

@@ -17,11 +17,13 @@ struct SpareResources {
   /// The needs of a server. For each processor: a thread that waits for the network, with three files, and
   /// one that resolves names. Also a file for each connection and each listening socket, and those of its
   /// storage.
-  static func ofServer(_ settings: ServerSettings) -> SpareResources {
+  ///
+  /// - Parameter databaseConnections: the connections to a database, each with a thread and a socket.
+  static func ofServer(_ settings: ServerSettings, databaseConnections: Int = 0) -> SpareResources {
     let sockets = settings.addresses.count + settings.systemSockets.count
     return SpareResources(
-      threads: ofProgram.threads + 2 * Host.processors,
-      files: ofProgram.files + 3 * Host.processors + settings.maxConnections + sockets
+      threads: ofProgram.threads + 2 * Host.processors + databaseConnections,
+      files: ofProgram.files + 3 * Host.processors + settings.maxConnections + sockets + databaseConnections
         + EmbeddedStorage.maxFiles(requests: settings.maxRequests))
   }
 

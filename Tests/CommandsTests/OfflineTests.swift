@@ -50,7 +50,10 @@ import Testing
 
   /// The commands that open a socket, and the reason.
   private static let exceptions = [
-    "serve": "it listens", "meter list": "libusb hears of plugged meters by a socket of the kernel",
+    "serve": "it listens", "serve database prepare": "it uses a database",
+    "serve database check": "it uses a database", "serve import": "it uses a database",
+    "serve export": "it uses a database",
+    "meter list": "libusb hears of plugged meters by a socket of the kernel",
     "doctor": "it lists meters as 'meter list' does",
     "meter info": "it exchanges bytes with a meter, found as by 'meter list'",
     "meter set-clock": "it exchanges bytes with a meter, found as by 'meter list'",

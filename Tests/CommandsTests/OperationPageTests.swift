@@ -10,11 +10,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OperationPageTests {
   private func page() throws -> ManualPage { try ManualPage("glucoport-operation.7") }
 
-  /// The lines in the blocks of the page.
-  private func lines() throws -> [String] {
+  /// The lines in the blocks of a page; nil for this one.
+  private func lines(of other: ManualPage? = nil) throws -> [String] {
     var found: [String] = []
     var isBlock = false
-    for line in try page().lines {
+    for line in try (other ?? page()).lines {
       if line.hasPrefix(".Bd -literal") { isBlock = true }
       if line == ".Ed" { isBlock = false }
       if line.hasPrefix(".Dl ") { found.append(String(line.dropFirst(4))) }
@@ -37,6 +37,14 @@ import Testing
   @Test func everyCallOfTheProgramIsAccepted() throws {
     let calls = try lines().flatMap(Self.calls)
     #expect(calls.count > 15)
+    for words in calls {
+      #expect(throws: Never.self, "\(words)") { try CommandArguments(words: words).parse() }
+    }
+  }
+
+  @Test func everyCallOnThePageOfPostgreSQLIsAccepted() throws {
+    let calls = try lines(of: ManualPage("glucoport-postgresql.7")).flatMap(Self.calls)
+    #expect(calls.count >= 7)
     for words in calls {
       #expect(throws: Never.self, "\(words)") { try CommandArguments(words: words).parse() }
     }

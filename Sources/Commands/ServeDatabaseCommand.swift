@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookAPI
+import PostgresStore
+
+/// The option for a server's data in a database instead of a folder.
+struct DatabaseOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Keep the data in this PostgreSQL database instead of a folder, as libpq names it, without a password.",
+      valueName: "address"))
+  var database: String?
+
+  /// The address of the database; nil for a folder.
+  ///
+  /// - Throws: `Failure`: `usage` for an invalid address or one with a password, `configuration` without libpq.
+  var address: DatabaseAddress? {
+    get throws { try database.map { try DatabaseAddress($0) } }
+  }
+
+  /// The address of the database, for a command that needs one.
+  ///
+  /// - Throws: as `address`, and `Failure` of category `usage` without the option.
+  var requiredAddress: DatabaseAddress {
+    get throws {
+      guard let address = try address else {
+        throw Failure(.usage, "--database is missing; name the database as libpq does")
+      }
+      return address
+    }
+  }
+
+  /// Refuses an address together with a folder.
+  func validate(with data: DataOptions) throws {
+    if database != nil, data.data != nil {
+      throw ValidationError("--data and --database exclude each other.")
+    }
+  }
+}
+
+/// `glucoport serve database`: the schema of a database with the logbooks of servers.
+struct ServeDatabaseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "database", abstract: "Prepare and check a database for servers.",
+    discussion: helpText(
+      examples:
+        "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
+      "glucoport serve database check --database postgresql://glucoport_server@db/glucoport"),
+    subcommands: [Prepare.self, Check.self])
+}
+
+extension ServeDatabaseCommand {
+  /// `glucoport serve database prepare`: creates or upgrades the schema, as its owner.
+  struct Prepare: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "prepare", abstract: "Create or upgrade the tables of a database.",
+      discussion: helpText(
+        """
+        Run it as the role that owns the tables. Servers use another role, which can neither change nor delete \
+        a reading. It can be repeated, and does nothing if the tables are up to date.
+        """,
+        examples:
+          "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
+        "glucoport serve database prepare --database service=glucoport --dry-run"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Option(help: ArgumentHelp("Permit this database role to serve. It must exist.", valueName: "role"))
+    var grantTo: String?
+
+    @Flag(help: "Print the statements that would run; change nothing.")
+    var dryRun = false
+
+    func run() throws {
+      let output = Output()
+      let statements = try PostgresDatabase(databaseOptions.requiredAddress).prepare(
+        role: grantTo, isPreview: dryRun)
+      if dryRun {
+        for statement in statements { output.line(statement + ";") }
+      } else {
+        let count = statements.count
+        output.line(count == 0 ? "the tables are up to date" : "prepared: \(counted(count, "statement"))")
+      }
+      try output.finish()
+    }
+  }
+
+  /// `glucoport serve database check`: what a server checks when it starts.
+  struct Check: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "Check that a database can be served by a role.",
+      discussion: helpText(
+        "It changes nothing. A server makes the same checks when it starts.",
+        examples: "glucoport serve database check --database postgresql://glucoport_server@db/glucoport",
+        "glucoport serve database check --database service=glucoport"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    func run() throws {
+      let output = Output()
+      let version = try PostgresDatabase(databaseOptions.requiredAddress).check()
+      output.line("the tables have version \(version), and the role can serve them")
+      try output.finish()
+    }
+  }
+}
