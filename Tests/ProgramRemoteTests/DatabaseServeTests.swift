@@ -31,7 +31,7 @@ import Testing
 
       """ + Self.prelude + """
         glucoport serve database check --database "$as_server" 2>/dev/null; echo "before: $?"
-        glucoport serve database prepare --database "$owner" --grant-to \(PostgresServer.role) --dry-run | grep -c SCHEMA
+        glucoport serve database prepare --database "$owner" --grant-to \(PostgresServer.role) --dry-run | grep -c 'CREATE SCHEMA'
         glucoport serve database prepare --database "$owner" --grant-to \(PostgresServer.role) >/dev/null; echo "prepared: $?"
         glucoport serve database check --database "$as_server"
         glucoport serve --database "$owner" --listen 127.0.0.1:0 2>/dev/null; echo "owner: $?"
@@ -75,11 +75,11 @@ import Testing
         upload a: 0
         upload b: 0
         2
-        13
+        9
         anna  write  anna  2
         revoked: 401 401
         stopped: 0
-        1 logbook, 2 readings, 0 records, 0 bytes of attachments
+        1 logbook, 2 readings, 1 record, 0 bytes of attachments
         1 logbook, 0 readings, 0 records, 0 bytes of attachments
         import: 0
         moved: 78

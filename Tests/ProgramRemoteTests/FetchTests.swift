@@ -289,7 +289,7 @@ struct FetchTests {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try ScriptedServer { [asked = program.path("asked")] request in
-      if request.path == "/sgv.json" { FileManager.default.createFile(atPath: asked, contents: nil) }
+      if request.path == "/sgv.json" { _ = FileManager.default.createFile(atPath: asked, contents: nil) }
       return answers.answer
     }
     try await set(program, server)

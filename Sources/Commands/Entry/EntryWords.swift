@@ -166,6 +166,7 @@ extension EntryWords {
 
   /// Whether a word after a number may be a unit, which makes the number no glucose: '4.5 IE' is a dose.
   private static func maybeUnit(_ word: String) -> Bool {
+    if beginsNumber(word[...]) { return false }
     let end = word.lastIndex { !".,;:".contains($0) }
     let name = word.lowercased().prefix(through: end ?? word.startIndex)
     return name.count <= 2 && name.allSatisfy(\.isLetter) || name.contains("/")

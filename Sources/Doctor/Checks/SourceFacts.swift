@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logbook
+import Logbook
 package import LogbookStore
 
 /// A source from which the store fetches.

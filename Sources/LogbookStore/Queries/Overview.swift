@@ -226,7 +226,7 @@ extension Store {
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// The newest ingests, newest first. The ingest of typed readings is left out, since each typed entry is a
-  /// separate action, and so are rows that only keep the age of an export.
+  /// separate action. Rows that only keep the age of an export are left out as well.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
