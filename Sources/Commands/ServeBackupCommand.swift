@@ -26,9 +26,6 @@ struct ServeBackupCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("Keep only the newest N copies in the folder.", valueName: "number"))
   var keep: Int?
 
-  @Flag(help: "Print nothing on success.")
-  var quiet = false
-
   func validate() throws {
     if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }
   }
@@ -46,12 +43,10 @@ struct ServeBackupCommand: ClassifiedCommand {
     }
     let backup = try ServerBackup.make(of: data, in: target, stamp: BackupPlace.stamp(Host.now()))
     let removed = try keep.map { try backup.removeOlder(of: data, keeping: $0) } ?? []
-    if !quiet {
-      output.line(
-        "\(displayed(backup.path)): \(counted(backup.logbooks, "logbook")), \(grouped(Int(backup.size))) bytes"
-      )
-      for path in removed { output.line("  removed \(displayed(path))") }
-    }
+    output.line(
+      "\(displayed(backup.path)): \(counted(backup.logbooks, "logbook")), \(grouped(Int(backup.size))) bytes"
+    )
+    for path in removed { output.line("  removed \(displayed(path))") }
     try output.finish()
   }
 }

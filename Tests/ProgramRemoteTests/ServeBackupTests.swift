@@ -11,7 +11,7 @@ import Testing
     let outcome = try await program.shell(
       ServerScript.clients + """
         serve; connect one; connect two write ben; row one 08 100; row two 08 90; upload one --quiet; upload two --quiet
-        mkdir copies; glucoport serve backup --data served copies --quiet; echo "backup $?"
+        mkdir copies; glucoport serve backup --data served copies >/dev/null; echo "backup $?"
         glucoport serve backup --data served served/logbooks 2>/dev/null; echo "inside $?"
         glucoport serve backup --data nothing copies 2>/dev/null; echo "nothing $?"
         copy=$(ls -d copies/server-*); ls $copy $copy/logbooks | grep -c db; stat -c %a $copy $copy/server.db | paste -sd' '

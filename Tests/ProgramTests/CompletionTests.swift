@@ -35,7 +35,7 @@ import Testing
   private static let names: Set<String> = [
     "store", "transcript", "rejects", "save", "token-file", "ca-file", "client-cert", "client-key",
     "client-ca", "tls-cert", "tls-key", "data",
-    "output", "prefix", "folder", "all",
+    "output", "prefix", "folder", "all", "from", "to", "passkey-file",
   ]
 
   @Test func everyArgumentWithAPathIsCompletedAsAPath() async throws {

@@ -117,7 +117,7 @@ struct SheetTests {
     for part in [ReportPart.log, .days] {
       let words = words(page, part)
       #expect(words.contains { $0.hasPrefix("48") && $0.hasSuffix("*") }, "\(part): \(words)")
-      #expect(words.contains { $0.contains("* premixed") }, "\(part)")
+      #expect(words.joined(separator: " ").contains("* premixed"), "\(part)")
     }
     #expect(!self.words(try self.page(.usual), .log).contains { $0.contains("premixed") })
   }

@@ -20,11 +20,9 @@ extension World {
       return say("  its zone is another one")
     }
     other.forgetRead()
-    let after = try node.records()
     for (guid, mine) in before {
       guard let theirs = theirs[guid], mayReplace(theirs, mine) else { continue }
       ledger.retire(mine.state.words.subtracting(theirs.state.words))
-      if mine.state.isDeleted, after[guid]?.state.isDeleted == false { bringBack(guid) }
     }
     owedReadings.formUnion(try node.identities())
     try checkNothingOverwritten(node)

@@ -114,7 +114,7 @@ extension World {
   }
 
   /// Brings a record back. The server gets it later.
-  func bringBack(_ guid: String) {
+  private func bringBack(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)
   }

@@ -236,7 +236,7 @@ private struct MergedContents {
 }
 
 /// Adds records of another store of the same person to a store, inside a transaction. The result is the same in either
-/// direction.
+/// direction, except for a record that is deleted in the store: only a person brings it back.
 private final class RecordMerge {
   private let transaction: SyncTransaction
   /// The import of the merge; nil for records that state something about others.
@@ -250,12 +250,13 @@ private final class RecordMerge {
   }
 
   /// Which content stays of two different ones. What a person wrote or deleted goes before what imports wrote, and then
-  /// the later one. Of two exports it is the later one, as if both were imported here. At equal times a deletion stays,
-  /// and else the digest decides, as in the other store.
+  /// the later one. Of two exports it is the later one, as if both were imported here. At equal times the digest decides,
+  /// as in the other store.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
+    if mine.state.isDeleted { return false }
     let age = try RecordAge(of: mine.guid, database)
-    let isDeletion = (mine.state.isDeleted, theirs.record.state.isDeleted)
-    let isByPerson = (age.editedAt != nil || isDeletion.0, theirs.age.editedAt != nil || isDeletion.1)
+    let isDeletion = theirs.record.state.isDeleted
+    let isByPerson = (age.editedAt != nil, theirs.age.editedAt != nil || isDeletion)
     if isByPerson.0 != isByPerson.1 { return isByPerson.1 }
     if isByPerson.0 {
       let times = (age.editedAt ?? 0, theirs.age.editedAt ?? 0)
@@ -263,8 +264,7 @@ private final class RecordMerge {
     } else if age.export != theirs.age.export {
       return age.export < theirs.age.export
     }
-    if isDeletion.0 != isDeletion.1 { return isDeletion.1 }
-    return mine.state.digest < theirs.record.state.digest
+    return isDeletion || mine.state.digest < theirs.record.state.digest
   }
 
   /// Takes a record, and returns what became of it.
