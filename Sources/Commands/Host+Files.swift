@@ -64,6 +64,9 @@ extension Host {
     return lstat(PathText.bytes(path), &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
+  /// The path as it is stored: an absolute one, since the next run may start in another folder.
+  static func lasting(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
+
   /// An absolute path without links, as far as its folder exists.
   static func resolved(_ path: String) -> String {
     let path = absolute(path)

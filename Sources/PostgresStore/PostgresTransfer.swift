@@ -33,11 +33,17 @@ package final class PostgresTransfer {
       try connection.run("COMMIT", by: deadline)
       return value
     } catch let error as DatabaseError {
-      if !error.endsConnection { try? connection.run("ROLLBACK", by: deadline) }
+      if !error.endsConnection { rollBack() }
       throw error.failure
     } catch {
-      try? connection.run("ROLLBACK", by: deadline)
+      rollBack()
       throw error
+    }
+  }
+
+  private func rollBack() {
+    do { try connection.run("ROLLBACK", by: .now + .seconds(5)) } catch {
+      // The command ends with the first error, and the transaction with its connection.
     }
   }
 

@@ -20,29 +20,22 @@ struct Person: Hashable {
   }
 }
 
-/// The persons of this computer, in a file of the data folder that only its owner can read. It is never sent.
+/// The persons of this computer, in a file of the data folder.
 struct PersonList {
   /// The maximum length of a name.
   static let maxNameBytes = 64
-  private static let maxBytes = 1 << 20
+  private static let file = ListFile(name: "persons.json", title: "list of persons", remedy: "add them again")
 
   private(set) var all: [Person] = []
 
   /// The file; nil if the environment names no data folder.
-  static var path: String? { Host.dataFolder.map { $0 + "/persons.json" } }
+  static var path: String? { file.path }
 
   /// Reads the current list.
   ///
   /// - Throws: `Failure`: `badInput` if the file is not such a list, `permission`, `inputOutput`.
   static func load() throws -> PersonList {
-    guard let path else { return PersonList() }
-    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return PersonList() }
-      throw failure(path, "cannot be read")
-    }
-    defer { close(descriptor) }
-    return try PersonList(bytes(of: descriptor, path), path)
+    PersonList(all: try file.elements(of: "persons") { (scanner) throws(JSONError) in try person(&scanner) })
   }
 
   /// Changes the list, while no other process does.
@@ -50,47 +43,13 @@ struct PersonList {
   /// - Throws: errors of `body`, after which nothing has changed; `Failure` as for `load`, and
   ///   `cannotCreate`.
   static func change<Value>(_ body: (inout PersonList) throws -> Value) throws -> Value {
-    guard let path, let folder = Host.dataFolder else {
-      throw Failure(
-        .configuration, "no data folder for persons; set HOME or XDG_DATA_HOME to an absolute path")
+    try file.locked {
+      var list = try load()
+      let before = list.all
+      let value = try body(&list)
+      if list.all != before { try file.save(PersonListObject(list.all)) }
+      return value
     }
-    Host.keepFilesPrivate()
-    try Host.makeFolder(folder)
-    let lock = open(PathText.bytes(path + ".lock"), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw failure(path + ".lock", "cannot be locked") }
-    defer { close(lock) }
-    var list = try load()
-    let before = list.all
-    let value = try body(&list)
-    if list.all != before { try list.save(path) }
-    return value
-  }
-
-  private static func bytes(of descriptor: Int32, _ path: String) throws -> [UInt8] {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maxBytes
-    else {
-      throw Failure(.badInput, "\(displayed(path)): not a list of persons; move it away, and add them again")
-    }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
-      throw failure(path, "cannot be read")
-    }
-    return bytes
-  }
-
-  private func save(_ path: String) throws {
-    let bytes = Array((try OrderedJSON.text(PersonListObject(all)) + "\n").utf8)
-    try SavedFile(path: path, replaces: true, protected: ProtectedFiles(store: nil)).write { sink in
-      try bytes.withUnsafeBytes(sink)
-    }
-  }
-
-  private static func failure(_ path: String, _ what: String) -> Failure {
-    let reason = errno
-    return Failure(
-      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
-      "\(displayed(path)): \(what): \(String(cString: strerror(reason)))")
   }
 }
 
@@ -231,24 +190,6 @@ private struct PersonListObject: Encodable {
 }
 
 extension PersonList {
-  private init(_ bytes: [UInt8], _ path: String) throws {
-    var persons: [Person] = []
-    do throws(JSONError) {
-      try JSONScanner.read(bytes) { (scanner) throws(JSONError) in
-        try scanner.object { (name, scanner) throws(JSONError) in
-          guard name == "persons" else { return false }
-          try scanner.array { (scanner) throws(JSONError) in persons.append(try Self.person(&scanner)) }
-          return true
-        }
-      }
-    } catch {
-      throw Failure(
-        .badInput,
-        "\(displayed(path)): not a list of persons: \(error.reason); move it away, and add them again")
-    }
-    all = persons
-  }
-
   private static func person(_ scanner: inout JSONScanner) throws(JSONError) -> Person {
     var person = Person(name: "", store: "")
     try scanner.object { (name, scanner) throws(JSONError) in

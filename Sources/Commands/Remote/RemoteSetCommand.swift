@@ -38,21 +38,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Option(help: ArgumentHelp("Shell command that prints the token.", valueName: "command"))
   var tokenCommand: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Trust only the CA certificates in this file (PEM).", valueName: "file"),
-    completion: .file())
-  var caFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Certificate of this computer with its chain (PEM), for a server that asks for one.", valueName: "file"),
-    completion: .file())
-  var clientCert: String?
-
-  @Option(
-    help: ArgumentHelp("Private key of that certificate (PEM).", valueName: "file"), completion: .file())
-  var clientKey: String?
+  @OptionGroup var certificates: CertificateOptions
 
   @Flag(help: "Allow another logbook than before; everything is sent to it.")
   var newRemote = false
@@ -76,21 +62,18 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
       }
       throw ValidationError("Use one of --token-file and --token-command.")
     }
-    guard (clientCert == nil) == (clientKey == nil) else {
-      throw ValidationError("--client-cert and --client-key need each other.")
-    }
   }
 
   func run() async throws {
     let path = try storeOptions.path
     let address = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
-    guard address.isEncrypted || clientCert == nil else {
+    guard address.isEncrypted || certificates.client == nil else {
       throw ValidationError("--client-cert needs an address that begins with https.")
     }
     let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
-      authorities: caFile.map(Self.whole), clientCertificate: clientCertificate)
+      authorities: certificates.authorities, clientCertificate: certificates.client)
     for source in try storeOptions.existing()?.sources() ?? [] {
       try SourceRemote.refuse(source.access, as: access)
     }
@@ -108,16 +91,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     try LateFailure.marking { try output.finish() }
   }
 
-  private var clientCertificate: ClientCertificate? {
-    guard let clientCert, let clientKey else { return nil }
-    return ClientCertificate(certificateFile: Self.whole(clientCert), keyFile: Self.whole(clientKey))
-  }
-
   private var tokenSource: TokenSource {
     if let tokenCommand { return .command(tokenCommand) }
-    return .file(Self.whole(tokenFile ?? ""))
+    return .file(Host.lasting(tokenFile ?? ""))
   }
 
-  /// Paths are stored as absolute ones, since the next run may start in another folder.
-  private static func whole(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 }

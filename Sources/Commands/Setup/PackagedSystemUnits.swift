@@ -33,25 +33,7 @@ enum PackagedSystemUnits {
 
       """#
     ),
-    (
-      "glucoport-fetch.timer",
-      #"""
-      # SPDX-License-Identifier: Apache-2.0
-      [Unit]
-      Description=Fetch glucose readings from the sources every five minutes
-      Documentation=man:glucoport-operation(7)
-
-      [Timer]
-      # Each source has its own interval, which the program holds.
-      OnCalendar=*:0/5
-      RandomizedDelaySec=30
-      AccuracySec=30s
-
-      [Install]
-      WantedBy=timers.target
-
-      """#
-    ),
+    ("glucoport-fetch.timer", fetchTimer),
     (
       "glucoport-import@.service",
       #"""
@@ -143,6 +125,24 @@ enum PackagedSystemUnits {
       """#
     ),
   ]
+
+  /// The timer of the fetches, of the system and of a user.
+  static let fetchTimer = #"""
+    # SPDX-License-Identifier: Apache-2.0
+    [Unit]
+    Description=Fetch glucose readings from the sources every five minutes
+    Documentation=man:glucoport-operation(7)
+
+    [Timer]
+    # Each source has its own interval, which the program holds.
+    OnCalendar=*:0/5
+    RandomizedDelaySec=30
+    AccuracySec=30s
+
+    [Install]
+    WantedBy=timers.target
+
+    """#
 
   /// Rights that no service needs.
   private static let confinement = """

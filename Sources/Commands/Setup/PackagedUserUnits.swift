@@ -103,25 +103,7 @@ enum PackagedUserUnits {
 
       """#
     ),
-    (
-      "glucoport-fetch.timer",
-      #"""
-      # SPDX-License-Identifier: Apache-2.0
-      [Unit]
-      Description=Fetch glucose readings from the sources every five minutes
-      Documentation=man:glucoport-operation(7)
-
-      [Timer]
-      # Each source has its own interval, which the program holds.
-      OnCalendar=*:0/5
-      RandomizedDelaySec=30
-      AccuracySec=30s
-
-      [Install]
-      WantedBy=timers.target
-
-      """#
-    ),
+    ("glucoport-fetch.timer", PackagedSystemUnits.fetchTimer),
     (
       "glucoport-meter.service",
       #"""

@@ -48,20 +48,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Option(help: ArgumentHelp("The header that has the token, such as api-secret.", valueName: "header"))
   var header: String?
 
-  @Option(
-    help: ArgumentHelp("Trust only the CA certificates in this file (PEM).", valueName: "file"),
-    completion: .file())
-  var caFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Certificate of this computer with its chain (PEM), for a server that asks for one.", valueName: "file"),
-    completion: .file())
-  var clientCert: String?
-
-  @Option(
-    help: ArgumentHelp("Private key of that certificate (PEM).", valueName: "file"), completion: .file())
-  var clientKey: String?
+  @OptionGroup var certificates: CertificateOptions
 
   @Flag(help: "Allow http to another machine; anyone on the network can read data and token.")
   var insecureHttp = false
@@ -114,9 +101,6 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
       throw ValidationError("Use one of --token-file and --token-command.")
     }
     let hasToken = tokenFile != nil || tokenCommand != nil
-    guard (clientCert == nil) == (clientKey == nil) else {
-      throw ValidationError("--client-cert and --client-key need each other.")
-    }
     if user != nil, header != nil { throw ValidationError("Use one of --user and --header.") }
     if user != nil || header != nil, !hasToken {
       throw ValidationError("--user and --header need --token-file or --token-command.")
@@ -149,7 +133,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
       guard !place.isEmpty else {
         throw ValidationError("State the program and its arguments after --.")
       }
-      if hasToken || caFile != nil || clientCert != nil || insecureHttp {
+      if hasToken || certificates.isGiven || insecureHttp {
         throw ValidationError(
           "A command reads its secrets itself; use it without options for tokens and connections.")
       }
@@ -211,12 +195,13 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     case .http: access.url = try SourceAddress(place[0], allowsPlainHTTP: insecureHttp).text
     case .nightscout: access.url = try RemoteAddress(place[0], allowsPlainHTTP: insecureHttp).text
     }
-    access.tokenFile = tokenFile.map(Self.whole)
+    access.tokenFile = tokenFile.map(Host.lasting)
     access.tokenCommand = tokenCommand
     (access.user, access.header) = (user, header)
     access.allowsPlainHTTP = insecureHttp
-    access.authorities = caFile.map(Self.whole)
-    (access.clientCertificate, access.clientKey) = (clientCert.map(Self.whole), clientKey.map(Self.whole))
+    access.authorities = certificates.authorities
+    access.clientCertificate = certificates.client?.certificateFile
+    access.clientKey = certificates.client?.keyFile
     (access.patient, access.format, access.unit) = (patient, format, unit?.name)
     access.timezone = try timezone.map { try LogbookZone(name: $0).name }
     (access.dateOrder, access.device) = (dateOrder, device)
@@ -224,8 +209,6 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     return access
   }
 
-  /// Paths are stored as absolute ones, since the next run may start in another folder.
-  private static func whole(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 }
 
 extension Host {
