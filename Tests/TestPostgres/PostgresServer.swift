@@ -80,17 +80,6 @@ package final class PostgresServer: Sendable {
     running.process.waitUntilExit()
   }
 
-  /// Ends the server and all of its processes at once, as a failure of the machine would.
-  package func kill() throws {
-    let id = try Self.run("/bin/sh", ["-c", "head -1 '\(folder)/data/postmaster.pid'"])
-    guard let postmaster = Int32(id.trimmingCharacters(in: .whitespacesAndNewlines)) else { return }
-    let children = try Self.run("/bin/sh", ["-c", "pgrep -P \(postmaster) || true"]).split(separator: "\n")
-    Glibc.kill(postmaster, SIGKILL)
-    for child in children.compactMap({ Int32($0) }) { Glibc.kill(child, SIGKILL) }
-    stop()
-    try Self.run("/bin/sh", ["-c", "rm -f '\(folder)/data/postmaster.pid'"])
-  }
-
   /// Runs SQL as the superuser.
   package func run(_ sql: String, in database: String = "postgres") throws {
     try PostgresDatabase(DatabaseAddress(address(database, as: "postgres"))).run(sql)
