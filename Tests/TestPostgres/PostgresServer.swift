@@ -59,7 +59,7 @@ package final class PostgresServer: Sendable {
       """,
     ]
     process.standardInput = end
-    try process.run()
+    try Self.withoutBlockedSignals { try process.run() }
     self.process.withLock { $0 = (process, end) }
     for _ in 0..<600 {
       if (try? number("SELECT 1")) == 1 { return }
@@ -101,6 +101,16 @@ extension PostgresServer {
 
   private static var asUser: String {
     isRoot ? "setpriv --reuid=postgres --regid=postgres --clear-groups" : "exec"
+  }
+
+  /// Runs `body` on this thread with no signal blocked. Children inherit what is blocked: the threads that run tasks block most
+  /// signals, and a shell that does not receive SIGCHLD waits forever for a process that has ended.
+  private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+    var (none, before) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try body()
   }
 
   private struct ServerFault: Error, CustomStringConvertible {
