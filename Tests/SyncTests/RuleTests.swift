@@ -380,6 +380,16 @@ import Testing
       "Equal shown values of one place on an axis without values are shown once.",
       ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOnePlaceAreShownOnce")),
     Rule(
+      "Two stores with other passes of a repeated hour end with every value of both, each visible once.",
+      ("SyncTests/ValueSetTests", "aStoreWithTheSecondPassUploadsFirst"),
+      ("SyncTests/ValueSetTests", "aStoreWithBothPassesUploadsFirst"),
+      ("SyncTests/ValueSetTests", "theSecondPassIsImportedLater"),
+      ("SyncTests/ValueSetTests", "anyOrderShowsEachValueOnce"),
+      ("LogbookStoreTests/StoreMergeTests", "storesWithOtherPassesOfAnHourGiveEveryValueOnce")),
+    Rule(
+      "A value that changed at the source is no other pass.",
+      ("SyncTests/ValueSetTests", "aChangeAtTheSourceIsNoOtherPass")),
+    Rule(
       "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilAPersonRestoresIt"),
       ("LogbookStoreTests/UndoTests", "anotherFileWithTheSameReadingsShowsThemAgain")),

@@ -136,7 +136,7 @@ extension SimulatedNode {
     try ingest(batch, generatedAt: generatedAt)
   }
 
-  private func ingest(_ batch: IngestBatch, generatedAt: Int64?) throws {
+  func ingest(_ batch: IngestBatch, generatedAt: Int64?) throws {
     let source = IngestSource(name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [])
     try importer().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)

@@ -27,6 +27,8 @@ final class ReadingWriter {
   private var isKnown: [Bool] = []
   /// The positions of the chunk's new readings that the remote lacks.
   private var pending = PendingPositions()
+  /// Times of the batch whose values may have other numbers in another store.
+  private var numbered: Set<PlaceOfValues> = []
   /// Readings of the batch that were stored before this import, by the indexes of their series.
   private var met: [[SeriesPoint]] = []
   /// The number of new readings in a chunk from which their trigger is dropped for the rest of the batch.
@@ -41,6 +43,8 @@ final class ReadingWriter {
     var known = 0
     var repeated = 0
     var changed = 0
+    /// Known values that another store has under another number.
+    var renumbered = 0
     /// Shown times with a second, new value of a sensor, although no zone repeats these times. The flag
     /// states whether the same hour has others.
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
@@ -75,7 +79,7 @@ final class ReadingWriter {
     find = try RawStatement(
       keptBy: database,
       """
-      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading), r.marks
+      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.readingByStatement), r.marks
       FROM batch AS b CROSS JOIN reading AS r ON r.partition = b.partition AND r.position = b.position
         AND r.series = b.series AND r.value_bucket = b.value_bucket AND r.occurrence = b.occurrence
       """)
@@ -119,6 +123,7 @@ final class ReadingWriter {
     differing.removeAll(keepingCapacity: true)
     pending = PendingPositions()
     met.removeAll(keepingCapacity: true)
+    numbered.removeAll(keepingCapacity: true)
     table = SeriesTable(database, deviceIDs: deviceIDs)
     try order.arrange(readings, in: &table)
     outcome.repeated = order.repeated
@@ -133,6 +138,7 @@ final class ReadingWriter {
     // If the batch fails, the rollback also restores the trigger.
     if storesMany { try Roles.keepReadings(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
+    try completeValueSets(statesIdentities: readings.first?.occurrenceIsStated == true)
     for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
     let counted = table.devicesWithNewTicks
     if !counted.isEmpty { try RepeatedHours(database, zones).settle(devices: counted) }
@@ -141,12 +147,35 @@ final class ReadingWriter {
 }
 
 extension ReadingWriter {
+  private func completeValueSets(statesIdentities: Bool) throws {
+    guard !numbered.isEmpty else { return }
+    let sets = ValueSets(database, ingest: ingest, statesIdentities: statesIdentities)
+    for place in numbered.sorted(by: { ($0.series, $0.position) < ($1.series, $1.position) }) {
+      let change = try sets.complete(place)
+      outcome.new += change.new
+      outcome.changed -= min(outcome.changed, change.new)
+      if change.new > 0 { outcome.newByKind[.cbg, default: 0] += change.new }
+    }
+  }
+
+  @inline(__always)
+  private func noteNumbered(_ item: BatchOrder.Item, _ readings: [Reading]) {
+    let reading = readings[item.index]
+    guard ValueSets.numbers(reading) else { return }
+    let series = table.all[item.series]
+    numbered.insert(
+      PlaceOfValues(
+        partition: series.partition, series: series.id, position: reading.position,
+        valueBucket: item.valueBucket))
+  }
+
   private func writeChunk(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws {
     let known = try findKnown(items, readings)
     guard known < items.count else { return }
     chunk.removeAll()
     for (item, isKnown) in zip(items, isKnown) where !isKnown {
       append(item, readings)
+      if item.occurrence > 0 { noteNumbered(item, readings) }
       if !isUploaded { pending.append(table.all[item.series].partition, readings[item.index].position) }
     }
     try insertChunk()
@@ -272,6 +301,11 @@ extension ReadingWriter {
         } else {
           meet(item, readings, occurrence: known.occurrence, isWithdrawn: known.isWithdrawn)
         }
+        if reading.occurrenceIsStated, known.occurrence != item.occurrence {
+          outcome.renumbered += 1
+          try listRevision(item, reading)
+          noteNumbered(item, readings)
+        }
       } else if place.holdsAnotherDay {
         outcome.restarted.append(item.index)
       } else if place.takeReplaced(reading) || reading.occurrenceIsStated
@@ -279,9 +313,11 @@ extension ReadingWriter {
       {
         outcome.changed += 1
         try listRevision(item, reading)
+        if reading.occurrenceIsStated { noteNumbered(item, readings) }
       } else {
         let isSecond = place.isTaken && reading.kind == .cbg && !reading.timeCanRepeat
         if isSecond { outcome.doubled.append((reading.deviceTime, isClockSetBack)) }
+        if place.isTaken { noteNumbered(item, readings) }
         chunk.removeAll()
         append(
           BatchOrder.Item(

@@ -178,7 +178,8 @@ extension SyncTransaction {
       let ingest = try beginPulledIngest(from: remote, at: now)
       let outcome = try write(batch, into: ingest, at: now)
       let shown = try restate(pulled.restated, by: ingest, at: now)
-      guard outcome.new + outcome.changed + shown > 0 || !notTaken.isEmpty else { return .rollback }
+      let isAnyStated = outcome.new + outcome.changed + outcome.renumbered + shown > 0
+      guard isAnyStated || !notTaken.isEmpty else { return .rollback }
       try note(notTaken, in: ingest)
       (pulled.ingest, pulled.new, pulled.shown) = (ingest, outcome.new, shown)
       return .commit

@@ -5,18 +5,25 @@ import Logbook
 /// SQL for whether an item is hidden. Most stores hide nothing: SQLite evaluates the first condition once for
 /// a query, and then looks up no row.
 enum Withdrawn {
-  /// 1 or 0 for a reading `r`.
+  /// 1 or 0 for whether a reading `r` is hidden.
   static let reading = """
-    CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow) ELSE 0 END
+    CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow()) ELSE 0 END
+    """
+
+  /// 1 or 0 for whether a withdrawal hides a reading `r`. It does not hide one whose equal is visible.
+  static let readingByStatement = """
+    CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow("AND w.cause = 1")) ELSE 0 END
     """
 
   /// The condition that a reading `r` is visible.
-  static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow))"
+  static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow()))"
 
-  private static let hasRow = """
-    EXISTS (SELECT 1 FROM withdrawn AS w WHERE w.series = r.series AND w.position = r.position
-      AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence)
+  private static func hasRow(_ condition: String = "") -> String {
     """
+    EXISTS (SELECT 1 FROM withdrawn AS w WHERE w.series = r.series AND w.position = r.position
+      AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence \(condition))
+    """
+  }
 
   /// 1 or 0 for a row of `record`: whether it or its entry is hidden.
   static let record = """

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Compares, as sets, the values that this store and another one have for one shown time of a sensor.
+///
+/// A clock that goes back shows a time twice. The value of a sensor is not part of a reading's identity, so the values of
+/// such a time are numbered. A store that imported only the second pass gives it the number that another store gave the
+/// first one. Then the identities are equal and the values differ, as after a change at the source. They are no change
+/// if one side has a value of the other side under another number.
+///
+/// A value that only the other side has is stored under a further number. A value that only this store has, under a
+/// number that means another value there, is stored again under a further number, so that the remote receives it. Of
+/// equal values of one time, only the first is visible.
+struct ValueSets {
+  /// What became of one shown time.
+  struct Change {
+    /// The number of values of the other side that are now stored.
+    var new = 0
+    /// The number of values of this store that it now states under a further number.
+    var restated = 0
+  }
+
+  private let ingest: Int64
+  private let database: Database
+  /// Whether the running ingest states identities, as a store does.
+  private let statesIdentities: Bool
+
+  init(_ database: Database, ingest: Int64, statesIdentities: Bool) {
+    (self.database, self.ingest, self.statesIdentities) = (database, ingest, statesIdentities)
+  }
+
+  /// Whether the values of a reading's time are numbered.
+  @inline(__always)
+  static func numbers(_ reading: Reading) -> Bool {
+    reading.positionKind == .time && !reading.kind.valueIsPartOfIdentity
+  }
+
+  /// Completes the values of one shown time. Repeated calls change nothing more.
+  func complete(_ place: PlaceOfValues) throws -> Change {
+    let stored = try values(at: place)
+    let stated = try statedValues(at: place)
+    // What the other side has: the values that it stated, and those under numbers for which it stated no other value.
+    let theirs = stated + stored.filter { own in !stated.contains { $0.occurrence == own.occurrence } }
+    let onlyHere = Self.distinct(
+      stored.filter { own in !own.isHidden && !theirs.contains { $0.agrees(own) } })
+    let onlyThere = Self.distinct(stated.filter { other in !stored.contains { $0.agrees(other) } })
+    // As many values as both sides lack are changes at the source, and the first ones are kept.
+    let changes = min(onlyHere.count, onlyThere.count)
+    var next = (stored + stated).map(\.occurrence).max() ?? 0
+    var change = Change()
+    for value in onlyThere.dropFirst(changes) where next < Int64(Int32.max) {
+      next += 1
+      try insert(value, of: nil, as: next, at: place, like: stored[0])
+      change.new += 1
+    }
+    for value in onlyHere.dropFirst(changes) where next < Int64(Int32.max) {
+      next += 1
+      try insert(value, of: value.ingest, as: next, at: place, like: value)
+      change.restated += 1
+    }
+    try note(change, at: place)
+    return change
+  }
+}
+
+/// One shown time of a sensor.
+struct PlaceOfValues: Hashable {
+  let partition: Int64
+  let series: Int64
+  let position: Int64
+  let valueBucket: Int64
+}
+
+extension ValueSets {
+  /// A value under a number.
+  private struct Value {
+    let occurrence: Int64
+    let measurement: Measurement
+    var isHidden = false
+    var ingest: Int64?
+
+    func agrees(_ other: Value) -> Bool { measurement.agrees(with: other.measurement) }
+  }
+
+  private static func distinct(_ values: [Value]) -> [Value] {
+    values.reduce(into: []) { found, value in
+      if !found.contains(where: { $0.agrees(value) }) { found.append(value) }
+    }
+  }
+
+  private func values(at place: PlaceOfValues) throws -> [Value] {
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.threshold, r.ingest, \(Withdrawn.reading) FROM reading AS r
+      WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.value_bucket = ?4 ORDER BY r.occurrence
+      """)
+    bind(place, to: rows)
+    var values: [Value] = []
+    while try rows.step() {
+      values.append(
+        Value(
+          occurrence: rows.integer(0), measurement: try measurement(of: rows, at: place),
+          isHidden: rows.integer(6) == 1, ingest: rows.integer(5)))
+    }
+    return values
+  }
+
+  /// The values that other stores stated under numbers for which this store has other values.
+  private func statedValues(at place: PlaceOfValues) throws -> [Value] {
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT v.occurrence, v.value, v.unit, v.range_flag, NULL FROM revision AS v JOIN ingest AS i ON i.id = v.ingest
+      WHERE v.series = ?3 AND v.position = ?2 AND v.value_bucket = ?4 AND iif(v.ingest = ?5, ?6,
+        i.outcome = 'whole' AND (\(UndoPlan.isPulled) OR i.format = 'glucoport'))
+      ORDER BY v.occurrence, v.ingest
+      """)
+    bind(place, to: rows)
+    rows.bind(ingest, at: 5)
+    rows.bind(statesIdentities ? 1 : 0 as Int64, at: 6)
+    var values: [Value] = []
+    while try rows.step() {
+      values.append(
+        Value(occurrence: rows.integer(0), measurement: try measurement(of: rows, at: place)))
+    }
+    return values
+  }
+
+  private func measurement(of row: RawStatement, at place: PlaceOfValues) throws -> Measurement {
+    try StoredMeasurement(row, from: 1).measurement(
+      in: StoredPlace(
+        series: place.series, position: place.position, valueBucket: place.valueBucket,
+        occurrence: row.integer(0)
+      ).name)
+  }
+
+  /// Stores a value with all else of a reading at its time. The remote lacks it.
+  ///
+  /// - Parameter import: the import that brought the value, which undoes it as well; nil for the running ingest.
+  private func insert(
+    _ value: Value, of import: Int64?, as occurrence: Int64, at place: PlaceOfValues, like reading: Value
+  ) throws {
+    var pending = PendingPositions()
+    pending.append(place.partition, place.position)
+    try pending.save(database)
+    let insert = try RawStatement(
+      keptBy: database,
+      """
+      INSERT INTO reading (\(ReadingRow.columns), ingest, uploaded, zone)
+      SELECT partition, position, series, value_bucket, ?6, device_time, stated_offset, derived_offset, offset_source,
+        ?8, ?9, ?10, ?11, marks, ?7, 0, zone
+      FROM reading WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 AND occurrence = ?5
+      """)
+    bind(place, to: insert)
+    insert.bind(reading.occurrence, at: 5)
+    insert.bind(occurrence, at: 6)
+    insert.bind(`import` ?? ingest, at: 7)
+    StoredMeasurement(value.measurement).bind(to: insert, from: 8)
+    _ = try insert.run()
+  }
+
+  /// Counts the added values, and lets the end of the transaction decide which values of the time are visible.
+  private func note(_ change: Change, at place: PlaceOfValues) throws {
+    let added = change.new + change.restated
+    if added > 0 {
+      try database.executeCached(
+        sql: "UPDATE series SET readings = readings + ?2, pending = pending + ?2 WHERE id = ?1",
+        arguments: [place.series, added])
+    }
+    // Only values with stated numbers can be equal. Of a long import, few times are looked at again.
+    guard statesIdentities || added > 0 else { return }
+    try database.executeCached(
+      sql: "INSERT INTO changed_series (series, first_position, last_position) VALUES (?1, ?2, ?2)",
+      arguments: [place.series, place.position])
+  }
+
+  private func bind(_ place: PlaceOfValues, to row: RawStatement) {
+    row.bind(place.partition, at: 1)
+    row.bind(place.position, at: 2)
+    row.bind(place.series, at: 3)
+    row.bind(place.valueBucket, at: 4)
+  }
+}

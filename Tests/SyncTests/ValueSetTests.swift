@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import SeededRandom
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// Two stores imported other passes of an hour that a clock showed twice. Then they number its values differently.
+@Suite struct ValueSetTests {
+  private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
+
+  private func expect(
+    _ scene: Scene, _ passes: [Double]..., source: SourceLocation = #_sourceLocation
+  ) async throws {
+    let values = passes.joined().sorted()
+    for node in [scene.a, scene.b] {
+      #expect(try node.shownValues() == values, sourceLocation: source)
+      #expect(try node.pendingReadings() == 0, sourceLocation: source)
+      #expect(
+        try node.rows("SELECT sum(readings) - (SELECT count(*) FROM reading), sum(pending) FROM series") == [
+          "0 0"
+        ],
+        sourceLocation: source)
+    }
+    let third = try await scene.another(seed: 3)
+    try await third.upload()
+    #expect(try third.shownValues() == values, sourceLocation: source)
+  }
+
+  /// Uploads until nothing is pending or pulled.
+  private func settle(_ scene: Scene, _ nodes: SimulatedNode...) async throws {
+    for _ in 0..<3 { for node in nodes { try await node.upload() } }
+  }
+
+  @Test func aStoreWithTheSecondPassUploadsFirst() async throws {
+    let scene = try await Scene()
+    try scene.a.importPasses(Self.first, Self.second)
+    try scene.b.importPasses(Self.second)
+    try await settle(scene, scene.b, scene.a)
+    try await expect(scene, Self.first, Self.second)
+  }
+
+  @Test func aStoreWithBothPassesUploadsFirst() async throws {
+    let scene = try await Scene()
+    try scene.a.importPasses(Self.first, Self.second)
+    try scene.b.importPasses(Self.second)
+    try await settle(scene, scene.a, scene.b)
+    try await expect(scene, Self.first, Self.second)
+  }
+
+  @Test(arguments: [false, true]) func theSecondPassIsImportedLater(uploadsFirst isA: Bool) async throws {
+    let scene = try await Scene()
+    try scene.a.importPasses(Self.first)
+    try scene.b.importPasses(Self.second)
+    let nodes = isA ? [scene.a, scene.b] : [scene.b, scene.a]
+    try await settle(scene, nodes[0], nodes[1])
+    // Until then, they cannot be told from a value that changed at the source.
+    #expect(try scene.a.shownValues() == Self.first && scene.b.shownValues() == Self.second)
+    try scene.a.importPasses(Self.first, Self.second)
+    try await settle(scene, nodes[0], nodes[1])
+    try await expect(scene, Self.first, Self.second)
+  }
+
+  @Test func aChangeAtTheSourceIsNoOtherPass() async throws {
+    let scene = try await Scene()
+    try scene.a.importPasses(Self.first, Self.second)
+    // A later export, in which the values of the second pass are other ones.
+    try scene.b.importPasses(Self.first, Self.second.map { $0 + 1 })
+    try await settle(scene, scene.a, scene.b)
+    #expect(try scene.a.shownValues() == (Self.first + Self.second).sorted())
+    #expect(try scene.b.shownValues() == (Self.first + Self.second.map { $0 + 1 }).sorted())
+    #expect(try await scene.server.everything().readings == 6)
+  }
+
+  @Test func equalPassesAddNothing() async throws {
+    let scene = try await Scene()
+    for node in [scene.a, scene.b] { try node.importPasses(Self.first, Self.second) }
+    try await settle(scene, scene.a, scene.b)
+    try await expect(scene, Self.first, Self.second)
+    #expect(try await scene.server.everything().readings == 6)
+    #expect(try scene.a.rows("SELECT count(*) FROM reading") == ["6"])
+  }
+
+  @Test func anUndoHidesInOtherStoresWhatAStoreStatedAgain() async throws {
+    let scene = try await Scene()
+    try scene.b.importPasses(Self.second)
+    try scene.a.importPasses(Self.first, Self.second)
+    try await settle(scene, scene.b, scene.a)
+    _ = try scene.a.undo(1)
+    try await settle(scene, scene.a, scene.b)
+    // The import of the other store brought the second pass as well.
+    #expect(try scene.b.shownValues() == Self.second)
+  }
+
+  /// Imports and uploads in any order end with every value once, in both stores and on the server.
+  @Test(arguments: UInt64(0)..<40) func anyOrderShowsEachValueOnce(seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    let scene = try await Scene()
+    for _ in 0..<8 {
+      let node = Bool.random(using: &generator) ? scene.a : scene.b
+      if Bool.random(using: &generator) {
+        try await node.upload()
+      } else {
+        let inputs = [[Self.first], [Self.second], [Self.first, Self.second]]
+        try node.importPasses(inputs[Int.random(in: 0..<3, using: &generator)])
+      }
+    }
+    try scene.a.importPasses(Self.first, Self.second)
+    try scene.b.importPasses(Self.second)
+    try await settle(scene, scene.a, scene.b)
+    try await expect(scene, Self.first, Self.second)
+  }
+}
+
+extension SimulatedNode {
+  /// Imports a file in which a sensor's shown times occur once for each pass.
+  fileprivate func importPasses(_ passes: [Double]...) throws { try importPasses(passes) }
+
+  fileprivate func importPasses(_ passes: [[Double]]) throws {
+    var batch = IngestBatch()
+    batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]
+    batch.readings = passes.joined().enumerated().map { index, value in
+      Reading(
+        device: DeviceIndex(0), kind: .cbg,
+        at: DeviceTime(seconds: 1_700_000_000 + 300 * Int64(index % passes[0].count)),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        .value(Quantity(value, .milligramsPerDecilitre)),
+        line: Int64(index) + 1)
+    }
+    try ingest(batch, generatedAt: nil)
+  }
+
+  fileprivate func shownValues() throws -> [Double] {
+    try rows("SELECT value FROM readings WHERE NOT withdrawn ORDER BY value").compactMap(Double.init)
+  }
+}
