@@ -12,6 +12,8 @@ package struct Facts: Sendable {
   package var clock: ClockFacts
   /// The meters that are plugged in.
   package var usb: MeterFacts
+  /// The paired Bluetooth meters.
+  package var bluetooth = BluetoothFacts(.success([]))
   /// The rules of udev.
   package var udev: RuleFacts
   /// The server; nil without one.
@@ -49,7 +51,7 @@ package struct Checkup {
   /// The findings in the order of the areas. An area without problems has one finding that names what was checked.
   package var findings: [Finding] {
     facts.program.findings + (facts.folders?.findings ?? []) + facts.store.findings + facts.clock.findings
-      + facts.usb.findings + facts.udev.findings + remote + sources
+      + facts.usb.findings + facts.bluetooth.findings + facts.udev.findings + remote + sources
       + facts.jobs.findings
       + (facts.backups?.findings ?? [])
       + (facts.folders?.leftovers ?? [])

@@ -16,6 +16,8 @@ package struct Finding: Hashable, Sendable {
     case clock
     /// The meters that are plugged in.
     case usb
+    /// The paired Bluetooth meters.
+    case bluetooth
     /// The rules that give people permission to open meters.
     case udev
     /// The server that the store syncs with.

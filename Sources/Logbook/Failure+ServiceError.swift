@@ -8,10 +8,11 @@ extension Failure {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
-      let wait =
-        seconds.map { "; try again in \(min($0, RetryAfter.maxSeconds)) s" }
-        ?? "; try again later"
-      self.init(.temporary, sentence + wait)
+      let advice = "; try again"
+      // A server says it in its own sentence as well.
+      let reason = sentence.hasSuffix(advice) ? String(sentence.dropLast(advice.count)) : sentence
+      let wait = seconds.map { " in \(min($0, RetryAfter.maxSeconds)) s" } ?? " later"
+      self.init(.temporary, reason + advice + wait)
     case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")
     case .tooLarge: self.init(.protocolViolation, "\(host): it rejects even the smallest request")
     case .refused(let sentence): self.init(.protocolViolation, sentence)

@@ -14,6 +14,21 @@ import Testing
     #expect(findings.map(\.area) == Finding.Area.allCases)
   }
 
+  @Test func aPairedMeterNeedsItsPairingAndTheService() {
+    func found(_ meters: Result<[BluetoothFacts.Meter], Failure>) -> [Finding] {
+      BluetoothFacts(meters).findings
+    }
+    let meter = BluetoothFacts.Meter(name: "Meter (AA)", isPaired: true, readAt: 1_800_000_000)
+    #expect(
+      found(.success([meter])).map(\.detail) == ["Meter (AA): paired, last imported 2027-01-15T08:00:00Z"])
+    var other = meter
+    (other.isPaired, other.readAt) = (false, nil)
+    let lost = found(.success([meter, other]))
+    #expect(lost.map(\.state) == [.ok, .fail] && lost[1].fix == "glucoport meter pair")
+    let without = found(.failure(Failure(.unavailable, "bluetoothd does not run")))
+    #expect(without.map(\.category) == [.unavailable] && without[0].state == .fail)
+  }
+
   @Test func statesAreOrderedFromGoodToBad() {
     #expect(Finding.State.ok < .note && Finding.State.note < .warn && Finding.State.warn < .fail)
     #expect(!(Finding.State.fail < .fail))

@@ -20,6 +20,22 @@ import Testing
     #expect(export.readings.filter { $0.kind == .scan }.count == 1)
   }
 
+  @Test func aGraphWithoutANewestValueIsRead() throws {
+    let graph = String(decoding: try TextExport.sample("librelinkup/graph.json"), as: UTF8.self)
+    let withoutNewest = graph.split(separator: "\n").map { line in
+      for name in ["glucoseMeasurement", "glucoseItem"] where line.contains("\"\(name)\"") {
+        return "\"\(name)\": null" + (line.hasSuffix(",") ? "," : "")
+      }
+      return String(line)
+    }.joined(separator: "\n")
+    let export = try TextExport(withoutNewest)
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg])
+    // A list of values under another name is none of this service.
+    #expect(throws: Failure.self) {
+      try TextExport(withoutNewest.replacing("graphData", with: "history"))
+    }
+  }
+
   @Test func aPatientsDeviceIsNamedWithoutTheId() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/connections.json"))
     #expect(Set(export.readings.map(\.device)).count == 1 && export.warnings.isEmpty)

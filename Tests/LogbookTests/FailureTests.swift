@@ -12,6 +12,13 @@ import Testing
     #expect(failure.message == "the server is busy; try again in \(shown) s")
   }
 
+  @Test func theAdviceOfAServerIsSaidOnce() {
+    let failure = Failure(.busy("the storage is busy; try again", retryAfterSeconds: 1), host: "host")
+    #expect(failure.message == "the storage is busy; try again in 1 s")
+    let later = Failure(.busy("try again; the storage is busy", retryAfterSeconds: nil), host: "host")
+    #expect(later.message == "try again; the storage is busy; try again later")
+  }
+
   @Test func aCallIsRepeatedOnlyWhileSignalsInterruptIt() {
     var results: [(result: Int, error: Int32)] = [(-1, EINTR), (-1, EINTR), (3, 0)]
     func call() -> Int {

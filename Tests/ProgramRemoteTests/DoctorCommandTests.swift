@@ -8,8 +8,8 @@ import Testing
 /// ignored.
 @Suite(.timeLimit(.minutes(10))) struct DoctorCommandTests {
   private static let areas = [
-    "program", "folders", "store", "clock", "usb", "udev", "remote", "sources", "jobs", "backups",
-    "leftovers",
+    "program", "folders", "store", "clock", "usb", "bluetooth", "udev", "remote", "sources", "jobs",
+    "backups", "leftovers",
   ]
 
   private func programWithStore() async throws -> Program {

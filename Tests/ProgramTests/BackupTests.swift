@@ -323,6 +323,9 @@ struct BackupTests {
       "person", "add", "anna", "--store", program.store, "--folder", program.path("in"), "--quiet")
     #expect(added.status == 0, "\(added.errors)")
     _ = try await program.run("person", "assign", "7654321", "anna", "--quiet")
+    try program.write(
+      #"{"meters":[{"address":"D4:3E:00:12:34:56","name":"Meter","serial":"","read_at":0}]}"#,
+      to: "data/glucoport/bluetooth.json")
     let made = try await program.run("backup", program.path("a.db"), "--with-settings")
     #expect(
       made.status == 0 && made.output.contains("  settings \(program.path("a.db.settings.json"))"),
@@ -334,6 +337,9 @@ struct BackupTests {
     )
     #expect(
       restored.output.contains("needed: the meter: glucoport person assign 7654321 anna"),
+      "\(restored.output)")
+    #expect(
+      restored.output.contains("needed: the Bluetooth meter D4:3E:00:12:34:56 Meter: glucoport meter pair"),
       "\(restored.output)")
     // Here nothing lacks.
     _ = try await program.run("add", "45g", "--quiet")

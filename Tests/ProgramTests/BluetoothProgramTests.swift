@@ -119,6 +119,21 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: setting.program.store))
   }
 
+  @Test func doctorNamesPairedMetersAndWhatPreventsReadingThem() async throws {
+    let setting = try Setting(Self.options())
+    func found() async throws -> [String] {
+      let lines = try await setting.run("doctor").output.split(separator: "\n")
+      return lines.filter { $0.contains("bluetooth:") }.map(String.init)
+    }
+    #expect(try await found() == ["ok    bluetooth: no meter is paired"])
+    try await setting.pair()
+    let paired = try await found()
+    #expect(paired.count == 1 && paired[0].hasPrefix("ok ") && paired[0].hasSuffix("paired, never imported"))
+    setting.peer.end()
+    let without = try await found()
+    #expect(without.count == 1 && without[0].hasPrefix("fail "), "\(without)")
+  }
+
   @Test func aLostBondEndsWith77() async throws {
     let setting = try Setting(Self.options(#""bonded":false"#))
     try await setting.pair()

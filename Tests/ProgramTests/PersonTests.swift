@@ -133,6 +133,12 @@ struct PersonTests {
     #expect(removed.output.contains("the store stays at"))
     #expect(FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/ben.db")))
     _ = try await run(program, "person remove benjamin", status: 66)
+    // A new person gets no readings of an earlier one.
+    let again = try await run(program, "person add ben", status: 78)
+    let store = program.path("data/glucoport/persons/ben.db")
+    #expect(again.errors.contains("person add ben --store \(store)"), "\(again.errors)")
+    _ = try await run(program, "person add ben --store \(store) --quiet")
+    #expect(try await run(program, "list --person ben").output.contains("110 mg/dL"))
   }
 
   @Test func twoSimultaneousChangesAreBothKept() async throws {

@@ -68,6 +68,29 @@ package final class PostgresServer: Sendable {
     throw ServerFault(text: "PostgreSQL did not start; see \(folder)/log")
   }
 
+  /// Kills every process of the server, as if the machine's memory were full. `start` recovers its data.
+  package func crash() {
+    guard let text = try? String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8),
+      let postmaster = text.split(separator: "\n").first.flatMap({ pid_t($0) })
+    else { return }
+    // The first one starts no others once it has stopped.
+    kill(postmaster, SIGSTOP)
+    for child in Self.children(of: postmaster) { kill(child, SIGKILL) }
+    kill(postmaster, SIGKILL)
+    stop()
+  }
+
+  private static func children(of parent: pid_t) -> [pid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { pid_t($0) }.filter { process in
+      guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
+        return false
+      }
+      // The parent is the second word after the name, which is in parentheses and may have any signs.
+      return text.split(separator: ")").last?.split(separator: " ").dropFirst().first == "\(parent)"
+    }
+  }
+
   /// Stops the server without a checkpoint.
   package func stop() {
     guard

@@ -17,6 +17,8 @@ struct BackupSettings: Codable, Equatable {
 
   /// The person whose store it is; nil where it is that of none.
   let person: Owner?
+  /// The paired Bluetooth meters, each as its address and name. Another computer needs a separate pairing.
+  let bluetoothMeters: [String]?
   /// The address of the remote; nil without one.
   let remote: String?
   /// The file of its token; nil where a command prints it.
@@ -34,6 +36,7 @@ struct BackupSettings: Codable, Equatable {
 
   enum CodingKeys: String, CodingKey {
     case person, remote, certificates, units, crontabs, environment
+    case bluetoothMeters = "bluetooth_meters"
     case tokenFile = "token_file"
     case tokenCommand = "token_command"
   }
@@ -46,6 +49,7 @@ struct BackupSettings: Codable, Equatable {
   init(of store: Store) throws {
     let owner = try PersonList.load().owner(ofStore: store.path)
     person = owner.map { Owner(name: $0.name, folders: $0.folders, meters: $0.meters) }
+    bluetoothMeters = try PairedMeters.load().all.map { "\($0.address) \($0.name)" }
     let access = try store.remote()?.access
     remote = access?.url
     switch access?.token {
@@ -95,6 +99,10 @@ struct BackupSettings: Codable, Equatable {
         let words = ["glucoport", "person", "assign", meter, person.name]
         return "the meter: \(words.map(\.shellWord).joined(separator: " "))"
       }
+    }
+    let paired = try PairedMeters.load().all.map(\.address)
+    lines += (bluetoothMeters ?? []).filter { meter in !paired.contains { meter.hasPrefix($0) } }.map {
+      "the Bluetooth meter \(displayed($0)): glucoport meter pair"
     }
     let present = Set(Self.jobs.units.compactMap { $0.split(separator: "/").last.map(String.init) })
     let units = units.filter { !present.contains($0) }

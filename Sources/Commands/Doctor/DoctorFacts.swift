@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BluetoothTransport
 import Doctor
 import Logbook
 import LogbookStore
@@ -34,6 +35,7 @@ struct DoctorFacts {
       clock: clock, usb: usb, udev: udev, remote: remote,
       jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil),
       backups: backups(content, now: now))
+    facts.bluetooth = bluetooth
     if case .examined(let examination) = content.content {
       facts.sources = examination.sources.map { SourceFacts.of($0, user: user) }
     }
@@ -97,6 +99,21 @@ struct DoctorFacts {
             obstacle: meter.model.obstacle, kernelDrivers: meter.device.kernelDrivers,
             obstruction: bus.obstruction(to: meter.device, meter.model.link),
             permissionCommand: USBBus.permissionCommand(isShared: meter.model.isShared))
+        }
+      }.mapError(Self.failure))
+  }
+
+  /// Asks bluetoothd only if a meter was paired.
+  private var bluetooth: BluetoothFacts {
+    BluetoothFacts(
+      Result {
+        let listed = try PairedMeters.load().all
+        let known = listed.isEmpty ? [] : try BluetoothMeters().bus().devices()
+        return listed.map { meter in
+          BluetoothFacts.Meter(
+            name: "\(displayed(meter.name)) (\(meter.address))",
+            isPaired: known.contains { $0.isPaired && $0.address.uppercased() == meter.address.uppercased() },
+            readAt: meter.readAt)
         }
       }.mapError(Self.failure))
   }

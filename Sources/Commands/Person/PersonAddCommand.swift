@@ -47,6 +47,12 @@ struct PersonAddCommand: ClassifiedCommand {
     let folders = try folder.map { try PersonFolder.path($0.path) }
     let isFirst = try PersonList.change { list in
       try list.add(person)
+      if store == nil, try Store.exists(path: path) {
+        throw Failure(
+          .configuration,
+          "\(displayed(path)): a store of this name is there; to use it: 'glucoport person add \(name.shellWord) --store \(path.shellWord)'; for a new one, choose another name"
+        )
+      }
       for folder in folders { _ = try list.assign(folder: folder, to: name) }
       return list.all.count == 1
     }

@@ -47,6 +47,11 @@ struct StoreErasure {
       try removeFiles(setting, hasStore: reader != nil)
       unreached.append(
         "stores of other people and computers that synced with this one, and copies that other programs made")
+      let paired = try PairedMeters.load().all
+      if !paired.isEmpty {
+        unreached.append(
+          "the pairing of \(counted(paired.count, "Bluetooth meter")): 'glucoport meter forget' ends it")
+      }
       unreached.append("blocks of the disk that the file system gave back earlier")
       for line in unreached { output.line("not reached: \(line)") }
       if let failure = failures.first {

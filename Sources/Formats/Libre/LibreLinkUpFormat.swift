@@ -38,7 +38,9 @@ struct LibreLinkUpFormat: ExportFormat {
     let isOwn =
       head.objects.contains { object in
         places.contains { object[$0 + members[0]] != nil && object[$0 + members[2]] != nil }
-      } || (head.objects.isEmpty && members.allSatisfy(head.names) && head.names("graphData"))
+      }
+      // A graph whose newest value is null.
+      || members.allSatisfy(head.names) && head.names("graphData")
     return isOwn ? Recognition(.objects(columns: names)) : nil
   }
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import SeededRandom
+import ServiceConformance
+import TestPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// A server of PostgreSQL whose processes are killed while clients write.
+@Suite(.timeLimit(.minutes(10))) struct PostgresCrashTests {
+  private static let batchSize = 40
+
+  /// What a client had acknowledged, and what it had sent in addition.
+  private struct Progress {
+    var acknowledged = 0
+    var sent = 0
+  }
+
+  @Test func whatWasAcknowledgedSurvivesKilledProcesses() async throws {
+    var generator = SeededGenerator(seed: 1)
+    let server = try PostgresServer()
+    try await TestDatabases(server).with { copies in
+      let name = try copies.copy()
+      let bench = StorageBench { _, _ in
+        let storage = try PostgresStorage(DatabaseAddress(server.address(name)))
+        return OpenStorage(storage, stop: storage.close)
+      }
+      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
+      var reader = Client(stand, as: stand.reader)
+      let writer = Client(stand)
+      var (progress, read) = (Progress(), 0)
+      for _ in 0..<6 {
+        let milliseconds = Int.random(in: 1...250, using: &generator)
+        async let isRunningAgain: Void = Self.restart(server, after: .milliseconds(milliseconds))
+        try await Self.write(&progress, writer)
+        try await isRunningAgain
+        let held = try await Self.pulled(&reader)
+        read += held
+        #expect((progress.acknowledged...progress.sent).contains(read), "each is read once, in any page")
+      }
+      // The storage goes on by itself, and what was not acknowledged is sent again.
+      let answer = try await Self.persistently { try await writer.push(Sample.history(progress.sent)) }
+      #expect(answer.stored + answer.known == progress.sent && answer.differing.isEmpty)
+      read += try await Self.pulled(&reader)
+      #expect(read == progress.sent)
+      try await stand.stop()
+    }
+  }
+
+  /// Writes until a request fails, which it does with an error that asks for another attempt.
+  private static func write(_ progress: inout Progress, _ writer: Client) async throws {
+    while true {
+      let count = progress.acknowledged + batchSize
+      progress.sent = max(progress.sent, count)
+      do {
+        let batch = Sample.history(batchSize, from: progress.acknowledged)
+        let answer = try await writer.push(batch)
+        #expect(answer.stored + answer.known == batchSize)
+        progress.acknowledged = count
+      } catch ServiceError.busy, ServiceError.unavailable {
+        return
+      }
+    }
+  }
+
+  private static func restart(_ server: PostgresServer, after duration: Duration) async throws {
+    try await Task.sleep(for: duration)
+    server.crash()
+    try server.start()
+  }
+
+  /// The number of readings that were not read before.
+  private static func pulled(_ reader: inout Client) async throws -> Int {
+    var client = reader
+    let pages = try await persistently { try await client.pullAll() }
+    reader = client
+    return pages.reduce(0) { $0 + $1.readings.readings.count }
+  }
+
+  /// Repeats what fails while connections to the killed processes are replaced.
+  private static func persistently<Value>(_ body: () async throws -> Value) async throws -> Value {
+    for _ in 0..<20 {
+      do { return try await body() } catch ServiceError.busy, ServiceError.unavailable {}
+    }
+    return try await body()
+  }
+}
