@@ -11,9 +11,9 @@ import SQLiteRows
 /// first one. Then the identities are equal and the values differ, as after a change at the source. They are no change
 /// if one side has a value of the other side under another number.
 ///
-/// A value that only the other side has is stored under a further number. A value that only this store has, under a
-/// number that means another value there, is stored again under a further number, so that the remote receives it. Of
-/// equal values of one time, only the first is visible.
+/// A value that only the other side has is stored under a further number. A value that only this store has may have a
+/// number that means another value there. Then it is stored again under a further number, and the remote receives it.
+/// Of equal values of one time, only the first is visible.
 struct ValueSets {
   /// What became of one shown time.
   struct Change {
