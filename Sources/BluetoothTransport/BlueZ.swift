@@ -30,6 +30,17 @@ final class BlueZ {
   init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
     bus = try DBusConnection(address: address)
     self.isInterrupted = isInterrupted
+    // The first call of each connection. libdbus's own function for it waits without a limit, and for no signal.
+    let greetingMilliseconds = 10_000
+    do {
+      _ = try call(
+        "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", to: "org.freedesktop.DBus",
+        within: greetingMilliseconds)
+    } catch {
+      if case DBusError.interrupted = error { throw Failure(bluez: error, doing: "Bluetooth") }
+      throw Failure(
+        .unavailable, "Bluetooth: the system bus at \(address) does not answer: \(error.words)")
+    }
     let rule = "type='signal',sender='\(Self.service)'"
     do {
       _ = try call(

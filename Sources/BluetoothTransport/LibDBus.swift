@@ -14,7 +14,6 @@ private struct Functions {
   let errorInit: @convention(c) (Pointer) -> Void
   let errorFree: @convention(c) (Pointer) -> Void
   let openConnection: @convention(c) (Text, Pointer) -> Pointer?
-  let register: @convention(c) (Pointer, Pointer) -> UInt32
   let setExit: @convention(c) (Pointer, UInt32) -> Void
   let close: @convention(c) (Pointer) -> Void
   let unref: @convention(c) (Pointer) -> Void
@@ -61,7 +60,6 @@ private struct Functions {
     guard let errorInit: @convention(c) (Pointer) -> Void = load("error_init"),
       let errorFree: @convention(c) (Pointer) -> Void = load("error_free"),
       let openConnection: @convention(c) (Text, Pointer) -> Pointer? = load("connection_open_private"),
-      let register: @convention(c) (Pointer, Pointer) -> UInt32 = load("bus_register"),
       let setExit: @convention(c) (Pointer, UInt32) -> Void = load("connection_set_exit_on_disconnect"),
       let close: @convention(c) (Pointer) -> Void = load("connection_close"),
       let unref: @convention(c) (Pointer) -> Void = load("connection_unref"),
@@ -94,7 +92,7 @@ private struct Functions {
       let closeContainer: @convention(c) (Pointer, Pointer) -> UInt32 = load("message_iter_close_container")
     else { throw Failure(.unavailable, "Bluetooth: libdbus-1.so.3 lacks the function dbus_\(missing)") }
     (self.errorInit, self.errorFree, self.setExit) = (errorInit, errorFree, setExit)
-    (self.openConnection, self.register) = (openConnection, register)
+    self.openConnection = openConnection
     (self.close, self.unref, self.send, self.readWrite, self.pop) = (close, unref, send, readWrite, pop)
     (self.descriptor, self.newCall, self.newAnswer, self.newError) = (
       descriptor, newCall, newAnswer, newError
@@ -130,11 +128,6 @@ final class DBusConnection {
     functions.errorInit(error)
     defer { functions.errorFree(error) }
     guard let connection = functions.openConnection(address, error) else { throw Self.noBus(error) }
-    guard functions.register(connection, error) != 0 else {
-      functions.close(connection)
-      functions.unref(connection)
-      throw Self.noBus(error)
-    }
     functions.setExit(connection, 0)
     var descriptor: Int32 = -1
     _ = functions.descriptor(connection, &descriptor)

@@ -18,6 +18,8 @@ struct ServeBackupCommand: ClassifiedCommand {
       "glucoport serve backup --data /var/lib/glucoport /backup"))
 
   @OptionGroup var dataOptions: DataOptions
+  // Without it, the option would be taken by 'serve', and the folder copied instead.
+  @OptionGroup(visibility: .hidden) var databaseOptions: DatabaseOptions
 
   @Argument(
     help: ArgumentHelp("An existing folder for the copy.", valueName: "folder"), completion: .directory)
@@ -35,6 +37,12 @@ struct ServeBackupCommand: ClassifiedCommand {
     Host.keepFilesPrivate()
     guard Host.isFolder(folder.path) else {
       throw Failure(.missingInput, "\(displayed(folder.path)): No such folder; create it first")
+    }
+    guard databaseOptions.database == nil else {
+      throw Failure(
+        .usage,
+        "a database is backed up with the programs of PostgreSQL, such as pg_dump; see glucoport-postgresql(7)"
+      )
     }
     let (data, target) = (Host.resolved(try dataOptions.path), Host.resolved(folder.path))
     guard target != data, !target.hasPrefix(data + "/") else {

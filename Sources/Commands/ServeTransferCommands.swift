@@ -32,6 +32,8 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     Host.keepFilesPrivate()
     let target = try PostgresTransfer(databaseOptions.requiredAddress)
     let source = try FolderSource(folder: from.path)
+    try target.requireRoom(for: source.directory())
+    try source.mark()
     output.line(transferred(try source.move(to: target)))
     try source.close()
     try output.finish()

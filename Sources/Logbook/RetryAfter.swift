@@ -10,9 +10,12 @@ package enum RetryAfter {
   /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
   ///   clock.
   package static func seconds(_ value: String?, date: String?) -> Int? {
-    guard let value else { return nil }
-    if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) }
-    guard let end = HTTPText.seconds(ofDate: value), let now = date.flatMap(HTTPText.seconds) else {
+    guard var value = value?[...] else { return nil }
+    while value.first == " " { value.removeFirst() }
+    while value.last == " " { value.removeLast() }
+    // A number that is too large for an integer is still a wait.
+    if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) ?? .max }
+    guard let end = HTTPText.seconds(ofDate: String(value)), let now = date.flatMap(HTTPText.seconds) else {
       return nil
     }
     return max(0, Int(end - now))

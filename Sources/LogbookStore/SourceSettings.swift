@@ -78,6 +78,8 @@ package struct SourceHole: Codable, Hashable, Sendable {
 package struct SourceState: Codable, Hashable, Sendable {
   /// When the last fetch began; nil before the first.
   package var lastAttempt: Int64?
+  /// When the source was set.
+  package var setAt: Int64?
   /// When a fetch last succeeded.
   package var lastSuccess: Int64?
   /// When the next attempt is due; nil for at once.
@@ -90,6 +92,8 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastError: String?
   /// The category of a failure that a person must correct; nil without one.
   package var lastingCategory: String?
+  /// The message of that failure, which later failures that pass by themselves do not replace.
+  package var lastingError: String?
   /// Since when it lasts.
   package var lastingSince: Int64?
   /// Whether no request may be sent until a person acts.
@@ -121,7 +125,9 @@ package struct SourceState: Codable, Hashable, Sendable {
 
   /// The failure that lasts until a person corrects it; nil without one.
   package var lasting: Failure? {
-    lastingCategory.flatMap(FailureCategory.init(rawValue:)).map { Failure($0, lastError ?? "") }
+    lastingCategory.flatMap(FailureCategory.init(rawValue:)).map {
+      Failure($0, lastingError ?? lastError ?? "")
+    }
   }
 }
 

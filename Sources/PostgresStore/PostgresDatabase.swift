@@ -150,13 +150,13 @@ extension PostgresDatabase {
     guard try rows.integer(0, 0) == 0 else {
       throw Failure(
         .permission,
-        "this database role may change readings or ignore row security; let serve use a role that 'glucoport serve database prepare --role' permitted"
+        "this database role may change readings or ignore row security; let serve use a role that 'glucoport serve database prepare --grant-to' permitted"
       )
     }
     guard try rows.integer(0, 1) == 1 else {
       throw Failure(
         .permission,
-        "this database role may not serve; run 'glucoport serve database prepare --role' as the owner")
+        "this database role may not serve; run 'glucoport serve database prepare --grant-to' as the owner")
     }
   }
 }

@@ -51,16 +51,43 @@ package final class PostgresTransfer {
 }
 
 extension PostgresTransfer: TransferTarget {
+  /// Checks that no name of a logbook or token is used for another one.
+  ///
+  /// - Throws: `Failure` of category `cannotCreate` if one is.
+  package func requireRoom(for directory: TransferredDirectory) throws {
+    try transaction(Self.snapshot) { transaction in
+      for (id, name) in directory.logbooks {
+        try requireName(name, of: id, transaction)
+      }
+      for login in directory.logins {
+        let other = try transaction.rows(
+          "SELECT 1 FROM glucoport.login WHERE name = $1 AND token_hash <> $2", .text(login.name),
+          .data(login.tokenHash))
+        guard other.count == 0 else { throw Self.otherToken(login.name) }
+      }
+    }
+  }
+
+  private func requireName(_ name: String, of logbook: String, _ transaction: DatabaseTransaction) throws {
+    let named = try transaction.rows(
+      "SELECT 1 FROM glucoport.logbook WHERE name = $1 AND guid <> $2", .text(name), .text(logbook))
+    guard named.count == 0 else {
+      throw Failure(
+        .cannotCreate, "the database has another logbook with the name '\(name)'; nothing was moved")
+    }
+  }
+
+  private static func otherToken(_ name: String) -> Failure {
+    Failure(.cannotCreate, "the database has another token with the name '\(name)'; nothing was moved")
+  }
+
   package func store(
     _ logbook: String, name: String, _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool {
     try transaction("BEGIN") { transaction in
       let known = try transaction.rows("SELECT name FROM glucoport.logbook WHERE guid = $1", .text(logbook))
       if known.count > 0 { return false }
-      let named = try transaction.rows("SELECT guid FROM glucoport.logbook WHERE name = $1", .text(name))
-      guard named.count == 0 else {
-        throw Failure(.cannotCreate, "the database has another logbook with the name '\(name)'")
-      }
+      try requireName(name, of: logbook, transaction)
       let number = try transaction.rows(
         "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) RETURNING id", .text(logbook), .text(name)
       ).integer(0, 0)
@@ -84,9 +111,7 @@ extension PostgresTransfer: TransferTarget {
         let stored = try transaction.rows(
           "SELECT 1 FROM glucoport.login WHERE name = $1 AND token_hash = $2", .text(login.name),
           .data(login.tokenHash))
-        guard stored.count == 1 else {
-          throw Failure(.cannotCreate, "the database has another token with the name '\(login.name)'")
-        }
+        guard stored.count == 1 else { throw Self.otherToken(login.name) }
       }
       for token in directory.replacedTokens {
         try transaction.rows(

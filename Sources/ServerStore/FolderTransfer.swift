@@ -9,14 +9,14 @@ import SQLiteRows
 
 /// The data folder of a server that does not run, as the source of a transfer to a database.
 ///
-/// The folder is marked before the first row is read. From then on `serve` refuses it, so that it never differs from
+/// The folder is marked before the first row is moved. From then on `serve` refuses it, so that it never differs from
 /// what was moved.
 package final class FolderSource: TransferSource {
   private let folder: DataFolder
   private let lock: FolderLock
   private let logins: DatabaseFile
 
-  /// Opens, locks and marks the folder. A folder that an interrupted transfer marked is accepted.
+  /// Opens and locks the folder. A folder that an interrupted transfer marked is accepted.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` does; `missingInput` without a server's data.
   package init(folder path: String) throws {
@@ -26,8 +26,14 @@ package final class FolderSource: TransferSource {
     folder = try DataFolder(path, mayBeMoved: true)
     lock = try folder.lock()
     logins = try DatabaseFile(path: folder.serverFile, name: "server", schema: LoginSchema.schema)
+  }
+
+  /// Marks the folder as moved.
+  ///
+  /// - Throws: `Failure` if the file system fails.
+  package func mark() throws {
     try DataFolder.makeFile(folder.moveMark)
-    try synchroniseFolder(path)
+    try synchroniseFolder(folder.path)
   }
 
   /// Closes the files, and releases the lock. The mark stays.

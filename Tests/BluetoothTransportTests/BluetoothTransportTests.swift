@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BluetoothTransport
+import Foundation
+import Glibc
 import Logbook
 import Meters
 import SimulatedBluetooth
@@ -188,6 +190,34 @@ import Testing
     let failure = #expect(throws: Failure.self) { try bus.devices() }
     #expect(failure?.category == .unavailable)
     #expect(failure?.message.contains("systemctl start bluetooth") == true)
+  }
+
+  @Test func aBusThatStaysSilentIsLeftOnASignal() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "silent-\(UUID().uuidString)").path
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer {
+      close(listener)
+      unlink(path)
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+    let bound = withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(bound == 0 && listen(listener, 1) == 0)
+    var polls = 0
+    let failure = #expect(throws: Failure.self) {
+      try BluetoothBus(address: "unix:path=\(path)") {
+        polls += 1
+        return polls > 2
+      }
+    }
+    #expect(
+      failure?.category == .temporary || failure?.category == .unavailable, "\(String(describing: failure))")
+    #expect(polls == 3)
   }
 
   @Test func withoutABusItsDaemonIsNamed() {

@@ -122,6 +122,38 @@ import Testing
     }
   }
 
+  @Test func aClockThatWasAheadForOneFetchCostsAnInterval() {
+    let ahead = SourceGate(setting: Self.setting(), now: Self.now + 43200)
+    let state = ahead.succeeded(ahead.begun, hasMore: false, jitter: 0)
+    func isOpen(_ state: SourceState) -> Bool {
+      let gate = SourceGate(setting: Self.setting(state), now: Self.now)
+      if case .open = gate.verdict(isUnattended: true, isNow: false) { return true }
+      return false
+    }
+    #expect(isOpen(state))
+    // A failure may have a long wait, which still holds.
+    var failed = SourceState()
+    (failed.failures, failed.nextAttempt) = (9, Self.now + 43200)
+    #expect(!isOpen(failed))
+  }
+
+  @Test func whatPassesByItselfDoesNotReplaceTheCauseThatLasts() {
+    let gate = SourceGate(setting: Self.setting(), now: Self.now)
+    func failing(_ state: SourceState, _ category: FailureCategory, _ words: String, asked: Bool = true)
+      -> SourceState
+    {
+      gate.failed(state, SourceFailure(Failure(category, words)), wasAsked: asked, jitter: 0)
+    }
+    let refused = failing(gate.begun, .permission, "rejected")
+    let busy = failing(refused, .temporary, "busy")
+    #expect(busy.isBlocked && busy.lasting?.message == "rejected" && busy.lastError == "busy")
+    let noFile = failing(refused, .missingInput, "no file", asked: false)
+    #expect(noFile.isBlocked && noFile.lasting?.message == "rejected")
+    let other = failing(refused, .protocolViolation, "no data")
+    #expect(!other.isBlocked && other.lasting?.message == "no data")
+    #expect(gate.succeeded(refused, hasMore: false, jitter: 0).lasting == nil)
+  }
+
   @Test func aRunThatIsKilledCostsAMinute() {
     let state = SourceGate(setting: Self.setting(), now: Self.now).begun
     func verdict(_ now: Int64) -> SourceGate.Verdict {

@@ -5,6 +5,7 @@ import Logbook
 import LogbookAPI
 import SeededRandom
 import ServiceConformance
+import Synchronization
 import TestPostgres
 import Testing
 
@@ -35,9 +36,10 @@ import Testing
       var (progress, read) = (Progress(), 0)
       for _ in 0..<6 {
         let milliseconds = Int.random(in: 1...250, using: &generator)
-        async let isRunningAgain: Void = Self.restart(server, after: .milliseconds(milliseconds))
-        try await Self.write(&progress, writer)
-        try await isRunningAgain
+        let isRunningAgain = Mutex(false)
+        async let restart: Void = Self.restart(server, after: .milliseconds(milliseconds), isRunningAgain)
+        try await Self.write(&progress, writer) { isRunningAgain.withLock(\.self) }
+        try await restart
         let held = try await Self.pulled(&reader)
         read += held
         #expect((progress.acknowledged...progress.sent).contains(read), "each is read once, in any page")
@@ -51,9 +53,12 @@ import Testing
     }
   }
 
-  /// Writes until a request fails, which it does with an error that asks for another attempt.
-  private static func write(_ progress: inout Progress, _ writer: Client) async throws {
-    while true {
+  /// Writes until a request fails, which it does with an error that asks for another attempt. A crash between two requests
+  /// lets none fail.
+  private static func write(
+    _ progress: inout Progress, _ writer: Client, until isOver: () -> Bool
+  ) async throws {
+    while !isOver() {
       let count = progress.acknowledged + batchSize
       progress.sent = max(progress.sent, count)
       do {
@@ -67,7 +72,10 @@ import Testing
     }
   }
 
-  private static func restart(_ server: PostgresServer, after duration: Duration) async throws {
+  private static func restart(
+    _ server: PostgresServer, after duration: Duration, _ isRunningAgain: borrowing Mutex<Bool>
+  ) async throws {
+    defer { isRunningAgain.withLock { $0 = true } }
     try await Task.sleep(for: duration)
     server.crash()
     try server.start()

@@ -49,6 +49,8 @@ import Testing
       for _ in 0..<2 {
         // A move that is repeated, as after an interruption, changes nothing.
         let source = try FolderSource(folder: folder.path)
+        try PostgresTransfer(owner).requireRoom(for: source.directory())
+        try source.mark()
         let counts = try source.move(to: PostgresTransfer(owner))
         #expect(counts.logbooks == 1)
         try source.close()

@@ -54,6 +54,10 @@ import Testing
         glucoport serve token revoke anna --database "$as_server"
         echo "revoked: $(ask "$(cat first.url)/v1/logbook") $(ask "$(cat second.url)/v1/logbook")"
         kill -TERM $first; wait $first; echo "stopped: $?"
+        glucoport serve backup . --database "$as_server" 2>/dev/null; echo "backup: $?"
+        glucoport serve token add other --role write --logbook anna --data other >/dev/null
+        glucoport serve import --from other --database "$owner" 2>/dev/null; echo "another anna: $?"
+        glucoport serve token list --data other | cut -c1-5
         glucoport serve export --to folder --database "$owner"
         glucoport serve import --from folder --database "$owner"; echo "import: $?"
         glucoport serve --data folder 2>/dev/null; echo "moved: $?"
@@ -80,6 +84,9 @@ import Testing
         anna  write  anna  2
         revoked: 401 401
         stopped: 0
+        backup: 64
+        another anna: 73
+        other
         1 logbook, 2 readings, 1 record, 0 bytes of attachments
         1 logbook, 0 readings, 0 records, 0 bytes of attachments
         import: 0

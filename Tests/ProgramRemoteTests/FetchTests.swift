@@ -208,7 +208,85 @@ struct FetchTests {
     #expect(whole.status == 0 && whole.output.hasPrefix("phone: new "), "\(whole)")
   }
 
+  @Test func anAnswerWithoutAStatedEndKeepsNoValueThatMayBeCut() async throws {
+    let (program, _) = try program()
+    let table = (0..<6).map { "2026-05-06T10:0\($0):00Z,14\($0)" }.joined(separator: "\n")
+    let head = "HTTP/1.0 200 OK\r\n\r\ntime,sensor glucose (mg/dL)\n"
+    let answers = Answers(.raw(head + table + "\n"))
+    let server = try answers.server()
+    answers.answer = .raw(head + table.dropLast(1))
+    let set = try await program.run(
+      "source", "set", "phone", server.url + "/list.csv", "--type", "http", "--yes", "--format", "generic")
+    // The complete lines can be looked at, and the answer is asked for again.
+    #expect(set.status == 75, "\(set)")
+    answers.answer = .raw(head + table + "\n")
+    let again = try await program.run(
+      "source", "set", "phone", server.url + "/list.csv", "--type", "http", "--yes", "--format", "generic")
+    #expect(again.status == 0, "\(again)")
+    answers.answer = .raw(head + table.dropLast(1))
+    let cut = try await program.run("fetch", "--now")
+    #expect(cut.status == 75 && cut.errors.contains("what was read is stored"), "\(cut)")
+    answers.answer = .raw(head + table + "\n")
+    #expect(try await program.run("fetch", "--now").status == 0)
+    let list = try await program.run("list").output
+    #expect(list.contains(" 145 mg/dL") && !list.contains(" 14 mg/dL"), "\(list)")
+    // With a length, the end is that of the file.
+    let body = "time,sensor glucose (mg/dL)\n\(table)"
+    answers.answer = .status(200, Array(body.utf8))
+    #expect(try await program.run("fetch", "--now").status == 0)
+  }
+
+  @Test func anAnswerOfWhichNothingCanBeUsedIsNoSuccess() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([60])))
+    let server = try answers.server()
+    try await set(program, server)
+    answers.answer = .status(200, Array(#"[{"type":"sgv","date":"soon","sgv":100,"device":"x"}]"#.utf8))
+    let outcome = try await program.run("fetch", "--unattended")
+    #expect(
+      outcome.status == 65 && outcome.errors.contains("nothing in the answer can be used"), "\(outcome)")
+    #expect(try await program.run("status", "--check", "--quiet").status == 65)
+  }
+
+  @Test func anUnchangedAnswerNeedsAnEarlierOne() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([60])))
+    let server = try answers.server()
+    try await set(program, server)
+    answers.answer = .raw("HTTP/1.1 304 Not Modified\r\n\r\n")
+    let outcome = try await program.run("fetch", "--now")
+    #expect(outcome.status == 76 && outcome.errors.contains("status 304"), "\(outcome)")
+  }
+
   // MARK: - When a source is asked
+
+  @Test func aTestIsHeldByWhatTheSourceAskedFor() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([5])))
+    let server = try answers.server()
+    try await set(program, server)
+    answers.answer = .raw("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7200 \r\nContent-Length: 0\r\n\r\n")
+    #expect(try await program.run("source", "test", "phone").status == 75)
+    let count = server.requests.count
+    for arguments in [["source", "test", "phone"], ["fetch", "--now"]] {
+      let outcome = try await program.run(arguments: arguments)
+      #expect(outcome.status == 75 && outcome.errors.contains("asked for no request before"), "\(outcome)")
+      #expect(!outcome.errors.contains("use --now"), "\(outcome)")
+    }
+    #expect(server.requests.count == count)
+  }
+
+  @Test func statusReportsASourceThatNeverSucceeded() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([5])))
+    let server = try answers.server()
+    try await set(program, server)
+    answers.answer = .status(503)
+    #expect(try await program.run("fetch", "--unattended").status == 75)
+    try await Task.sleep(for: .seconds(2))
+    let check = try await program.run("status", "--check", "--quiet", "--max-age", "1s")
+    #expect(check.status == 75 && check.errors.contains("no fetch from phone succeeded since"), "\(check)")
+  }
 
   @Test func afterARejectedPasswordNoRequestIsSentUntilAPersonActs() async throws {
     let (program, _) = try program()
@@ -255,7 +333,7 @@ struct FetchTests {
     #expect(busy.status == 75, "\(busy)")
     let count = server.requests.count
     let now = try await program.run("fetch", "--now")
-    #expect(now.status == 75 && now.errors.contains("the next attempt is due"), "\(now)")
+    #expect(now.status == 75 && now.errors.contains("asked for no request before"), "\(now)")
     #expect(server.requests.count == count)
     // Setting the source again ends the wait.
     answers.answer = .status(200, Self.values([5]))
@@ -366,6 +444,8 @@ struct FetchTests {
     let attempts: [([String], Int32)] = [
       (["a", "http://192.0.2.1/f", "--type", "http"], 78),
       (["a", server.url + "/f?token=\(Self.secret)", "--type", "http"], 78),
+      (["a", server.url + "/f?a=1;api-Secret=\(Self.secret)", "--type", "http"], 78),
+      (["a", server.url + "/f?accessToken=\(Self.secret)", "--type", "http"], 78),
       (["a", "http://user:\(Self.secret)@127.0.0.1/f", "--type", "http"], 78),
       (["a b", server.url, "--type", "http"], 64), (["a", server.url], 64),
       (["a", server.url, "--type", "nightscout"], 64),
@@ -411,6 +491,21 @@ struct FetchTests {
       "source", "set", "slow", "--type", "command", "--yes", "--max-time", "1s", "--", "sh", "-c",
       "sleep 600 & echo $! >\"$HOME/pid\"; sleep 600")
     #expect(slow.status == 75 && slow.errors.contains("took longer than"), "\(slow)")
+    let closed = try await program.run(
+      "source", "set", "closed", "--type", "command", "--yes", "--max-time", "1s", "--", "sh", "-c",
+      "exec >/dev/null 2>&1; sleep 600")
+    #expect(closed.status == 75 && closed.errors.contains("took longer than"), "\(closed)")
+    let stubborn = try await program.run(
+      "source", "set", "stubborn", "--type", "command", "--yes", "--", "sh", "-c",
+      "(trap '' TERM; exec sleep 600) >/dev/null 2>&1 & echo $! >\"$HOME/pid2\"; echo '[]'")
+    #expect(stubborn.status == 0, "\(stubborn)")
+    let rest = try await program.shell(
+      "for n in $(seq 50); do grep -q '^State:.*[^Z] (' /proc/$(cat pid2)/status 2>/dev/null || exit 0; sleep 0.1; done; echo left"
+    )
+    #expect(rest.output == "", "\(rest)")
+    let plain = try program.write("echo\n", to: "plain")
+    let denied = try await program.run("source", "set", "plain", "--type", "command", "--yes", "--", plain)
+    #expect(denied.status == 77 && denied.errors.contains("chmod +x"), "\(denied)")
     let endless = try await program.run("source", "set", "endless", "--type", "command", "--yes", "--", "yes")
     #expect(endless.status == 76 && endless.errors.contains("more than 67108864 bytes"), "\(endless)")
     // A process that has ended may stay in the list of the system until another one takes note of it.

@@ -164,11 +164,7 @@ enum FetchText {
     case .unchanged: return "\(name): nothing new"
     case .notDue(let next): return "\(name): not due before \(instant(next))"
     case .stored(let counts):
-      if counts.newReadings + counts.knownReadings + counts.newRecords + counts.knownRecords
-        + counts.updatedRecords + counts.rejected == 0
-      {
-        return "\(name): the source has no readings"
-      }
+      if counts.isNothingUsed, counts.rejected == 0 { return "\(name): the source has no readings" }
       var parts = ["new \(grouped(counts.newReadings))", "known \(grouped(counts.knownReadings))"]
       let records = counts.newRecords + counts.knownRecords + counts.updatedRecords
       if records > 0 {

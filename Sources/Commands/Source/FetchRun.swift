@@ -33,6 +33,11 @@ struct FetchRun {
     /// Whether the source has more, which the next run reads.
     var hasMore = false
 
+    /// Whether no item was stored or known.
+    var isNothingUsed: Bool {
+      newReadings + knownReadings + newRecords + knownRecords + updatedRecords == 0
+    }
+
     mutating func add(_ report: ImportReport) {
       let counts = report.counts
       newReadings += counts.newReadings
@@ -60,6 +65,14 @@ struct FetchRun {
     switch gate.verdict(isUnattended: isUnattended, isNow: isNow) {
     case .open: break
     case .notDue(let next): return (.notDue(next), setting.state)
+    case .asked(let next):
+      let failure =
+        setting.state.lasting
+        ?? Failure(
+          .temporary,
+          "\(setting.name): the source asked for no request before \(instant(next)) (\(setting.state.lastError ?? ""))"
+        )
+      return (.failed(failure, isKnown: setting.state.lasting != nil), setting.state)
     case .waiting(let next):
       // What lasts keeps its status: only its next attempt is later.
       let failure =
@@ -106,7 +119,7 @@ struct FetchRun {
       if digest != begun.digest {
         let (counts, contents) = try failingWithState(result.state) {
           try request.check(body)
-          return try importing(body, setting, request.options(for: store))
+          return try importing(body, setting, request.options(for: store, of: body))
         }
         note(contents, &result.state)
         var stored = counts
@@ -123,9 +136,10 @@ struct FetchRun {
   private func note(_ contents: SourceContents, _ state: inout SourceState) {
     state.holes = SourceHoles.after(
       state.holes, oldest: contents.values?.lowerBound, newestKnown: state.newestValue)
-    // A value whose clock is ahead must not hide later holes.
-    if let newest = contents.values?.upperBound {
-      state.newestValue = max(state.newestValue ?? .min, min(newest, Host.now()))
+    // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
+    let now = Host.now()
+    if let newest = contents.values?.upperBound, now >= Release.date {
+      state.newestValue = max(state.newestValue ?? .min, min(newest, now))
     }
   }
 
@@ -159,6 +173,14 @@ struct FetchRun {
     try body.forEachReader(options) { reader in
       let filter = try TwinFilter(reader, values: contents.values, in: store)
       counts.add(try session.run(filter, into: { store }))
+    }
+    if counts.rejected > 0, counts.isNothingUsed {
+      let first = counts.rejections.first.map { ": \(displayed($0.reason))" } ?? ""
+      throw SourceFailure(
+        Failure(
+          .badInput,
+          "\(setting.name): nothing in the answer can be used, \(counted(counts.rejected, "item")) rejected\(first)"
+        ))
     }
     if let fault = contents.end.fault {
       throw SourceFailure(

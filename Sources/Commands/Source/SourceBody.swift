@@ -11,6 +11,8 @@ import TemporaryFiles
 struct SourceBody {
   let file: UnlinkedFile
   let name: String
+  /// Whether it is known that the source sent all of it.
+  var isKnownWhole = false
 
   /// The first bytes, and whether they are all.
   func head() throws -> (bytes: [UInt8], isWhole: Bool) {

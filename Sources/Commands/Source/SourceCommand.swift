@@ -67,7 +67,25 @@ struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     guard let setting = try store.requireSources([name]).first else { return }
-    let preview = try await SourcePreview(setting, for: store)
+    let gate = SourceGate(setting: setting, now: Host.now())
+    if case .asked(let next) = gate.verdict(isUnattended: false, isNow: true) {
+      throw Failure(
+        .temporary, "\(displayed(name)): the source asked for no request before \(instant(next))")
+    }
+    let preview: SourcePreview
+    do {
+      preview = try await SourcePreview(setting, for: store)
+    } catch let failed as SourceRequest.Failed {
+      // What the source asked for, and a rejected login, hold for later fetches.
+      if failed.error.retryAfterSeconds != nil
+        || failed.wasAsked && failed.error.failure.category == .permission
+      {
+        let state = gate.failed(
+          setting.state, failed.error, wasAsked: failed.wasAsked, jitter: Double.random(in: 0..<1))
+        try storeOptions.open(.importer).setState(state, of: setting)
+      }
+      throw failed.error.failure
+    }
     output.line(SourceText.title(setting))
     for line in preview.lines { output.line("  \(line)") }
     try output.finish()
@@ -124,12 +142,10 @@ struct SourcePreview {
       }
       try request.check(body)
       state = result.state
-      contents = try SourceContents(body, request.options(for: store))
+      contents = try SourceContents(body, request.options(for: store, of: body))
       if let fault = contents.end.fault { throw Failure(.temporary, "\(setting.name): the answer\(fault)") }
-    } catch let failed as SourceRequest.Failed {
-      throw failed.error.failure
     } catch let error as SourceFailure {
-      throw error.failure
+      throw SourceRequest.Failed(error: error, state: before, wasAsked: true)
     }
   }
 

@@ -14,6 +14,8 @@ struct SourceGate {
     case notDue(Int64)
     /// An earlier fetch failed, or the source asked to wait.
     case waiting(Int64)
+    /// The source itself asked for no request before this time, which no option overrides.
+    case asked(Int64)
     /// A person must act first.
     case blocked(Failure)
   }
@@ -39,7 +41,7 @@ struct SourceGate {
   ///     holds.
   func verdict(isUnattended: Bool, isNow: Bool) -> Verdict {
     let state = setting.state
-    if let time = pending(state.notBefore, within: Self.maxSeconds) { return .waiting(time) }
+    if let time = pending(state.notBefore, within: Self.maxSeconds) { return .asked(time) }
     if isNow { return .open }
     if state.isBlocked, let failure = state.lasting { return .blocked(failure) }
     guard let time = pending(state.nextAttempt, within: longestWait) else { return .open }
@@ -53,8 +55,10 @@ struct SourceGate {
     return time
   }
 
+  /// Without a failure, only the interval can lead to a wait. A clock that was ahead for one fetch costs no more.
   private var longestWait: Int64 {
-    max(Self.maxLastingSeconds, Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds))
+    let interval = Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds)
+    return setting.state.failures > 0 ? max(Self.maxLastingSeconds, interval) : interval
   }
 
   /// The state that is stored before a request: a run that is killed costs one short delay.
@@ -77,7 +81,8 @@ struct SourceGate {
     let interval = Double(setting.access.intervalSeconds)
     state.nextAttempt =
       hasMore ? nil : now + Int64(interval + jitter * min(Self.maxJitterSeconds, interval / 4))
-    (state.failures, state.lastError, state.lastingCategory, state.lastingSince) = (0, nil, nil, nil)
+    (state.failures, state.lastError) = (0, nil)
+    (state.lastingCategory, state.lastingError, state.lastingSince) = (nil, nil, nil)
     (state.isBlocked, state.acceptsPerson) = (false, false)
     return state
   }
@@ -107,6 +112,9 @@ struct SourceGate {
       }
       return state
     }
+    // A cause that blocks stays until the source was asked again.
+    guard wasAsked || !state.isBlocked else { return state }
+    state.lastingError = failure.message
     if state.lastingCategory != failure.category.rawValue {
       (state.lastingCategory, state.lastingSince) = (failure.category.rawValue, now)
     }

@@ -75,6 +75,8 @@ struct SourceRequest {
       ) { try append($0, to: body) }
       var state = state
       (state.entityTag, state.lastModified) = (answer.entityTag, answer.lastModified)
+      var body = body
+      body.isKnownWhole = answer.statesEnd
       return Result(body: answer.isUnchanged ? nil : body, state: state)
     } catch let error as SourceFailure {
       throw Failed(error: error, state: state, wasAsked: true)
@@ -170,6 +172,8 @@ struct SourceRequest {
       let walk = try await SourceSite.fetch(login, after: state.cursor) { try append($0, to: body) }
       var state = state
       state.cursor = walk.cursor
+      var body = body
+      body.isKnownWhole = true
       return Result(body: body, state: state, hasMore: walk.hasMore)
     } catch let error as SourceFailure {
       throw Failed(error: error, state: state, wasAsked: true)
@@ -178,10 +182,10 @@ struct SourceRequest {
 }
 
 extension SourceRequest {
-  /// How the answers of the source are read.
+  /// How an answer of the source is read.
   ///
   /// - Parameter store: gives the zone of times without an offset.
-  func options(for store: Store?) throws -> ExportOptions {
+  func options(for store: Store?, of body: SourceBody) throws -> ExportOptions {
     let zone = try access.timezone.map { try LogbookZone(name: $0) } ?? store?.timezone() ?? NewLogbook().zone
     let now = Host.now()
     let isClockRight = now >= max(Release.date, try store?.lastSuccess() ?? Release.date)
@@ -193,8 +197,8 @@ extension SourceRequest {
     options.device = access.device
     options.patient = access.patient
     options.isFetched = true
-    // A pipe or a server that ends in the middle of a line is found by its protocol.
-    options.lastLineIsComplete = true
+    // A command can end with success although a program in its pipe did not.
+    options.lastLineIsComplete = body.isKnownWhole
     options.isInterrupted = { SignalFlag.isRaised }
     return options
   }

@@ -161,13 +161,18 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let existing = try storeOptions.existing()
     var setting = SourceSetting(name: name, access: try access())
     setting.state.acceptsPerson = acceptPerson
+    setting.state.setAt = Host.now()
     if let remote = try existing?.remote() { try SourceRemote.refuse(setting.access, as: remote.access) }
     guard yes || Confirmation.canAsk else {
       throw Failure(
         .usage,
         "no terminal to ask whether these are the right data; look with --yes and then at 'glucoport list'")
     }
-    let preview = try await SourcePreview(setting, for: existing)
+    let preview: SourcePreview
+    do { preview = try await SourcePreview(setting, for: existing) } catch let failed as SourceRequest.Failed
+    {
+      throw failed.error.failure
+    }
     if !acceptPerson {
       try InputPerson(preview.contents.persons, of: "source \(name)", for: existing, at: path).require()
     }
@@ -222,6 +227,9 @@ extension Host {
       : (environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
     for path in candidates where path.hasPrefix("/") {
       if isRegularFile(resolved(path)), isExecutable(path) { return path }
+    }
+    if name.contains("/"), access(PathText.bytes(name), F_OK) == 0 {
+      throw Failure(.permission, "\(name): the program is not executable; run: chmod +x \(name.shellWord)")
     }
     throw Failure(.missingInput, "\(name): No such program")
   }

@@ -125,7 +125,7 @@ struct StatusCheck {
             ExitStatus(failure.category),
             "no fetch from \(displayed(source.name)) has succeeded\(since): \(displayed(failure.message))"
           ))
-      } else if let maxAge, let last = state.lastSuccess, isOver(last, maxAge) {
+      } else if let maxAge, let last = state.lastSuccess ?? state.setAt, isOver(last, maxAge) {
         let reason = state.lastError.map { " (\(displayed($0)))" } ?? ""
         found.append(
           (.temporary, "no fetch from \(displayed(source.name)) succeeded since \(instant(last))\(reason)"))

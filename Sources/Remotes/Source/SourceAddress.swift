@@ -13,12 +13,20 @@ package struct SourceAddress: Hashable, Sendable {
   /// The whole address.
   package var text: String { server.text + target }
 
-  /// Words of members of a query whose values are secrets.
-  private static let secretWords = [
-    "token", "secret", "password", "passwd", "pwd", "apikey", "api_key", "api-key", "auth", "signature",
-    "sig",
-    "session", "sessionid", "access_token", "key",
+  /// Names of members of a query whose values are secrets, in lower case and without `-` and `_`.
+  private static let secretNames: Set<String> = [
+    "pwd", "auth", "signature", "sig", "session", "sessionid", "key", "jwt", "pass", "pin",
   ]
+  /// What such names contain.
+  private static let secretParts = [
+    "token", "secret", "passw", "passphrase", "credential", "apikey", "accesskey", "authorization",
+  ]
+
+  /// Whether the name of a member says that its value is a secret.
+  private static func namesSecret(_ name: Substring) -> Bool {
+    let name = (name.removingPercentEncoding ?? String(name)).lowercased().filter { $0 != "-" && $0 != "_" }
+    return secretNames.contains(name) || secretParts.contains { name.contains($0) }
+  }
 
   /// Parses an address.
   ///
@@ -30,10 +38,11 @@ package struct SourceAddress: Hashable, Sendable {
         .configuration, "the address of a source must begin with https://, such as https://host.example/file")
     }
     let (path, query) = (parts.percentEncodedPath, parts.percentEncodedQuery)
-    for item in parts.queryItems ?? [] where Self.secretWords.contains(item.name.lowercased()) {
+    let names = (query ?? "").split { $0 == "&" || $0 == ";" }.map { $0.prefix { $0 != "=" } }
+    if let name = names.first(where: Self.namesSecret) {
       throw Failure(
         .configuration,
-        "the address of a source must not contain a secret, as its member '\(item.name)' may; pass it with --token-file or --token-command, and --header for the name of its header"
+        "the address of a source must not contain a secret, as its member '\(name)' may; pass it with --token-file or --token-command, and --header for the name of its header"
       )
     }
     (parts.percentEncodedPath, parts.percentEncodedQuery) = ("", nil)

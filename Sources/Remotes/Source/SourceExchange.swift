@@ -73,6 +73,8 @@ package struct SourceAnswer: Sendable {
   package let entityTag: String?
   /// The time of the last change for the next request; nil without one.
   package let lastModified: String?
+  /// Whether the protocol states where the body ends. Without a length, a lost connection looks like an end.
+  package let statesEnd: Bool
 }
 
 /// A failed request to a source.
@@ -135,7 +137,7 @@ package enum SourceExchange {
             let location = head.headers.first(name: "Location"),
             let next = address.redirected(to: location)
           else {
-            return try answer(head, bytes, RemoteExchange(login.server, over: transport), refusal)
+            return try answer(head, bytes, RemoteExchange(login.server, over: transport), known, refusal)
           }
           address = next
         }
@@ -160,14 +162,21 @@ package enum SourceExchange {
 
   private static func answer(
     _ head: ExchangeAnswer, _ body: [UInt8], _ exchange: RemoteExchange,
-    _ refusal: ([UInt8]) -> SourceFailure?
+    _ known: (entityTag: String?, lastModified: String?), _ refusal: ([UInt8]) -> SourceFailure?
   ) throws -> SourceAnswer {
     let host = exchange.address.host
     switch head.status {
-    case 200, 304:
+    case 200:
+      let isChunked = head.headers.first(name: "Transfer-Encoding")?.lowercased().contains("chunked") == true
       return SourceAnswer(
-        isUnchanged: head.status == 304, entityTag: validator(head, "ETag"),
-        lastModified: validator(head, "Last-Modified"))
+        isUnchanged: false, entityTag: validator(head, "ETag"),
+        lastModified: validator(head, "Last-Modified"),
+        statesEnd: isChunked || head.headers.contains(name: "Content-Length"))
+    case 304 where known.entityTag != nil || known.lastModified != nil:
+      // It may leave out the validators, which are still those of the stored answer.
+      return SourceAnswer(
+        isUnchanged: true, entityTag: validator(head, "ETag") ?? known.entityTag,
+        lastModified: validator(head, "Last-Modified") ?? known.lastModified, statesEnd: true)
     case 404, 410:
       throw SourceFailure(
         Failure(
@@ -188,7 +197,7 @@ package enum SourceExchange {
           .permission,
           "\(host): it rejects the login with status \(head.status); check the password or the token, and run 'glucoport source set' again"
         ))
-    case 400..<500 where ![408, 413, 429].contains(head.status), 200..<300:
+    case 400..<500 where ![408, 413, 429].contains(head.status), 200..<300, 304:
       throw SourceFailure(
         Failure(
           .protocolViolation,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Glibc
 import Logbook
 import Subprocess
 
@@ -45,9 +47,13 @@ package enum SourceProgram {
         input: .none, output: .sequence, error: .sequence
       ) { execution in
         do {
-          return try await collect(execution, limit, maxBytes, isInterrupted, write)
+          let line = try await collect(execution, limit, maxBytes, isInterrupted, write)
+          // Before its own end is collected: until then, no other group can get its number.
+          end(execution)
+          return line
         } catch {
           await execution.teardown(using: teardown)
+          end(execution)
           throw error
         }
       }
@@ -61,6 +67,9 @@ package enum SourceProgram {
     } catch let failure as Failure {
       throw failure
     } catch let error as SubprocessError where error.code == .executableNotFound {
+      if access(path, F_OK) == 0 {
+        throw Failure(.permission, "\(path): the program is not executable; run: chmod +x \(path.shellWord)")
+      }
       throw Failure(.missingInput, "\(path): No such program")
     } catch is SubprocessError {
       throw Failure(.permission, "\(path): the program cannot be started; is it executable?")
@@ -72,7 +81,24 @@ package enum SourceProgram {
     .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .milliseconds(200)),
   ]
 
-  /// Reads both outputs until the program closes them. Returns the last line of its standard error.
+  /// Ends what the program started, also if the program itself has ended.
+  private static func end(_ execution: Execution<NoInput, SequenceOutput, SequenceOutput>) {
+    kill(-execution.processIdentifier.value, SIGKILL)
+  }
+
+  /// Whether a child has ended, by the kernel's list of processes. Its exit status is left for others.
+  private static func hasEnded(_ process: Int32) -> Bool {
+    do {
+      let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+      // The state is after the name, which is in parentheses and may have any signs.
+      let state = line.split(separator: ")").last?.first { $0 != " " }
+      return state == "Z" || state == "X"
+    } catch {
+      return true
+    }
+  }
+
+  /// Reads both outputs until the program closes them, and waits until it has ended. Returns the last line of its standard error.
   private static func collect(
     _ execution: Execution<NoInput, SequenceOutput, SequenceOutput>, _ limit: Duration, _ maxBytes: Int,
     _ isInterrupted: @escaping @Sendable () -> Bool,
@@ -98,6 +124,12 @@ package enum SourceProgram {
         }
         return .errors(lastLine(tail))
       }
+      // A program may close its outputs and go on.
+      let process = execution.processIdentifier.value
+      group.addTask {
+        while !hasEnded(process) { try await Task.sleep(for: .milliseconds(20)) }
+        return .end
+      }
       group.addTask {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
@@ -107,7 +139,7 @@ package enum SourceProgram {
         throw Failure(.temporary, "the command took longer than \(limit.components.seconds) s and was ended")
       }
       defer { group.cancelAll() }
-      var (line, open) = ("", 2)
+      var (line, open) = ("", 3)
       while open > 0, let part = try await group.next() {
         open -= 1
         if case .errors(let text) = part { line = text }
@@ -119,6 +151,7 @@ package enum SourceProgram {
   private enum Part: Sendable {
     case output
     case errors(String)
+    case end
   }
 
   private static func lastLine(_ bytes: [UInt8]) -> String {
