@@ -73,12 +73,12 @@ extension PostgresTransfer: TransferTarget {
       "SELECT 1 FROM glucoport.logbook WHERE name = $1 AND guid <> $2", .text(name), .text(logbook))
     guard named.count == 0 else {
       throw Failure(
-        .cannotCreate, "the database has another logbook with the name '\(name)'; nothing was moved")
+        .cannotCreate, "the database has another logbook with the name '\(name)'")
     }
   }
 
   private static func otherToken(_ name: String) -> Failure {
-    Failure(.cannotCreate, "the database has another token with the name '\(name)'; nothing was moved")
+    Failure(.cannotCreate, "the database has another token with the name '\(name)'")
   }
 
   package func store(

@@ -216,7 +216,7 @@ import Testing
       }
     }
     #expect(
-      failure?.category == .temporary || failure?.category == .unavailable, "\(String(describing: failure))")
+      failure?.category == .temporary, "\(String(describing: failure))")
     #expect(polls == 3)
   }
 

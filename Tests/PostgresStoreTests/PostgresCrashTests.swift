@@ -49,6 +49,8 @@ import Testing
       #expect(answer.stored + answer.known == progress.sent && answer.differing.isEmpty)
       read += try await Self.pulled(&reader)
       #expect(read == progress.sent)
+      let log = try String(contentsOfFile: server.folder + "/log", encoding: .utf8)
+      #expect(log.components(separatedBy: "database system was not properly shut down").count == 7)
       try await stand.stop()
     }
   }
@@ -77,7 +79,7 @@ import Testing
   ) async throws {
     defer { isRunningAgain.withLock { $0 = true } }
     try await Task.sleep(for: duration)
-    server.crash()
+    try server.crash()
     try server.start()
   }
 

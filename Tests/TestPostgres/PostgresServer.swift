@@ -69,10 +69,11 @@ package final class PostgresServer: Sendable {
   }
 
   /// Kills every process of the server, as if the machine's memory were full. `start` recovers its data.
-  package func crash() {
-    guard let text = try? String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8),
-      let postmaster = text.split(separator: "\n").first.flatMap({ pid_t($0) })
-    else { return }
+  package func crash() throws {
+    let text = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
+    guard let postmaster = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
+      throw ServerFault(text: "no process in postmaster.pid")
+    }
     // The first one starts no others once it has stopped.
     kill(postmaster, SIGSTOP)
     for child in Self.children(of: postmaster) { kill(child, SIGKILL) }

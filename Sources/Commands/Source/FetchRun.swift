@@ -66,22 +66,11 @@ struct FetchRun {
     case .open: break
     case .notDue(let next): return (.notDue(next), setting.state)
     case .asked(let next):
-      let failure =
-        setting.state.lasting
-        ?? Failure(
-          .temporary,
-          "\(setting.name): the source asked for no request before \(instant(next)) (\(setting.state.lastError ?? ""))"
-        )
-      return (.failed(failure, isKnown: setting.state.lasting != nil), setting.state)
+      return held(setting) { "the source asked for no request before \(instant(next)) (\($0))" }
     case .waiting(let next):
-      // What lasts keeps its status: only its next attempt is later.
-      let failure =
-        setting.state.lasting
-        ?? Failure(
-          .temporary,
-          "\(setting.name): the next attempt is due \(instant(next)), because the last one failed (\(setting.state.lastError ?? "")); to try now, use --now"
-        )
-      return (.failed(failure, isKnown: setting.state.lasting != nil), setting.state)
+      return held(setting) {
+        "the next attempt is due \(instant(next)), because the last one failed (\($0)); to try now, use --now"
+      }
     case .blocked(let failure): return (.failed(failure, isKnown: true), setting.state)
     }
     try refuseRemote(setting)
@@ -94,6 +83,18 @@ struct FetchRun {
     } catch let failed as SourceRequest.Failed {
       return try note(failed, setting, gate)
     }
+  }
+
+  /// The ending without a request. What lasts keeps its status: only its next attempt is later.
+  ///
+  /// - Parameter reason: the words for a failure that passes by itself, with the last error.
+  private func held(
+    _ setting: SourceSetting, _ reason: (_ lastError: String) -> String
+  ) -> (ending: Ending, state: SourceState) {
+    let lasting = setting.state.lasting
+    let words = reason(setting.state.lastError ?? "")
+    let failure = lasting ?? Failure(.temporary, "\(setting.name): \(words)")
+    return (.failed(failure, isKnown: lasting != nil), setting.state)
   }
 
   /// Stores what a failure means for later runs.

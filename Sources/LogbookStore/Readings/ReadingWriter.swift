@@ -322,7 +322,7 @@ extension ReadingWriter {
         append(
           BatchOrder.Item(
             index: item.index, series: item.series, valueBucket: item.valueBucket,
-            occurrence: place.takeOccurrence()),
+            occurrence: place.occurrences.takeNext()),
           readings, marks: isSecond && isClockSetBack ? .clockSetBack : [])
         if !isUploaded { pending.append(table.all[item.series].partition, reading.position) }
         try insertChunk()
@@ -351,8 +351,7 @@ extension ReadingWriter {
     var isTaken = false
     /// Whether a visible reading of another day has the tick.
     var holdsAnotherDay = false
-    /// Every occurrence at the place.
-    var occurrences: Set<Int64> = []
+    var occurrences = TakenOccurrences()
 
     /// Uses one of the readings that this input no longer has; false if none is left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
@@ -360,17 +359,6 @@ extension ReadingWriter {
       guard self[keyPath: count] > 0 else { return false }
       self[keyPath: count] -= 1
       return true
-    }
-
-    /// The occurrence after the last one. If a reading from elsewhere has the maximum, it is the first free
-    /// one.
-    mutating func takeOccurrence() -> Int64 {
-      let last = occurrences.max() ?? -1
-      let next =
-        last < Int64(Int32.max)
-        ? last + 1 : (0...Int64(occurrences.count)).first { !occurrences.contains($0) } ?? 0
-      occurrences.insert(next)
-      return next
     }
   }
 

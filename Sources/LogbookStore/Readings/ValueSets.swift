@@ -49,20 +49,36 @@ struct ValueSets {
     let onlyThere = Self.distinct(stated.filter { other in !stored.contains { $0.agrees(other) } })
     // As many values as both sides lack are changes at the source, and the first ones are kept.
     let changes = min(onlyHere.count, onlyThere.count)
-    var next = (stored + stated).map(\.occurrence).max() ?? 0
+    var occurrences = TakenOccurrences()
+    for value in stored + stated { occurrences.insert(value.occurrence) }
     var change = Change()
-    for value in onlyThere.dropFirst(changes) where next < Int64(Int32.max) {
-      next += 1
-      try insert(value, of: nil, as: next, at: place, like: stored[0])
-      change.new += 1
+    if let reading = stored.first {
+      for value in onlyThere.dropFirst(changes) {
+        try insert(value, of: nil, as: occurrences.takeNext(), at: place, like: reading)
+        change.new += 1
+      }
     }
-    for value in onlyHere.dropFirst(changes) where next < Int64(Int32.max) {
-      next += 1
-      try insert(value, of: value.ingest, as: next, at: place, like: value)
+    for value in onlyHere.dropFirst(changes) {
+      try insert(value, of: value.ingest, as: occurrences.takeNext(), at: place, like: value)
       change.restated += 1
     }
     try note(change, at: place)
     return change
+  }
+}
+
+/// The occurrences at one place.
+struct TakenOccurrences {
+  private var all: Set<Int64> = []
+
+  mutating func insert(_ occurrence: Int64) { all.insert(occurrence) }
+
+  /// The occurrence after the last one. If a reading from elsewhere has the maximum, it is the first free one.
+  mutating func takeNext() -> Int64 {
+    let last = all.max() ?? -1
+    let next = last < Int64(Int32.max) ? last + 1 : (0...Int64(all.count)).first { !all.contains($0) } ?? 0
+    all.insert(next)
+    return next
   }
 }
 
