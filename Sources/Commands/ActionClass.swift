@@ -18,20 +18,20 @@ enum ActionClass: String {
 protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
   /// Whether the steps that it finished before a failure are kept.
-  static var keepsItsSteps: Bool { get }
+  static var keepsPartialWork: Bool { get }
 }
 
 extension ClassifiedCommand {
-  static var keepsItsSteps: Bool { false }
+  static var keepsPartialWork: Bool { false }
 
   /// The end of a failure sentence of this command. For an immediate action, it states that nothing changed.
-  static var failureEnd: String {
-    actionClass == .immediate && !keepsItsSteps ? "; nothing was changed here" : ""
+  static var failureSuffix: String {
+    actionClass == .immediate && !keepsPartialWork ? "; nothing was changed here" : ""
   }
 }
 
 /// A failure of an immediate action after the answer of the remote, when something may have changed here.
-struct LateFailure: Error {
+struct FailureAfterRemoteChange: Error {
   let failure: Failure
 
   /// Runs the work that follows that answer.
@@ -39,7 +39,7 @@ struct LateFailure: Error {
     do {
       return try work()
     } catch let failure as Failure {
-      throw LateFailure(failure: failure)
+      throw FailureAfterRemoteChange(failure: failure)
     }
   }
 }

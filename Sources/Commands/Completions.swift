@@ -10,7 +10,7 @@ import Report
 /// The values that a shell completes, for options and arguments that accept one of a list.
 extension CompletionKind {
   /// The ids of the export formats.
-  static var formats: CompletionKind { .list(ExportRegister.all.map(\.id)) }
+  static var formats: CompletionKind { .list(FormatRegister.all.map(\.id)) }
 
   /// The ids of the meter drivers.
   static var drivers: CompletionKind { .list(DriverRegister.all.map { $0.id }) }

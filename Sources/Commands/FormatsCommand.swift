@@ -16,13 +16,13 @@ struct FormatsCommand: ClassifiedCommand {
 
   @Argument(
     help: "Describe this format: how to get the export, its variants and languages, what is imported.",
-    completion: .list(ExportRegister.all.map(\.id)))
+    completion: .list(FormatRegister.all.map(\.id)))
   var name: String?
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  private var format: ExportFormatInfo? { ExportRegister.all.first { $0.id == name } }
+  private var format: ExportFormatInfo? { FormatRegister.all.first { $0.id == name } }
 
   func validate() throws {
     if let name, format == nil { throw FormatName.unknown(name) }
@@ -33,7 +33,7 @@ struct FormatsCommand: ClassifiedCommand {
     if let format {
       try output.result(asJSON: json, FormatPageObject(format), orLines: FormatText.lines(format))
     } else {
-      for format in ExportRegister.all {
+      for format in FormatRegister.all {
         try output.result(
           asJSON: json, FormatObject(id: format.id, title: format.title, summary: format.summary),
           orLines: [FormatText.line(format)])
@@ -63,7 +63,7 @@ enum FormatName {
   /// similar id.
   private static func near(_ name: String) -> [String] {
     let meant = name.lowercased().replacing(" ", with: "-")
-    let all = ExportRegister.all
+    let all = FormatRegister.all
     if all.contains(where: { $0.id == meant }) { return [meant] }
     let part = meant.replacing("-", with: " ")
     let parts = all.filter { format in
@@ -71,5 +71,60 @@ enum FormatName {
     }
     if part.count > 2, !parts.isEmpty, parts.count <= 4 { return parts.map(\.id) }
     return NearestWord.of(meant, among: all.map(\.id)).map { [$0] } ?? []
+  }
+}
+
+/// The description of a format as text.
+enum FormatText {
+  private static let columns = 78
+
+  /// The line in the list of all formats.
+  static func line(_ format: ExportFormatInfo) -> String {
+    let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
+    return "\(format.id)\(blanks)\(format.title): \(format.summary)"
+  }
+
+  /// All facts about a format.
+  static func lines(_ format: ExportFormatInfo) -> [String] {
+    let page = format.page
+    let parts = [
+      ("how to get it", page.origin), ("variants", page.variants), ("languages", [page.languages]),
+      ("imported", page.reads), ("not imported", page.leaves),
+    ]
+    return ["\(format.id): \(format.title)"]
+      + parts.flatMap { title, items in [title] + items.flatMap(indented) }
+  }
+
+  /// A text as lines that fit into a terminal. Lines after the first are indented further.
+  private static func indented(_ text: String) -> [String] {
+    var lines: [String] = []
+    var line = " "
+    for word in text.split(separator: " ") {
+      if line.count + 1 + word.count > columns, line.contains(where: { $0 != " " }) {
+        lines.append(line)
+        line = "   "
+      }
+      line += " " + word
+    }
+    return lines + [line]
+  }
+}
+
+/// Everything about a format, as `formats NAME --json` prints it; glucoport-json(5) documents its members.
+struct FormatPageObject: Encodable {
+  let id: String
+  let title: String
+  let summary: String
+  let origin: [String]
+  let variants: [String]
+  let languages: String
+  let imported: [String]
+  let notImported: [String]
+
+  init(_ format: ExportFormatInfo) {
+    (id, title, summary) = (format.id, format.title, format.summary)
+    let page = format.page
+    (origin, variants, languages) = (page.origin, page.variants, page.languages)
+    (imported, notImported) = (page.reads, page.leaves)
   }
 }

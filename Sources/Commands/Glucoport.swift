@@ -57,14 +57,14 @@ package struct Glucoport: ParsableCommand {
 
   private static func perform(_ words: [String]?) async {
     let output = Output()
-    var failureEnd = ""
+    var failureSuffix = ""
     do {
       guard let words else {
         // Without them a job would print the help, do nothing, and count as done.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
-      failureEnd = (command as? any ClassifiedCommand).map { type(of: $0).failureEnd } ?? ""
+      failureSuffix = (command as? any ClassifiedCommand).map { type(of: $0).failureSuffix } ?? ""
       if let visitor = command as? any PersonVisitor, let visit = try PersonVisit(for: visitor) {
         try await visit.run(visitor, output)
       } else if var waiting = command as? any AsyncParsableCommand {
@@ -74,7 +74,7 @@ package struct Glucoport: ParsableCommand {
       }
       try output.finish()
     } catch {
-      end(with: error, failureEnd, output)
+      end(with: error, failureSuffix, output)
     }
   }
 
@@ -110,15 +110,15 @@ package struct Glucoport: ParsableCommand {
     setenv("LIBDISPATCH_LOG", "NO", 0)
   }
 
-  private static func end(with error: any Error, _ failureEnd: String, _ output: Output) -> Never {
+  private static func end(with error: any Error, _ failureSuffix: String, _ output: Output) -> Never {
     let status: ExitStatus
     switch error {
     case let known as ExitStatus: status = known
-    case is ReaderLeft: status = .done
+    case is OutputClosed: status = .done
     case let failure as Failure:
       status = ExitStatus(failure.category)
-      output.failure("glucoport: \(failure.message)\(failureEnd)", status)
-    case let late as LateFailure:
+      output.failure("glucoport: \(failure.message)\(failureSuffix)", status)
+    case let late as FailureAfterRemoteChange:
       status = ExitStatus(late.failure.category)
       output.failure("glucoport: \(late.failure.message)", status)
     default: status = show(error, output)

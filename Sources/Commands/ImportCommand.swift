@@ -134,7 +134,7 @@ struct ImportCommand: ClassifiedCommand {
       throw ValidationError("--date-order is dmy or mdy.")
     }
     if let lastLine, lastLine != "complete" { throw ValidationError("--last-line is complete.") }
-    if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
+    if let format, !FormatRegister.all.contains(where: { $0.id == format }) {
       throw FormatName.unknown(format)
     }
     if let kind, !["smbg", "cbg", "scan"].contains(kind) {
@@ -193,7 +193,7 @@ struct ImportCommand: ClassifiedCommand {
     var policy = ImportPolicy()
     policy.isStrict = strict
     policy.maxRejections = maxRejects
-    policy.takesBack = again
+    policy.restoresWithdrawn = again
     policy.acceptsPerson = yes
     return policy
   }
@@ -224,7 +224,7 @@ struct ImportCommand: ClassifiedCommand {
       let lines = ImportSummary.lines(report, doubles, isDryRun: dryRun, rejectsFile: rejectsFile)
       for line in lines { show(line, output) }
     }
-    return showTroubles(report, output)
+    return reportProblems(report, output)
   }
 
   /// Prints the items of an input that another source states, too, on standard error.
@@ -238,7 +238,7 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// Prints on standard error what was not imported. Returns the exit status of this input.
-  func showTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
+  func reportProblems(_ report: ImportReport, _ output: Output) -> ExitStatus {
     show(report.rejections, of: report.counts.rejected, in: report.source, output)
     if let fault = report.end.fault {
       output.failure("\(displayed(report.source))\(fault); \(remedy(report))", .badInput)

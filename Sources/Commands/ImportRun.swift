@@ -3,6 +3,7 @@
 import Formats
 import Ingest
 import Logbook
+import LogbookStore
 import USBTransport
 
 /// Imports files one after the other: named files, the members of archives, and the files of folders.
@@ -134,7 +135,7 @@ final class ImportRun {
     }
   }
 
-  private func importOne(_ reader: ExportReader, _ place: ImportPaths.Place) throws -> ExitStatus {
+  private func importOne(_ reader: InputReader, _ place: ImportPaths.Place) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     if command.strict { try reader.spool() }
@@ -158,9 +159,111 @@ final class ImportRun {
         tallies[folder]?.add(report)
         command.showDoubles(
           of: report, try ImportDoubles(report.ingest, report.counts, target.store()), output)
-        return command.showTroubles(report, output)
+        return command.reportProblems(report, output)
       }
       return try command.show(report, in: target.store, output)
     }
+  }
+}
+
+/// The store, zone and clock of an import, decided once for all inputs.
+///
+/// The store is opened, or created, only after an input turned out to be readable.
+final class ImportTarget {
+  private(set) var options: ExportOptions
+  let path: String
+  private let isDryRun: Bool
+  private let new: NewLogbook
+  private let output: Output?
+  private var existing: Store?
+  private var opened: Store?
+
+  init(_ command: ImportCommand, _ output: Output) throws {
+    path = try command.storeOptions.path
+    isDryRun = command.dryRun
+    let existing = try command.storeOptions.existing()
+    self.existing = existing
+    let new = try NewLogbook(timezone: command.timezone)
+    self.new = new
+    self.output = command.quiet || command.json ? nil : output
+    options = ExportOptions(
+      zone: try new.zone(of: existing), now: try TrustedClock.now(after: existing?.lastSuccess(), output))
+    options.isInterrupted = { SignalFlag.isRaised }
+    options.zoneIsGiven = command.timezone != nil
+    options.format = command.format
+    options.unit = command.unit
+    options.dateOrder = command.dateOrder
+    options.lastLineIsComplete = command.lastLine != nil
+    options.device = command.device
+    options.kind = command.kind.flatMap { ReadingKind(name: $0) }
+    options.columns = try command.columns()
+    options.rows = try command.rowFilters()
+    options.force = command.force
+    options.commandStart = command.start
+  }
+
+  /// The store as it is; nil before it is created.
+  var present: Store? { opened ?? existing }
+
+  /// The store to write to: for a dry run, a temporary copy.
+  func store() throws -> Store {
+    if let opened { return opened }
+    let store =
+      try isDryRun
+      ? Store.scratch(
+        copyOf: existing, zone: new.zone, isGiven: new.isGiven, isForImport: new.isOfCommand)
+      : new.openOrCreate(path, .importer, output)
+    if isDryRun { try new.complete(store) }
+    existing = nil
+    opened = store
+    return store
+  }
+
+  /// Ends the import: a later import no longer decides the zone of a new logbook.
+  func finish() throws { try opened?.endFirstImport() }
+}
+
+/// The sum of the results for the files of a folder.
+struct FolderTally {
+  private var inputs = 0
+  private var counts = IngestCounts()
+  private var formats: [String: Int] = [:]
+  private var reasons: [String: Int] = [:]
+  private var duplicates: [String: Int] = [:]
+
+  /// Adds the results of an input.
+  mutating func add(_ report: ImportReport) {
+    inputs += 1
+    formats[report.format, default: 0] += 1
+    counts += report.counts
+    for duplicate in report.likelyDuplicates {
+      let pair = "\(displayed(duplicate.device)) and \(displayed(duplicate.other))"
+      duplicates[pair, default: 0] += duplicate.readings
+    }
+  }
+
+  /// Counts a file that is not an export.
+  mutating func passOver(_ reason: String) { reasons[reason, default: 0] += 1 }
+
+  /// The summary as text.
+  func lines(of folder: String, isDryRun: Bool) -> [String] {
+    let passedOver = reasons.values.reduce(0, +)
+    let kinds = formats.keys.sorted().map { "\($0) \(grouped(formats[$0] ?? 0))" }.joined(separator: ", ")
+    var title = "\(displayed(folder)): \(counted(inputs, "export"))"
+    if !kinds.isEmpty { title += " (\(kinds))" }
+    if passedOver > 0 { title += ", \(counted(passedOver, "other file"))" }
+    var lines = [title]
+    if inputs > 0 {
+      lines += ImportSummary.lines(counts)
+      if let notTaken = ImportSummary.notTaken(counts.notTaken) { lines.append(notTaken) }
+      if let skipped = ImportSummary.skipped(counts) { lines.append(skipped) }
+    }
+    lines += duplicates.keys.sorted().map {
+      "likely the same readings: \(grouped(duplicates[$0] ?? 0)) of \($0)"
+    }
+    let sorted = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    lines += sorted.map { "not read: \(counted($0.value, "file")): \(displayed($0.key))" }
+    if isDryRun { lines.append("preview: nothing was stored") }
+    return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 }

@@ -212,3 +212,95 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     do { try output.finish() } catch { output.message("glucoport: \(error)") }
   }
 }
+
+/// `glucoport serve backup`: copies the data of a server, which may run.
+struct ServeBackupCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the data of a server, while it runs.",
+    discussion: helpText(
+      """
+      The copy is a folder with the time in its name. Each logbook in it is as it was at one moment. To restore \
+      it, stop the server and let --data name a copy of it.
+      """,
+      examples: "glucoport serve backup /backup --keep 7",
+      "glucoport serve backup --data /var/lib/glucoport /backup"))
+
+  @OptionGroup var dataOptions: DataOptions
+  // Without it, the option would be taken by 'serve', and the folder copied instead.
+  @OptionGroup(visibility: .hidden) var databaseOptions: DatabaseOptions
+
+  @Argument(
+    help: ArgumentHelp("An existing folder for the copy.", valueName: "folder"), completion: .directory)
+  var folder: PathArgument
+
+  @Option(help: ArgumentHelp("Keep only the newest N copies in the folder.", valueName: "number"))
+  var keep: Int?
+
+  func validate() throws {
+    if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }
+  }
+
+  func run() throws {
+    let output = Output()
+    Host.keepFilesPrivate()
+    guard Host.isFolder(folder.path) else {
+      throw Failure(.missingInput, "\(displayed(folder.path)): No such folder; create it first")
+    }
+    guard databaseOptions.database == nil else {
+      throw Failure(
+        .usage,
+        "a database is backed up with the programs of PostgreSQL, such as pg_dump; see glucoport-postgresql(7)"
+      )
+    }
+    let (data, target) = (Host.resolved(try dataOptions.path), Host.resolved(folder.path))
+    guard target != data, !target.hasPrefix(data + "/") else {
+      throw Failure(
+        .usage, "\(displayed(folder.path)): this is the data folder of the server; name another one")
+    }
+    let backup = try ServerBackup.make(of: data, in: target, stamp: BackupPlace.stamp(Host.now()))
+    let removed = try keep.map { try backup.removeOlder(of: data, keeping: $0) } ?? []
+    output.line(
+      "\(displayed(backup.path)): \(counted(backup.logbooks, "logbook")), \(grouped(Int(backup.size))) bytes"
+    )
+    for path in removed { output.line("  removed \(displayed(path))") }
+    try output.finish()
+  }
+}
+
+/// The certificates of a connection to a remote or a source.
+struct CertificateOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Trust only the CA certificates in this file (PEM).", valueName: "file"),
+    completion: .file())
+  var caFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Certificate of this computer with its chain (PEM), for a server that asks for one.", valueName: "file"),
+    completion: .file())
+  var clientCert: String?
+
+  @Option(
+    help: ArgumentHelp("Private key of that certificate (PEM).", valueName: "file"), completion: .file())
+  var clientKey: String?
+
+  func validate() throws {
+    guard (clientCert == nil) == (clientKey == nil) else {
+      throw ValidationError("--client-cert and --client-key need each other.")
+    }
+  }
+
+  /// Whether any of them is given.
+  var isGiven: Bool { caFile != nil || clientCert != nil }
+
+  /// The file of the only certificates that are trusted; nil for those that the system trusts.
+  var authorities: String? { caFile.map(Host.lasting) }
+
+  /// The certificate that identifies this computer; nil without one.
+  var client: ClientCertificate? {
+    guard let clientCert, let clientKey else { return nil }
+    return ClientCertificate(
+      certificateFile: Host.lasting(clientCert), keyFile: Host.lasting(clientKey))
+  }
+}

@@ -198,7 +198,7 @@ struct StatsQuery {
         until: end.map { $0 + CountingMargin.doubtSeconds }, rules)
     }
     options.rules = rules
-    var figures = FiguresAside(Statistics(options), days, rules)
+    var figures = BackgroundStatistics(Statistics(options), days, rules)
     var devices = DeviceNumbers()
     var firstUnit: GlucoseUnit?
     func take(_ item: StoredItem, isContext: Bool = false) {
@@ -293,7 +293,7 @@ struct StatsQuery {
 
 /// Calculates the figures in batches on a separate thread, while this thread reads the next items from the
 /// store.
-private struct FiguresAside {
+private struct BackgroundStatistics {
   enum Item {
     /// A reading, with the facts that counting once needs.
     case reading(GlucoseReading, CountableItem?, isContext: Bool)
@@ -375,11 +375,11 @@ private struct FiguresAside {
   /// while the next ones are read.
   private static let batchSize = 32_768
 
-  private let thread: SideThread<Work>
+  private let thread: BackgroundWorker<Work>
   private var items: [Item] = []
 
   init(_ statistics: Statistics, _ days: DayTally?, _ rules: CountingRules) {
-    thread = SideThread(
+    thread = BackgroundWorker(
       Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
   }
 

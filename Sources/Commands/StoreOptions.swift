@@ -102,3 +102,13 @@ extension GlucoseUnit: ExpressibleByArgument {
   /// The names of the units, for help.
   public static var allValueStrings: [String] { allCases.map(\.name) }
 }
+
+/// A file on the command line. Its name need not be UTF-8; shells complete it.
+struct PathArgument: ExpressibleByArgument {
+  static var defaultCompletionKind: CompletionKind { .file() }
+
+  /// The path in the form of `PathText`.
+  let path: String
+
+  init(argument: String) { path = argument }
+}

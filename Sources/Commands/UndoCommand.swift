@@ -44,3 +44,243 @@ struct RedoCommand: ClassifiedCommand {
 
   func run() throws { try step.run(.redo, storeOptions) }
 }
+
+/// The common options of `undo` and `redo`: an import by its number, or the next step.
+struct StepOptions: ParsableArguments {
+  @Argument(help: "The number of an import.")
+  var number: Int64?
+
+  @Flag(help: "Preview; change nothing.")
+  var dryRun = false
+
+  @Flag(help: "Without a number: do not ask.")
+  var yes = false
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
+  }
+
+  func run(_ direction: UndoDirection, _ storeOptions: StoreOptions) throws {
+    let output = Output()
+    let store = try storeOptions.open(dryRun ? .reader : .editor)
+    switch try number.map(PersonStep.ingest) ?? next(direction, store, output) {
+    case .ingest(let number): try run(direction, import: number, store, output)
+    case .action(let action): try run(direction, action, store, output)
+    }
+  }
+
+  private func run(
+    _ direction: UndoDirection, import number: Int64, _ store: Store, _ output: Output
+  ) throws {
+    let counts =
+      switch (dryRun, direction) {
+      case (true, _): try store.undoCounts(of: number, direction)
+      case (false, .undo): try store.undo(number, group: Host.randomUUID(), at: Host.now())
+      case (false, .redo): try store.redo(number, at: Host.now())
+      }
+    if !quiet {
+      try output.result(
+        asJSON: json, UndoObject(number, direction, counts, isDryRun: dryRun),
+        orLines: UndoText(direction).lines(number, counts, dryRun ? .preview : .done))
+    }
+    try output.finish()
+    try ExitStatus.of(counts).end()
+  }
+
+  private func run(
+    _ direction: UndoDirection, _ action: PersonAction, _ logbook: Store, _ output: Output
+  ) throws {
+    let outcome =
+      dryRun
+      ? try logbook.outcome(of: action, direction)
+      : try logbook.apply(direction, to: action, at: Host.now())
+    if !quiet {
+      try output.result(
+        asJSON: json, ActionObject(action, direction, outcome, isDryRun: dryRun),
+        orLines: UndoText(direction).lines(action, outcome, dryRun ? .preview : .done))
+    }
+    try output.finish()
+  }
+
+  /// The next step in a direction, after the person at the terminal confirmed it.
+  private func next(
+    _ direction: UndoDirection, _ store: Store, _ output: Output
+  ) throws -> PersonStep {
+    let text = UndoText(direction)
+    guard dryRun || yes || Confirmation.canAsk else {
+      throw Failure(
+        .usage,
+        "no terminal to ask which change is meant; state the number of an import, as 'glucoport log' lists it, or add --yes"
+      )
+    }
+    guard let step = try store.nextStep(direction) else {
+      throw Failure(.missingInput, text.nothing)
+    }
+    guard !dryRun, !yes else { return step }
+    switch step {
+    case .ingest(let number):
+      guard let ingest = try store.ingest(number) else { throw Failure(.missingInput, text.nothing) }
+      let counts = try store.undoCounts(of: number, direction)
+      for line in [IngestText.line(ingest)] + text.lines(number, counts, .question) { output.message(line) }
+    case .action(let action):
+      let outcome = try store.outcome(of: action, direction)
+      for line in text.lines(action, outcome, .question) { output.message(line) }
+    }
+    try Confirmation.require(text.question, otherwise: text.refusal, output)
+    return step
+  }
+}
+
+/// The effect of undoing or redoing, as text.
+struct UndoText {
+  /// When the lines are printed.
+  enum Occasion {
+    /// After the change.
+    case done
+    /// With `--dry-run`, instead of the change.
+    case preview
+    /// Before the change, which the person must confirm.
+    case question
+  }
+
+  /// The maximum number of records that are named.
+  private static let maxNamed = 10
+
+  private let direction: UndoDirection
+
+  init(_ direction: UndoDirection) { self.direction = direction }
+
+  private var isRedo: Bool { direction == .redo }
+
+  /// The message if there is no next step.
+  var nothing: String {
+    isRedo
+      ? "there is nothing to redo; 'glucoport redo NUMBER' redoes an import that 'glucoport log' lists as undone"
+      : "there is nothing to undo; 'glucoport log' lists what was done in this store"
+  }
+
+  var question: String { isRedo ? "Redo this?" : "Undo this?" }
+
+  var refusal: String { isRedo ? "nothing was redone" : "nothing was undone" }
+
+  func lines(_ number: Int64, _ counts: UndoCounts, _ occasion: Occasion) -> [String] {
+    if counts.isDoneAlready {
+      return [
+        isRedo
+          ? "import \(number): it is not undone, so there is nothing to redo"
+          : "import \(number): it is undone already; 'glucoport redo \(number)' shows it again"
+      ]
+    }
+    if counts.broughtNothing { return ["import \(number): it brought nothing, so there is nothing to undo"] }
+    let would = occasion == .done ? "" : "would be "
+    let (changed, opposite) = isRedo ? ("shown again", "hidden") : ("hidden", "shown again")
+    var lines = ["import \(number): \(would)\(isRedo ? "redone" : "undone")"]
+    lines.append(
+      "  \(counted(counts.readings, "reading")) \(would)\(changed), \(grouped(counts.uploaded)) of them uploaded"
+    )
+    if counts.oppositeReadings > 0 {
+      lines.append("  \(counted(counts.oppositeReadings, "reading")) that it corrected \(would)\(opposite)")
+    }
+    if counts.records + counts.editedRecords > 0 {
+      let edited =
+        counts.editedRecords > 0
+        ? ", \(grouped(counts.editedRecords)) edited since and left as \(counts.editedRecords == 1 ? "it is" : "they are")"
+        : ""
+      lines.append("  \(counted(counts.records, "record")) \(would)\(changed)\(edited)")
+    }
+    if counts.changedRecords > 0 {
+      lines.append(
+        "  \(counted(counts.changedRecords, "record")) \(would)changed back to the content "
+          + (isRedo ? "of the import" : "before the import"))
+    }
+    if counts.changesZone {
+      let counted = isRedo ? "counts again" : "no longer counts"
+      lines.append("  the time zone that was given for it \(counted); times are calculated again")
+    }
+    if counts.changesNothing {
+      lines.append(
+        isRedo
+          ? "  what it brought is shown already, or something else hides it"
+          : "  other imports brought the same, or it is hidden already")
+    }
+    lines += Self.large(counts.largeRecords)
+    if counts.lacksNotes {
+      lines.append(
+        "  warning: an import met the store's readings in too many pieces to note them; readings that it also brought may be hidden"
+      )
+    }
+    if occasion == .preview { lines.append("  preview: nothing was changed") }
+    return lines
+  }
+
+  func lines(_ action: PersonAction, _ outcome: ActionOutcome, _ occasion: Occasion) -> [String] {
+    let would = occasion == .done ? "" : "would be "
+    var lines = ["\(would)\(isRedo ? "redone" : "undone"): \(ActionText.summary(action))"]
+    if !outcome.left.isEmpty {
+      lines.append(
+        "  \(counted(outcome.left.count, action.subjects.contains { $0.reading != nil } ? "item" : "record")) changed since and left as \(outcome.left.count == 1 ? "it is" : "they are")"
+      )
+    }
+    if occasion == .preview { lines.append("  preview: nothing was changed") }
+    return lines
+  }
+
+  private static func large(_ guids: [String]) -> [String] {
+    guard !guids.isEmpty else { return [] }
+    let more = guids.count > maxNamed ? [" … and \(grouped(guids.count - maxNamed)) more"] : []
+    let (keeps, its) = guids.count == 1 ? ("keeps", "its change is") : ("keep", "their changes are")
+    return [
+      "  warning: \(counted(guids.count, "record")) \(keeps) the content of the import, since \(its) too large to undo; "
+        + "correct with 'glucoport record edit':"
+    ] + guids.prefix(maxNamed).map { "    \($0)" } + more.map { "   \($0)" }
+  }
+}
+
+extension UndoCounts {
+  /// Whether it has no visible effect.
+  fileprivate var changesNothing: Bool {
+    readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
+      && !changesZone
+  }
+}
+
+/// The output of `undo --json` and `redo --json` for an import; glucoport-json(5) documents its members.
+struct UndoObject: Encodable {
+  let ingest: Int64
+  let undone: Bool
+  let already: Bool
+  let readings: Int
+  let uploaded: Int
+  let oppositeReadings: Int
+  let records: Int
+  let editedRecords: Int
+  let changedRecords: Int
+  let largeRecords: [String]
+  let changesZone: Bool
+  let broughtNothing: Bool
+  let lacksNotes: Bool
+  let dryRun: Bool
+
+  init(_ number: Int64, _ direction: UndoDirection, _ counts: UndoCounts, isDryRun: Bool) {
+    ingest = number
+    undone = direction == .undo && !counts.broughtNothing
+    already = counts.isDoneAlready
+    readings = counts.readings
+    uploaded = counts.uploaded
+    oppositeReadings = counts.oppositeReadings
+    records = counts.records
+    editedRecords = counts.editedRecords
+    changedRecords = counts.changedRecords
+    largeRecords = counts.largeRecords
+    changesZone = counts.changesZone
+    broughtNothing = counts.broughtNothing
+    lacksNotes = counts.lacksNotes
+    dryRun = isDryRun
+  }
+}

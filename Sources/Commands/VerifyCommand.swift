@@ -54,11 +54,11 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       meter.show("comparing…")
       session.onProgress = { meter.show("compared \($0) of \(counted($1, "reading", "readings"))") }
       try await session.compare()
-      if fix { try LateFailure.marking { try session.fix(at: Host.now()) } }
+      if fix { try FailureAfterRemoteChange.marking { try session.fix(at: Host.now()) } }
       return session.summary
     }
     meter.clear()
-    try LateFailure.marking { try show(summary, output) }
+    try FailureAfterRemoteChange.marking { try show(summary, output) }
   }
 
   private func show(_ summary: VerifySummary, _ output: Output) throws {
@@ -69,5 +69,146 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     try output.finish()
     try ExitStatus.of(summary, isFixed: fix).end()
+  }
+}
+
+/// The results of a comparison, as `verify --json` prints them; glucoport-json(5) documents the members.
+struct VerifyObject: Encodable {
+  let outcome: String
+  let missingThereReadings: Int
+  let missingThereRecords: Int
+  let missingHereReadings: Int
+  let missingHereRecords: Int
+  let differentRecords: Int
+  let alteredRecords: Int
+  let notPulled: Int
+  let requeuedReadings: Int
+  let requeuedRecords: Int
+  let fetchedReadings: Int
+  let fetchedRecords: Int
+  let unfixed: Int
+  let differences: [DifferenceObject]
+
+  init(_ summary: VerifySummary, isFixed: Bool) {
+    outcome = summary.differences == 0 ? "equal" : isFixed && summary.unfixed == 0 ? "fixed" : "different"
+    missingThereReadings = summary.readings[.missingOnRemote] ?? 0
+    missingThereRecords = summary.records[.missingOnRemote] ?? 0
+    missingHereReadings = summary.readings[.missingLocally] ?? 0
+    missingHereRecords = summary.records[.missingLocally] ?? 0
+    differentRecords = summary.records[.different] ?? 0
+    alteredRecords = summary.records[.altered] ?? 0
+    notPulled = summary.notPulled
+    requeuedReadings = summary.requeuedReadings
+    requeuedRecords = summary.requeuedRecords
+    fetchedReadings = summary.fetchedReadings
+    fetchedRecords = summary.fetchedRecords
+    unfixed = summary.unfixed
+    differences = summary.listed.map(DifferenceObject.init)
+  }
+}
+
+/// One difference: a reading by its device, or a record by its guid.
+struct DifferenceObject: Encodable {
+  private struct ReadingMembers: Encodable {
+    let difference: String
+    let item = "reading"
+    let kind: String
+    let vendor: String
+    let model: String
+    let deviceTime: String
+  }
+
+  private struct RecordMembers: Encodable {
+    let difference: String
+    let item = "record"
+    let kind: String
+    let guid: String
+    let deviceTime: String
+  }
+
+  private let found: FoundDifference
+
+  init(_ found: FoundDifference) { self.found = found }
+
+  func encode(to encoder: any Encoder) throws {
+    let difference = found.kind.rawValue
+    switch found.item {
+    case .reading(let kind, let device, let time):
+      try ReadingMembers(
+        difference: difference, kind: kind.name, vendor: device.vendor, model: device.model,
+        deviceTime: time.text
+      ).encode(to: encoder)
+    case .record(let kind, let guid, let time):
+      try RecordMembers(difference: difference, kind: kind.rawValue, guid: guid, deviceTime: time.text)
+        .encode(to: encoder)
+    }
+  }
+}
+
+/// The results of a comparison as text. Values, serial numbers and texts are not shown.
+enum VerifyText {
+  static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
+    var lines = summary.listed.map(line)
+    let rest = summary.differences - summary.listed.count
+    if rest > 0 { lines.append("and \(grouped(rest)) more") }
+    lines.append(total(summary))
+    if summary.notPulled > 0 {
+      lines.append(
+        "\(counted(summary.notPulled, "item is", "items are")) not downloaded yet; use 'glucoport upload', with --all for older readings that were skipped"
+      )
+    }
+    if isFixed, summary.differences > 0 { lines.append(contentsOf: outcome(summary)) }
+    return lines
+  }
+
+  private static func total(_ summary: VerifySummary) -> String {
+    if summary.differences == 0 { return "no differences" }
+    let parts = FoundDifference.Kind.allCases.compactMap { kind -> String? in
+      let (readings, records) = (summary.readings[kind] ?? 0, summary.records[kind] ?? 0)
+      return readings + records == 0 ? nil : "\(words(kind)) \(amount(readings, records))"
+    }
+    return parts.joined(separator: " · ")
+  }
+
+  /// The changes so far, and those of the next upload.
+  private static func outcome(_ summary: VerifySummary) -> [String] {
+    var lines: [String] = []
+    if summary.fetchedReadings + summary.fetchedRecords > 0 {
+      lines.append("downloaded \(amount(summary.fetchedReadings, summary.fetchedRecords))")
+    }
+    if summary.requeuedReadings + summary.requeuedRecords > 0 {
+      lines.append(
+        "queued again \(amount(summary.requeuedReadings, summary.requeuedRecords)); 'glucoport upload' sends them"
+      )
+    }
+    if summary.unfixed > 0 {
+      lines.append(
+        "\(counted(summary.unfixed, "difference")) could not be fixed; run 'glucoport upload', then 'glucoport conflict list' shows what needs a decision"
+      )
+    }
+    return lines
+  }
+
+  private static func line(_ difference: FoundDifference) -> String {
+    let (what, time): (String, DeviceTime) =
+      switch difference.item {
+      case .reading(let kind, let device, let time):
+        ("\(kind.name)  \(displayed(device.model.isEmpty ? device.vendor : device.model))", time)
+      case .record(let kind, let guid, let time): ("\(kind.rawValue)  \(displayed(guid))", time)
+      }
+    return "\(words(difference.kind)): \(time.text.replacing("T", with: " "))  \(what)"
+  }
+
+  private static func words(_ kind: FoundDifference.Kind) -> String {
+    switch kind {
+    case .missingOnRemote: "missing on the remote"
+    case .missingLocally: "missing here"
+    case .different: "different on the remote"
+    case .altered: "changed here by another program"
+    }
+  }
+
+  private static func amount(_ readings: Int, _ records: Int) -> String {
+    "\(counted(readings, "reading")), \(counted(records, "record"))"
   }
 }

@@ -10,7 +10,7 @@ package struct ImportPolicy: Sendable {
   package var maxRejections: Int?
 
   /// Whether to end a withdrawal of the same input.
-  package var takesBack = false
+  package var restoresWithdrawn = false
 
   /// Whether an input that states another person than earlier ones is accepted.
   package var acceptsPerson = false

@@ -38,7 +38,8 @@ package struct ImportSession {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
       decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil,
-      takesBack: policy.takesBack, zone: ingestor.inputZone, acceptsPerson: policy.acceptsPerson,
+      restoresWithdrawn: policy.restoresWithdrawn, zone: ingestor.inputZone,
+      acceptsPerson: policy.acceptsPerson,
       persons: ingestor.statedPersons)
     let isAtomic = policy.isStrict || ingestor.isIndivisible
     let ahead = ReadAhead(ingestor)
@@ -82,12 +83,12 @@ extension ImportSession {
       header = place.header
       try report(batch.rejections + refused, header, place.progress, writer, name, &rejections)
       if writer.hasEnoughScattered {
-        try writer.storeScattered { try report($0, header, place.progress, writer, name, &rejections) }
+        try writer.storeSpooled { try report($0, header, place.progress, writer, name, &rejections) }
       }
       try judge(writer, of: name, rejections, isAtomic: isAtomic)
     }
     let progress = ahead.ingestor.progress
-    try writer.storeScattered { try report($0, header, progress, writer, name, &rejections) }
+    try writer.storeSpooled { try report($0, header, progress, writer, name, &rejections) }
     try judge(writer, of: name, rejections, isAtomic: isAtomic)
   }
 
@@ -142,7 +143,7 @@ extension ImportSession {
     _ writer: IngestWriter, of name: String, _ rejections: [Rejection], isAtomic: Bool
   ) throws {
     guard policy.refuses(writer.counts.rejected) else { return }
-    if !isAtomic { try writer.storeScattered { _ in } }
+    if !isAtomic { try writer.storeSpooled { _ in } }
     try judge(rejections, count: writer.counts.rejected, of: name, storesNothing: isAtomic)
   }
 

@@ -58,7 +58,7 @@ package struct MeterReport: Sendable {
   package let clock: ClockJudgement?
 }
 
-extension ExportReader: Ingestor {
+extension InputReader: Ingestor {
   /// SHA-256 of the original bytes.
   package var inputDigest: String? { digest }
   /// False: items before an error are worth storing.

@@ -29,9 +29,9 @@ struct ReadAhead {
     }
   }
 
-  private let thread: SideThread<Work>
+  private let thread: BackgroundWorker<Work>
 
-  init(_ ingestor: any Ingestor) { thread = SideThread(Work(ingestor: ingestor), name: "reader") }
+  init(_ ingestor: any Ingestor) { thread = BackgroundWorker(Work(ingestor: ingestor), name: "reader") }
 
   /// The ingestor, after the current read has ended.
   var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }

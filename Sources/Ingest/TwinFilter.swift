@@ -26,7 +26,7 @@ package struct TwinFilter: Ingestor {
     let device: Device
   }
 
-  private var reader: ExportReader
+  private var reader: InputReader
   /// The values by their minute.
   private var known: [Int64: [Known]] = [:]
   /// The name by which an import counts what was left out.
@@ -39,7 +39,7 @@ package struct TwinFilter: Ingestor {
   ///   - values: the instants of the oldest and the newest sensor value in the answer; nil without any.
   ///   - store: the store that has earlier answers.
   /// - Throws: `Failure` if the store cannot be read.
-  package init(_ reader: ExportReader, values: ClosedRange<Int64>?, in store: Store) throws {
+  package init(_ reader: InputReader, values: ClosedRange<Int64>?, in store: Store) throws {
     self.reader = reader
     guard let values, Self.formats.contains(reader.format),
       values.upperBound - values.lowerBound <= Self.maxPeriodSeconds

@@ -43,3 +43,47 @@ package enum HTTPText {
     }.joined()
   }
 }
+
+/// The time to wait in an answer: the header `Retry-After` of RFC 9110 §10.2.3.
+package enum RetryAfter {
+  /// The maximum wait that a remote can request, in seconds: six hours. A longer one is reduced to it.
+  package static let maxSeconds = 6 * 3600
+
+  /// The seconds to wait; nil for an invalid value.
+  ///
+  /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
+  ///   clock.
+  package static func seconds(_ value: String?, date: String?) -> Int? {
+    guard var value = value?[...] else { return nil }
+    while value.first == " " { value.removeFirst() }
+    while value.last == " " { value.removeLast() }
+    // A number that is too large for an integer is still a wait.
+    if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) ?? .max }
+    guard let end = HTTPText.seconds(ofDate: String(value)), let now = date.flatMap(HTTPText.seconds) else {
+      return nil
+    }
+    return max(0, Int(end - now))
+  }
+}
+
+/// A link that shows the pages of a logbook for a limited time to everyone who has it.
+package struct PageLink: Hashable, Sendable {
+  /// The path below the address of the service. It contains the secret.
+  package var path: String
+  /// When it expires, in UTC seconds by the clock of the service.
+  package var expiresAt: Int64
+
+  /// A link with this path and end.
+  package init(path: String, expiresAt: Int64) {
+    self.path = path
+    self.expiresAt = expiresAt
+  }
+}
+
+/// Pages of a logbook for a browser, which has no login.
+package protocol PageService: Sendable {
+  /// Makes a link to the pages; nil if the service has none.
+  ///
+  /// - Parameter seconds: how long the link is valid; nil for the choice of the service.
+  func makePageLink(seconds: Int?) async throws(ServiceError) -> PageLink?
+}

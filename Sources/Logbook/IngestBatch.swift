@@ -95,3 +95,113 @@ public enum InputEnd: Hashable, Sendable {
     }
   }
 }
+
+/// A record from an import, before the store knows whether it is new.
+public struct ImportedRecord: Sendable {
+  /// The kind of record.
+  public var kind: RecordKind
+  /// The shown time of the entry.
+  public var deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
+  public var placement: Placement
+  /// The content.
+  public var fields: RecordFields
+  /// The export's own id of this record; empty when it has none.
+  public var sourceID: String
+  /// The device or account of the row, which is part of the identity if there is no source id.
+  public var owner: String
+  /// The program or device that wrote it, if the export names one. It is part of the provenance; see `Provenance.source`.
+  public var source: String
+  /// The `sourceID` of the record to which this one belongs; empty for an entry.
+  public var entrySourceID: String
+  /// The identity that a glucoport export states.
+  public var guid: String?
+  /// The identity of the entry to which it belongs, if the export states it.
+  public var entryGuid: String?
+  /// The origin that an export with identities states; nil if the export does not know it.
+  public var provenance: Provenance?
+  /// Whether it is a tombstone.
+  public var deleted: Bool
+  /// Its line of the input, from 1.
+  public var line: Int64
+
+  /// A record of an export without identities.
+  public init(
+    kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
+    sourceID: String = "", owner: String = "", source: String = "", line: Int64
+  ) {
+    self.kind = kind
+    self.deviceTime = deviceTime
+    self.placement = placement
+    self.fields = fields
+    self.sourceID = sourceID
+    self.owner = owner
+    self.source = source
+    self.entrySourceID = ""
+    self.guid = nil
+    self.entryGuid = nil
+    self.provenance = nil
+    self.deleted = false
+    self.line = line
+  }
+}
+
+/// Readings with their devices, to or from a service. Every occurrence is stated.
+package struct ReadingBatch: Sendable {
+  /// The devices. Readings refer to them by `DeviceIndex`.
+  package var devices: [Device]
+  /// The readings.
+  package var readings: [Reading]
+
+  /// A batch of readings and their devices.
+  package init(devices: [Device] = [], readings: [Reading] = []) {
+    self.devices = devices
+    self.readings = readings
+  }
+}
+
+/// A service's answer to a batch of readings. All readings are stored there, except those listed as refused.
+package struct ReadingAnswer: Hashable, Sendable {
+  /// The number of readings that the service did not have.
+  package var stored: Int
+  /// The number of readings that it had, with any value.
+  package var known: Int
+  /// Indices of the readings that it has with another value.
+  package var differing: [Int]
+  /// Readings that it refuses permanently, with its reasons.
+  package var refused: [RefusedItem]
+  /// Known readings that the service only holds in documents of other programs.
+  package var sameAs: [SameReading]
+  /// Indices of the readings for whose time a document of another program has another value. Both are kept.
+  package var disputed: [Int]
+  /// The service's position after this request.
+  package var position: String?
+
+  /// An answer with these counts.
+  package init(
+    stored: Int, known: Int, differing: [Int] = [], refused: [RefusedItem] = [], sameAs: [SameReading] = [],
+    disputed: [Int] = [], position: String? = nil
+  ) {
+    self.stored = stored
+    self.known = known
+    self.differing = differing
+    self.refused = refused
+    self.sameAs = sameAs
+    self.disputed = disputed
+    self.position = position
+  }
+}
+
+/// An item of a batch that a service refuses permanently.
+package struct RefusedItem: Hashable, Sendable {
+  /// The index in the batch.
+  package var item: Int
+  /// The reason in the service's words.
+  package var reason: String
+
+  /// A refusal of the item at this index.
+  package init(item: Int, reason: String) {
+    self.item = item
+    self.reason = reason
+  }
+}

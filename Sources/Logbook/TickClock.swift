@@ -36,12 +36,12 @@ package struct TickClock: Sendable {
     if let newest, time.seconds < newest - Self.setBackSeconds { isSecondPass = true }
     newest = max(newest ?? time.seconds, time.seconds)
     if isSecondPass { return Placement(utcOffset: Self.later(time, placement, zone), source: .ticks) }
-    return anchor.map { Self.settle(time, tick, placement, zone, $0) } ?? placement
+    return anchor.map { Self.occurrence(time, tick, placement, zone, $0) } ?? placement
   }
 
   /// Places a time in a repeated hour by the ticks since, or until, a reading outside it. Ticks that match neither
   /// occurrence prove nothing, as after a clock set by hand or if they only count readings.
-  package static func settle(
+  package static func occurrence(
     _ time: DeviceTime, _ tick: Int64, _ first: Placement, _ zone: LogbookZone,
     _ anchor: (utc: Int64, tick: Int64)
   ) -> Placement {

@@ -126,3 +126,25 @@ public protocol Transport: AnyObject {
   ///   - milliseconds: the maximum time to wait.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }
+
+/// The origin of the secret of a login. The secret is never stored, but read for each run.
+package enum TokenSource: Hashable, Sendable {
+  /// The first line of a file that only its owner may read, by its absolute path.
+  case file(String)
+  /// The first line of the output of a shell command.
+  case command(String)
+}
+
+/// The files by which this computer proves its identity to a remote. The store only keeps their paths.
+package struct ClientCertificate: Hashable, Sendable {
+  /// The certificate and those of its signers, in PEM.
+  package let certificateFile: String
+  /// Its private key in PEM, which only its owner may read.
+  package let keyFile: String
+
+  /// A certificate and its key, by their absolute paths.
+  package init(certificateFile: String, keyFile: String) {
+    self.certificateFile = certificateFile
+    self.keyFile = keyFile
+  }
+}

@@ -68,7 +68,7 @@ package struct RemoteSetting: Hashable, Sendable {
   package var lastError: String?
   /// The reported failure of the uploads since the last successful one, which only a person can correct; nil
   /// without one.
-  package var lastingFailure: LastingFailure?
+  package var persistentFailure: PersistentFailure?
   /// When the remote reported that the logbook was removed permanently, in UTC seconds; nil while it exists.
   package var purgedAt: Int64?
 }
@@ -94,7 +94,7 @@ extension Store {
               \(Self.value(of: .remoteClientCertificate)) AS client_certificate,
               \(Self.value(of: .remoteClientKey)) AS client_key,
               CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since,
-              \(Self.value(of: .lastingFailure)) AS lasting_failure
+              \(Self.value(of: .persistentFailure)) AS lasting_failure
             FROM remote WHERE url IS NOT NULL
             """))
       return try row.map { try RemoteSetting(StoredRow($0, of: "remote")) }
@@ -179,7 +179,7 @@ extension Store {
       try Self.write(nil, as: .remoteClientCertificate, database)
       try Self.write(nil, as: .remoteClientKey, database)
       try Self.clear(.remoteSince, database)
-      try Self.clear(.lastingFailure, database)
+      try Self.clear(.persistentFailure, database)
       return wasThere
     }
   }
@@ -201,7 +201,7 @@ extension Store {
     try write(access.authorities, as: .remoteAuthorities, database)
     try write(access.clientCertificate?.certificateFile, as: .remoteClientCertificate, database)
     try write(access.clientCertificate?.keyFile, as: .remoteClientKey, database)
-    try clear(.lastingFailure, database)
+    try clear(.persistentFailure, database)
   }
 
   private static func value(of setting: StoreSetting) -> String {
@@ -249,7 +249,7 @@ extension RemoteSetting {
     since = try row.optionalSeconds("since")
     lastError = try row["last_error"]
     // It only prevents a repeated report, so unknown content counts as none.
-    lastingFailure = (try row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
+    persistentFailure = (try row["lasting_failure"] as String?).flatMap(PersistentFailure.init(stored:))
     lastPush = try row.optionalSeconds("last_push")
     lastPull = try row.optionalSeconds("last_pull")
     purgedAt = try row.optionalSeconds("purged_at")

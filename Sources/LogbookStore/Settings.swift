@@ -27,8 +27,8 @@ enum StoreSetting: String {
   case remoteClientKey = "remote-client-key"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
-  /// A failure that no later upload corrects by itself, in the form of `LastingFailure`.
-  case lastingFailure = "lasting-failure"
+  /// A failure that no later upload corrects by itself, in the form of `PersistentFailure`.
+  case persistentFailure = "lasting-failure"
   case attachmentLimit = "attachment-limit"
   /// Readings shown before this time were left out, in civil seconds.
   case historyEnd = "history-end"

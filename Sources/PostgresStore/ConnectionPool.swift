@@ -274,9 +274,9 @@ struct PooledConnection: Sendable {
     var lostConnections = 0
   }
 
-  private let thread: SideThread<DatabaseSession>
+  private let thread: BackgroundWorker<DatabaseSession>
 
-  init(_ address: DatabaseAddress) { thread = SideThread(DatabaseSession(address), name: "database") }
+  init(_ address: DatabaseAddress) { thread = BackgroundWorker(DatabaseSession(address), name: "database") }
 
   func run<Value: Sendable>(
     _ mode: TransactionMode, _ limits: PoolLimits,

@@ -5,12 +5,12 @@ package import Logbook
 /// A glucose value for statistics.
 package struct GlucoseLevel: Hashable, Sendable {
   /// Whether the device showed a number, LO or HI.
-  package enum Beyond: Sendable { case neither, low, high }
+  package enum OutOfRange: Sendable { case neither, low, high }
 
   /// mg/dL, not rounded; for LO and HI, the threshold.
   package let milligrams: Double
   /// Whether the device showed a number, LO or HI.
-  package let beyond: Beyond
+  package let beyond: OutOfRange
   /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges
   /// compare it, so that a conversion never makes 3.9 mmol/L 'low'.
   let step: Int
@@ -33,7 +33,7 @@ package struct GlucoseLevel: Hashable, Sendable {
     }
   }
 
-  private init?(_ number: Double, _ unit: GlucoseUnit, _ beyond: Beyond) {
+  private init?(_ number: Double, _ unit: GlucoseUnit, _ beyond: OutOfRange) {
     guard number > 0, number <= PlausibleAmounts.stated.upperBound else { return nil }
     let isMilligrams = unit == .milligramsPerDecilitre
     milligrams = isMilligrams ? number : number * Quantity.milligramsPerDecilitreInMillimole
@@ -51,5 +51,49 @@ package struct GlucoseLevel: Hashable, Sendable {
       ? milligrams : milligrams / Quantity.milligramsPerDecilitreInMillimole * 10
     step = Int(value.rounded(.toNearestOrEven))
     beyond = .neither
+  }
+}
+
+/// The five ranges of glucose values, lowest first.
+package enum GlucoseBand: Int, CaseIterable, Comparable, Sendable {
+  case veryLow, low, target, high, veryHigh
+
+  /// The name in tables and JSON.
+  package var name: String {
+    switch self {
+    case .veryLow: "very_low"
+    case .low: "low"
+    case .target: "target"
+    case .high: "high"
+    case .veryHigh: "very_high"
+    }
+  }
+
+  /// Whether the left range is lower than the right one.
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A count for each of the five ranges.
+package struct BandCounts: Sendable {
+  private var counts = InlineArray<5, Int>(repeating: 0)
+
+  package init() {}
+
+  /// The count of one range.
+  package subscript(band: GlucoseBand) -> Int {
+    get { counts[band.rawValue] }
+    set { counts[band.rawValue] = newValue }
+  }
+
+  /// The sum of all ranges.
+  package var sum: Int { GlucoseBand.allCases.reduce(0) { $0 + self[$1] } }
+
+  /// The counts, lowest range first.
+  package var all: [Int] { GlucoseBand.allCases.map { self[$0] } }
+
+  /// The share of each range in the sum, lowest range first; zeros if the sum is 0.
+  package var shares: [Double] {
+    let sum = sum
+    return all.map { sum > 0 ? Double($0) / Double(sum) : 0 }
   }
 }

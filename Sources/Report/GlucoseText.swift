@@ -76,3 +76,78 @@ package struct GlucoseText: Sendable {
     ]
   }
 }
+
+/// Percentages of the parts of one whole as people read them: with one decimal each, and 100.0 together.
+package struct PercentTexts: Sendable {
+  private let weights: [Int]
+  private let tenths: [Int]
+  private let sum: Int
+  private let mark: String
+
+  /// The percentages of these parts, lowest range first, such as the minutes in each range.
+  ///
+  /// Each part has its whole tenths. Those that are left go to the parts with the largest remainders, of equal ones to the
+  /// lower range. So no percentage is a tenth or more from the exact one.
+  ///
+  /// - Parameter mark: the sign between a number and its decimal.
+  package init(_ weights: [Int], mark: String = ".") {
+    let sum = weights.reduce(0, +)
+    var tenths = weights.map { sum > 0 ? $0 * 1000 / sum : 0 }
+    let left = sum > 0 ? 1000 - tenths.reduce(0, +) : 0
+    let order = weights.indices.sorted { first, second in
+      let (one, other) = (weights[first] * 1000 % max(1, sum), weights[second] * 1000 % max(1, sum))
+      return one == other ? first < second : one > other
+    }
+    for index in order.prefix(left) { tenths[index] += 1 }
+    (self.weights, self.tenths, self.sum, self.mark) = (weights, tenths, sum, mark)
+  }
+
+  /// The percentages of the five ranges of a sensor's time.
+  package init(minutes ranges: [RangeFigures], mark: String = ".") {
+    self.init(ranges.map(\.minutes), mark: mark)
+  }
+
+  /// The percentages of the five ranges of readings.
+  package init(readings ranges: [RangeFigures], mark: String = ".") {
+    self.init(ranges.map(\.readings), mark: mark)
+  }
+
+  /// The percentage of one range, such as `4.2`.
+  package subscript(band: GlucoseBand) -> String {
+    Self.text(tenths: tenths[band.rawValue], isThere: weights[band.rawValue] > 0, mark)
+  }
+
+  /// The percentage of several ranges together, from the exact sum and not from rounded parts.
+  package func sum(_ bands: GlucoseBand...) -> String {
+    let part = bands.reduce(0) { $0 + weights[$1.rawValue] }
+    return Self.text(100 * Double(part) / Double(max(1, sum)), mark: mark)
+  }
+
+  /// A percentage with one decimal, and never 0.0 for a part that is there.
+  package static func text(_ percent: Double, mark: String = ".") -> String {
+    text(tenths: Int((percent * 10).rounded()), isThere: percent > 0, mark)
+  }
+
+  private static func text(tenths: Int, isThere: Bool, _ mark: String) -> String {
+    tenths == 0 && isThere ? "<0\(mark)1" : "\(tenths / 10)\(mark)\(tenths % 10)"
+  }
+}
+
+/// Text from a device, a file or a person, made safe for a page or a terminal.
+package enum ForeignText {
+  /// The text in one line. U+FFFD replaces characters that control a terminal, that are invisible, or that
+  /// change the direction of text. So no text can look like another one.
+  package static func shown(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x09, 0x0A, 0x0D, 0x85, 0x2028, 0x2029: shown.append(" ")
+      case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x206F,
+        0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F, 0xFFFE, 0xFFFF:
+        shown.append("\u{FFFD}")
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+}

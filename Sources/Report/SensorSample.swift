@@ -138,11 +138,11 @@ struct SampleInterval: Sendable {
     counts[difference] += 1
     differences += 1
     if difference < minutes { below += 1 }
-    settle()
+    moveMedian()
   }
 
   /// Moves the median to the right position; for each sample, one step is mostly enough.
-  private mutating func settle() {
+  private mutating func moveMedian() {
     while below > (differences - 1) / 2 {
       minutes -= 1
       below -= counts[minutes]

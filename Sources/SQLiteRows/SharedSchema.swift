@@ -112,7 +112,7 @@ package enum SharedSchema {
 /// Rules for tables in both the store of a client and the file of a server's logbook. They apply to every program.
 /// Without recursive triggers, `INSERT OR REPLACE` removes a row without its trigger for DELETE, and REFERENCES only
 /// apply if foreign keys are on. Both are off in other programs.
-package enum LastingRules {
+package enum PermanentDataRules {
   /// Devices, series and whole contents are never replaced by another row.
   package static let notReplaced = """
     CREATE TRIGGER device_is_not_replaced BEFORE INSERT ON device

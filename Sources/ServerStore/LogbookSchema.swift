@@ -118,10 +118,11 @@ enum LogbookSchema {
       """
 }
 
-/// The rules of a logbook's file that hold for every program; see `LastingRules`.
+/// The rules of a logbook's file that hold for every program; see `PermanentDataRules`.
 enum LastingSchema {
   static let statements =
-    LastingRules.notReplaced + LastingRules.seriesStays + LastingRules.devicesStay() + notReplaced
+    PermanentDataRules.notReplaced + PermanentDataRules.seriesStays + PermanentDataRules.devicesStay()
+    + notReplaced
     + referredTo
     + readingIsNotReplaced + ";\n"
 

@@ -108,7 +108,7 @@ extension UploadSession {
       return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done
     case .failure(let error): return .failed(error, items: 0)
     case .success(let answer):
-      if let theirs = try settle(answer) {
+      if let theirs = try apply(answer) {
         throw BaseZone.undecided(change.state, theirs, at: remoteName, command: Self.command)
       }
       return .done
@@ -116,7 +116,7 @@ extension UploadSession {
   }
 
   /// Applies the remote's answer; returns its base zone if a person must decide.
-  private func settle(_ answer: RecordAnswer) throws -> RecordState? {
+  private func apply(_ answer: RecordAnswer) throws -> RecordState? {
     let (choice, now) = (plan.options.zoneChoice, environment.now())
     let theirs = try store.sync { store -> RecordState? in
       try store.setLastSeenPosition(answer.position)

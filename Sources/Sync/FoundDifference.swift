@@ -7,9 +7,9 @@ package struct FoundDifference: Hashable, Sendable {
   /// The kind of difference.
   package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// The remote lacks it, although it was sent before.
-    case missingThere = "missing-there"
+    case missingOnRemote = "missing-there"
     /// The store lacks it.
-    case missingHere = "missing-here"
+    case missingLocally = "missing-here"
     /// The remote's content differs from the content that both agreed on.
     case different
     /// Another program changed the content here without raising the version.

@@ -72,7 +72,7 @@ extension UploadSession {
     let step = try store.sync { store in
       let done = batch.part(known.done)
       try store.endMoves(of: done.keys, placedBy: done.batch.readings.map(\.placement.utcOffset))
-      try store.markThere(known.there.map { batch.keys[$0] })
+      try store.markPresentOnRemote(known.there.map { batch.keys[$0] })
       let places = known.toChange
       let begun = batch.part(places)
       return known.changing(
@@ -98,12 +98,12 @@ extension UploadSession {
     switch await ask({ () async throws(ServiceError) in try await remote.store(sent, run) }) {
     case .failure(let error): return .failed(error, items: 0)
     case .success(let answer):
-      try settle(keys, sent, answer)
+      try apply(keys, sent, answer)
       return .done
     }
   }
 
-  private func settle(_ keys: [ReadingKey], _ sent: ReadingBatch, _ answer: ReadingAnswer) throws {
+  private func apply(_ keys: [ReadingKey], _ sent: ReadingBatch, _ answer: ReadingAnswer) throws {
     let now = environment.now()
     let refused = Dictionary(
       answer.refused.filter { keys.indices.contains($0.item) }.map { ($0.item, $0.reason) }

@@ -59,10 +59,10 @@ extension UploadSession {
         }
         if !page.records.isEmpty {
           try store.stateBrought(at: now)
-          let settled = try store.settlePlaces()
-          summary.pulledRecords += settled.count
-          summary.conflicts -= conflicted.intersection(settled).count
-          conflicted.subtract(settled)
+          let resolved = try store.resolveNesting()
+          summary.pulledRecords += resolved.count
+          summary.conflicts -= conflicted.intersection(resolved).count
+          conflicted.subtract(resolved)
           summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count
         }
       }

@@ -66,12 +66,12 @@ extension UploadSession {
       let isAtFault = error != .tooLarge || changes.count > 1 || changes[0].json.utf8.count > Self.fewBytes
       return .failed(error, items: isAtFault ? records.count : 0)
     case .success(let answer):
-      try settle(records, answer)
+      try apply(records, answer)
       return .done
     }
   }
 
-  private func settle(_ records: [SyncRecord], _ answer: RecordAnswer) throws {
+  private func apply(_ records: [SyncRecord], _ answer: RecordAnswer) throws {
     let before = summary
     summary = try store.sync { store in
       var summary = before

@@ -13,8 +13,8 @@ extension VerifySession {
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` if the store fails.
   package func fix(at now: Int64) throws {
-    for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
-      let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
+    for start in stride(from: 0, to: missingOnRemote.count, by: Self.maxItems) {
+      let keys = missingOnRemote[start..<min(start + Self.maxItems, missingOnRemote.count)].map(\.key)
       let count = try store.sync {
         try $0.requeue(keys, reason: "missing on the remote, found by verify", at: now)
       }
@@ -41,14 +41,14 @@ extension VerifySession {
 
   /// The number of readings missing here that still are, by their identities and those of documents.
   private func countStillMissing() throws -> Int {
-    guard !missingHere.isEmpty else { return 0 }
-    let buckets = Set(missingHere.keys.map(IdentityDigests.bucket))
+    guard !missingLocally.isEmpty else { return 0 }
+    let buckets = Set(missingLocally.keys.map(IdentityDigests.bucket))
     let held = try store.compare { try $0.heldReadings(in: buckets) }
-    return missingHere.keys.count { held[$0] == nil }
+    return missingLocally.keys.count { held[$0] == nil }
   }
 
   private func fetchReadings(at now: Int64) throws {
-    let all = Array(missingHere.values)
+    let all = Array(missingLocally.values)
     var ingest: Int64?
     for start in stride(from: 0, to: all.count, by: Self.maxItems) {
       let items = all[start..<min(start + Self.maxItems, all.count)]

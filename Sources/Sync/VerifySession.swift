@@ -23,9 +23,9 @@ package final class VerifySession {
   let remoteName: String
   var run = RunStamp(node: "", number: 0, id: "")
   /// Readings that the remote lacks.
-  var missingThere: [HeldReading] = []
+  var missingOnRemote: [HeldReading] = []
   /// Readings that the store lacks, by identity, each with its device.
-  var missingHere: [[UInt8]: FoundReading] = [:]
+  var missingLocally: [[UInt8]: FoundReading] = [:]
   /// Records that the remote lacks.
   var recordsMissingThere: [SyncRecord] = []
   /// Records that the store lacks.
@@ -120,9 +120,9 @@ extension VerifySession {
         done += batch.readings.count
         onProgress?(done, total)
       }
-      missingThere += held.values.filter(\.isUploaded)
+      missingOnRemote += held.values.filter(\.isUploaded)
     }
-    missingThere.sort { $0.deviceTime.seconds < $1.deviceTime.seconds }
+    missingOnRemote.sort { $0.deviceTime.seconds < $1.deviceTime.seconds }
   }
 
   /// Removes the readings that both sides have from those of the store in some buckets.
@@ -138,7 +138,7 @@ extension VerifySession {
 
   /// Records a reading that the store lacks, unless a pull would reject it.
   func note(missing found: FoundReading, _ identity: [UInt8]) {
-    if PullGate.fault(of: found.reading) == nil { missingHere[identity] = found }
+    if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }
 
   /// The readings in these buckets, in one or more requests.
@@ -200,7 +200,9 @@ extension VerifySession {
     let found = unpulledCount
     guard found > 0 else { return }
     let unfetched = try store.compare { try $0.unfetched() }
-    missingHere = missingHere.filter { !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds) }
+    missingLocally = missingLocally.filter {
+      !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds)
+    }
     if unfetched.includesRecords { (recordsMissingHere, recordsDiffering) = ([:], [:]) }
     if var cursor = try store.compare({ try $0.cursor() }) {
       var progress = PullProgress()
@@ -214,7 +216,7 @@ extension VerifySession {
         cursor = page.cursor
       }
     } else {
-      (missingHere, recordsMissingHere, recordsDiffering) = ([:], [:], [:])
+      (missingLocally, recordsMissingHere, recordsDiffering) = ([:], [:], [:])
     }
     summary.notPulled = found - unpulledCount
   }
@@ -226,7 +228,7 @@ extension VerifySession {
 
   /// The number of differences that others may have made since the last pull.
   private var unpulledCount: Int {
-    (keepsTombstones ? 0 : recordsMissingThere.count) + missingHere.count + recordsMissingHere.count
+    (keepsTombstones ? 0 : recordsMissingThere.count) + missingLocally.count + recordsMissingHere.count
       + recordsDiffering.count
   }
 
@@ -247,7 +249,7 @@ extension VerifySession {
         device: page.readings.devices[Int(reading.device.number)], kind: reading.kind,
         positionKind: reading.positionKind,
         position: reading.position, valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
-      missingHere[identity.key] = nil
+      missingLocally[identity.key] = nil
     }
     for record in page.records {
       recordsMissingHere[record.guid] = nil
@@ -258,21 +260,22 @@ extension VerifySession {
   }
 
   private func reportDifferences() {
-    for reading in missingThere {
+    for reading in missingOnRemote {
       summary.note(
-        FoundDifference(kind: .missingThere, item: .reading(reading.kind, reading.device, reading.deviceTime))
+        FoundDifference(
+          kind: .missingOnRemote, item: .reading(reading.kind, reading.device, reading.deviceTime))
       )
     }
-    let here = missingHere.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
+    let here = missingLocally.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
     for found in here {
       summary.note(
         FoundDifference(
-          kind: .missingHere, item: .reading(found.reading.kind, found.device, found.reading.deviceTime)))
+          kind: .missingLocally, item: .reading(found.reading.kind, found.device, found.reading.deviceTime)))
     }
-    for record in recordsMissingThere { note(record.guid, record.state, .missingThere) }
+    for record in recordsMissingThere { note(record.guid, record.state, .missingOnRemote) }
     for record in recordsAltered { note(record.guid, record.state, .altered) }
     for (records, kind) in [
-      (recordsMissingHere, FoundDifference.Kind.missingHere), (recordsDiffering, .different),
+      (recordsMissingHere, FoundDifference.Kind.missingLocally), (recordsDiffering, .different),
     ] {
       for record in records.values.sorted(by: { $0.guid < $1.guid }) { note(record.guid, record.state, kind) }
     }
@@ -314,7 +317,7 @@ extension VerifySession {
       guard page.hasMore, page.cursor != cursor else { break }
       cursor = page.cursor
     }
-    missingThere = Set(held.readings.values).filter { $0.isUploaded && !found.contains($0.key) }
+    missingOnRemote = Set(held.readings.values).filter { $0.isUploaded && !found.contains($0.key) }
       .sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
     for record in records.values { compare(record, with: held.records.removeValue(forKey: record.guid), all) }
     recordsMissingThere = held.records.values

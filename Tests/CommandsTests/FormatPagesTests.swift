@@ -32,8 +32,8 @@ import Testing
       outcome.errors.contains("Unknown format '\(name)'; \(advice)'glucoport formats' lists the formats."))
   }
 
-  @Test(arguments: ExportRegister.all.map(\.id)) func theLinesFitIntoATerminal(_ id: String) throws {
-    let format = try #require(ExportRegister.all.first { $0.id == id })
+  @Test(arguments: FormatRegister.all.map(\.id)) func theLinesFitIntoATerminal(_ id: String) throws {
+    let format = try #require(FormatRegister.all.first { $0.id == id })
     let lines = FormatText.lines(format)
     #expect(lines.allSatisfy { $0.count < 80 })
     // No words are lost at line breaks.
@@ -47,7 +47,7 @@ import Testing
   // MARK: glucoport-formats(1) and (7)
 
   private static var lines: [String] {
-    ExportRegister.all.flatMap {
+    FormatRegister.all.flatMap {
       [".It Cm \($0.id)", "\($0.title).", "Languages: \($0.page.languages)."]
     }
   }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func eachPairOfSourcesNamesExistingFormatsAndItsResult() throws {
-    let known = Set(ExportRegister.all.map(\.id) + DriverRegister.all.map { $0.id })
+    let known = Set(FormatRegister.all.map(\.id) + DriverRegister.all.map { $0.id })
     let pairs = try pairs()
     #expect(pairs.count > 10)
     #expect(Set(pairs.map { Set($0.names) }).count == pairs.count)
@@ -92,6 +92,6 @@ import Testing
 
   @Test func everyFormatIsInAPairOfSources() throws {
     let named = Set(try pairs().flatMap(\.names))
-    #expect(Set(ExportRegister.all.map(\.id)).subtracting(named) == [])
+    #expect(Set(FormatRegister.all.map(\.id)).subtracting(named) == [])
   }
 }

@@ -178,7 +178,7 @@ import Testing
   @Test func theReadmeListsExactlyTheFormatsAndDrivers() throws {
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
     let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
-    let known = ExportRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
+    let known = FormatRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
     // A format and a driver may have the same id.
     #expect(rows.sorted() == known.sorted())
   }

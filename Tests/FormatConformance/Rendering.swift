@@ -46,12 +46,12 @@ package enum Rendering {
 
   /// The summary, then every item of a file.
   package static func lines(of file: URL, options: ExportOptions) throws -> [String] {
-    var reader = try ExportReader(path: file.path, options: options)
+    var reader = try InputReader(path: file.path, options: options)
     return try lines(from: &reader)
   }
 
   /// The summary, then every item of a reader.
-  package static func lines(from reader: inout ExportReader) throws -> [String] {
+  package static func lines(from reader: inout InputReader) throws -> [String] {
     var lines: [String] = []
     var batch = IngestBatch()
     var skipped: [String: Int] = [:]

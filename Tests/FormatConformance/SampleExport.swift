@@ -65,13 +65,13 @@ struct SampleExport {
     var options = options
     change(&options)
     let file = try ScratchFile(bytes)
-    return try result(of: ExportReader(path: file.url.path, options: options))
+    return try result(of: InputReader(path: file.url.path, options: options))
   }
 
   /// All items of the sample.
   func batch() throws -> IngestBatch {
     let file = try ScratchFile(bytes)
-    var reader = try ExportReader(path: file.url.path, options: options)
+    var reader = try InputReader(path: file.url.path, options: options)
     var batch = IngestBatch()
     while try reader.read(into: &batch) {}
     return batch
@@ -84,10 +84,10 @@ struct SampleExport {
     let written = write(ends[1], bytes, bytes.count)
     close(ends[1])
     try #require(written == bytes.count && bytes.count < 64 * 1024, "\(path) does not fit into a pipe")
-    return try result(of: ExportReader(descriptor: ends[0], name: "-", options: options))
+    return try result(of: InputReader(descriptor: ends[0], name: "-", options: options))
   }
 
-  private func result(of reader: ExportReader) throws -> Result {
+  private func result(of reader: InputReader) throws -> Result {
     var reader = reader
     let lines = try Rendering.lines(from: &reader)
     return Result(format: reader.format, items: Array(lines.dropFirst()), end: reader.end)
@@ -96,7 +96,7 @@ struct SampleExport {
   /// The bytes from the start to the end of the header line; nil for an input without header.
   func upToHeader() throws -> [UInt8]? {
     let file = try ScratchFile(bytes)
-    var reader = try ExportReader(path: file.url.path, options: options)
+    var reader = try InputReader(path: file.url.path, options: options)
     let lines = try Rendering.lines(from: &reader).dropFirst()
     guard !isWithoutHeader, let header = reader.header else { return nil }
     // In joined files, the header of the first is not the last one.

@@ -39,7 +39,7 @@ package final class ScratchFile {
   ) throws -> (readings: [Reading], rejections: [Rejection], end: InputEnd) {
     var options = try Rendering.options()
     try change(&options)
-    var reader = try ExportReader(path: url.path, options: options)
+    var reader = try InputReader(path: url.path, options: options)
     var (batch, hasMore) = (IngestBatch(), true)
     var all: (readings: [Reading], rejections: [Rejection]) = ([], [])
     while hasMore {

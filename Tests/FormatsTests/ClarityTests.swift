@@ -324,8 +324,8 @@ import Testing
     let given = try TextExport(open.joined(separator: "\n") + "\n") { $0.dateOrder = "mdy" }
     #expect(given.readings.first?.deviceTime.text == "2026-03-04T08:00:00")
     #expect(given.decision("date-order") == "month first (given)")
-    let settled = try Self.read(open + [Self.estimate("13/04/2026 08:00", "111", 900)])
-    #expect(settled.readings.first?.deviceTime.text == "2026-04-03T08:00:00")
+    let decided = try Self.read(open + [Self.estimate("13/04/2026 08:00", "111", 900)])
+    #expect(decided.readings.first?.deviceTime.text == "2026-04-03T08:00:00")
   }
 
   // MARK: Formats of the same days

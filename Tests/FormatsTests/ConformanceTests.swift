@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ConformanceTests {
   private static let suite = FormatConformance(
-    formats: ExportRegister.all.map(\.id), lastResort: "generic",
+    formats: FormatRegister.all.map(\.id), lastResort: "generic",
     headerless: ["diaguard", "glimp", "glucometerutils"],
     samples: Repository.samples)
 

@@ -46,7 +46,7 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may be no export, or leave open what later rows settle.
+        // The remaining bytes may be no export, or leave open what later rows decide.
         continue
       }
       #expect(cut.readingTexts.isSubset(of: readings), "cut to \(length) bytes")

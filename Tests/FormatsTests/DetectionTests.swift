@@ -22,11 +22,11 @@ import Testing
     init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) throws {
       throw Failure(.badInput, "the stubborn table has \(found.header.cells.count) columns")
     }
-    mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict { .data }
+    mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict { .data }
   }
 
   private func format(
-    _ text: String, among formats: [any ExportFormat.Type] = ExportRegister.formats,
+    _ text: String, among formats: [any ExportFormat.Type] = FormatRegister.formats,
     _ change: (inout ExportOptions) -> Void = { _ in }
   ) throws -> String {
     let file = try ScratchFile(text)
@@ -82,7 +82,7 @@ import Testing
     let url = Repository.samples.appending(path: path)
     let head = try Input(FileSource(path: url.path)).head
     if GenericFormat.isEmptyList(head) { return }
-    let claiming = try ExportRegister.formats.filter { try recognises(head, $0) }
+    let claiming = try FormatRegister.formats.filter { try recognises(head, $0) }
     let own = String(path.prefix { $0 != "/" })
     // The generic format reads what no other format recognises, and some tables of others, too.
     let others = claiming.map { $0.id }.filter { $0 != "generic" }

@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ExportRegister.formats.map { $0.id }) func everyFormatHasAPage(_ id: String) throws {
-    let page = try #require(ExportRegister.all.first { $0.id == id }).page
+  @Test(arguments: FormatRegister.formats.map { $0.id }) func everyFormatHasAPage(_ id: String) throws {
+    let page = try #require(FormatRegister.all.first { $0.id == id }).page
     #expect(Self.faults(page) == [], "\(id)")
   }
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func noTwoFormatsHaveTheSamePage() {
-    let reads = ExportRegister.all.map { $0.page.reads + $0.page.leaves + $0.page.origin }
+    let reads = FormatRegister.all.map { $0.page.reads + $0.page.leaves + $0.page.origin }
     #expect(Set(reads).count == reads.count)
   }
 }

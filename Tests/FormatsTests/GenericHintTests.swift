@@ -48,7 +48,7 @@ import Testing
       default: Issue.record("\(option) is no option of a hint")
       }
     }
-    var reader = try ExportReader(path: path, options: options)
+    var reader = try InputReader(path: path, options: options)
     var batch = IngestBatch()
     while try reader.read(into: &batch) {}
     return batch.readings

@@ -137,13 +137,13 @@ import Testing
       options.kind = given
       guard let expected else {
         let failure = try #require(throws: Failure.self) {
-          _ = try ExportReader(descriptor: ends[0], name: "-", options: options)
+          _ = try InputReader(descriptor: ends[0], name: "-", options: options)
         }
         #expect(failure.category == .badInput && failure.message.contains("--kind"))
         close(ends[1])
         continue
       }
-      var reader = try ExportReader(descriptor: ends[0], name: "-", options: options)
+      var reader = try InputReader(descriptor: ends[0], name: "-", options: options)
       close(ends[1])
       var batch = IngestBatch()
       while try reader.read(into: &batch) {}

@@ -187,7 +187,7 @@ import Testing
     var identity = GlucoportIdentity(columns: columns, prefix: prefix)
     #expect(identity.isComplete)
     guard case .row(let row) = try reader.next() else { throw Failure(.badInput, "no row") }
-    var out = try Collector(format: "nightscout", options: Rendering.options())
+    var out = try BatchBuilder(format: "nightscout", options: Rendering.options())
     let value = Logbook.Measurement.value(Quantity(121, .milligramsPerDecilitre))
     guard case .reading(let reading) = identity.reading(from: row, measurement: value, into: &out) else {
       throw Failure(.badInput, "no reading")

@@ -77,7 +77,7 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may be no export, or leave open what the last row settles.
+        // The remaining bytes may be no export, or leave open what the last row decides.
         continue
       }
       // No earlier row shows how long the cells of a single row are.

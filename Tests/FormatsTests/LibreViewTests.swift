@@ -146,10 +146,10 @@ import Testing
       var options = try Rendering.options()
       options.dateOrder = order
       guard isRead else {
-        #expect(throws: Failure.self) { try ExportReader(descriptor: ends[0], name: "-", options: options) }
+        #expect(throws: Failure.self) { try InputReader(descriptor: ends[0], name: "-", options: options) }
         continue
       }
-      var reader = try ExportReader(descriptor: ends[0], name: "-", options: options)
+      var reader = try InputReader(descriptor: ends[0], name: "-", options: options)
       var batch = IngestBatch()
       #expect(try reader.read(into: &batch))
       #expect(batch.readings.count == 2)

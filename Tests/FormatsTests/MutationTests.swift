@@ -45,7 +45,7 @@ import Testing
     let file = try ScratchFile(bytes)
     var batch = IngestBatch()
     do {
-      var reader = try ExportReader(path: file.url.path, options: options)
+      var reader = try InputReader(path: file.url.path, options: options)
       while try reader.read(into: &batch) {}
     } catch is Failure {
       // A refusal is a correct result for damaged bytes.
@@ -104,7 +104,7 @@ import Testing
   private static func options(ofCutsOf sample: Sample) throws -> ExportOptions {
     let file = try ScratchFile(sample.bytes)
     var options = sample.options
-    let reader = try ExportReader(path: file.url.path, options: options)
+    let reader = try InputReader(path: file.url.path, options: options)
     let kind = reader.decisions.first { $0.subject == "kind" && $0.basis == .inferred }
     options.kind = kind.flatMap { ReadingKind(name: $0.value) } ?? options.kind
     return options

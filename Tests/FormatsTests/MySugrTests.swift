@@ -169,9 +169,9 @@ import Testing
     #expect(throws: Failure.self) { _ = try Self.read(rows) }
     let given = try TextExport(Self.text(rows)) { $0.dateOrder = "mdy" }
     #expect(given.readings.first?.deviceTime.text == "2025-03-04T09:00:00")
-    let settled = try Self.read(rows + [Self.row("3/14/25", "9:00 AM", [3: "121"])])
-    #expect(settled.readings.first?.deviceTime.text == "2025-03-04T09:00:00")
-    #expect(settled.decision("date-order") == "month first (inferred)")
+    let decided = try Self.read(rows + [Self.row("3/14/25", "9:00 AM", [3: "121"])])
+    #expect(decided.readings.first?.deviceTime.text == "2025-03-04T09:00:00")
+    #expect(decided.decision("date-order") == "month first (inferred)")
   }
 
   @Test func otherLanguagesPutTheDayFirst() throws {

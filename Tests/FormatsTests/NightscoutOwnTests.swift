@@ -52,7 +52,7 @@ import Testing
     let answer = try Rendering.items(ofText: #"{"status":200,"result":[\#(treatment)]}"#)
     #expect(answer == [Self.line(Self.bolus)])
     let file = try ScratchFile("[\(treatment)]")
-    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var reader = try InputReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
     _ = try reader.read(into: &batch)
     #expect(batch.records.first?.entryGuid == Self.bolus.entryGuid && batch.records.first?.sourceID == "")

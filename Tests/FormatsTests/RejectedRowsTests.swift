@@ -11,7 +11,7 @@ import Testing
   /// The rejections of an input, each with the header of its batch.
   private static func rejections(of text: String) throws -> [(header: String?, rejection: Rejection)] {
     let file = try ScratchFile(text)
-    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var reader = try InputReader(path: file.url.path, options: Rendering.options())
     var found: [(header: String?, rejection: Rejection)] = []
     var goesOn = true
     while goesOn {

@@ -12,7 +12,7 @@ enum Repository {
 
   /// The paths of the sample exports below `Samples`, in order.
   static var sampleExports: [String] {
-    FormatConformance(formats: ExportRegister.all.map(\.id), lastResort: "generic", samples: samples)
+    FormatConformance(formats: FormatRegister.all.map(\.id), lastResort: "generic", samples: samples)
       .samplePaths
   }
 }

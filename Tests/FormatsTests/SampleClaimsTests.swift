@@ -27,7 +27,7 @@ import Testing
 
   private static func formats(that bytes: [UInt8]) throws -> [String] {
     let head = try InputHead(text: bytes, isWhole: true)
-    return try ExportRegister.formats.filter { try claims($0, head) }.map { $0.id }
+    return try FormatRegister.formats.filter { try claims($0, head) }.map { $0.id }
       .filter { $0 != GenericFormat.id }
   }
 
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// A format that a person names is checked, too.
-  @Test(arguments: ExportRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
+  @Test(arguments: FormatRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
   func aNamedFormatRefusesATableOfWords(_ format: String) throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport("one,two,three\nfour,five,six\n") { $0.format = format }
@@ -97,7 +97,7 @@ import Testing
   @Test(arguments: ["", "\n", "   \n  \n", "\u{FEFF}"]) func anEmptyInputIsReportedAsEmpty(_ text: String)
     throws
   {
-    for format in [nil] + ExportRegister.all.map({ Optional($0.id) }) {
+    for format in [nil] + FormatRegister.all.map({ Optional($0.id) }) {
       let failure = #expect(throws: Failure.self) { _ = try TextExport(text) { $0.format = format } }
       #expect(failure?.message.contains("empty") == true, "\(format ?? "none"): \(failure?.message ?? "")")
       #expect(failure?.category == .badInput)

@@ -46,7 +46,7 @@ import Testing
   func aUnitIsSettledByAllValues(_ values: [Double], _ unit: GlucoseUnit) throws {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
-    try survey.settle()
+    try survey.decide()
     #expect(survey.unit == unit)
   }
 
@@ -54,7 +54,7 @@ import Testing
   func aUnitThatTheValuesLeaveOpenIsRefused(_ values: [Double]) {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
-    #expect(throws: Failure.self) { try survey.settle() }
+    #expect(throws: Failure.self) { try survey.decide() }
   }
 
   @Test func aZoneNamedByRowsIsLookedUpOnce() {

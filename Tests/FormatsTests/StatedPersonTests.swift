@@ -15,7 +15,7 @@ import Testing
     change(&options)
     let file = try ScratchFile(text)
     return try withExtendedLifetime(file) {
-      try ExportReader(path: file.url.path, options: options).statedPersons
+      try InputReader(path: file.url.path, options: options).statedPersons
     }
   }
 
@@ -44,7 +44,7 @@ import Testing
       String(decoding: $0, as: UTF8.self)
     }
     try Rendering.apply((words ?? "").split(whereSeparator: \.isWhitespace).map(String.init), to: &options)
-    let stated = try ExportReader(path: path, options: options).statedPersons
+    let stated = try InputReader(path: path, options: options).statedPersons
     #expect(stated.map { $0.words.sorted() } == expected)
   }
 

@@ -111,7 +111,7 @@ import Testing
 
   @Test func strayNULBytesAreDroppedAndCounted() throws {
     let file = try ScratchFile("time,glu\0cose\n2026-05-01 07:00,1\0\u{30}1\n")
-    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var reader = try InputReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
     while try reader.read(into: &batch) {}
     #expect(batch.readings.map(\.measurement) == [.value(Quantity(101, .milligramsPerDecilitre))])

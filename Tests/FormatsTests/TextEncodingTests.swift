@@ -100,7 +100,7 @@ import Testing
   @Test func theDigestIncludesBytesAfterTheText() throws {
     let bytes = try Deflate.gzip(Self.text) + [UInt8](repeating: 0, count: 300_000)
     let file = try ScratchFile(bytes)
-    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var reader = try InputReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
     while try reader.read(into: &batch) {}
     var digest = Digest()

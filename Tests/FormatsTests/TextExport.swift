@@ -30,7 +30,7 @@ struct TextExport {
     defer { unlink(file.path) }
     var options = try Rendering.options(zone: zone)
     change(&options)
-    var reader = try ExportReader(path: file.path, options: options)
+    var reader = try InputReader(path: file.path, options: options)
     var batch = IngestBatch()
     var isOpen = true
     while isOpen {

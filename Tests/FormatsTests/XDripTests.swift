@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func theDatabaseIsDescribedAndIdentifiedByItsRows() throws {
-    var reader = try ExportReader(path: Self.sample.path, options: Rendering.options())
+    var reader = try InputReader(path: Self.sample.path, options: Rendering.options())
     _ = try Rendering.lines(from: &reader)
     let encoding = reader.decisions.first { $0.subject == "encoding" }
     #expect(encoding?.value == "UTF-8, tables of an SQLite database")

@@ -60,7 +60,7 @@ struct FuzzedImport {
     }
   }
 
-  private func read(_ export: ExportReader) throws {
+  private func read(_ export: InputReader) throws {
     var reader = export
     var batch = IngestBatch()
     var isOpen = true

@@ -68,7 +68,7 @@ final class ImportBench {
     var options = try ExportOptions(zone: store.timezone(), now: now)
     try Rendering.apply(words, to: &options)
     if let zone { options.zone = try LogbookZone(name: zone) }
-    let reader = try ExportReader(path: path, options: options)
+    let reader = try InputReader(path: path, options: options)
     var policy = ImportPolicy()
     policy.isStrict = isStrict
     policy.maxRejections = maxRejections

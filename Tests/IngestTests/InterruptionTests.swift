@@ -22,7 +22,7 @@ import Testing
   private func run(
     _ bench: ImportBench, _ path: String, asking limit: Int, isStrict: Bool = false
   ) throws -> ImportInterruption? {
-    let reader = try ExportReader(
+    let reader = try InputReader(
       path: path, options: ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200))
     var policy = ImportPolicy()
     policy.isStrict = isStrict
@@ -82,7 +82,7 @@ import Testing
     var options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
     options.isInterrupted = { true }
     let failure = try #require(throws: Failure.self) {
-      _ = try ExportReader(path: path(bench, isScattered: false), options: options)
+      _ = try InputReader(path: path(bench, isScattered: false), options: options)
     }
     #expect(failure.category == .temporary)
   }

@@ -20,9 +20,9 @@ struct ReadAheadTests {
       }.joined()
   }
 
-  private func reader(_ text: String) throws -> ExportReader {
+  private func reader(_ text: String) throws -> InputReader {
     let path = try bench.file("input.csv", text.utf8)
-    return try ExportReader(
+    return try InputReader(
       path: path, options: ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200))
   }
 
@@ -73,7 +73,7 @@ struct ReadAheadTests {
       "a file is checked before anything is taken from it")
     let pipe = try Process.pipe("/bin/cat", path)
     let options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
-    let reader = try ExportReader(descriptor: dup(pipe.fileDescriptor), name: "-", options: options)
+    let reader = try InputReader(descriptor: dup(pipe.fileDescriptor), name: "-", options: options)
     #expect(throws: Failure.self) {
       try ImportSession(clock: { 1 }).run(reader) { bench.store }
     }

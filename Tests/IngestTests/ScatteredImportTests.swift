@@ -113,7 +113,7 @@ import Testing
     }
     writer.start()
     let options = try ExportOptions(zone: bench.store.timezone(), now: 1_795_219_200)
-    let reader = try ExportReader(
+    let reader = try InputReader(
       descriptor: dup(pipe.fileHandleForReading.fileDescriptor), name: "-", options: options)
     var stored: [Int] = []
     let session = ImportSession(

@@ -129,14 +129,14 @@ import Testing
 
   // MARK: - A persistent failure
 
-  private static let refused = LastingFailure(
+  private static let refused = PersistentFailure(
     Failure(.permission, "host.example: no such token; check it"), since: 7000, tokenMark: "a3f1")
 
-  @Test(arguments: [refused, LastingFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
-  func aPersistentFailureIsStoredAsItWasReported(_ failure: LastingFailure) throws {
+  @Test(arguments: [refused, PersistentFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
+  func aPersistentFailureIsStoredAsItWasReported(_ failure: PersistentFailure) throws {
     let scratch = try syncedStore()
-    try scratch.open(.sync).sync { try $0.noteLasting(failure) }
-    #expect(try scratch.open(.reader).remote()?.lastingFailure == failure)
+    try scratch.open(.sync).sync { try $0.notePersistent(failure) }
+    #expect(try scratch.open(.reader).remote()?.persistentFailure == failure)
   }
 
   @Test func onlyTheSameFailureWithTheSameTokenCountsAsReported() {
@@ -153,7 +153,7 @@ import Testing
         try database.execute(
           sql: "INSERT OR REPLACE INTO setting VALUES ('lasting-failure', ?)", arguments: [text])
       }
-      #expect(try scratch.open(.reader).remote()?.lastingFailure == nil, "\(text)")
+      #expect(try scratch.open(.reader).remote()?.persistentFailure == nil, "\(text)")
     }
   }
 
@@ -162,21 +162,21 @@ import Testing
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
     func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
-      try store.sync { try $0.noteLasting(Self.refused) }
+      try store.sync { try $0.notePersistent(Self.refused) }
       try work(store)
       return try store.remote()
     }
     let idle = try note {
       try $0.sync { try $0.noteSuccess(at: 9, pushed: true, pulled: false, asked: false) }
     }
-    #expect(idle?.lastingFailure == Self.refused && idle?.lastError == "e" && idle?.failures == 2)
+    #expect(idle?.persistentFailure == Self.refused && idle?.lastError == "e" && idle?.failures == 2)
     #expect(idle?.lastSuccess == 9 && idle?.lastPush == 9)
     let set = try note { try $0.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 10) }
-    #expect(set?.lastingFailure == nil)
+    #expect(set?.persistentFailure == nil)
     let asked = try note {
       try $0.sync { try $0.noteSuccess(at: 11, pushed: true, pulled: false, asked: true) }
     }
-    #expect(asked?.lastingFailure == nil && asked?.lastError == nil)
+    #expect(asked?.persistentFailure == nil && asked?.lastError == nil)
     _ = try note { _ = try $0.removeRemote() }
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'lasting-failure'") == 0)
   }

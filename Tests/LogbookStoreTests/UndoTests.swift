@@ -142,7 +142,7 @@ import Testing
     let known = try scratch.ingest(sensor(0..<5), digest: "file")
     #expect([known.knownReadings, known.withdrawnReadings, known.restoredReadings] == [5, 5, 0])
     #expect(try shown() == [])
-    let again = try ingest(sensor(0..<5), digest: "file", takesBack: true)
+    let again = try ingest(sensor(0..<5), digest: "file", restoresWithdrawn: true)
     #expect([again.withdrawnReadings, again.restoredReadings] == [0, 5])
     #expect(try shown().count == 5)
     #expect(try scratch.open(.reader).undoneImports() == [])
@@ -158,7 +158,7 @@ import Testing
     let same = try ingest(sensor(0..<5), digest: "file", [Decision("zone", "Europe/Madrid", .logbook)])
     #expect([same.withdrawnReadings, same.restoredReadings] == [5, 0])
     #expect(try shown() == [])
-    let wanted = try ingest(sensor(0..<5), digest: "file", takesBack: true)
+    let wanted = try ingest(sensor(0..<5), digest: "file", restoresWithdrawn: true)
     #expect([wanted.withdrawnReadings, wanted.restoredReadings] == [0, 5])
   }
 
@@ -458,10 +458,11 @@ import Testing
   }
 
   private func ingest(
-    _ batch: IngestBatch, digest: String, _ decisions: [Decision] = [], takesBack: Bool = false
+    _ batch: IngestBatch, digest: String, _ decisions: [Decision] = [], restoresWithdrawn: Bool = false
   ) throws -> IngestCounts {
     let source = IngestSource(
-      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [], takesBack: takesBack)
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [],
+      restoresWithdrawn: restoresWithdrawn)
     var counts = IngestCounts()
     try scratch.open().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)

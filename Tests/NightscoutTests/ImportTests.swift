@@ -50,7 +50,7 @@ import Testing
     defer { unlink(file.path) }
     var options = try ExportOptions(zone: LogbookZone(name: Self.zone), now: 1_990_000_000)
     options.format = "nightscout"
-    var reader = try ExportReader(path: file.path, options: options)
+    var reader = try InputReader(path: file.path, options: options)
     var (batch, taken, isOpen) = (IngestBatch(), Taken(), true)
     while isOpen { isOpen = try reader.read(into: &batch) }
     for reading in batch.readings { taken.add(reading, batch.devices[Int(reading.device.number)]) }

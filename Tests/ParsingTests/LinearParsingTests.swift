@@ -348,7 +348,7 @@ extension ParsedContent {
         let isRead =
           field.number(.comma) != nil || field.jsonNumber != nil || field.integer != nil
           || field.instant != nil
-          || field.yearFirstTime != nil || field.openTime != nil || field.openDate != nil
+          || field.yearFirstTime != nil || field.openTime != nil || field.ambiguousDate != nil
           || field.timeOfDay != nil || ValueWord(field, mark: .point) != nil
         _ = isRead
         #expect(field.trimmed.count <= field.count)
@@ -367,7 +367,7 @@ enum SampleCells {
 
   /// The first table of each format.
   static let all: [ParsedContent] = FormatConformance(
-    formats: ExportRegister.all.map(\.id), lastResort: "generic", samples: samples
+    formats: FormatRegister.all.map(\.id), lastResort: "generic", samples: samples
   ).samplePaths.filter { $0.hasSuffix(".csv") }
     .reduce(into: [String]()) { paths, path in
       if !paths.contains(where: { folder($0) == folder(path) }) { paths.append(path) }
@@ -394,7 +394,7 @@ enum SampleCells {
     try Data(bytes).write(to: file)
     defer { unlink(file.path) }
     do {
-      var reader = try ExportReader(path: file.path, options: try Rendering.options(besides: sample))
+      var reader = try InputReader(path: file.path, options: try Rendering.options(besides: sample))
       var batch = IngestBatch()
       while try reader.read(into: &batch) { batch.removeItems() }
     } catch let failure as Failure {

@@ -78,7 +78,7 @@ extension ParsedContent {
     ParsedContent(name, size, make) { bytes in
       let file = try ScratchFile(bytes)
       do {
-        var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+        var reader = try InputReader(path: file.url.path, options: Rendering.options())
         var batch = IngestBatch()
         while try reader.read(into: &batch) { batch.removeItems() }
       } catch let failure as Failure {

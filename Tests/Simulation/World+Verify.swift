@@ -24,7 +24,7 @@ extension World {
     node.forgetRead()
     say("\(node.name) compares: \(session.summary.differences) differences\(isFixing ? ", fixed" : "")")
     let missing =
-      (session.summary.readings[.missingThere] ?? 0) + (session.summary.records[.missingThere] ?? 0)
+      (session.summary.readings[.missingOnRemote] ?? 0) + (session.summary.records[.missingOnRemote] ?? 0)
     if !isServerRestored, missing > 0 {
       throw Broken("\(node.name): a comparison misses what the server has")
     }

@@ -453,8 +453,8 @@ import Testing
       ("LogbookStoreTests/UndoTests", "theSameFileWithAnotherZoneShowsTheReadingsAgain")),
     Rule(
       "What is kept of withdrawals never outlives what it was read from.",
-      ("LogbookStoreTests/KnownWithdrawalsTests", "withdrawalsByOthersBetweenBatchesApplyToTheNext"),
-      ("LogbookStoreTests/KnownWithdrawalsTests", "withdrawalsOfARolledBackTransactionAreForgotten")),
+      ("LogbookStoreTests/WithdrawalCacheTests", "withdrawalsByOthersBetweenBatchesApplyToTheNext"),
+      ("LogbookStoreTests/WithdrawalCacheTests", "withdrawalsOfARolledBackTransactionAreForgotten")),
   ]
 
   private static let limits = [

@@ -99,7 +99,7 @@ import Testing
     #expect(try await scene.upload("a").summary.pulledReadings == 0)
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
     try await session.compare()
-    #expect(session.summary.readings == [.missingHere: Self.values.count])
+    #expect(session.summary.readings == [.missingLocally: Self.values.count])
     try session.fix(at: 6000)
     #expect(session.summary.fetchedReadings == Self.values.count && session.summary.unfixed == 0)
     #expect(try shown("a") == (theirs + theirs).sorted())

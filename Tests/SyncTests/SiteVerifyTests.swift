@@ -81,7 +81,7 @@ import Testing
     try #require(own.count == 3 && same.count == 1)
     for entry in own + same { #expect(phone.deleteEntry(entry["_id"]?.text ?? "")) }
     let found = try await verify(fix: true)
-    #expect(found.readings == [.missingThere: 4] && found.requeuedReadings == 4 && found.records.isEmpty)
+    #expect(found.readings == [.missingOnRemote: 4] && found.requeuedReadings == 4 && found.records.isEmpty)
     let summary = try await scene.upload("a").summary
     #expect(summary.pushedReadings == 4 && summary.pulledReadings == 0)
     #expect(try await verify() == VerifySummary())
@@ -105,7 +105,7 @@ import Testing
     let upload = try await scene.upload("a").summary
     #expect(upload.pulledReadings == 0 && upload.pulledRecords == 0)
     let found = try await verify()
-    #expect(found.readings == [.missingHere: 5] && found.records == [.different: 1, .missingHere: 1])
+    #expect(found.readings == [.missingLocally: 5] && found.records == [.different: 1, .missingLocally: 1])
     let fixed = try await verify(fix: true)
     #expect(fixed.fetchedReadings == 3, "two are readings that the store has")
     #expect(fixed.fetchedRecords == 2)
@@ -148,7 +148,7 @@ import Testing
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
     #expect(try await scene.upload("a").summary.pulledRecords == 0)
     let found = try await verify(fix: true)
-    #expect(found.records == [.missingThere: 1] && found.requeuedRecords == 1)
+    #expect(found.records == [.missingOnRemote: 1] && found.requeuedRecords == 1)
     let summary = try await scene.upload("a").summary
     #expect(summary.pushedRecords == 1 && summary.conflicts == 0 && summary.refused == 0, "\(summary)")
     let doses = scene.site.documents("treatments").compactMap { $0["insulin"]?.number }

@@ -61,7 +61,7 @@ import Testing
     let run = try scene.a.sync().remote()?.run
     try damage("DELETE FROM reading WHERE (position - 1700000000) / 300 IN (7, 77, 377)", scene)
     let found = try await verify(scene.a)
-    #expect(found.readings == [.missingThere: 3] && found.records.isEmpty && times(found) == [7, 77, 377])
+    #expect(found.readings == [.missingOnRemote: 3] && found.records.isEmpty && times(found) == [7, 77, 377])
     #expect(try scene.a.pendingReadings() == 0, "nothing is written without being asked for")
     #expect(try scene.a.sync().remote()?.run == run)
     let fixed = try await verify(scene.a, fix: true)
@@ -94,7 +94,7 @@ import Testing
       (steps, last) = (steps + 1, (done, total))
     }
     try await session.compare()
-    #expect(session.summary.readings == [.missingThere: 50, .missingHere: 2])
+    #expect(session.summary.readings == [.missingOnRemote: 50, .missingLocally: 2])
     let missing = (0..<50).map { Int64($0 * 10 + 7) }
     #expect(Array(times(session.summary).prefix(50)) == missing)
     #expect(last.done == last.total && steps > 0 && (maxHeld > 1 || steps > 1), "\(steps)")
@@ -111,7 +111,7 @@ import Testing
     try await scene.upload(scene.a, scene.b)
     try damage("DELETE FROM record; DELETE FROM accepted", scene)
     let found = try await verify(scene.a, fix: true)
-    #expect(guids(found, .missingThere) == [live, dead].sorted() && found.requeuedRecords == 2)
+    #expect(guids(found, .missingOnRemote) == [live, dead].sorted() && found.requeuedRecords == 2)
     try await scene.upload(scene.a, scene.b)
     #expect(try await scene.held(live)?.fields["a"] == .text("1"))
     #expect(try await scene.held(dead)?.isDeleted == true)
@@ -128,7 +128,8 @@ import Testing
       "DELETE FROM reading WHERE position = 1700000900; DELETE FROM record WHERE guid = '\(guid)'",
       in: scene.a.path)
     let found = try await verify(scene.a)
-    #expect(found.readings == [.missingHere: 1] && found.records == [.missingHere: 1] && times(found) == [3])
+    #expect(
+      found.readings == [.missingLocally: 1] && found.records == [.missingLocally: 1] && times(found) == [3])
     let fixed = try await verify(scene.a, fix: true)
     #expect(fixed.fetchedReadings == 1 && fixed.fetchedRecords == 1 && fixed.requeuedReadings == 0)
     #expect(try scene.a.text(guid, "a") == "1" && scene.a.pendingReadings() == 0)
@@ -265,7 +266,7 @@ import Testing
     try await scene.upload(scene.a)
     try await scene.server.restoreBackup()
     let found = try await verify(scene.a)
-    #expect(found.readings == [.missingThere: 5] && guids(found, .missingThere) == [guid])
+    #expect(found.readings == [.missingOnRemote: 5] && guids(found, .missingOnRemote) == [guid])
     #expect(times(found) == Array(20..<25))
   }
 
@@ -287,7 +288,7 @@ import Testing
     // The first answer for buckets is reported as too large, so it is requested in halves.
     await scene.a.remote.script(nil, .tooLarge)
     let found = try await verify(scene.a, fix: true)
-    #expect(found.readings == [.missingThere: count / 2] && found.listed.count == VerifySummary.maxListed)
+    #expect(found.readings == [.missingOnRemote: count / 2] && found.listed.count == VerifySummary.maxListed)
     let buckets = await scene.a.remote.requests.compactMap { request in
       request.hasPrefix("bucket-readings ") ? Int(request.dropFirst(16)) : nil
     }

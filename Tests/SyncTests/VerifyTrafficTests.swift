@@ -32,7 +32,7 @@ import Testing
     let counting = CountingRemote(remote: scene.a.remote)
     let session = try #require(VerifySession(try scene.a.sync(), counting, named: "remote"))
     try await session.compare()
-    #expect(session.summary.readings == [.missingThere: 3] && session.summary.differences == 3)
+    #expect(session.summary.readings == [.missingOnRemote: 3] && session.summary.differences == 3)
     let bytes = counting.bytes.withLock { $0 }
     print("\(bytes) bytes for 3 differences among \(Self.readings) readings")
     #expect(bytes < 100 << 10)

@@ -13,31 +13,6 @@ extension LanguageRules {
   /// The longest sentence in words, where code in backticks counts as one word.
   static let maxSentenceWords = 25
 
-  /// The folders whose comments and names of tests are in plain English, and must stay so.
-  static let plainFolders = [
-    "Sources/Archives", "Sources/BluetoothTransport", "Sources/Commands", "Sources/Doctor", "Sources/Formats",
-    "Sources/Ingest",
-    "Sources/Logbook", "Sources/LogbookAPI", "Sources/LogbookServer", "Sources/LogbookStore",
-    "Sources/PostgresStore",
-    "Sources/Meters", "Sources/Nightscout", "Sources/Remotes", "Sources/Report", "Sources/SQLiteRows",
-    "Sources/ServerStore", "Sources/Sync", "Sources/TemporaryFiles", "Sources/USBTransport",
-    "Sources/glucoport", "Tests/ArchivesTests", "Tests/BluetoothTransportTests", "Tests/CommandsTests",
-    "Tests/DoctorTests",
-    "Tests/FormatConformance", "Tests/FormatsTests", "Tests/Fuzz", "Tests/IngestTests",
-    "Tests/LogbookAPITests", "Tests/LogbookServerTests", "Tests/LogbookStoreTests", "Tests/LogbookTests",
-    "Tests/MeterConformance", "Tests/MeterPlug", "Tests/MetersTests", "Tests/NightscoutTests",
-    "Tests/ParsingTests", "Tests/ProgramRemoteTests", "Tests/ProgramTests", "Tests/RemotesTests",
-    "Tests/ReportTests", "Tests/SeededRandom", "Tests/ServerStoreTests", "Tests/ServiceConformance",
-    "Tests/Simulate", "Tests/SimulatedBluetooth", "Tests/SimulatedMeters", "Tests/SimulatedUSB",
-    "Tests/Simulation", "Tests/SyncTests", "Tests/PostgresStoreTests", "Tests/TestPostgres",
-    "Tests/TestArchives", "Tests/TestProgram", "Tests/TestServers", "Tests/TestServersTests",
-    "Tests/TidyTests", "Tests/USBGuest", "Tests/USBProbe", "Tests/USBTransportTests",
-  ]
-
-  static func isPlain(_ file: SourceFile) -> Bool {
-    file.isSwift && plainFolders.contains { file.path.hasPrefix("\($0)/") }
-  }
-
   /// The avoided words in the comments and names of tests of a file, and its long sentences.
   static func hardWords(_ file: SourceFile) -> [String] {
     let comments = comments(of: file)

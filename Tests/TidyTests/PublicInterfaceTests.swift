@@ -19,7 +19,7 @@ import Testing
       "RecordField", "RecordFields", "RecordKind", "RecordKindDescription", "Rejection", "Transport",
       "TransportError",
     ],
-    "Formats": ["ExportFormatInfo", "ExportOptions", "ExportReader", "ExportRegister", "RowFilter"],
+    "Formats": ["ExportFormatInfo", "ExportOptions", "InputReader", "FormatRegister", "RowFilter"],
     "Meters": ["DriverRegister", "ReplayedTransport", "Transcript"],
     "USBTransport": ["OpenTransport", "PluggedDevice", "USBBus"],
   ]

@@ -96,8 +96,8 @@ enum SourceRules {
 
   /// Constructs that the compiler does not check for data races. Each may be used in one file, which gives the reason.
   static let unchecked: [(word: String, file: String)] = [
-    ("@unchecked Sendable", "Sources/Logbook/SideThread.swift"),
-    ("DispatchQueue(", "Sources/Logbook/SideThread.swift"),
+    ("@unchecked Sendable", "Sources/Logbook/BackgroundWorker.swift"),
+    ("DispatchQueue(", "Sources/Logbook/BackgroundWorker.swift"),
     ("Mutex(", "Sources/LogbookServer/ConnectionGuard.swift"),
   ]
 
@@ -146,8 +146,8 @@ enum SourceRules {
     // temporary store without own data, which ends with the page.
     ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
-    ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "PageStore.swift"]),
-    ("adopt(", ["UploadSession+Pull.swift", "PageStore.swift"]),
+    ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "ReportPages.swift"]),
+    ("adopt(", ["UploadSession+Pull.swift", "ReportPages.swift"]),
     ("markConflicted(", ["UploadSession+Pull.swift"]),
     (
       "store.apply(",

@@ -88,9 +88,9 @@ import Testing
   }
 
   @Test func anAllowedUseAndAWordInACommentAreNotFound() {
-    let queue = SourceFile("Sources/Logbook/SideThread.swift", "queue = DispatchQueue(label: name)")
+    let queue = SourceFile("Sources/Logbook/BackgroundWorker.swift", "queue = DispatchQueue(label: name)")
     #expect(SourceRules.concurrency(queue) == [])
-    let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = SideThread(1)"
+    let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = BackgroundWorker(1)"
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", lines)) == [])
   }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
+import Glibc
 import Logbook
 import LogbookStore
+import TemporaryFiles
 
 /// The values of `--keep`.
 enum KeptSide: String, ExpressibleByArgument, CaseIterable {
@@ -69,6 +72,148 @@ struct ConflictResolveCommand: ClassifiedCommand {
       let sheet = ConflictSheet(conflict)
       let text = try TextEditor.edit(sheet.text, name: "conflict.json")
       return try sheet.fields(from: text).map(Resolution.fields)
+    }
+  }
+}
+
+/// The file in which a person edits the fields of a record. Below them it has the fields of both sides.
+struct ConflictSheet {
+  private let conflict: RecordConflict
+
+  init(_ conflict: RecordConflict) { self.conflict = conflict }
+
+  /// The file as JSON; a deleted side is null.
+  var text: String {
+    let start = conflict.mine.isDeleted ? conflict.theirs.fields : conflict.mine.fields
+    let members = start.values.sorted { $0.key < $1.key }.map {
+      "    " + RecordFields([$0.key: $0.value]).json.dropFirst().dropLast()
+    }
+    return """
+      {
+        "fields": {
+      \(members.joined(separator: ",\n"))
+        },
+        "mine": \(side(conflict.mine)),
+        "theirs": \(side(conflict.theirs))
+      }
+
+      """
+  }
+
+  /// The fields from the edited file; nil if the file is unchanged or empty.
+  ///
+  /// - Throws: `Failure`: `badInput` unless it is JSON with such fields, `usage` if no fields are left.
+  func fields(from text: String) throws -> RecordFields? {
+    if text == self.text || text.allSatisfy(\.isWhitespace) { return nil }
+    let fields: RecordFields?
+    do {
+      fields = try JSONScanner.read(Array(text.utf8)) { (reader) throws(JSONError) in
+        var fields: RecordFields?
+        try reader.object { (name, reader) throws(JSONError) in
+          guard name == "fields" else { return false }
+          fields = try RecordFields(&reader)
+          return true
+        }
+        return fields
+      }
+    } catch {
+      throw Failure(
+        .badInput,
+        "\(conflict.guid): the edited file is not valid (byte \(error.offset): \(error.reason)); the conflict is not resolved"
+      )
+    }
+    guard let fields, !fields.values.isEmpty else {
+      throw Failure(
+        .usage,
+        "\(conflict.guid): the record would be empty; the conflict is not resolved. To delete the record: 'glucoport record delete'"
+      )
+    }
+    return fields
+  }
+
+  private func side(_ state: RecordState) -> String { state.isDeleted ? "null" : state.fields.json }
+}
+
+/// The editor of the person at the terminal.
+enum TextEditor {
+  /// Lets the person edit a text in a private file, which is removed afterwards.
+  ///
+  /// - Parameter name: the end of the file's name, from which an editor determines the type.
+  /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` if the editor fails.
+  static func edit(_ text: String, name: String) throws -> String {
+    guard Host.isTerminal(STDIN_FILENO), Host.isTerminal(STDOUT_FILENO) else {
+      throw Failure(.usage, "--edit needs a terminal; use --keep instead")
+    }
+    guard let editor = Host.environment("VISUAL") ?? Host.environment("EDITOR") else {
+      throw Failure(.usage, "--edit needs an editor; set VISUAL or EDITOR, or use --keep")
+    }
+    let path = try write(text, name: name)
+    defer { unlink(path) }
+    // The variable may contain options. So a shell reads it, as in all programs that use these variables.
+    let status = system("\(editor) \(path.shellQuoted)")
+    guard status == 0 else {
+      throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
+    }
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw Failure(.inputOutput, "\(path): cannot read the edited file; the conflict is not resolved")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Creates the file with mode 0600.
+  private static func write(_ text: String, name: String) throws -> String {
+    let folder = FileManager.default.temporaryDirectory.path
+    let file = try NamedFile(
+      "\(folder)/glucoport-", end: "-\(name)", orFailWith: "\(folder): cannot create the file to edit")
+    defer { close(file.descriptor) }
+    let bytes = Array(text.utf8)
+    guard Glibc.write(file.descriptor, bytes, bytes.count) == bytes.count else {
+      unlink(PathText.bytes(file.path))
+      throw Failure(.inputOutput, "\(file.path): cannot write the file to edit; is the disk full?")
+    }
+    return file.path
+  }
+}
+
+/// One part of a record in which the sides of a conflict differ, with its text on each side. Nil if a side
+/// does not have it.
+struct Difference {
+  /// The name of a field, or of a member of the record in glucoport-json(5).
+  let name: String
+  let base: String?
+  let mine: String?
+  let theirs: String?
+
+  /// The different parts: those of the record first, then its fields by name.
+  static func of(_ conflict: RecordConflict) -> [Difference] {
+    let (base, mine, theirs) = (conflict.base, conflict.mine, conflict.theirs)
+    let parts = ["deleted", "device_time", "entry_guid"].map { name in
+      Difference(
+        name: name, base: base.flatMap { part(name, $0) }, mine: part(name, mine), theirs: part(name, theirs))
+    }
+    let names = Set(mine.fields.values.keys).union(theirs.fields.values.keys).sorted()
+    let fields = names.map { name in
+      Difference(
+        name: name, base: base?.fields[name].map(text), mine: mine.fields[name].map(text),
+        theirs: theirs.fields[name].map(text))
+    }
+    return (parts + fields).filter { $0.mine != $0.theirs }
+  }
+
+  private static func part(_ name: String, _ state: RecordState) -> String? {
+    switch name {
+    case "deleted": state.isDeleted ? "yes" : "no"
+    case "device_time": state.deviceTime.text + (state.statedOffset.map(DeviceTime.offsetText) ?? "")
+    default: state.entryGuid
+    }
+  }
+
+  private static func text(_ value: FieldValue) -> String {
+    switch value {
+    case .number(let number): plainNumber(number)
+    case .text(let text): text
+    case .flag(let isSet): isSet ? "yes" : "no"
+    case .words(let words): words.joined(separator: ", ")
     }
   }
 }

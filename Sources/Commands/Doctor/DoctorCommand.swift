@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BluetoothTransport
 import Doctor
 import Logbook
+import LogbookStore
+import Meters
+import Remotes
+import USBTransport
 
 /// `glucoport doctor`: checks what an import, a meter and an upload need, and prints the commands for
 /// repairs.
@@ -80,5 +85,140 @@ private struct DoctorObject: Encodable {
     state = finding.state.rawValue
     detail = PathText.shown(finding.detail)
     fix = finding.fix
+  }
+}
+
+/// The facts for the checks: from this machine, from the store and, on request, from the server.
+struct DoctorFacts {
+  let store: StoreOptions
+  let isDeep: Bool
+  let against: String?
+  let isOnline: Bool
+
+  func gather() async -> Facts {
+    let content = examined
+    let user = Host.userID
+    let now = Host.now()
+    var remote: RemoteFacts?
+    var clock = ClockFacts(now: now, release: Release.date, isKept: ClockSynchronisation.isKept)
+    if case .examined(let examination) = content.content {
+      clock.lastSuccess = [examination.lastImport, examination.remote?.lastSuccess].compactMap(\.self).max()
+      remote = examination.remote.map { Self.facts($0, user: user, now: now) }
+      if isOnline, let access = examination.remote {
+        let answer = await ask(access)
+        clock.serverLead = answer.lead
+        remote?.answer = answer.result
+      }
+    }
+    var facts = Facts(
+      program: program, folders: content.path.map { FolderFacts.of($0, user: user) }, store: content,
+      clock: clock, usb: usb, udev: udev, remote: remote,
+      jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil),
+      backups: backups(content, now: now))
+    facts.bluetooth = bluetooth
+    if case .examined(let examination) = content.content {
+      facts.sources = examination.sources.map { SourceFacts.of($0, user: user) }
+    }
+    return facts
+  }
+
+  private func backups(_ store: StoreFacts, now: Int64) -> BackupFacts? {
+    guard case .examined = store.content, let path = store.path else { return nil }
+    do {
+      let last = try BackupNotes(storePath: path).notes().last
+      let file = last.flatMap { $0.path.isEmpty ? nil : $0.path }
+      return BackupFacts(
+        last: last, isThere: file.map { FileFact.at($0, followsLink: true) != nil }, now: now)
+    } catch {
+      return BackupFacts(last: nil, isThere: nil, now: now, problem: error)
+    }
+  }
+
+  private static func facts(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
+    var facts = RemoteFacts.of(remote, user: user, now: now)
+    facts.authorities = remote.access.authorities.map { path in
+      Result { () throws(Failure) in try CertificateFiles.check(authorities: path) }
+    }
+    facts.clientCertificate = remote.access.clientCertificate.map { client in
+      Result { () throws(Failure) in try CertificateFiles.check(client, at: now) }
+    }
+    return facts
+  }
+
+  private var program: ProgramFacts {
+    ProgramFacts(
+      version: Release.version, sqlite: SQLiteLibrary.version, missingOptions: SQLiteLibrary.missing,
+      libusb: USBBus.libraryVersion,
+      hasZones: FileFact.at("/usr/share/zoneinfo/Europe/Madrid", followsLink: true) != nil)
+  }
+
+  private var examined: StoreFacts {
+    do {
+      let path = try store.path
+      let log = FileFact.at(path + "-wal")?.size ?? 0
+      do {
+        let examination = try StoreExaminer(path: path).examine(isDeep: isDeep, against: against)
+        return StoreFacts(path: path, content: examination.map { .examined($0) } ?? .none, logBytes: log)
+      } catch {
+        return StoreFacts(path: path, content: .refused(Self.failure(error)), logBytes: log)
+      }
+    } catch {
+      return StoreFacts(path: nil, content: .refused(Self.failure(error)))
+    }
+  }
+
+  private var usb: MeterFacts {
+    let bus = USBBus()
+    return MeterFacts(
+      Result {
+        PluggedMeter.among(try bus.devices(), drivers: DriverRegister.all, shared: true).map { meter in
+          MeterFacts.Meter(
+            place: displayed(meter.model.isShared ? "cable at \(meter.device.port)" : meter.place),
+            node: meter.node, hasNode: meter.mayOpen || FileFact.at(meter.node) != nil,
+            mayOpen: meter.mayOpen,
+            obstacle: meter.model.obstacle, kernelDrivers: meter.device.kernelDrivers,
+            obstruction: bus.obstruction(to: meter.device, meter.model.link),
+            permissionCommand: USBBus.permissionCommand(isShared: meter.model.isShared))
+        }
+      }.mapError(Self.failure))
+  }
+
+  /// Asks bluetoothd only if a meter was paired.
+  private var bluetooth: BluetoothFacts {
+    BluetoothFacts(
+      Result {
+        let listed = try PairedMeters.load().all
+        let known = listed.isEmpty ? [] : try BluetoothMeters().bus().devices()
+        return listed.map { meter in
+          BluetoothFacts.Meter(
+            name: "\(displayed(meter.name)) (\(meter.address))",
+            isPaired: known.contains { $0.isPaired && $0.address.uppercased() == meter.address.uppercased() },
+            readAt: meter.readAt)
+        }
+      }.mapError(Self.failure))
+  }
+
+  private var udev: RuleFacts {
+    let files = RuleFacts.installed()
+    return RuleFacts(
+      expected: UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false), files: files,
+      unknownGroups: RuleFacts.groups(in: files).filter { !Host.hasGroup($0) }.sorted(),
+      command: USBBus.permissionCommand(isShared: false))
+  }
+
+  private func ask(_ remote: ExaminedRemote) async -> (result: Result<String, Failure>, lead: Int64?) {
+    do {
+      let logbook = try await remote.access.ask { try await $0.logbook() }
+      guard logbook.id == remote.logbook else {
+        throw Failure(.otherLogbook(id: logbook.id), host: remote.access.url)
+      }
+      return (.success(RemoteText.line(logbook)), logbook.time.map { $0 - Host.now() })
+    } catch {
+      return (.failure(Self.failure(error)), nil)
+    }
+  }
+
+  private static func failure(_ error: any Error) -> Failure {
+    error as? Failure ?? Failure(.inputOutput, "\(error)")
   }
 }

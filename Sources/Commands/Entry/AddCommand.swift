@@ -136,3 +136,153 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     if lines.refused > 0 { throw strict ? ExitStatus(.badInput) : ExitStatus.partial }
   }
 }
+
+/// The new content of a corrected entry. The words and options change what they name; everything else stays.
+struct EntryCorrection {
+  private let entry: StoredEntry
+  private let words: EntryWords
+  private let options: EntryOptions
+  private let zone: LogbookZone
+  private var revision = EntryRevision()
+  /// The identities of hidden readings, and those of their replacements.
+  private var replaced: [String: String] = [:]
+
+  /// - Throws: `Failure` of category `usage` for a reading that was not typed, and if nothing changes.
+  static func revision(
+    of entry: StoredEntry, _ words: EntryWords, _ options: EntryOptions, zone: LogbookZone
+  ) throws -> EntryRevision {
+    var correction = EntryCorrection(entry: entry, words: words, options: options, zone: zone)
+    try correction.make()
+    return correction.revision
+  }
+
+  private init(entry: StoredEntry, words: EntryWords, options: EntryOptions, zone: LogbookZone) {
+    (self.entry, self.words, self.options, self.zone) = (entry, words, options, zone)
+  }
+
+  private mutating func make() throws {
+    let namesSomething =
+      !words.isEmpty || words.noteSubtype != nil || options.at != nil || !options.mark.isEmpty
+      || options.kind != nil
+    guard namesSomething else { throw Failure(.usage, "nothing to correct; add amounts, a text or options") }
+    for reading in entry.readings where reading.device != .typed {
+      throw Failure(
+        .usage,
+        "\(reading.shortID): a device took this reading, which never changes; hide it with 'glucoport reading hide', and add another"
+      )
+    }
+    try correctReadings()
+    addReadings()
+    try correctRecords()
+    try addRecords()
+  }
+
+  private var place: (time: DeviceTime, placement: Placement)? {
+    options.at?.placed(zone: zone, now: Host.now())
+  }
+
+  /// The time of the items that are added to the entry.
+  private var addedPlace: (time: DeviceTime, placement: Placement) {
+    if let place { return place }
+    if let first = entry.records.first { return (first.deviceTime, first.placement) }
+    if let first = entry.readings.first { return (first.deviceTime, first.placement) }
+    return TimeArgument.now.placed(zone: zone, now: Host.now())
+  }
+
+  private mutating func correctReadings() throws {
+    if entry.readings.isEmpty, words.readings.isEmpty, !options.mark.isEmpty || options.kind != nil {
+      throw Failure(.usage, "--mark and --kind need a glucose or ketone value")
+    }
+    let chosen = options.kind.flatMap { ReadingKind(name: $0) }
+    if let chosen, words.readings.isEmpty,
+      !entry.readings.contains(where: { ($0.kind == .ketone) == (chosen == .ketone) })
+    {
+      throw Failure(
+        .usage, "glucose does not become ketones, and ketones no glucose; give the value with --kind")
+    }
+    for stored in entry.readings {
+      let typed = words.readings.first { ($0.kind == .ketone) == (stored.kind == .ketone) }
+      let isMeant = (chosen == .ketone) == (stored.kind == .ketone)
+      let kind = isMeant ? chosen ?? stored.kind : stored.kind
+      let marks = options.mark.isEmpty ? stored.marks : options.readingMarks
+      let (time, placement) = place ?? (stored.deviceTime, stored.placement)
+      let measurement = typed?.measurement ?? stored.measurement
+      guard
+        kind != stored.kind || marks != stored.marks || measurement != stored.measurement
+          || time != stored.deviceTime || options.at != nil && placement != stored.placement
+      else {
+        revision.kept.append(stored)
+        continue
+      }
+      revision.hidden.append(stored)
+      let reading = Reading(
+        device: DeviceIndex(0), kind: kind, tick: Host.randomTick(), at: time, placement: placement,
+        measurement, marks: marks, line: 0)
+      replaced[stored.identity.text] = ReadingIdentity(reading, .typed).text
+      revision.added.readings.append((reading, .typed))
+    }
+  }
+
+  private mutating func addReadings() {
+    let (time, placement) = addedPlace
+    for typed in words.readings
+    where !entry.readings.contains(where: { ($0.kind == .ketone) == (typed.kind == .ketone) }) {
+      let reading = Reading(
+        device: DeviceIndex(0), kind: typed.kind, tick: Host.randomTick(), at: time, placement: placement,
+        typed.measurement, marks: options.readingMarks, line: 0)
+      revision.added.readings.append((reading, .typed))
+    }
+  }
+
+  /// The index of the record with the text of the entry.
+  private var textPlace: Int? {
+    entry.records.firstIndex { $0.entryGuid == nil && $0.kind.details?.field("text") != nil }
+  }
+
+  private mutating func correctRecords() throws {
+    for (index, stored) in entry.records.enumerated() {
+      var draft = try RecordDraft(stored)
+      if let changes = words.changes[stored.kind] { draft.fields = changes.applied(to: draft.fields) }
+      if let place { (draft.deviceTime, draft.placement) = place }
+      if index == textPlace, let text = words.text { draft.fields["text"] = text.isEmpty ? nil : .text(text) }
+      if stored.kind == .note, let subtype = words.noteSubtype { draft.fields["subtype"] = .text(subtype) }
+      if case .text(let identity)? = draft.fields["reading"], let new = replaced[identity] {
+        draft.fields["reading"] = .text(new)
+      }
+      revision.records.append((stored.guid, draft))
+    }
+  }
+
+  private mutating func addRecords() throws {
+    let (time, placement) = addedPlace
+    func draft(_ kind: RecordKind, _ fields: RecordFields) -> RecordDraft {
+      RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
+    }
+    for kind in EntryWords.recordKinds where !entry.records.contains(where: { $0.kind == kind }) {
+      guard let changes = words.changes[kind] else { continue }
+      if kind == .insulin, changes.values["units"] == nil, changes.values["rate"] == nil {
+        throw Failure(.usage, "a subtype of insulin needs an amount, such as 4.5U")
+      }
+      revision.added.records.append((draft(kind, changes.applied(to: RecordFields())), Host.randomUUID()))
+    }
+    if textPlace == nil, let text = words.text, !text.isEmpty {
+      if revision.added.records.isEmpty {
+        let identity =
+          revision.added.readings.first.map { ReadingIdentity($0.reading, $0.device) }
+          ?? revision.kept.first?.identity
+        var fields = RecordFields(["text": .text(text)])
+        if let identity { fields["reading"] = .text(identity.text) }
+        let kind = identity == nil ? RecordKind.note : .annotation
+        revision.added.records.append((draft(kind, fields), Host.randomUUID()))
+      } else {
+        revision.added.records[0].draft.fields["text"] = .text(text)
+      }
+    }
+    // An entry that belongs to another one, such as the dose of a meal, stays part of that one.
+    let stored = entry.records.first.map { $0.entryGuid ?? $0.guid }
+    let first = stored ?? revision.added.records.first?.guid
+    for index in revision.added.records.indices where revision.added.records[index].guid != first {
+      revision.added.records[index].draft.entryGuid = first
+    }
+  }
+}

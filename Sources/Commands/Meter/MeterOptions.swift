@@ -3,6 +3,7 @@
 import ArgumentParser
 import Logbook
 import Meters
+import USBTransport
 
 /// The options that select one of the plugged meters.
 struct MeterOptions: ParsableArguments {
@@ -44,5 +45,57 @@ struct MeterOptions: ParsableArguments {
     if let driver, DriverRegister.driver(driver) == nil {
       throw ValidationError("Unknown driver '\(driver)'; 'glucoport meter drivers' lists the drivers.")
     }
+  }
+}
+
+/// A USB device by its ids, as `lsusb` prints them, and by its port if two have the same ids: `0403:6015`,
+/// `0403:6015@1-1.4`.
+struct USBArgument: ExpressibleByArgument, Equatable {
+  let vendorID: UInt16
+  let productID: UInt16
+  let port: String?
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    let ids = parts[0].split(separator: ":", omittingEmptySubsequences: false).compactMap(Self.id)
+    guard ids.count == 2, parts[0].utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 else { return nil }
+    if parts.count == 2, !Self.isPort(parts[1]) { return nil }
+    (vendorID, productID) = (ids[0], ids[1])
+    port = parts.count == 2 ? String(parts[1]) : nil
+  }
+
+  /// The ids and the port in the form of the command line.
+  var text: String { MeterModel.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
+
+  func matches(_ device: PluggedDevice) -> Bool {
+    device.vendorID == vendorID && device.productID == productID && (port == nil || device.port == port)
+  }
+
+  private static func id(_ text: Substring) -> UInt16? {
+    guard text.utf8.count == 4, text.allSatisfy(\.isHexDigit) else { return nil }
+    return UInt16(text, radix: 16)
+  }
+
+  /// Whether this is the kernel's name of a port, such as `1-1.4`.
+  private static func isPort(_ text: Substring) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.count == 2
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+      }
+  }
+}
+
+/// A Bluetooth meter by its address: `D4:3E:00:12:34:56`.
+struct BluetoothArgument: ExpressibleByArgument, Equatable {
+  /// In upper case, as bluetoothd writes it.
+  let address: String
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
+      return nil
+    }
+    address = argument.uppercased()
   }
 }

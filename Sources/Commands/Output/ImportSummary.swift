@@ -91,7 +91,7 @@ enum ImportSummary {
   private static func title(_ report: ImportReport) -> String {
     let title =
       report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
-      ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
+      ?? FormatRegister.all.first { $0.id == report.format }?.title ?? report.format
     // An export without values, as a server returns it if it has none.
     let isEmpty =
       report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
@@ -107,4 +107,97 @@ enum ImportSummary {
   private static func part(_ name: String, _ count: Int) -> String {
     count > 0 ? " · \(name) \(grouped(count))" : ""
   }
+}
+
+/// The results of an import, as `import --json` prints them; glucoport-json(5) documents the members.
+struct ImportObject: Encodable {
+  private struct Head: Encodable {
+    let source: String
+    let format: String
+    let outcome: String
+    let dryRun: Bool
+  }
+
+  private struct Details: Encodable {
+    let decisions: JSONMembers<DecisionObject>
+    let meter: MeterObject?
+    let clock: ClockObject?
+    let warnings: [String]
+    let likelyDuplicates: [DuplicateObject]
+    let doubled: [DoubledObject]
+    let sensorCopies: [DoubledObject]
+  }
+
+  private let head: Head
+  private let counts: IngestCounts
+  private let details: Details
+
+  init(_ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool) {
+    head = Head(
+      source: report.source, format: report.format, outcome: report.end == .whole ? "whole" : "truncated",
+      dryRun: isDryRun)
+    counts = report.counts
+    details = Details(
+      decisions: JSONMembers(
+        report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
+      meter: report.meter.map { MeterObject($0.identity) },
+      clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
+      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects,
+      sensorCopies: doubles.sensorCopyObjects)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try head.encode(to: encoder)
+    try counts.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}
+
+/// A decision on one subject.
+struct DecisionObject: Encodable {
+  let value: String
+  let basis: String
+}
+
+/// Readings of two devices that are probably the same.
+struct DuplicateObject: Encodable {
+  let kind: String
+  let device: String
+  let other: String
+  let readings: Int
+
+  init(_ duplicate: LikelyDuplicate) {
+    kind = duplicate.kind.name
+    device = duplicate.device
+    other = duplicate.other
+    readings = duplicate.readings
+  }
+}
+
+/// The name of a source for people.
+enum SourceTitle {
+  /// The title of its format, with the program or the device within it: `Apple Health (Anna's iPhone)`.
+  static func text(_ source: CountingSource) -> String {
+    let title = format(source.format)
+    let part = displayed(source.part)
+    if part.isEmpty || part == title { return title }
+    // The name of a device identifies the source of its readings. The format, which many devices use, adds
+    // nothing.
+    return source.role == .memory ? part : "\(title) (\(part))"
+  }
+
+  /// The product of a format, which is the start of its title; for a driver, its id.
+  static func format(_ id: String) -> String {
+    guard let title = FormatRegister.all.first(where: { $0.id == id })?.title else {
+      return id.isEmpty ? "an unknown source" : displayed(id)
+    }
+    return title.split(separator: " ").prefix { !forms.contains(String($0)) }.joined(separator: " ")
+  }
+
+  /// The first words of titles that describe the form of a file.
+  private static let forms: Set<String> = [
+    "CSV", "JSON", "JSON,", "Observations", "TSV", "XML", "and", "backup", "dump", "export.xml", "or",
+    "report",
+    "sheets",
+  ]
 }

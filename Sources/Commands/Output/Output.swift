@@ -4,7 +4,7 @@ import Glibc
 import Logbook
 
 /// The reader of standard output has left.
-struct ReaderLeft: Error {}
+struct OutputClosed: Error {}
 
 /// The only code that writes to standard output and standard error.
 final class Output {
@@ -103,9 +103,9 @@ final class Output {
   /// Ends work whose results nothing reads any more, for example with 'head'. This is no failure, and prints
   /// nothing.
   ///
-  /// - Throws: `ReaderLeft`.
+  /// - Throws: `OutputClosed`.
   func checkReader() throws {
-    if hasReaderLeft { throw ReaderLeft() }
+    if hasReaderLeft { throw OutputClosed() }
   }
 
   /// Writes the buffered results; false if nothing reads them any more.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 
 /// Text from files, devices, arguments and servers without characters that control a terminal. These are
@@ -74,3 +75,34 @@ enum TerminalText {
 
 /// Text from a file or device, made safe for display as a part of a line.
 func displayed(_ text: String) -> String { TerminalText.line(text) }
+
+/// Shows the progress of long work, only on a terminal.
+final class ProgressMeter {
+  private let output: Output
+  private let isShown: Bool
+  private var hasWritten = false
+
+  init(_ output: Output, isQuiet: Bool) {
+    self.output = output
+    isShown = !isQuiet && Host.isTerminal(STDERR_FILENO)
+  }
+
+  func show(_ text: @autoclosure () -> String) {
+    guard isShown else { return }
+    hasWritten = true
+    output.progress(text())
+  }
+
+  func clear() {
+    if hasWritten { output.progress("") }
+  }
+}
+
+/// Words to choose from as text: `a, b or c`.
+func alternatives(_ words: [String]) -> String {
+  guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+  return "\(words.dropLast().joined(separator: ", ")) or \(last)"
+}
+
+/// An instant in UTC seconds as text.
+func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }

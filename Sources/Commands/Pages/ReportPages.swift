@@ -36,7 +36,7 @@ struct ReportPages: PageSource {
     guard last <= latest else { return .invalid("This page does not exist: its days are in the future.") }
     let range = query.range(last: last)
     // On a separate thread: the statistics of 90 days would block the threads of the server for long.
-    let thread = SideThread(try PageStore(), name: "glucoport.page")
+    let thread = BackgroundWorker(try PageStore(), name: "glucoport.page")
     do {
       try await addRecords(of: range, parts, to: thread)
       try await addReadings(of: range, parts, to: thread, request.now)
@@ -78,7 +78,7 @@ extension ReportPages {
 
   /// Adds all statements about other items, and the records of these shown times.
   private func addRecords(
-    of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>
+    of range: Range<Int64>, _ parts: any PartService, to thread: BackgroundWorker<PageStore>
   ) async throws {
     var bytes = 0
     let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
@@ -93,7 +93,7 @@ extension ReportPages {
   }
 
   private func addReadings(
-    of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>, _ now: Int64
+    of range: Range<Int64>, _ parts: any PartService, to thread: BackgroundWorker<PageStore>, _ now: Int64
   ) async throws {
     var count = 0
     func add(_ range: Range<Int64>) async throws {
@@ -157,13 +157,133 @@ extension LogbookZone {
   }
 }
 
-extension SideThread {
+extension BackgroundWorker {
   /// Runs a job, and waits for its result.
   fileprivate func run<Value: Sendable>(
     _ job: @escaping @Sendable (inout State) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       begin { state in continuation.resume(with: Result { try job(&state) }) }
+    }
+  }
+}
+
+/// The parameters in the address of a page: `last=2026-03-15&days=14&language=de`.
+struct PageQuery: Equatable {
+  /// The numbers of days that the page offers.
+  static let spans = [1, 7, 14, 30, ReportContents.maxDays]
+  private static let usualDays = 14
+  private static let day: Int64 = 86400
+
+  /// The first second of the last day, in shown time; nil for the newest day with readings.
+  var last: Int64?
+  var days = Self.usualDays
+  var texts = PageTexts.english
+  var form = ReportForm.html
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.last == right.last && left.days == right.days && left.texts.code == right.texts.code
+      && left.form == right.form
+  }
+
+  init() {}
+
+  /// Nil for invalid parameters.
+  init?(_ parameters: [String: String]) {
+    for (name, value) in parameters {
+      switch name {
+      case "last":
+        // Only a date, since `DeviceTime` also reads a time.
+        guard value.utf8.count == 10, let date = DeviceTime(text: value + "T00:00:00"), date.seconds >= 0
+        else {
+          return nil
+        }
+        last = date.seconds
+      case "days":
+        guard let days = Int(value), (1...ReportContents.maxDays).contains(days) else { return nil }
+        self.days = days
+      case "language":
+        guard let texts = PageTexts.all.first(where: { $0.code == value }) else { return nil }
+        self.texts = texts
+      case "format":
+        guard let form = ReportForm(rawValue: value) else { return nil }
+        self.form = form
+      default: return nil
+      }
+    }
+  }
+
+  /// The shown times of the page, if this is its last day.
+  func range(last: Int64) -> Range<Int64> { last - Int64(days - 1) * Self.day..<last + Self.day }
+
+  /// The links on the page for these shown times.
+  ///
+  /// - Parameter today: the first second of the current day, after which there is nothing.
+  func links(_ range: Range<Int64>, today: Int64) -> [ReportLink] {
+    let last = range.upperBound - Self.day
+    let length = Int64(days) * Self.day
+    var links: [ReportLink] = []
+    if range.lowerBound > 0 { links.append(ReportLink(.earlier, target: target(last: last - length, days))) }
+    if last < today {
+      links.append(ReportLink(.later, target: target(last: min(last + length, today), days)))
+    }
+    links += Self.spans.map { span in
+      ReportLink(.days(span), target: target(last: last, span), isCurrent: span == days)
+    }
+    links.append(ReportLink(.pdf, target: target(last: last, days) + "&format=pdf"))
+    // More of them would be a page of links.
+    guard days > 1, days <= Self.usualDays else { return links }
+    let each = stride(from: range.lowerBound, to: range.upperBound, by: Int64.Stride(Self.day))
+    return links + each.map { ReportLink(.day(Self.date($0)), target: target(last: $0, 1)) }
+  }
+
+  static func date(_ seconds: Int64) -> String { String(DeviceTime(seconds: seconds).text.prefix(10)) }
+
+  private func target(last: Int64, _ days: Int) -> String {
+    "?last=\(Self.date(last))&days=\(days)&language=\(texts.code)"
+  }
+}
+
+extension ReportContents {
+  /// The contents of a report from a view.
+  ///
+  /// - Parameters:
+  ///   - dates: the first and the last date of the period.
+  ///   - device: the selected device; nil for all.
+  init(_ view: StatsView, dates: (first: String, last: String), device: String?, isAnonymised: Bool) {
+    self.init(
+      result: view.result, days: view.days,
+      devices: view.devices.map { device in
+        let name = [device.vendor, device.model].filter { !$0.isEmpty }.joined(separator: " ")
+        return ReportDevice(name: name, serialNumber: device.serial)
+      },
+      targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
+      version: Release.version, isAnonymised: isAnonymised)
+    // The name of a phone often contains the name of its owner.
+    sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
+  }
+}
+
+/// The part of a logbook that a page shows, in a temporary store. So its zones and withdrawals are valid on a
+/// page as in every other store.
+struct PageStore {
+  let store: Store
+  private var ingest: Int64?
+
+  init() throws {
+    store = try Store.scratch(copyOf: nil, zone: try LogbookZone(name: "UTC"), isGiven: false, role: .sync)
+  }
+
+  func add(_ records: [RemoteRecord]) throws {
+    try store.sync { transaction in
+      for record in records { try transaction.adopt(record, over: transaction.record(record.guid)) }
+    }
+  }
+
+  mutating func add(_ readings: ReadingBatch, at now: Int64) throws {
+    if readings.readings.isEmpty { return }
+    ingest = try store.sync {
+      try $0.storePulled(readings, ingest: ingest, from: "server", at: now).ingest
     }
   }
 }

@@ -1,9 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Glibc
 import Logbook
 import LogbookStore
 import Remotes
+
+/// `glucoport store`: commands for a whole store.
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Erase a store permanently.",
+    discussion: helpText(
+      examples: "glucoport store erase", "glucoport store erase --store old.db --confirm old.db"),
+    subcommands: [StoreEraseCommand.self])
+}
+
+/// `glucoport store erase`: removes a store and everything that is known of it, permanently.
+struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Remove the store, its logbook on the server, and its known backups permanently.",
+    discussion: helpText(
+      """
+      The files are overwritten before they are removed. What could not be reached is listed. If the \
+      server does not answer, nothing changes.
+      """,
+      examples: "glucoport store erase",
+      "glucoport store erase --confirm logbook.db"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Option(
+    help: ArgumentHelp("The name of the store's file, for a run without a terminal.", valueName: "name"))
+  var confirm: String?
+
+  func run() async throws {
+    let output = Output()
+    let path = try storeOptions.path
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    var erasure = StoreErasure(path: path, name: name, output: output)
+    try await erasure.run(confirm: confirm)
+    try output.finish()
+  }
+}
 
 /// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is said.
 struct StoreErasure {
@@ -43,7 +83,7 @@ struct StoreErasure {
     }
     defer { lock.release() }
     if let setting { try await removeLogbook(setting) }
-    try LateFailure.marking {
+    try FailureAfterRemoteChange.marking {
       try removeFiles(setting, hasStore: reader != nil)
       unreached.append(
         "stores of other people and computers that synced with this one, and copies that other programs made")

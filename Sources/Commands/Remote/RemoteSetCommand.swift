@@ -83,12 +83,12 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let joining = try await RemoteZone(access, store, zone, output)
     let change = try store.setRemote(
       access, logbook: logbook, isNewRemote: newRemote, after: joining.run, at: Host.now())
-    try LateFailure.marking { try joining.join() }
+    try FailureAfterRemoteChange.marking { try joining.join() }
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     if change == .requeued { output.line("  everything is pending and will be sent to this logbook") }
-    try LateFailure.marking { try output.finish() }
+    try FailureAfterRemoteChange.marking { try output.finish() }
   }
 
   private var tokenSource: TokenSource {
@@ -96,4 +96,117 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     return .file(Host.lasting(tokenFile ?? ""))
   }
 
+}
+
+/// The base zone of the logbook on a store's first remote. It is fetched before the remote is set, so that a
+/// conflict of two zones that people gave changes nothing. If the store had a remote before, or the remote
+/// returns no single records, the next upload compares the zones.
+struct RemoteZone {
+  /// The run of the request; nil if none was sent.
+  let run: RunStamp?
+  private let store: Store
+  private let choice: ZoneChoice?
+  private let remoteName: String
+  private let record: RemoteRecord?
+  private static let command = "glucoport remote set"
+
+  /// Sends the request.
+  ///
+  /// - Throws: `Failure` of category `configuration` if people gave both zones and no choice is given.
+  init(
+    _ access: RemoteAccess, _ store: Store, _ choice: ZoneChoice?, _ output: Output,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    (self.store, self.choice, remoteName) = (store, choice, access.url)
+    guard try !store.hasHadRemote() else {
+      (run, record) = (nil, nil)
+      return
+    }
+    let run = RunStamp(node: Host.randomUUID(), number: 1, id: Host.randomUUID())
+    do {
+      record = try await access.ask { try await BaseZone.fetch(from: $0, run) }
+    } catch let failure as Failure {
+      // The remote has just answered, and the first upload asks again before it sends anything.
+      output.message("glucoport: \(failure.message); the first upload fetches the time zone")
+      record = nil
+    }
+    self.run = run
+    if let record { try store.checkBaseZone(record, choice, at: remoteName, command: Self.command) }
+  }
+
+  /// Adopts the zone with priority, after the remote was set.
+  func join() throws {
+    guard let record else { return }
+    try store.joinBaseZone(record, choice, at: remoteName, command: Self.command, now: Host.now())
+  }
+}
+
+extension RemoteAccess {
+  /// Runs a body with the remote. The token is read and the connection opened before it; both are discarded
+  /// after it.
+  ///
+  /// - Parameters:
+  ///   - zone: the zone of the logbook, for times without an offset.
+  ///   - traffic: counts the transferred bytes.
+  /// - Throws: `Failure`: errors of address or token, and those of the remote.
+  func ask<Value>(
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (any LogbookService) async throws -> Value
+  ) async throws -> Value {
+    try await ask(with: try await login(in: zone, counting: traffic), body)
+  }
+
+  /// The login, for which the token is read.
+  ///
+  /// - Throws: `Failure`: errors of address, proxy, certificates or token.
+  func login(
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
+  ) async throws(Failure) -> RemoteLogin {
+    let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
+    let proxy = try RemoteProxy(for: address, environment: Host.environment)
+    // Checked before the token, which may come from a command that asks a person.
+    if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
+    var login = RemoteLogin(
+      address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
+      authorities: authorities, traffic: traffic)
+    login.clientCertificate = clientCertificate
+    login.proxy = proxy
+    return login
+  }
+
+  /// Runs a body with the remote. The connection is opened before it, and closed after it.
+  ///
+  /// - Throws: `Failure`: errors of the remote.
+  func ask<Value>(
+    with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
+    _ body: (any LogbookService) async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await RemoteRegister.with(kind, login, body)
+    } catch let error as ServiceError {
+      throw Failure(error, host: login.address.host)
+    }
+  }
+}
+
+extension Store {
+  /// The remote of the store.
+  ///
+  /// - Throws: `Failure` of category `configuration` without one.
+  func requireRemote() throws -> RemoteSetting {
+    guard let setting = try remote() else {
+      throw Failure(.configuration, "\(path): the store has no remote; set one with 'glucoport remote set'")
+    }
+    return setting
+  }
+}
+
+extension RemoteSetting {
+  /// Refuses requests to a remote if the store knows that the logbook was removed on it.
+  ///
+  /// - Throws: `Failure` of category `configuration`.
+  func refusePurged() throws {
+    if purgedAt != nil { throw Failure(.purged, host: access.url) }
+  }
 }

@@ -8,7 +8,7 @@ import USBTransport
 /// `glucoport fetch`: imports what the sources of the store have.
 struct FetchCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
-  static let keepsItsSteps = true
+  static let keepsPartialWork = true
   static let configuration = CommandConfiguration(
     commandName: "fetch", abstract: "Import what the sources of the store have.",
     discussion: helpText(

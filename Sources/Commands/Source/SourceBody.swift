@@ -43,7 +43,7 @@ struct SourceBody {
   /// Calls a closure with a reader for each export in the answer, which is one unless it is an archive.
   ///
   /// - Throws: `Failure` of category `badInput` for an answer without an export.
-  func forEachReader(_ options: ExportOptions, _ body: (ExportReader) throws -> Void) throws {
+  func forEachReader(_ options: ExportOptions, _ body: (InputReader) throws -> Void) throws {
     let descriptor = try file.duplicate()
     guard lseek(descriptor, 0, SEEK_SET) == 0 else {
       close(descriptor)
@@ -90,7 +90,7 @@ struct SourceContents {
     try body.forEachReader(options) { try read($0) }
   }
 
-  private mutating func read(_ reader: ExportReader) throws {
+  private mutating func read(_ reader: InputReader) throws {
     var (reader, batch, hasMore) = (reader, IngestBatch(), true)
     format = reader.format
     firstName = firstName ?? reader.statedFirstName

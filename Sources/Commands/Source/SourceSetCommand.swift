@@ -114,7 +114,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
       throw ValidationError("--date-order is dmy or mdy.")
     }
-    if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
+    if let format, !FormatRegister.all.contains(where: { $0.id == format }) {
       throw FormatName.unknown(format)
     }
     if let interval, !(60...7 * 86400).contains(interval.seconds) {
@@ -187,7 +187,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let store = try storeOptions.openOrCreate(.importer, output)
     try store.setSource(setting)
     output.line("  set; 'glucoport fetch' imports it")
-    try LateFailure.marking { try output.finish() }
+    try FailureAfterRemoteChange.marking { try output.finish() }
   }
 
   /// The access by these options.

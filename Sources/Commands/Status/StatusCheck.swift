@@ -75,7 +75,7 @@ struct StatusCheck {
     for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
     if let message = stale { find(.readings, .partial, message) }
     if let message = unsaved { find(.backup, .partial, message) }
-    if let failure = sync.remote?.lastingFailure {
+    if let failure = sync.remote?.persistentFailure {
       find(
         .upload, ExitStatus(failure.category),
         "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
 import LogbookStore
 
@@ -140,5 +141,154 @@ struct StatusCommand: PersonVisitor {
     for finding in findings { output.message("glucoport: \(finding.line)") }
     let status = ExitStatus.of(findings.map(\.status))
     if status != .done { throw status }
+  }
+}
+
+/// The forms in which monitoring programs read the result of a check.
+enum StatusFormat: String, CaseIterable, ExpressibleByArgument { case prometheus, nagios }
+
+/// The result of a check as metrics, in the text format that node_exporter's textfile collector reads. It has
+/// counts, times and words of findings, and no value of a reading.
+struct StatusMetrics {
+  let text: StatusText
+  let findings: [StatusFinding]
+
+  var lines: [String] {
+    let (overview, sync) = (text.overview, text.sync)
+    let kinds = [
+      ("readings", overview.pendingReadings), ("records", overview.pendingRecords),
+      ("attachments", text.contents.pending(for: sync.remote)),
+    ]
+    return gauge("readings", "Readings in the store.", [("", Int64(overview.readings))])
+      + gauge("records", "Records in the store.", [("", Int64(overview.records))])
+      + gauge(
+        "pending", "Items that are not on the remote yet.", kinds.map { ("kind=\"\($0.0)\"", Int64($0.1)) })
+      + gauge(
+        "oldest_pending_timestamp_seconds", "Since when the oldest pending item is pending.",
+        [("", sync.oldestPending)])
+      + gauge(
+        "last_upload_timestamp_seconds", "When an upload last succeeded.", [("", sync.remote?.lastSuccess)])
+      + gauge(
+        "last_import_timestamp_seconds", "When the last import ended.",
+        [("", overview.ingests.compactMap(\.finishedAt).max())])
+      + gauge(
+        "finding", "Whether a check found this, by the words of glucoport-status(1).",
+        StatusFinding.Word.allCases.map { word in
+          ("word=\"\(word.rawValue)\"", findings.contains { $0.word == word } ? 1 : 0)
+        })
+  }
+
+  /// A metric with its samples. A metric without samples is left out.
+  private func gauge(_ name: String, _ help: String, _ samples: [(label: String, value: Int64?)]) -> [String]
+  {
+    let name = "glucoport_store_" + name
+    let lines = samples.compactMap { label, value in
+      value.map { "\(name){store=\"\(escaped)\"\(label.isEmpty ? "" : "," + label)} \($0)" }
+    }
+    return lines.isEmpty ? [] : ["# HELP \(name) \(help)", "# TYPE \(name) gauge"] + lines
+  }
+
+  /// The path, which distinguishes several stores of one computer.
+  private var escaped: String {
+    displayed(text.path).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+  }
+}
+
+/// The result of a check in the form of a plug-in for Nagios, Icinga or Naemon: one line with figures after a
+/// bar.
+struct StatusPlugin {
+  /// The states of such a plug-in, by the words of their guidelines.
+  private enum State: String { case ok = "OK", warning = "WARNING", critical = "CRITICAL" }
+
+  let text: StatusText
+  let findings: [StatusFinding]
+
+  var line: String {
+    let overview = text.overview
+    let summary =
+      findings.isEmpty
+      ? "\(counted(overview.readings, "reading")), \(grouped(overview.pending)) pending"
+      : findings.map { displayed($0.line) }.joined(separator: "; ")
+    let figures = [
+      ("readings", overview.readings), ("records", overview.records), ("pending", overview.pending),
+      ("conflicts", overview.conflicts), ("refused", overview.refused + text.contents.refused),
+    ].map { "\($0.0)=\($0.1)" }.joined(separator: " ")
+    // The bar has a meaning in the format.
+    return "GLUCOPORT \(state.rawValue) - \(summary.replacing("|", with: "/")) | \(figures)"
+  }
+
+  /// The exit status for this state.
+  var status: ExitStatus {
+    switch state {
+    case .ok: .done
+    case .warning: .failed
+    case .critical: .critical
+    }
+  }
+
+  /// Critical only for uploads that fail or are overdue, since data would be lost in the end. All other
+  /// findings wait for a person.
+  private var state: State {
+    if findings.contains(where: { $0.word == .upload || $0.word == .overdue }) { return .critical }
+    return findings.isEmpty ? .ok : .warning
+  }
+}
+
+/// Follows an upload that runs, to its end: on a terminal in one line with a mark that moves while something is on its
+/// way, else in a line for each change.
+struct StatusWatch {
+  /// Short enough for a person, and long enough to leave a small computer time for the upload.
+  private static let pauseMicroseconds: UInt32 = 200_000
+  private static let marks = ["|", "/", "-", "\\"]
+
+  let store: Store
+  let output: Output
+
+  func run() throws {
+    let isTerminal = Host.isTerminal(STDOUT_FILENO) && Host.isTerminal(STDERR_FILENO)
+    var (shown, frame) = ("", 0)
+    while true {
+      let (activity, overview) = (try store.activity(), try store.overview(ingests: 0))
+      let text = Self.text(activity, overview, try store.attachmentBacklog())
+      guard activity.isRunning else {
+        if isTerminal { output.progress("") }
+        return output.line(text)
+      }
+      if isTerminal {
+        output.progress(
+          activity.isTransferring ? "\(Self.marks[frame % Self.marks.count]) \(text)" : "  \(text)")
+        frame += 1
+      } else if text != shown {
+        output.line(text)
+        // If the reader closed the pipe, it needs no more.
+        guard output.pass() else { return }
+        shown = text
+      }
+      usleep(Self.pauseMicroseconds)
+    }
+  }
+
+  private static func text(
+    _ activity: SyncActivity, _ overview: Overview, _ contents: AttachmentBacklog
+  ) -> String {
+    let queued = queued(overview, contents)
+    guard activity.isRunning else { return queued.isEmpty ? "synced" : "queued: \(queued)" }
+    let moving = Self.counts([
+      (activity.readings, "reading", nil), (activity.records, "record", nil),
+      (activity.attachments, "attachment", nil),
+    ])
+    return "syncing" + (moving.isEmpty ? "" : ": \(moving)") + (queued.isEmpty ? "" : " · queued: \(queued)")
+  }
+
+  private static func queued(_ overview: Overview, _ contents: AttachmentBacklog) -> String {
+    counts([
+      (overview.pendingReadings, "reading", nil), (overview.pendingRecords, "record", nil),
+      (contents.toSend, "attachment", nil), (overview.conflicts, "in conflict", "in conflict"),
+      (overview.refused + contents.refused, "refused", "refused"),
+    ])
+  }
+
+  private static func counts(_ parts: [(count: Int, one: String, many: String?)]) -> String {
+    parts.filter { $0.count > 0 }.map { counted($0.count, $0.one, $0.many) }.joined(separator: ", ")
   }
 }

@@ -77,7 +77,7 @@ struct AccuChek360Format: ExportFormat {
 
   private var header: Found
   private var hasHeader = false
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var mark = DecimalMarkSurvey(presumed: .point)
   private let model: String
 
@@ -90,7 +90,7 @@ struct AccuChek360Format: ExportFormat {
     header = row.meaning
     model = options.device ?? "Accu-Chek 360"
     let column = header.columns[.date]
-    dates = try OpenDates(options, times: row.rows.compactMap { $0.count > column ? $0[column] : nil })
+    dates = try AmbiguousDates(options, times: row.rows.compactMap { $0.count > column ? $0[column] : nil })
     for cells in row.rows { for cell in cells { mark.note(cell.utf8) } }
   }
 
@@ -98,16 +98,16 @@ struct AccuChek360Format: ExportFormat {
 
   mutating func survey(_ row: Row) {
     dates.note(
-      OpenTime(row[header.columns[.date]].trimmed, row[header.columns[.time]].trimmed), line: row.line)
+      AmbiguousTime(row[header.columns[.date]].trimmed, row[header.columns[.time]].trimmed), line: row.line)
   }
 
-  mutating func settle() throws { try dates.settle() }
+  mutating func decide() throws { try dates.decide() }
 
   var decisions: [Decision] { [.units([header.unit]), dates.decision] + mark.decisions }
 
   var warnings: [String] { header.columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let columns = header.columns
     guard hasHeader, let first = row[columns[.date]].bytes.first, first &- 0x30 <= 9 else {
       return readOther(row)
@@ -154,7 +154,7 @@ struct AccuChek360Format: ExportFormat {
 }
 
 extension AccuChek360Format {
-  private func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     var isTaken = false
     let reader = GlucoseReader(unit: header.unit, mark: mark.mark)
     for (column, marks) in [(Column.glucose, ReadingMarks()), (.control, .controlSolution)] {
@@ -168,7 +168,7 @@ extension AccuChek360Format {
   }
 
   /// The file does not state which insulins are the first, second and third: each person chooses them.
-  private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let columns = header.columns
     let wanted = [
       AmountColumn(columns[.insulin1], "insulin 1", PlausibleAmounts.units),
@@ -209,7 +209,7 @@ extension AccuChek360Format {
     ],
     variants: [
       "mg/dL or mmol/L in the name of the glucose column",
-      "decimal point and comma; dates with the day, the month or the year first, settled by all "
+      "decimal point and comma; dates with the day, the month or the year first, decided by all "
         + "dates or by --date-order",
     ],
     languages: "English only; the columns have fixed names",

@@ -88,7 +88,7 @@ struct AccuChekMobileFormat: ExportFormat {
     }
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[columns[.date]].bytes.first, first &- 0x30 <= 9 else {
       return readOther(row)
     }
@@ -143,7 +143,7 @@ struct AccuChekMobileFormat: ExportFormat {
   }
 
   private static func time(_ date: Field, _ clock: Field) -> DeviceTime? {
-    OpenTime(date.trimmed, clock.trimmed)?.time(.dayFirst)
+    AmbiguousTime(date.trimmed, clock.trimmed)?.time(.dayFirst)
   }
 }
 

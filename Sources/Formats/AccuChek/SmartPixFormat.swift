@@ -63,7 +63,7 @@ struct SmartPixFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard let time = Field.yearFirstTime(row[Name.date].trimmed, row[Name.time].trimmed) else {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm")
       return .data
@@ -80,7 +80,7 @@ struct SmartPixFormat: ExportFormat {
   }
 
   /// A glucose of `---` means an entry without glucose.
-  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = glucose.read(row[Name.value].trimmed)
     if case .empty = cell { return false }
     let control = row[Name.control].trimmed
@@ -91,7 +91,7 @@ struct SmartPixFormat: ExportFormat {
   }
 
   /// The file does not state which insulins are the first, second and third: each person chooses them.
-  private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let wanted =
       [AmountColumn(Name.carbs, "carbs", PlausibleAmounts.grams)]
       + Name.insulin.map { AmountColumn($0, "\($0)", PlausibleAmounts.units) }

@@ -51,7 +51,7 @@ struct AppleHealthFormat: ExportFormat {
     return decisions
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let type = row[Name.type]
     if type.equals("HKQuantityTypeIdentifierBloodGlucose") {
       readGlucose(row, into: &out)
@@ -65,11 +65,11 @@ struct AppleHealthFormat: ExportFormat {
     return .data
   }
 
-  mutating func finish(into out: inout Collector) { flush(into: &out) }
+  mutating func finish(into out: inout BatchBuilder) { flush(into: &out) }
 }
 
 extension AppleHealthFormat {
-  private mutating func skip(_ type: Field, into out: inout Collector) {
+  private mutating func skip(_ type: Field, into out: inout BatchBuilder) {
     if let known = other, type.hasSameBytes(as: known.type) {
       other?.count += 1
     } else {
@@ -78,7 +78,7 @@ extension AppleHealthFormat {
     }
   }
 
-  private mutating func flush(into out: inout Collector) {
+  private mutating func flush(into out: inout BatchBuilder) {
     guard let other else { return }
     var name = String(decoding: other.type, as: UTF8.self)
     for prefix in ["HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataType"]
@@ -122,7 +122,7 @@ extension AppleHealthFormat {
     return isSensor
   }
 
-  private mutating func readGlucose(_ row: Row, into out: inout Collector) {
+  private mutating func readGlucose(_ row: Row, into out: inout BatchBuilder) {
     guard let (shown, utc) = Self.time(row) else {
       return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")
     }
@@ -147,7 +147,7 @@ extension AppleHealthFormat {
   }
 
   /// The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
-  private func readInsulin(_ row: Row, into out: inout Collector) {
+  private func readInsulin(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
       PlausibleAmounts.units.contains(units)
     else { return out.reject(row, "the insulin dose is not a number of units") }
@@ -157,7 +157,7 @@ extension AppleHealthFormat {
     add(.insulin, fields, row, into: &out)
   }
 
-  private func readCarbs(_ row: Row, into out: inout Collector) {
+  private func readCarbs(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("g"), let grams = row[Name.value].jsonNumber,
       PlausibleAmounts.grams.contains(grams)
     else { return out.reject(row, "the carbohydrates are not a number of grams from 0 to 2000") }
@@ -167,7 +167,7 @@ extension AppleHealthFormat {
 
   /// A record has no id. Its instant, amount and writer identify it, whatever the offset in an export.
   private func add(
-    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout Collector
+    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout BatchBuilder
   ) {
     guard let (shown, utc) = Self.time(row) else {
       return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")

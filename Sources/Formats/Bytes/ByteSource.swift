@@ -257,7 +257,7 @@ struct BackgroundDigest {
     var piece: [UInt8] = []
   }
 
-  private let thread = SideThread(Work(), name: "digest")
+  private let thread = BackgroundWorker(Work(), name: "digest")
 
   /// Adds bytes, which the caller may change after the return. Waits for the previous bytes, so that a fast reader
   /// cannot accumulate them.

@@ -48,7 +48,7 @@ struct CareLinkCloudFormat: ExportFormat {
 
   mutating func survey(_ row: Row) { people.note(person(of: row)) }
 
-  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+  mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
@@ -58,7 +58,7 @@ struct CareLinkCloudFormat: ExportFormat {
     return decisions
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let shift = row[0].isEmpty ? Self.members.count : 0
     guard !row[shift].isEmpty else { return .unknown("not a body of CareLink") }
     guard people.reads(person(of: row), row, into: &out) else { return .data }
@@ -103,7 +103,7 @@ struct CareLinkCloudFormat: ExportFormat {
     return cell.yearFirstTime.map { ShownTime($0.deviceTime, utcOffset: offset) }
   }
 
-  private func readValue(_ row: Row, into out: inout Collector) {
+  private func readValue(_ row: Row, into out: inout BatchBuilder) {
     var cell = glucose.read(row[Item.value])
     if row[Item.value].jsonNumber == 0 {
       guard row[Item.state].equals("SG_BELOW_40_MGDL") else {
@@ -117,7 +117,7 @@ struct CareLinkCloudFormat: ExportFormat {
       row: row)
   }
 
-  private func readMarker(_ row: Row, into out: inout Collector) {
+  private func readMarker(_ row: Row, into out: inout BatchBuilder) {
     let type = row[Item.type].text
     guard type == "INSULIN", !row[Item.fast].isEmpty else {
       return out.skip(type.isEmpty ? "marker" : String(type.prefix(40)))
@@ -130,4 +130,23 @@ struct CareLinkCloudFormat: ExportFormat {
     out.add(
       .insulin, at: time, owner: model, line: row.line, ["subtype": .text("rapid"), "units": .number(units)])
   }
+}
+
+extension CareLinkCloudFormat {
+  static let page = FormatPage(
+    origin: [
+      "a program that asks CareLink as the apps for care partners do: PROGRAM | glucoport import -"
+    ],
+    variants: [
+      "answers with and without the member patientData"
+    ],
+    languages: "English only; the members have fixed names",
+    reads: [
+      "sensor readings of the last day",
+      "doses of rapid insulin",
+    ],
+    leaves: [
+      "other markers, which are counted",
+      "names and serial numbers, which are never stored or printed",
+    ])
 }

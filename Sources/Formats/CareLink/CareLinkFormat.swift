@@ -78,8 +78,8 @@ struct CareLinkFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
-    (order, orderBasis) = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+  mutating func decide() throws {
+    (order, orderBasis) = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 
   var decisions: [Decision] {
@@ -88,7 +88,7 @@ struct CareLinkFormat: ExportFormat {
     return [.units(units), .dateOrder(order, orderBasis, isYearFirst: isYearFirst)] + mark.decisions + carbs
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let time = time(row) else {
       out.reject(
@@ -107,10 +107,10 @@ struct CareLinkFormat: ExportFormat {
     return .data
   }
 
-  mutating func finish(into out: inout Collector) {
-    let settled = twins.settle()
-    for reading in settled.readings { out.add(reading) }
-    for _ in 0..<settled.known { out.skip("repeated finger stick") }
+  mutating func finish(into out: inout BatchBuilder) {
+    let decided = twins.decide()
+    for reading in decided.readings { out.add(reading) }
+    for _ in 0..<decided.known { out.skip("repeated finger stick") }
   }
 
   private mutating func readOther(_ row: Row) -> RowVerdict {
@@ -151,18 +151,18 @@ extension CareLinkFormat {
     ).map { ShownTime($0) }
   }
 
-  private func openTime(_ date: Field, _ clock: Field) -> OpenTime? {
-    guard let day = date.trimmed.openDate, let time = clock.trimmed.timeOfDay else { return nil }
-    return OpenTime(
+  private func openTime(_ date: Field, _ clock: Field) -> AmbiguousTime? {
+    guard let day = date.trimmed.ambiguousDate, let time = clock.trimmed.timeOfDay else { return nil }
+    return AmbiguousTime(
       first: day.first, second: day.second, year: day.year, hour: time.hour, minute: time.minute,
       seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)
   }
 
   /// A time in the lines before the rows, which may be only a day.
-  private func openTime(_ cell: Field) -> OpenTime? {
+  private func openTime(_ cell: Field) -> AmbiguousTime? {
     if let time = cell.openTime { return time }
-    guard let day = cell.openDate, day.length == cell.count else { return nil }
-    return OpenTime(
+    guard let day = cell.ambiguousDate, day.length == cell.count else { return nil }
+    return AmbiguousTime(
       first: day.first, second: day.second, year: day.year, hour: 23, minute: 59, seconds: 59,
       hasHalfDay: false,
       separator: day.separator)
@@ -174,7 +174,7 @@ extension CareLinkFormat {
 extension CareLinkFormat {
   private enum Copy { case none, exact, rounded }
 
-  @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  @inline(__always) private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let column = header[.device]
     if let lastDevice, column < 0 || row[column].hasSameBytes(as: lastDevice.model) {
       return lastDevice.index
@@ -187,7 +187,7 @@ extension CareLinkFormat {
   /// Adds the glucose in a cell; a copy of a finger stick is held until its original arrives.
   private mutating func add(
     _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
-    copy: Copy = .none, limit: Measurement? = nil, into out: inout Collector
+    copy: Copy = .none, limit: Measurement? = nil, into out: inout BatchBuilder
   ) {
     let cell = row[header[column]].trimmed
     mark.note(cell.bytes)
@@ -207,7 +207,7 @@ extension CareLinkFormat {
   }
 
   /// Reads a row of the layout of 2017 and later: its non-empty columns determine its kind.
-  private mutating func readPlain(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readPlain(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var isTaken = false
     if !row[header[.sensor]].isEmpty {
       add(.cbg, .sensor, row, at: time, into: &out)
@@ -246,7 +246,7 @@ extension CareLinkFormat {
   }
 
   /// Reads a row of the layout before 2017, which states its kind in English in every language.
-  private mutating func readTyped(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readTyped(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let type = row[header[.rawType]].trimmed
     if type.equals("GlucoseSensorData") {
       guard !row[header[.sensor]].isEmpty else { return out.skip("sensor reading without a value") }
@@ -289,13 +289,13 @@ extension CareLinkFormat {
 
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at time: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     out.add(kind, at: time, owner: owner(row), line: row.line, fields)
   }
 
   /// The delivered amount of a bolus. The previous row with the selected amount adds nothing.
-  private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[header[.delivered]].trimmed
     if cell.isEmpty { return false }
     guard let units = number(cell), PlausibleAmounts.units.contains(units) else {
@@ -317,7 +317,7 @@ extension CareLinkFormat {
     return true
   }
 
-  private mutating func addCarbs(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private mutating func addCarbs(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[header[.carbs]].trimmed
     if cell.isEmpty { return false }
     let range = header.carbs == .grams ? PlausibleAmounts.grams : PlausibleAmounts.servings
@@ -330,7 +330,7 @@ extension CareLinkFormat {
     return true
   }
 
-  private mutating func addBasal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func addBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     guard let rate = number(row[header[.basalRate]].trimmed), PlausibleAmounts.unitsPerHour.contains(rate)
     else {
       return out.reject(row, "the basal rate is not a number from 0 to 100")
@@ -339,7 +339,7 @@ extension CareLinkFormat {
   }
 
   /// `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's text.
-  private mutating func addMarker(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func addMarker(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header[.marker]].trimmed
     if cell.equalsFolded("exercise") { return add(.exercise, [:], row, at: time, into: &out) }
     if cell.starts(with: "Insulin: "), let units = number(cell.slice(9, cell.count)),
@@ -354,4 +354,26 @@ extension CareLinkFormat {
     }
     add(.note, ["text": .text(cell.text)], row, at: time, into: &out)
   }
+}
+
+extension CareLinkFormat {
+  static let page = FormatPage(
+    origin: [
+      "sign in to CareLink Personal",
+      "Reports > Data Export (CSV), and choose the period",
+    ],
+    variants: [
+      "2017 and later: a section for each pump and sensor, with commas or semicolons",
+      "before 2017: Medtronic Diabetes CareLink Personal Data Export File",
+      "mg/dL and mmol/L, decimal point and comma",
+    ],
+    languages: "English, and German before 2017; later files have an English header everywhere",
+    reads: [
+      "sensor readings, finger sticks, calibrations, each finger stick once",
+      "delivered boluses, basal rates, carbohydrates of the bolus calculator, event markers",
+    ],
+    leaves: [
+      "glucose that was typed into the bolus calculator",
+      "daily totals, alarms, suspensions, settings",
+    ])
 }

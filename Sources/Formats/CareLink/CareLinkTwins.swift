@@ -39,7 +39,7 @@ struct CareLinkTwins {
   }
 
   /// The copies without an original, each once, and the number of others.
-  mutating func settle() -> (readings: [Reading], known: Int) {
+  mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
     // Those with seconds come first, so that they replace their rounded copies.
     for copy in copies where !copy.isRounded {

@@ -7,7 +7,9 @@ extension ClarityFormat {
   private static let maxUnits = PlausibleAmounts.units.upperBound
   private static let maxGrams = PlausibleAmounts.grams.upperBound
 
-  mutating func readDiary(_ row: Row, _ event: ClarityEvent, at shown: ShownTime, into out: inout Collector) {
+  mutating func readDiary(
+    _ row: Row, _ event: ClarityEvent, at shown: ShownTime, into out: inout BatchBuilder
+  ) {
     switch event {
     case .insulin: readInsulin(row, at: shown, into: &out)
     case .carbs: readCarbs(row, at: shown, into: &out)
@@ -20,7 +22,7 @@ extension ClarityFormat {
     }
   }
 
-  private mutating func readInsulin(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readInsulin(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     guard let units = number(row[columns.insulin]), (0...Self.maxUnits).contains(units) else {
       return out.reject(row, "the insulin dose is not a number of units")
     }
@@ -29,14 +31,14 @@ extension ClarityFormat {
     add(.insulin, fields, row, at: shown, into: &out)
   }
 
-  private mutating func readCarbs(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readCarbs(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     guard let amount = number(row[columns.carbs]), (0...Self.maxGrams).contains(amount) else {
       return out.reject(row, "the carbohydrates are not a number from 0 to \(plainNumber(Self.maxGrams))")
     }
     add(.food, [columns.carbUnit.field: .number(amount)], row, at: shown, into: &out)
   }
 
-  private func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private func readExercise(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     let intensity = row[columns.subtype].folded
     if !intensity.isEmpty { fields["intensity"] = .text(Self.intensities[intensity] ?? intensity) }
@@ -52,7 +54,7 @@ extension ClarityFormat {
   }
 
   /// A note's text has no column; it is in the first unused one.
-  private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {
       return out.skip("note without text")
@@ -62,7 +64,7 @@ extension ClarityFormat {
 
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at shown: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     out.add(kind, at: shown, owner: row[columns.sourceDevice].trimmed.text, line: row.line, fields)
   }

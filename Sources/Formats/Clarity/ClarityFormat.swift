@@ -53,7 +53,7 @@ struct ClarityFormat: ExportFormat {
     }
     hasOpenDates = times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
-    if hasOpenDates, dates.isGiven { try settle() }
+    if hasOpenDates, dates.isGiven { try decide() }
   }
 
   /// A header begins an export. The name follows it in rows without a time, with the other information on the patient.
@@ -86,9 +86,9 @@ struct ClarityFormat: ExportFormat {
     dates.note(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     guard hasOpenDates, order == nil else { return }
-    order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+    order = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 
   var decisions: [Decision] {
@@ -109,7 +109,7 @@ struct ClarityFormat: ExportFormat {
     return (units.count > 1 ? [mixed] : []) + unusualNames
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let time = row[columns.time].trimmed
     guard hasHeader, time.isEmpty || time[0] &- 0x30 <= 9 else {
       return takeHeader(row) ? .header : .unknown("before the header, or not a row of Clarity")
@@ -170,7 +170,7 @@ extension ClarityFormat {
   }
 
   /// Rows without a time state the person, the devices and the limits of alerts, at the start of an export.
-  private mutating func readTimeless(_ row: Row, into out: inout Collector) -> RowVerdict {
+  private mutating func readTimeless(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
     } else if row[columns.type].isEmpty {
@@ -220,7 +220,7 @@ extension ClarityFormat {
     return row[columns.duration].isEmpty ? .unknown : .exercise
   }
 
-  private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     switch glucoseCell(row) {
     case .measurement(let measurement):
       guard let reading = estimate(row, measurement, at: shown, into: &out) else { return }
@@ -234,7 +234,7 @@ extension ClarityFormat {
 
   /// A word in place of a value. It is a level if the subtype repeats it, or if it is known.
   private mutating func readLevel(
-    _ row: Row, _ reason: String, at shown: ShownTime, into out: inout Collector
+    _ row: Row, _ reason: String, at shown: ShownTime, into out: inout BatchBuilder
   ) {
     let isRepeated = row[columns.subtype].trimmed.hasSameBytes(as: row[columns.glucose].trimmed)
     let isTicked = !row[columns.tick].isEmpty && !row[columns.transmitter].isEmpty
@@ -265,7 +265,7 @@ extension ClarityFormat {
     }
   }
 
-  private mutating func addDecided(into out: inout Collector) {
+  private mutating func addDecided(into out: inout BatchBuilder) {
     for (reading, level) in levels.takeDecided() {
       var reading = reading
       reading.measurement = Self.measurement(level, Self.reader(reading.measurement.unit, mark: .point))
@@ -273,14 +273,14 @@ extension ClarityFormat {
     }
   }
 
-  mutating func finish(into out: inout Collector) {
+  mutating func finish(into out: inout BatchBuilder) {
     addDecided(into: &out)
     out.batch.rejections += levels.takeUndecided()
   }
 
   /// The reading of a row; nil for a damaged counter, which is rejected.
   private mutating func estimate(
-    _ row: Row, _ measurement: Measurement, at shown: ShownTime, into out: inout Collector
+    _ row: Row, _ measurement: Measurement, at shown: ShownTime, into out: inout BatchBuilder
   ) -> Reading? {
     let device = device(row, in: &out)
     let clock = Int(device.number)
@@ -304,7 +304,7 @@ extension ClarityFormat {
   }
 
   private mutating func readFingerStick(
-    _ row: Row, _ marks: ReadingMarks, at shown: ShownTime, into out: inout Collector
+    _ row: Row, _ marks: ReadingMarks, at shown: ShownTime, into out: inout BatchBuilder
   ) {
     let cell = glucoseCell(row)
     if case .empty = cell {
@@ -329,7 +329,7 @@ extension ClarityFormat {
     return Int64(exactly: number)
   }
 
-  @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  @inline(__always) private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let transmitter = row[columns.transmitter]
     let device = out.device(vendor: "Dexcom", model: row[columns.sourceDevice], serial: transmitter)
     while clocks.count <= Int(device.number) { clocks.append(DeviceClock()) }

@@ -64,7 +64,7 @@ struct ContourFormat: ExportFormat {
 
   private var header: Found
   private var hasHeader = false
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
   /// Whether every half of the day is in capitals, as in the United States; elsewhere English has `am` and `pm`.
   private var hasCapitals = true
@@ -86,7 +86,7 @@ struct ContourFormat: ExportFormat {
       }
     }
     let time = header.glucose + Place.time
-    dates = try OpenDates(options, times: row.rows.compactMap { $0.count > time ? $0[time] : nil })
+    dates = try AmbiguousDates(options, times: row.rows.compactMap { $0.count > time ? $0[time] : nil })
   }
 
   var isOpen: Bool { dates.isOpen }
@@ -100,15 +100,15 @@ struct ContourFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
-    try dates.settle(halfDayMeansMonthFirst: header.isEnglish && hasCapitals)
+  mutating func decide() throws {
+    try dates.decide(halfDayMeansMonthFirst: header.isEnglish && hasCapitals)
   }
 
   var decisions: [Decision] { [.units([header.unit]), dates.decision] + mark.decisions }
 
   var warnings: [String] { header.unread.map { HeaderNames.warning($0, readAs: nil) } }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let cell = row[header.glucose + Place.time].trimmed
     guard hasHeader, let first = cell.bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let time = dates.time(cell) else {
@@ -134,7 +134,7 @@ struct ContourFormat: ExportFormat {
 }
 
 extension ContourFormat {
-  private mutating func readValue(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readValue(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header.glucose].trimmed
     mark.note(cell.bytes)
     if cell.isEmpty { return }
@@ -144,7 +144,7 @@ extension ContourFormat {
     out.add(.smbg, reader.read(cell), device: device, at: time, marks: marks, row: row)
   }
 
-  private func marks(_ row: Row, _ out: inout Collector) -> ReadingMarks {
+  private func marks(_ row: Row, _ out: inout BatchBuilder) -> ReadingMarks {
     var marks: ReadingMarks = []
     let source = row[header.glucose + Place.source].trimmed.folded
     if Self.manualWords.contains(where: source.hasPrefix) { marks.insert(.manual) }
@@ -156,7 +156,7 @@ extension ContourFormat {
     return marks
   }
 
-  private mutating func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let carbs = header.glucose + Place.carbs
     mark.note(row[carbs].bytes)
     guard let food = out.amounts(row, [AmountColumn(carbs, "carbs", PlausibleAmounts.grams)], mark.mark)
@@ -175,7 +175,7 @@ extension ContourFormat {
   }
 
   /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses as text. Other medication is counted.
-  private func readMedication(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readMedication(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header.glucose + Place.medication].trimmed
     guard !cell.isEmpty else { return }
     guard cell.count <= Field.maxNameBytes else { return out.skip("medication") }
@@ -226,7 +226,7 @@ extension ContourFormat {
     variants: [
       "all columns of the app; if only the first ones are there, beside row numbers, glucose alone is read",
       "mg/dL or mmol/L in the name of the glucose column; decimal point and comma",
-      "dates as the phone writes them; day or month first is settled by all dates, or by --date-order",
+      "dates as the phone writes them; day or month first is decided by all dates, or by --date-order",
     ],
     languages: "every language, as the columns have one order; meal marks in English, Norwegian, Danish and "
       + "Polish",

@@ -29,7 +29,7 @@ struct CronometerFormat: ExportFormat {
     [Decision("unit", "as each row says", .read), Decision("date-order", "year first", .fixed)]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: Place.day) { return verdict }
     let metric = row[Place.metric].trimmed
     let isGlucose = metric.equalsFolded("Blood Glucose")

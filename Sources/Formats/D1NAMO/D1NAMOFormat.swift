@@ -37,11 +37,11 @@ struct D1NAMOFormat: ExportFormat {
     if let number = row[Place.glucose].number() { units.note(number) }
   }
 
-  mutating func settle() throws { try units.settle() }
+  mutating func decide() throws { try units.decide() }
 
   var decisions: [Decision] { [units.decision, Decision("date-order", "year first", .fixed)] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: Place.day) { return verdict }
     guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm:ss")
@@ -72,7 +72,7 @@ extension D1NAMOFormat {
     ],
     variants: [
       "healthy people (types BB, BL, BD or none) and people with diabetes (types cgm, finger, manual)",
-      "no column names the unit, so all values settle it, or --unit",
+      "no column names the unit, so all values decide it, or --unit",
     ],
     languages: "English only; the columns have fixed names",
     reads: [

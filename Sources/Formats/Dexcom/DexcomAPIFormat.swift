@@ -47,7 +47,7 @@ struct DexcomAPIFormat: ExportFormat {
     [Decision("unit", "as each item says, else \(GlucoseUnit.milligramsPerDecilitre.name)", .read)]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard !row[Name.system].isEmpty else { return .unknown("not an item of Dexcom's API") }
     guard let time = time(row) else {
       out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
@@ -74,7 +74,8 @@ struct DexcomAPIFormat: ExportFormat {
   }
 
   private func add(
-    _ kind: ReadingKind, _ row: Row, at time: ShownTime, marks: ReadingMarks = [], into out: inout Collector
+    _ kind: ReadingKind, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
+    into out: inout BatchBuilder
   ) {
     let unit = row[Name.unit]
     let reader = GlucoseUnit(name: unit.text) == .millimolesPerLitre ? millimoles : milligrams
@@ -105,7 +106,7 @@ struct DexcomAPIFormat: ExportFormat {
     }
   }
 
-  private func readEvent(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readEvent(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     if row[Name.eventStatus].equals("deleted") { return out.skip("deleted event") }
     let type = row[Name.event].text
     let (value, subtype) = (row[Name.value], row[Name.subtype].text)
@@ -134,7 +135,7 @@ struct DexcomAPIFormat: ExportFormat {
 
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue]?, _ row: Row, at time: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     guard let fields else { return out.reject(row, "the amount is not a number that it can be") }
     out.add(kind, at: time, owner: "", sourceID: row[Name.id].text, line: row.line, fields)

@@ -35,7 +35,7 @@ struct DexcomShareFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard !row[Name.value].isEmpty || !row[Name.instant].isEmpty else {
       return .unknown("not a reading of Dexcom Share")
     }

@@ -77,7 +77,7 @@ struct DiabetesMFormat: ExportFormat {
 
   var warnings: [String] { columns.warnings + zones.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let cell = row[columns[.time]]
     if !hasHeader || cell.equalsFolded("datetimeformatted") {
       guard let columns = Self.columns(row.fields.map(\.text)) else {
@@ -109,7 +109,7 @@ extension DiabetesMFormat {
   private func isFilled(_ cell: Field) -> Bool { !cell.trimmed.isEmpty && cell.number() != 0 }
 
   /// The app does not state which values came from a meter, so all except a sensor's are diary values.
-  private func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     var isTaken = false
     let device = out.device(Device(vendor: "Diabetes:M", model: "Diabetes:M", format: Self.id))
     let glucose = row[columns[.glucose]]
@@ -140,7 +140,7 @@ extension DiabetesMFormat {
   }
 
   /// Doses for the meal and the correction, given at once; the extended dose; and the basal insulin.
-  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let isRate = row[columns[.basalIsRate]].equalsFolded("true")
     let wanted = [
       AmountColumn(columns[.carbBolus], "carbs", PlausibleAmounts.units),
@@ -174,7 +174,7 @@ extension DiabetesMFormat {
     return !fields.isEmpty || basal != nil
   }
 
-  private func readDiary(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readDiary(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let wanted = [
       AmountColumn(columns[.carbs], "carbs", PlausibleAmounts.grams),
       AmountColumn(columns[.proteins], "protein", PlausibleAmounts.grams),

@@ -43,7 +43,7 @@ struct DiaguardFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let word = row[0].text
     guard let width = Self.rowWords[word] else { return .unknown("not a row of Diaguard") }
     let isInsulin = word == "measurement" && row[1].equals("insulin")
@@ -60,7 +60,7 @@ struct DiaguardFormat: ExportFormat {
     return .data
   }
 
-  private mutating func readEntry(_ row: Row, into out: inout Collector) {
+  private mutating func readEntry(_ row: Row, into out: inout BatchBuilder) {
     hasEntry = true
     time = row[1].trimmed.yearFirstTime
     guard let time else { return out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss") }
@@ -69,7 +69,7 @@ struct DiaguardFormat: ExportFormat {
     out.add(.note, at: time, owner: model, line: row.line, ["text": .text(note.text)])
   }
 
-  private mutating func readMeasurement(_ row: Row, into out: inout Collector) {
+  private mutating func readMeasurement(_ row: Row, into out: inout BatchBuilder) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "a measurement before the first entry")
     }
@@ -98,7 +98,7 @@ struct DiaguardFormat: ExportFormat {
   }
 
   /// A bolus and its correction are one dose; basal insulin is a separate one.
-  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let columns = [Dose.bolus, Dose.correction, Dose.basal].map {
       AmountColumn($0, "\($0)", PlausibleAmounts.units)
     }
@@ -126,7 +126,7 @@ struct DiaguardFormat: ExportFormat {
   }
 
   /// The weight of a food is not that of its carbohydrates, so both become text.
-  private func readFood(_ row: Row, into out: inout Collector) {
+  private func readFood(_ row: Row, into out: inout BatchBuilder) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")
     }
@@ -135,4 +135,22 @@ struct DiaguardFormat: ExportFormat {
     let grams = row[2].trimmed.number().map { ", \(plainNumber($0)) g" } ?? ""
     out.add(.food, at: time, owner: model, line: row.line, ["text": .text(name.text + grams)])
   }
+}
+
+extension DiaguardFormat {
+  static let page = FormatPage(
+    origin: [
+      "in the Diaguard app: Settings > Backup > Create backup"
+    ],
+    variants: [
+      "the backup, whose glucose is always in mg/dL; the export of the app is another file and is not read"
+    ],
+    languages: "every language of the app; the backup has fixed words",
+    reads: [
+      "finger sticks, doses of rapid and long-acting insulin",
+      "carbohydrates, food with its weight in words, minutes of activity, notes",
+    ],
+    leaves: [
+      "tags, the list of food, weight, pressure, pulse, HbA1c and oxygen saturation, which are counted"
+    ])
 }

@@ -41,7 +41,7 @@ struct DiasendFormat: ExportFormat {
 
   private let sheet: Sheet
   private var hasHeader = false
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
   /// The times in either order: the sheet does not state whether a sensor measured.
   private var cadences = [DateOrder.dayFirst: Cadence(), .monthFirst: Cadence()]
@@ -97,7 +97,7 @@ struct DiasendFormat: ExportFormat {
     sheet = row.meaning
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
     for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8.filter { $0 != 0x20 }) } }
-    dates = try OpenDates(options, times: row.rows.compactMap(\.first))
+    dates = try AmbiguousDates(options, times: row.rows.compactMap(\.first))
     kind = options.kind ?? .smbg
     if options.kind == nil { kindBasis = .inferred }
     model = options.device ?? "Diasend"
@@ -128,8 +128,8 @@ struct DiasendFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
-    try dates.settle()
+  mutating func decide() throws {
+    try dates.decide()
     guard kindBasis == .inferred else { return }
     let cadence = cadences[dates.order ?? .dayFirst] ?? Cadence()
     cadences = [:]
@@ -158,7 +158,7 @@ struct DiasendFormat: ExportFormat {
 
   var warnings: [String] { if case .insulin(let columns) = sheet { columns.warnings } else { [] } }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let time = dates.time(row[0]) else {
       out.reject(row, dates.refusal)
@@ -204,13 +204,13 @@ struct DiasendFormat: ExportFormat {
 extension DiasendFormat {
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at time: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     out.add(kind, at: time, owner: model, line: row.line, fields)
   }
 
   private func readInsulin(
-    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let amounts = [
       AmountColumn(columns[.bolus], "units", PlausibleAmounts.units),
@@ -244,7 +244,7 @@ extension DiasendFormat {
 
   /// A basal rate, which may be 0: then the pump gave nothing.
   private func addBasal(
-    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout BatchBuilder
   ) -> Bool {
     let cell = row[columns[.basal]].trimmed
     if cell.isEmpty { return false }
@@ -267,7 +267,7 @@ extension DiasendFormat {
       "the sheet of glucose, mg/dL or mmol/L, with the lines above its table",
       "the sheet of insulin and carbohydrates",
       "a sheet of too few rows to show whether a sensor took them is refused until --kind says it",
-      "day or month first: the period above the table or the dates settle it, else --date-order",
+      "day or month first: the period above the table or the dates decide it, else --date-order",
     ],
     languages: "English only; the columns have fixed names",
     reads: [

@@ -69,7 +69,7 @@ struct FHIRFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
 
-  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+  mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
@@ -86,7 +86,7 @@ struct FHIRFormat: ExportFormat {
     }
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     do {
       if try Self.forEachResource(in: row, { read($0, into: &out) }) { return .data }
     } catch {
@@ -158,7 +158,7 @@ extension FHIRFormat {
     devices.add(value, url: resource.url.text)
   }
 
-  private mutating func read(_ resource: Resource, into out: inout Collector) {
+  private mutating func read(_ resource: Resource, into out: inout BatchBuilder) {
     let type = resource.type
     if type.equals("Device") || type.equals("DeviceMetric") {
       note(resource)
@@ -177,7 +177,7 @@ extension FHIRFormat {
   }
 
   /// Counts a resource that is not imported, by a name of which an input can only create a limited number.
-  private mutating func skip(_ name: String, into out: inout Collector) {
+  private mutating func skip(_ name: String, into out: inout BatchBuilder) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < Self.maxSkipped { skipped.insert(short) }
     out.skip(skipped.contains(short) ? short : "other resources")
@@ -188,7 +188,7 @@ extension FHIRFormat {
 
 extension FHIRFormat {
   private mutating func read(
-    _ observation: FHIRObservation, _ resource: Resource, into out: inout Collector
+    _ observation: FHIRObservation, _ resource: Resource, into out: inout BatchBuilder
   ) {
     let row = resource.row
     if let name = observation.omission { return skip(name, into: &out) }
@@ -233,7 +233,7 @@ extension FHIRFormat {
   /// shown time.
   private func add(
     _ meaning: FHIRCode.Meaning, _ measurement: Measurement, at time: ShownTime, _ device: DeviceIndex,
-    _ row: Row, into out: inout Collector
+    _ row: Row, into out: inout BatchBuilder
   ) {
     let placement = out.place(time)
     guard let offset = time.utcOffset else {
@@ -248,4 +248,30 @@ extension FHIRFormat {
         at: time.deviceTime,
         placement: placement, measurement, marks: meaning.marks, line: row.line))
   }
+}
+
+extension FHIRFormat {
+  static let page = FormatPage(
+    origin: [
+      "from a hospital, a clinic or an app that hands out health data as FHIR: a Bundle, or a bulk "
+        + "export as NDJSON",
+      "from another logbook: glucoport export --format fhir or fhir-ndjson",
+    ],
+    variants: [
+      "R4 and R5: Bundles, NDJSON, a list, or single resources",
+      "single values, and series of samples a fixed time apart",
+      "mg/dL and mmol/L, by the unit of each Observation",
+    ],
+    languages: "every language; LOINC codes name the values",
+    reads: [
+      "glucose in blood as finger sticks, glucose in interstitial fluid as sensor readings, ketones "
+        + "in mmol/L",
+      "fasting by its code; before or after a meal and bedtime where a note says so as glucoport writes it",
+      "manufacturer, model and serial number of the Device, where the input has it",
+    ],
+    leaves: [
+      "glucose that a laboratory measured, all other Observations and resources, which are counted",
+      "Observations that were entered in error or cancelled, which are counted",
+      "other notes, components and the names of persons",
+    ])
 }

@@ -37,7 +37,7 @@ struct FollowerTablesFormat: ExportFormat {
 
   private var table: Table
   private var isBelowHeader = false
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var kinds = OtherKinds()
   private let model: String
   private(set) var warnings: [String]
@@ -58,7 +58,8 @@ struct FollowerTablesFormat: ExportFormat {
     table = found.header.meaning
     warnings = table.columns.warnings
     let day = table.columns[.day]
-    dates = try OpenDates(options, times: found.header.rows.compactMap { $0.count > day ? $0[day] : nil })
+    dates = try AmbiguousDates(
+      options, times: found.header.rows.compactMap { $0.count > day ? $0[day] : nil })
     model = options.device ?? "Nightscout follower"
   }
 
@@ -69,15 +70,15 @@ struct FollowerTablesFormat: ExportFormat {
       table = Table(row.fields.prefix(20).map(\.text)) ?? table
       return
     }
-    let time = OpenTime(row[table.columns[.day]].trimmed, row[table.columns[.time]].trimmed)
+    let time = AmbiguousTime(row[table.columns[.day]].trimmed, row[table.columns[.time]].trimmed)
     dates.note(time, isHistory: row[table.columns[.type]].equals("sgv"), line: row.line)
   }
 
-  mutating func settle() throws { try dates.settle() }
+  mutating func decide() throws { try dates.decide() }
 
   var decisions: [Decision] { (table.unit.map { [.units([$0])] } ?? []) + [dates.decision] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let cell = row[table.columns[.day]].trimmed
     guard isBelowHeader, cell.isEmpty || cell[0] &- 0x30 <= 9 else { return readOther(row) }
     let clock = row[table.columns[.time]].trimmed
@@ -106,7 +107,7 @@ struct FollowerTablesFormat: ExportFormat {
   }
 
   private mutating func readEntry(
-    _ row: Row, _ unit: GlucoseUnit, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ unit: GlucoseUnit, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let (type, cell) = (row[table.columns[.type]].trimmed, row[table.columns[.value]].trimmed)
     guard let kind: ReadingKind = type.equals("sgv") ? .cbg : type.equals("mbg") ? .smbg : nil else {
@@ -119,7 +120,7 @@ struct FollowerTablesFormat: ExportFormat {
     out.add(kind, GlucoseReader(unit: unit).read(cell), device: device, at: time, row: row)
   }
 
-  private mutating func readTreatment(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readTreatment(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let columns = table.columns
     let event = row[columns[.event]].trimmed
     let amounts = [
@@ -153,7 +154,7 @@ extension FollowerTablesFormat {
     variants: [
       "one file with both tables or one of them, below the lines '# CGM ENTRIES' and '# TREATMENTS'",
       "mg/dL or mmol/L in the name of the glucose column",
-      "dates as the phone writes them; day or month first is settled by all dates, or by --date-order",
+      "dates as the phone writes them; day or month first is decided by all dates, or by --date-order",
     ],
     languages: "English only; the columns have fixed names",
     reads: [

@@ -48,7 +48,7 @@ struct GenericAdvice {
       var options = options
       options.rows.append(row)
       // If a command would only lead to the next question, the answer to that question is added to it.
-      let wish = GenericFinding.Wish(options)
+      let wish = GenericFinding.ColumnRequest(options)
       let finding = GenericFinding.find(head, wish) ?? GenericFinding.findByCells(head, wish)
       if let next = finding?.problem {
         return next.choices.flatMap { commands(naming: $0, rows: [row], of: next) }
@@ -73,7 +73,7 @@ struct GenericAdvice {
       options.device = options.columns["value"]
     }
     guard options.columns["value"] != nil || options.columns["ketone"] != nil,
-      let mapped = GenericFinding.find(head, GenericFinding.Wish(options)),
+      let mapped = GenericFinding.find(head, GenericFinding.ColumnRequest(options)),
       mapped.hasTimes || mapped.header.rows.isEmpty
     else { return [] }
     let kinds: [ReadingKind?] = problem.kinds.isEmpty ? [options.kind] : problem.kinds
@@ -98,7 +98,7 @@ struct GenericAdvice {
     guard units.isOpen else { return nil }
     for cell in mapped.header.cells(mapped.columns[.value]) { cell.withField { units.note($0, in: .absent) } }
     do {
-      try units.settle()
+      try units.decide()
       return nil
     } catch {
       return units.choices
@@ -113,14 +113,14 @@ struct GenericAdvice {
       guard head.isWhole, format.orderIsOpen else { return false }
       for cell in mapped.header.cells(column) {
         cell.withField { field in
-          guard let date = field.trimmed.openDate else { return }
-          let time = OpenTime(
+          guard let date = field.trimmed.ambiguousDate else { return }
+          let time = AmbiguousTime(
             first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
             hasHalfDay: false, separator: date.separator)
           format.dates.note(field.trimmed.openTime ?? time, isHistory: format.kind.isHistory, line: 0)
         }
       }
-      _ = try format.dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+      _ = try format.dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
       return false
     } catch {
       return true

@@ -172,7 +172,7 @@ extension GenericFinding {
   ///
   /// Texts such as `+02:00` have one meaning. A number may be in hours, minutes or seconds, and programs
   /// count it to the east or to the west.
-  mutating func settleOffsets() -> GenericProblem? {
+  mutating func decideOffsets() -> GenericProblem? {
     let column = columns[.offset]
     guard column >= 0, columns[.time] >= 0 || columns[.date] >= 0 else { return nil }
     let cells = header.cells(column)

@@ -13,7 +13,7 @@ struct GenericFinding {
   /// Whether only the rows' own units show that the values are glucose.
   var needsUnitWord = false
   /// The uses of the columns of `columns.watched`, in their order.
-  var watches: [GenericWatch] = []
+  var watches: [WatchedColumn] = []
   /// The problem that a person must solve; nil if the columns are found.
   var problem: GenericProblem?
 
@@ -21,7 +21,7 @@ struct GenericFinding {
   static let nothing = GenericFinding(header: GenericHeader(names: [], rows: []))
 
   /// The options about columns: `--map` by role, and `--where`.
-  struct Wish {
+  struct ColumnRequest {
     var map: [String: String] = [:]
     var rows: [RowFilter] = []
     var kind: ReadingKind?
@@ -38,7 +38,7 @@ struct GenericFinding {
   }
 
   /// - Parameter wish: without a map, the columns are found by their names and content.
-  static func find(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
+  static func find(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
     if head.isJSON { return findInObjects(head, wish) }
     var best: GenericFinding?
     for delimiter in head.declaredDelimiter.map({ [$0] }) ?? InputHead.delimiters {
@@ -58,7 +58,7 @@ struct GenericFinding {
   }
 
   /// The first row that can be a header, unless a candidate above it has its own rows, which would be lost.
-  private static func find(in rows: [[String]], _ wish: Wish) -> GenericFinding? {
+  private static func find(in rows: [[String]], _ wish: ColumnRequest) -> GenericFinding? {
     let places = rows.indices.filter {
       (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
     }
@@ -96,7 +96,7 @@ struct GenericFinding {
       && words.contains { $0.isGlucose || $0.mentionsValue || $0.isKetone || $0.isMeal }
   }
 
-  private static func findInObjects(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
+  private static func findInObjects(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
     judge(header(ofObjects: head), wish)
   }
 
@@ -107,7 +107,7 @@ struct GenericFinding {
 
   /// The finding from the cells, for a table or objects whose names do not indicate times and glucose. It is
   /// only for advice, never for reading.
-  static func findByCells(_ head: InputHead, _ wish: Wish = Wish()) -> GenericFinding? {
+  static func findByCells(_ head: InputHead, _ wish: ColumnRequest = ColumnRequest()) -> GenericFinding? {
     if head.isJSON { return inferred(header(ofObjects: head).picked(by: wish.rows), wish) }
     for delimiter in InputHead.delimiters {
       let rows = head.rows(delimiter)
@@ -137,7 +137,7 @@ struct GenericFinding {
   }
 
   /// The finding for a row as the header; nil if it cannot be one.
-  private static func judge(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
+  private static func judge(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding? {
     let header = header.picked(by: wish.rows)
     guard wish.map.isEmpty else { return mapped(header, wish) }
     guard header.words.contains(where: { $0.isTime || $0.isGlucose || $0.mentionsValue }) else { return nil }
@@ -159,7 +159,7 @@ struct GenericFinding {
 // MARK: - Columns that a person named
 
 extension GenericFinding {
-  private static func mapped(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
+  private static func mapped(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding? {
     var finding = GenericFinding(header: header)
     for (roleName, column) in wish.map {
       guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
@@ -172,7 +172,7 @@ extension GenericFinding {
     finding.addOptionalColumns(besides: Set(wish.map.keys))
     guard finding.watchRows(wish.rows) else { return nil }
     // A person who names the columns knows that the offsets are not among them.
-    if wish.map[GenericRole.offset.name] == nil, finding.settleOffsets() != nil {
+    if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
     }
     return finding
@@ -184,18 +184,18 @@ extension GenericFinding {
   private mutating func watchRows(_ rows: [RowFilter]) -> Bool {
     let places = rows.compactMap { header.place(of: $0.column) }
     guard places.count == rows.count else { return false }
-    watches = zip(places, rows).map { GenericWatch(place: $0, name: header.names[$0], use: .pick($1.value)) }
+    watches = zip(places, rows).map { WatchedColumn(place: $0, name: header.names[$0], use: .pick($1.value)) }
     let isNamed = columns[.value] >= 0 && header.words[columns[.value]].isGlucose
     for place in header.names.indices where !columns.hasRole(place) && !places.contains(place) {
       let words = header.words[place]
       // An object is read through its members.
       if header.names.contains(where: { $0.hasPrefix(header.names[place] + ".") }) { continue }
       if words.isPerson {
-        watches.append(GenericWatch(place: place, name: header.names[place], use: .person))
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .person))
       } else if words.isBareID {
-        watches.append(GenericWatch(place: place, name: header.names[place], use: .perhapsPerson))
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsPerson))
       } else if words.isName, isNamed {
-        watches.append(GenericWatch(place: place, name: header.names[place], use: .perhapsName))
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
       }
     }
     columns.watched = watches.map(\.place)
@@ -224,7 +224,7 @@ extension GenericFinding {
 // MARK: - Columns found by name and content
 
 extension GenericFinding {
-  private static func inferred(_ header: GenericHeader, _ wish: Wish) -> GenericFinding {
+  private static func inferred(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding {
     var finding = GenericFinding(header: header)
     finding.addOptionalColumns(besides: [])
     let timeProblem = finding.findTime()
@@ -237,7 +237,7 @@ extension GenericFinding {
     }
     if finding.problem == nil {
       finding.problem =
-        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.settleOffsets()
+        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
     return finding

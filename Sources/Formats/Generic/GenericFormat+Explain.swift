@@ -25,7 +25,7 @@ extension GenericFormat {
         "--map smbg=COLUMN is for finger sticks beside the values of a sensor; without those use value=COLUMN and --kind smbg"
       )
     }
-    guard let finding = GenericFinding.find(head, GenericFinding.Wish(options)) else {
+    guard let finding = GenericFinding.find(head, GenericFinding.ColumnRequest(options)) else {
       let names = options.rows.isEmpty ? "--map names" : "--map and --where name"
       throw Failure(
         .badInput,
@@ -43,7 +43,7 @@ extension GenericFormat {
     var options = options
     options.columns = [:]
     options.rows = []
-    let found = GenericFinding.find(head, GenericFinding.Wish())
+    let found = GenericFinding.find(head, GenericFinding.ColumnRequest())
     guard let finding = found ?? GenericFinding.findByCells(head), finding.hasTimes else { return "" }
     let names = finding.header.names.indices
     let value =
@@ -74,8 +74,8 @@ extension GenericFormat {
   static func explain(_ head: InputHead, options: ExportOptions) -> String? {
     if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
-    let found = GenericFinding.find(head, GenericFinding.Wish(options))
-    let wish = GenericFinding.Wish(options)
+    let found = GenericFinding.find(head, GenericFinding.ColumnRequest(options))
+    let wish = GenericFinding.ColumnRequest(options)
     guard let finding = found ?? GenericFinding.findByCells(head, wish), let problem = finding.problem else {
       return GenericFinding.lacksHeader(head) ? "unknown format: \(noHeader)" : nil
     }
@@ -91,7 +91,8 @@ extension GenericFormat {
 
   /// The columns of the row that is most similar to a header.
   private static func seenColumns(_ head: InputHead) -> String? {
-    (GenericFinding.find(head, GenericFinding.Wish()) ?? GenericFinding.findByCells(head)).map(columns)
+    (GenericFinding.find(head, GenericFinding.ColumnRequest()) ?? GenericFinding.findByCells(head)).map(
+      columns)
   }
 
   private static func columns(of finding: GenericFinding) -> String {

@@ -43,7 +43,7 @@ struct GenericNames {
 
 /// Headers, the last line, and rows without data.
 extension GenericFormat {
-  mutating func readOutside(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func readOutside(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if takeHeader(row) { return .header }
     if place == .beforeHeader { return .unknown("before the header") }
     out.reject(row, "after a header with other columns; import this part as a separate input")
@@ -74,7 +74,7 @@ extension GenericFormat {
 
   /// The verdict for a row of another person, or one that was not selected; nil for a row to read.
   @inline(__always) mutating func leaveOut(
-    _ row: Row, at time: GenericTimeReader.Outcome, into out: inout Collector
+    _ row: Row, at time: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) -> RowVerdict? {
     let isItem = if case .rejected = time { false } else { true }
     switch rows.choice(row, columns.watched, isItem: isItem) {
@@ -90,7 +90,7 @@ extension GenericFormat {
   }
 
   /// Rejects a row without a time, unless it is a header or empty.
-  mutating func refuse(_ row: Row, _ reason: String, into out: inout Collector) -> RowVerdict {
+  mutating func refuse(_ row: Row, _ reason: String, into out: inout BatchBuilder) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
       return .data

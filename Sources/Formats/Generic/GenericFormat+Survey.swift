@@ -7,19 +7,19 @@ extension GenericFormat {
   /// A number over 12 or a dot in the head's dates determines the order. The survey finds contradictions.
   ///
   /// - Throws: `Failure` of category `badInput` if the year may come first.
-  mutating func settleOrderFromHead() throws {
+  mutating func decideOrderFromHead() throws {
     if let given = options.dateOrder.flatMap(DateOrder.init) {
       times.order = given
       orderBasis = .given
       return
     }
     let column = finding.columns[.time] >= 0 ? finding.columns[.time] : finding.columns[.date]
-    let dates = finding.header.cells(column).compactMap { $0.withField { $0.trimmed.openDate } }
+    let dates = finding.header.cells(column).compactMap { $0.withField { $0.trimmed.ambiguousDate } }
     guard !dates.isEmpty else { return }
     var survey = try DateOrderSurvey(given: nil, now: options.now)
     for date in dates {
       survey.note(
-        OpenTime(
+        AmbiguousTime(
           first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
           hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear), isHistory: false,
         line: 0)
@@ -36,7 +36,7 @@ extension GenericFormat {
   }
 
   /// The intervals between the first rows may show a sensor, so that nothing must be read twice.
-  mutating func settleKindFromHead() {
+  mutating func decideKindFromHead() {
     guard kind.isOpen else { return }
     // The cells of the head are decoded and those of the rows are not, so their values must not be compared.
     var rows = rows
@@ -48,7 +48,7 @@ extension GenericFormat {
         noteCadence(row, finding.columns, at: outcome)
       }
     }
-    kind.settleFromHead()
+    kind.decideFromHead()
   }
 
   /// With a wrong kind, every reading would be stored again when the same rows come as a file.
@@ -150,43 +150,43 @@ extension GenericFormat {
     return nil
   }
 
-  private func openTime(of row: Row) -> OpenTime? {
+  private func openTime(of row: Row) -> AmbiguousTime? {
     if columns[.time] >= 0 { return row[columns[.time]].trimmed.openTime }
-    guard let date = row[columns[.date]].trimmed.openDate else { return nil }
+    guard let date = row[columns[.date]].trimmed.ambiguousDate else { return nil }
     // The time of day does not affect the order, so it is midnight.
-    return OpenTime(
+    return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
       hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear)
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     let hint = ImportHint(options: options)
     isSurveyed = !hasSeenEnough
-    try rows.settle(hint)
+    try rows.decide(hint)
     if !options.force, let fault = forms.fault {
       throw Failure(.badInput, "\(fault). If they are right, import them with:" + forced(hint))
     }
-    kind.settle()
-    zeros.settle()
+    kind.decide()
+    zeros.decide()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
-    try Self.adding(choices) { try units.settle() }
+    try Self.adding(choices) { try units.decide() }
     if orderIsOpen {
       let orders = hint.lines(DateOrder.allCases.map { order in { $0.dateOrder = order.rawValue } })
       let survey = kind.isHistory ? dates : datesOfSticks
       let (order, basis) = try Self.adding(orders) {
-        try survey.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+        try survey.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
       }
       times.order = order
       orderBasis = basis
       orderIsOpen = false
     }
-    try settlePlausibility(hint)
+    try decidePlausibility(hint)
     if finding.delimiter != nil { place = .beforeHeader }
     columns = finding.delimiter == nil ? columns : finding.columns
   }
 
   /// - Throws: `Failure` of category `badInput` if the values as a whole cannot be glucose.
-  private func settlePlausibility(_ hint: ImportHint) throws {
+  private func decidePlausibility(_ hint: ImportHint) throws {
     let value = finding.columns[.value]
     guard !options.force, value >= 0 else { return }
     let name = "the column \(shownName(finding.header.names[value]))"

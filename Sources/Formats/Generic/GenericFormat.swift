@@ -48,7 +48,7 @@ struct GenericFormat: ExportFormat {
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
     if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
-    guard let finding = GenericFinding.find(head, GenericFinding.Wish(options)) else { return nil }
+    guard let finding = GenericFinding.find(head, GenericFinding.ColumnRequest(options)) else { return nil }
     // If nothing is read, nothing must be decided.
     let isExportOfNothing = head.isWhole && finding.isHeaderAlone
     return finding.problem == nil || isExportOfNothing ? recognition(finding) : nil
@@ -90,8 +90,8 @@ struct GenericFormat: ExportFormat {
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
     hasOthers = hasDiary || roles.contains(.smbg)
     try requireGlucose()
-    try settleOrderFromHead()
-    settleKindFromHead()
+    try decideOrderFromHead()
+    decideKindFromHead()
   }
 
   /// - Throws: `Failure` of category `badInput` if a person gives a kind of glucose, and there are only
@@ -128,7 +128,7 @@ struct GenericFormat: ExportFormat {
 
   var failureAtEnd: Failure? { rows.missing }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard place == .behindHeader else { return readOutside(row, into: &out) }
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
@@ -162,7 +162,7 @@ struct GenericFormat: ExportFormat {
   }
 
   @inline(__always) private mutating func readValue(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) {
     guard columns[.value] >= 0 else { return }
     let value = row[columns[.value]].trimmed
@@ -194,7 +194,7 @@ struct GenericFormat: ExportFormat {
 
   /// Reads the finger stick next to a sensor's value.
   private mutating func readStick(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) {
     let field = row[columns[.smbg]].trimmed
     let cell = units.readStick(field, unit: row[columns[.unit]])
@@ -203,7 +203,7 @@ struct GenericFormat: ExportFormat {
   }
 
   private mutating func readKetone(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) {
     let field = row[columns[.ketone]].trimmed
     switch zeros.ketone(field, mark: units.mark) {
@@ -220,7 +220,7 @@ struct GenericFormat: ExportFormat {
 
   @inline(__always) private mutating func add(
     _ word: KindWord, _ cell: CellValue, _ row: Row, at outcome: GenericTimeReader.Outcome,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     switch cell {
     case .measurement(let measurement):
@@ -264,7 +264,7 @@ struct GenericFormat: ExportFormat {
     return !field.isEmpty && !noes.contains(field.folded)
   }
 
-  @inline(__always) private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {
+  @inline(__always) private mutating func device(of row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     if columns[.device] >= 0 || columns[.serial] >= 0 {
       let (model, serial) = (row[columns[.device]], row[columns[.serial]])
       if !model.isEmpty || !serial.isEmpty {
@@ -282,7 +282,7 @@ struct GenericFormat: ExportFormat {
 // MARK: - Diary columns that a person named
 
 extension GenericFormat {
-  private func readDiary(_ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector) {
+  private func readDiary(_ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder) {
     guard let (time, _) = position(row, outcome) else { return }
     let owner = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
     func amount(_ role: GenericRole, upTo limit: Double) -> Double? {
@@ -304,4 +304,24 @@ extension GenericFormat {
       out.add(.note, at: time, owner: owner, line: row.line, ["text": .text(row[columns[.note]].text)])
     }
   }
+}
+
+extension GenericFormat {
+  static let page = FormatPage(
+    origin: [
+      "any app or program: a table with a header, or JSON objects"
+    ],
+    variants: [
+      "CSV, TSV, a sheet of XLSX or ODS, JSON, NDJSON",
+      "with columns that --map names, and rows that --where chooses",
+    ],
+    languages: "words of headers in English, German, Spanish, French and others; --map for the rest",
+    reads: [
+      "glucose with its time; the unit and the kind as far as the input shows them",
+      "ketones, insulin, carbohydrates, notes, devices and serial numbers in columns that say so",
+    ],
+    leaves: [
+      "columns of other things",
+      "rows of another unit or kind, which are counted by name",
+    ])
 }

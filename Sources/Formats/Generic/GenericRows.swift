@@ -3,7 +3,7 @@
 import Logbook
 
 /// A column that decides which rows of a generic input are read.
-struct GenericWatch {
+struct WatchedColumn {
   enum Use {
     /// Only rows with this value are read.
     case pick(String)
@@ -31,7 +31,7 @@ struct GenericRows {
 
   /// The state of a watched column.
   private struct Column {
-    let watch: GenericWatch
+    let watch: WatchedColumn
     /// The required value of rows; nil while any value is allowed, or until the value with `number` is found.
     var wanted: [UInt8]?
     /// The number of the wanted value in the order of the rows, if a person gave it instead of the value.
@@ -55,7 +55,7 @@ struct GenericRows {
       if values.insert(bytes).inserted, first == nil { first = bytes }
     }
 
-    init(_ watch: GenericWatch) {
+    init(_ watch: WatchedColumn) {
       self.watch = watch
       guard case .pick(let value) = watch.use else { return }
       number = ValueNumber(value)?.number
@@ -145,7 +145,7 @@ struct GenericRows {
 
   /// - Throws: `Failure` of category `badInput` that names the column, and how to select the rows of one
   ///   person.
-  mutating func settle(_ hint: ImportHint) throws {
+  mutating func decide(_ hint: ImportHint) throws {
     isSettled = true
     for index in columns.indices where !columns[index].isPick {
       let column = columns[index]

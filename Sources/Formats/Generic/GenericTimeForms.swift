@@ -50,7 +50,7 @@ struct GenericTimeForms {
     }
     guard let date = cell.genericDate else { return }
     switch date.form {
-    case .settled(_, let day):
+    case .decided(_, let day):
       guard cell.count > 4, cell.bytes.prefix(4).allSatisfy({ $0 &- 0x30 <= 9 }) else { return }
       noteYearFirst(isLate: day > 12)
     case .open(let first, let second, let separator):

@@ -51,7 +51,7 @@ struct GenericTimeReader {
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
     if let time = field.yearFirstTime { return .shown(time) }
-    if let open = field.openTime { return settled(open) }
+    if let open = field.openTime { return decided(open) }
     if let time = field.namedTime { return .shown(ShownTime(time)) }
     if let number = field.number(.point) ?? field.number(.comma), Self.serials.contains(number) {
       return serial(number)
@@ -69,7 +69,7 @@ struct GenericTimeReader {
       return .rejected(Self.unknownForm)
     }
     switch day.form {
-    case .settled(let month, let dayOfMonth):
+    case .decided(let month, let dayOfMonth):
       guard
         let shown = DeviceTime(
           year: day.year, month: month, day: dayOfMonth, hour: time.hour, minute: time.minute,
@@ -77,8 +77,8 @@ struct GenericTimeReader {
       else { return .rejected("invalid time") }
       return .shown(ShownTime(shown))
     case .open(let first, let second, let separator):
-      return settled(
-        OpenTime(
+      return decided(
+        AmbiguousTime(
           first: first, second: second, year: day.year, hour: time.hour, minute: time.minute,
           seconds: time.second, hasHalfDay: time.hasHalfDay, separator: separator))
     }
@@ -109,7 +109,7 @@ struct GenericTimeReader {
     }
   }
 
-  private func settled(_ open: OpenTime) -> Outcome {
+  private func decided(_ open: AmbiguousTime) -> Outcome {
     guard let order else {
       return .rejected("the order of day and month is unclear in this date")
     }
@@ -147,7 +147,7 @@ struct GenericTimeReader {
 /// A date without its time of day.
 struct GenericDate {
   enum Form {
-    case settled(month: Int, day: Int)
+    case decided(month: Int, day: Int)
     case open(first: Int, second: Int, separator: UInt8)
   }
 
@@ -174,13 +174,13 @@ extension Field {
   /// The date at the start: year first, year last, or with a month's name.
   var genericDate: GenericDate? {
     if let date = yearFirstDate { return date }
-    if let open = openDate {
+    if let open = ambiguousDate {
       return GenericDate(
         year: open.year, form: .open(first: open.first, second: open.second, separator: open.separator),
         length: open.length)
     }
     guard count >= 8, count <= 32, let date = namedDate else { return nil }
-    return GenericDate(year: date.year, form: .settled(month: date.month, day: date.day), length: count)
+    return GenericDate(year: date.year, form: .decided(month: date.month, day: date.day), length: count)
   }
 
   /// `2026-05-06` with hyphens, slashes or dots.
@@ -196,7 +196,7 @@ extension Field {
     let digits = last.bytes.prefix(2).prefix { $0 &- 0x30 <= 9 }.count
     guard digits > 0, let day = last.slice(0, digits).integer else { return nil }
     return GenericDate(
-      year: Int(year), form: .settled(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
+      year: Int(year), form: .decided(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
   }
 
   /// A date with a month's name. Without a letter there is none, and splitting the text into words costs much

@@ -75,7 +75,7 @@ struct GenericUnits {
     hasColumn = finding.columns[.unit] >= 0
     let value = finding.columns[.value]
     isNameless = value >= 0 && !finding.header.words[value].isGlucose
-    settleMark(of: finding)
+    decideMark(of: finding)
     guard value >= 0 else { return }
     if let named = finding.header.words[value].unit {
       unit = named
@@ -102,7 +102,7 @@ struct GenericUnits {
     }
   }
 
-  private mutating func settleMark(of finding: GenericFinding) {
+  private mutating func decideMark(of finding: GenericFinding) {
     guard !isJSON else { return }
     var (commas, points) = (0, 0)
     for role in [GenericRole.value, .smbg, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
@@ -138,11 +138,11 @@ struct GenericUnits {
   }
 
   /// - Throws: `Failure` of category `badInput` with the option that determines the unit.
-  mutating func settle() throws {
+  mutating func decide() throws {
     if comparesGiven { try compareWithGiven() }
     guard isOpen else { return }
     isOpen = false
-    if isDoubted { return try settleDoubt() }
+    if isDoubted { return try decideDoubt() }
     guard values.count > 0 else { return }
     basis = .inferred
     if values.greatest <= 35, values.hasDecimals {
@@ -165,7 +165,7 @@ struct GenericUnits {
         + "if they are \(unit.name)")
   }
 
-  private mutating func settleDoubt() throws {
+  private mutating func decideDoubt() throws {
     guard let named = unit, values.contradict(named) else { return }
     guard let given, given != named else {
       let other = GlucoseUnit.allCases.first { $0 != named } ?? named

@@ -21,7 +21,7 @@ struct GenericZeros {
     }
   }
 
-  mutating func settle() { isSurveyed = true }
+  mutating func decide() { isSurveyed = true }
 
   /// Whether a glucose cell is a 0 that means no value.
   @inline(__always) func valueIsNone(_ field: Field) -> Bool {

@@ -57,11 +57,11 @@ struct GlimpFormat: ExportFormat {
     if let number = row[columns(row).glucose].number(mark(row)) { units.note(number) }
   }
 
-  mutating func settle() throws { try units.settle() }
+  mutating func decide() throws { try units.decide() }
 
   var decisions: [Decision] { [units.decision, Decision("date-order", "day first", .fixed)] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard Self.widths.contains(row.count) else {
       return .unknown("not a row of Glimp: another number of cells")
     }
@@ -106,7 +106,7 @@ extension GlimpFormat {
   }
 
   private func readGlucose(
-    _ row: Row, _ columns: Columns, at time: ShownTime, _ instant: Int64?, into out: inout Collector
+    _ row: Row, _ columns: Columns, at time: ShownTime, _ instant: Int64?, into out: inout BatchBuilder
   ) -> Bool {
     let cell = row[columns.glucose].trimmed
     if cell.isEmpty || cell.number(mark(row)) == 0 { return false }
@@ -129,7 +129,7 @@ extension GlimpFormat {
 
   private func reading(
     _ device: DeviceIndex, _ kind: ReadingKind, _ time: ShownTime, _ instant: Int64?,
-    _ measurement: Measurement, _ row: Row, _ out: inout Collector
+    _ measurement: Measurement, _ row: Row, _ out: inout BatchBuilder
   ) -> Reading {
     let placement = out.place(time)
     guard let instant else {
@@ -142,7 +142,7 @@ extension GlimpFormat {
   }
 
   private func readRecords(
-    _ row: Row, _ columns: Columns, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ columns: Columns, at time: ShownTime, into out: inout BatchBuilder
   ) -> Bool {
     let units = row[columns.insulin].trimmed
     var isTaken = false
@@ -180,7 +180,7 @@ extension GlimpFormat {
     variants: [
       "the older layout of 13 columns, and the one of 15 with the instant",
       "UTF-16 and UTF-8, compressed or not",
-      "mg/dL and mmol/L: no column names the unit, so all values settle it, or --unit",
+      "mg/dL and mmol/L: no column names the unit, so all values decide it, or --unit",
     ],
     languages: "every language, as the file has no header; insulin named Rapid or Basal is stored as such",
     reads: [

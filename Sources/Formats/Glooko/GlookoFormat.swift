@@ -98,8 +98,8 @@ struct GlookoFormat: ExportFormat {
     if let time { dates.noteExportTime(time, line: line) }
   }
 
-  mutating func settle() throws {
-    (order, orderBasis) = try dates.settle(halfDayMeansMonthFirst: true, languagePutsDayFirst: false)
+  mutating func decide() throws {
+    (order, orderBasis) = try dates.decide(halfDayMeansMonthFirst: true, languagePutsDayFirst: false)
   }
 
   var decisions: [Decision] {
@@ -110,7 +110,7 @@ struct GlookoFormat: ExportFormat {
 
   var warnings: [String] { table.unknown.map { HeaderNames.warning($0, readAs: nil) } }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard table.isStored else {
       out.skip(table.kind == .dailyTotal ? "daily total" : table.kind == .alarm ? "alarm" : "medication")
@@ -152,10 +152,10 @@ struct GlookoFormat: ExportFormat {
   }
 
   private mutating func readGlucose(
-    _ row: Row, _ kind: ReadingKind, _ column: Int, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ kind: ReadingKind, _ column: Int, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let cell = row[column]
-    settleMark(cell)
+    decideMark(cell)
     if cell.isEmpty { return out.skip("row without a value") }
     let value: CellValue
     if let number = cell.number(glucose.mark) {
@@ -170,13 +170,13 @@ struct GlookoFormat: ExportFormat {
       row: row)
   }
 
-  @inline(__always) private mutating func settleMark(_ cell: Field) {
+  @inline(__always) private mutating func decideMark(_ cell: Field) {
     guard !mark.isSettled else { return }
     mark.note(cell.bytes)
     glucose.mark = mark.mark
   }
 
-  @inline(__always) private func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  @inline(__always) private func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let model = row[table[.serial]]
     return out.device(vendor: "Glooko", model: model.isEmpty ? .fixed("Glooko") : model, serial: .absent)
   }
@@ -195,7 +195,7 @@ extension GlookoFormat {
   private mutating func amount(_ row: Row, _ column: GlookoColumn, in range: ClosedRange<Double>) -> Amount {
     let cell = row[table[column]]
     if cell.isEmpty { return .none }
-    settleMark(cell)
+    decideMark(cell)
     guard let number = cell.number(mark.mark), range.contains(number) else { return .wrong }
     return number == 0 ? .none : .number(number)
   }
@@ -203,7 +203,7 @@ extension GlookoFormat {
   /// Reads numbers into fields; false if one is invalid and the row was rejected.
   private mutating func take(
     _ row: Row, _ wanted: [(column: GlookoColumn, field: String, range: ClosedRange<Double>)],
-    into fields: inout [String: FieldValue], _ out: inout Collector
+    into fields: inout [String: FieldValue], _ out: inout BatchBuilder
   ) -> Bool {
     for (column, field, range) in wanted {
       switch amount(row, column, in: range) {
@@ -220,7 +220,7 @@ extension GlookoFormat {
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
   /// A bolus: the delivered amount, in two parts if it was partly extended. The calculator's glucose is not a reading.
-  private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var amounts: [String: FieldValue] = [:]
     guard
       take(
@@ -241,7 +241,7 @@ extension GlookoFormat {
   }
 
   /// A basal rate with its minutes; the delivered insulin if the table states no rate.
-  private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     guard
       take(
@@ -257,7 +257,7 @@ extension GlookoFormat {
     out.add(.insulin, at: time, owner: owner(row), line: row.line, fields)
   }
 
-  private mutating func readDiary(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readDiary(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     func text(_ columns: GlookoColumn...) -> String {
       columns.map { row[table[$0]].trimmed.text }.filter { !$0.isEmpty }.joined(separator: ", ")

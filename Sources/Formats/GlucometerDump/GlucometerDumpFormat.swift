@@ -86,12 +86,12 @@ struct GlucometerDumpFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     if units.isOpen, !units.hasValues, leastOpen < .infinity {
       throw Failure(
         .badInput, "cannot infer whether the values are glucose in mmol/L or ketones alone; use --unit")
     }
-    try units.settle()
+    try units.decide()
     hasKetones = leastOpen < (units.unit == .milligramsPerDecilitre ? Self.maxKetone : Self.minMillimoles)
   }
 
@@ -100,7 +100,7 @@ struct GlucometerDumpFormat: ExportFormat {
       + (hasKetones ? [Decision("ketones", "values that are too low for glucose", .inferred)] : [])
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard let entry = Entry(row.source) else {
       return row.isUnterminated ? .cut : .unknown("not a row of glucometerutils")
     }
@@ -112,7 +112,7 @@ struct GlucometerDumpFormat: ExportFormat {
 }
 
 extension GlucometerDumpFormat {
-  private func read(_ entry: Entry, _ row: Row, into out: inout Collector) {
+  private func read(_ entry: Entry, _ row: Row, into out: inout BatchBuilder) {
     guard let time = entry.time.yearFirstTime else { return }
     if entry.method.equals("time") { return out.skip("clock change") }
     if entry.value.isEmpty { return out.skip("row without a value") }
@@ -154,7 +154,7 @@ extension GlucometerDumpFormat {
     ],
     variants: [
       "five quoted cells without a header",
-      "mg/dL and mmol/L: no row names the unit, so all values settle it, or --unit",
+      "mg/dL and mmol/L: no row names the unit, so all values decide it, or --unit",
     ],
     languages: "English only; the dump has fixed words",
     reads: [

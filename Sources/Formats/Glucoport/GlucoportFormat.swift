@@ -44,7 +44,7 @@ struct GlucoportFormat: ExportFormat {
     [Decision("unit", "stated by each row", .read), Decision("date-order", "year first", .fixed)]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
     let item = identity.field(.item, of: row)
     if isTable, row.count < columnCount, item.equals("reading") || item.equals("record") {

@@ -42,7 +42,7 @@ struct GlucoportIdentity {
   ///
   /// - Parameter measurement: a value stated elsewhere in the row; nil to read it from these columns.
   mutating func reading(
-    from row: Row, measurement stated: Measurement? = nil, into out: inout Collector
+    from row: Row, measurement stated: Measurement? = nil, into out: inout BatchBuilder
   ) -> Outcome {
     guard let kind = kind(field(.kind, of: row)) else {
       return .rejected("unknown kind of reading")
@@ -147,7 +147,7 @@ extension GlucoportIdentity {
   private static let parts: [GlucoportColumn] = [.vendor, .model, .serial, .format]
 
   /// The device with its own format, which is a part of its identity.
-  private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {
+  private mutating func device(of row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     if last < devices.count, isSame(devices[last].parts, row) { return devices[last].index }
     for place in devices.indices where isSame(devices[place].parts, row) {
       last = place

@@ -13,7 +13,7 @@ struct GlucoseBuddyFormat: ExportFormat {
     static let kind = 0, value = 1, unit = 2, name = 3, event = 4, time = 5, notes = 6, count = 7
   }
 
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var kinds = OtherKinds()
   private let model: String
 
@@ -42,7 +42,7 @@ struct GlucoseBuddyFormat: ExportFormat {
 
   init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) throws {
     let times = found.header.rows.compactMap { $0.count > Column.time ? $0[Column.time] : nil }
-    dates = try OpenDates(options, times: times)
+    dates = try AmbiguousDates(options, times: times)
     model = options.device ?? "Glucose Buddy"
   }
 
@@ -50,11 +50,11 @@ struct GlucoseBuddyFormat: ExportFormat {
 
   mutating func survey(_ row: Row) { dates.note(row[Column.time].trimmed.openTime, line: row.line) }
 
-  mutating func settle() throws { try dates.settle() }
+  mutating func decide() throws { try dates.decide() }
 
   var decisions: [Decision] { [Decision("unit", "as each row says", .read), dates.decision] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row[Column.kind].equalsFolded("type"), Self.isHeader(row.fields.map(\.text)) { return .header }
     guard row.count == Column.count else { return .unknown("not a row of Glucose Buddy") }
     guard row[Column.kind].equals("BG") else {
@@ -69,7 +69,7 @@ struct GlucoseBuddyFormat: ExportFormat {
     return .data
   }
 
-  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     guard let unit = GlucoseUnit(name: row[Column.unit].trimmed.text) else {
       return out.reject(row, "the unit is neither mg/dL nor mmol/L")
     }
@@ -96,7 +96,7 @@ extension GlucoseBuddyFormat {
     variants: [
       "with and without the line of names",
       "mg/dL and mmol/L, by the unit of each row",
-      "day or month first is settled by all dates, or by --date-order",
+      "day or month first is decided by all dates, or by --date-order",
     ],
     languages: "English only; the kinds and events of rows have fixed words",
     reads: [

@@ -52,7 +52,7 @@ struct GlurooFormat: ExportFormat {
 
   var warnings: [String] { columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
     guard let shown = row[columns[.time]].trimmed.yearFirstTime, let offset = shown.utcOffset else {
       out.reject(row, "invalid date; expected YYYY-MM-DD hh:mm:ss+hh:mm")
@@ -76,7 +76,7 @@ struct GlurooFormat: ExportFormat {
 
   private func add(
     _ kind: ReadingKind, _ column: Int, _ row: Row, at shown: ShownTime, _ utc: Int64,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     switch GlucoseReader(unit: .milligramsPerDecilitre).read(row[column].trimmed) {
     case .empty: break
@@ -89,7 +89,7 @@ struct GlurooFormat: ExportFormat {
     }
   }
 
-  private func readMessage(_ row: Row, at shown: ShownTime, _ utc: Int64, into out: inout Collector) {
+  private func readMessage(_ row: Row, at shown: ShownTime, _ utc: Int64, into out: inout BatchBuilder) {
     let amounts = [
       AmountColumn(columns[.units], "units", PlausibleAmounts.units),
       AmountColumn(columns[.grams], "carbs", PlausibleAmounts.grams),

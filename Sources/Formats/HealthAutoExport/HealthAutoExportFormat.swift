@@ -58,7 +58,7 @@ struct HealthAutoExportFormat: ExportFormat {
   }
 
   /// - Throws: `Failure` of category `badInput` for averages, which were not measured.
-  mutating func settle() throws {
+  mutating func decide() throws {
     let areOnTheHour = points >= Self.fewestOnTheHour && points == pointsOnTheHour
     guard hasMeans || areOnTheHour else { return }
     throw Failure(
@@ -76,7 +76,7 @@ struct HealthAutoExportFormat: ExportFormat {
     return [unit, Decision("date-order", "year first", .fixed), kind]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard !row[Name.name].isEmpty else {
       // Points of a metric that is too large to be read as a whole, and was rejected.
       guard row[Name.date].isEmpty else {
@@ -118,7 +118,7 @@ struct HealthAutoExportFormat: ExportFormat {
     try NestedObjects.forEach(in: row[Name.points], columns: pointMembers, line: row.line, body)
   }
 
-  private func readPoint(_ point: Row, _ unit: GlucoseUnit, into out: inout Collector) {
+  private func readPoint(_ point: Row, _ unit: GlucoseUnit, into out: inout BatchBuilder) {
     guard let shown = point[Point.date].yearFirstTime, let offset = shown.utcOffset else {
       return out.reject(point, "invalid date; expected YYYY-MM-DD hh:mm:ss +hhmm")
     }

@@ -98,7 +98,7 @@ struct JugglucoFormat: ExportFormat {
 
   var warnings: [String] { header.columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if !hasHeader || row[2].equalsFolded("unixtime") { return readOther(row) }
     if row.count < 6 { return .unknown("not a row of Juggluco") }
     guard let instant = row[header.columns[.instant]].integer, (1...Self.maxInstant).contains(instant),
@@ -126,7 +126,7 @@ struct JugglucoFormat: ExportFormat {
   }
 
   private func readGlucose(
-    _ row: Row, _ unit: GlucoseUnit, at time: ShownTime, _ instant: Int64, into out: inout Collector
+    _ row: Row, _ unit: GlucoseUnit, at time: ShownTime, _ instant: Int64, into out: inout BatchBuilder
   ) {
     let cell = row[header.value]
     if cell.number() == 0 { return out.skip("row without a value") }
@@ -144,7 +144,7 @@ struct JugglucoFormat: ExportFormat {
   }
 
   /// A person's label states the kind of an amount: insulin, food or anything else.
-  private func readAmount(_ row: Row, at time: ShownTime, _ instant: Int64, into out: inout Collector) {
+  private func readAmount(_ row: Row, at time: ShownTime, _ instant: Int64, into out: inout BatchBuilder) {
     let words = [row[header.columns[.name]], row[header.value]].map { $0.trimmed.text }
       .filter { !$0.isEmpty }
     if words.isEmpty { return out.skip("row without a value") }

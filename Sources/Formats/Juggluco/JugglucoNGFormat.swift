@@ -58,7 +58,7 @@ struct JugglucoNGFormat: ExportFormat {
 
   var warnings: [String] { columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if !hasHeader || row[columns[.instant]].equalsFolded("timestamp") {
       guard let columns = Self.columns(row.fields.map(\.text)) else {
         return .unknown("before the header, or not a row of JugglucoNG")
@@ -81,7 +81,7 @@ struct JugglucoNGFormat: ExportFormat {
     return .data
   }
 
-  private mutating func readGlucose(_ row: Row, at milliseconds: Int64, into out: inout Collector) {
+  private mutating func readGlucose(_ row: Row, at milliseconds: Int64, into out: inout BatchBuilder) {
     let reader: GlucoseReader
     switch GlucoseUnit(name: row[columns[.unit]].trimmed.text) {
     case .milligramsPerDecilitre: reader = milligrams

@@ -56,7 +56,7 @@ struct LevelsFormat: ExportFormat {
 
   var warnings: [String] { found.columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let columns = found.columns
     if let verdict = header.verdict(row, key: columns[.utc]) { return verdict }
     let type = row[columns[.type]].trimmed

@@ -198,7 +198,7 @@ struct LibreHeader {
 
   /// The known columns with values or text in a row. Others are counted: their content is unknown.
   @inline(__always)
-  func filled(_ row: Row, into out: inout Collector) -> UInt64 {
+  func filled(_ row: Row, into out: inout BatchBuilder) -> UInt64 {
     let filled = columns.filled(row)
     if filled & unreadBits == 0 { return filled }
     out.skip("value in a column that is not read")

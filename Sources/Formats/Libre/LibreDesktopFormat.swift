@@ -59,7 +59,7 @@ struct LibreDesktopFormat: ExportFormat {
 
   var warnings: [String] { header.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let type = row[header.columns.type]
     guard hasHeader, type.count == 1, type[0] &- 0x30 <= 9 else { return readOther(row) }
     guard let id = row[0].integer, id >= 0 else {
@@ -107,7 +107,7 @@ extension LibreDesktopFormat {
 
   @inline(__always)
   private mutating func readReadings(
-    _ row: Row, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
     if filled & columns.historicBit != 0 {
@@ -126,7 +126,7 @@ extension LibreDesktopFormat {
   @inline(__always)
   private mutating func add(
     _ kind: ReadingKind, _ cell: CellValue, _ id: Int64, _ row: Row, at time: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     switch cell {
     case .measurement(let measurement):
@@ -141,7 +141,7 @@ extension LibreDesktopFormat {
   }
 
   @inline(__always)
-  private mutating func device(in out: inout Collector) -> DeviceIndex {
+  private mutating func device(in out: inout BatchBuilder) -> DeviceIndex {
     if let reader { return reader }
     let index = out.device(Device(vendor: "Abbott", model: model, format: Self.id))
     reader = index
@@ -150,7 +150,7 @@ extension LibreDesktopFormat {
 
   /// In the repeated hour, a step back in memory order marks the second occurrence.
   @inline(__always)
-  private mutating func place(_ time: ShownTime, in out: inout Collector) -> Placement {
+  private mutating func place(_ time: ShownTime, in out: inout BatchBuilder) -> Placement {
     let placement = out.place(time)
     guard placement.source == .zoneOverlap else {
       newestInOverlap = nil
@@ -170,7 +170,7 @@ extension LibreDesktopFormat {
   }
 
   private func readDiary(
-    _ row: Row, _ type: UInt8, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ type: UInt8, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
     let diary = diaryRow(row, id, time)

@@ -22,7 +22,7 @@ struct LibreDiaryRow {
   ]
 
   /// The records of a row of type 4.
-  func addInsulin(to out: inout Collector) {
+  func addInsulin(to out: inout BatchBuilder) {
     // The bolus calculator's meal part, its correction and the person's change add up to the rapid dose.
     let parts = [columns.meal, columns.correction, columns.userChange].map { row[$0] }.filter { !$0.isEmpty }
     if !row[columns.rapid].isEmpty || isTaken(columns.rapidTaken) {
@@ -36,7 +36,7 @@ struct LibreDiaryRow {
     }
   }
 
-  private func addDose(_ subtype: String, _ cell: Field, taken: Int, to out: inout Collector) {
+  private func addDose(_ subtype: String, _ cell: Field, taken: Int, to out: inout BatchBuilder) {
     var fields: [String: FieldValue] = ["subtype": .text(subtype)]
     if !cell.isEmpty {
       guard let units = cell.number(mark), PlausibleAmounts.units.contains(units) else {
@@ -48,7 +48,7 @@ struct LibreDiaryRow {
     add(.insulin, subtype, fields, to: &out)
   }
 
-  private func addSum(of parts: [Field], to out: inout Collector) {
+  private func addSum(of parts: [Field], to out: inout BatchBuilder) {
     let numbers = parts.compactMap { $0.number(mark) }
     // Rounded to a thousandth of a unit, so that 0.1 and 0.2 add up to 0.3.
     let units = numbers.reduce(0) { $0 + ($1 * 1000).rounded() } / 1000
@@ -59,7 +59,7 @@ struct LibreDiaryRow {
   }
 
   /// The record of a row of type 5.
-  func addFood(to out: inout Collector) {
+  func addFood(to out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     let (amount, servings) = (row[columns.carbs], row[columns.servings])
     if !amount.isEmpty {
@@ -83,7 +83,7 @@ struct LibreDiaryRow {
   }
 
   /// The record of a note: exercise if it consists of one such word.
-  func addNote(to out: inout Collector) {
+  func addNote(to out: inout BatchBuilder) {
     let cell = row[columns.notes].trimmed
     if cell.isEmpty { return out.skip("empty note") }
     if Self.exerciseWords.contains(cell.folded) { return add(.exercise, "exercise", [:], to: &out) }
@@ -100,7 +100,7 @@ struct LibreDiaryRow {
   }
 
   private func add(
-    _ kind: RecordKind, _ part: String, _ fields: [String: FieldValue], to out: inout Collector
+    _ kind: RecordKind, _ part: String, _ fields: [String: FieldValue], to out: inout BatchBuilder
   ) {
     out.add(
       kind, at: time, owner: owner, sourceID: sourceID.isEmpty ? "" : "\(sourceID) \(part)", line: row.line,

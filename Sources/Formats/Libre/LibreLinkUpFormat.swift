@@ -65,13 +65,13 @@ struct LibreLinkUpFormat: ExportFormat {
 
   mutating func survey(_ row: Row) { people.note(patient(of: row)) }
 
-  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+  mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
   var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let patient = patient(of: row)
     guard people.reads(patient, row, into: &out) else { return .data }
     let device = device(of: patient, in: &out)
@@ -105,14 +105,14 @@ struct LibreLinkUpFormat: ExportFormat {
   }
 
   /// A device for each person, without the person's id.
-  private func device(of patient: String, in out: inout Collector) -> DeviceIndex {
+  private func device(of patient: String, in out: inout BatchBuilder) -> DeviceIndex {
     let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))
   }
 
   /// Adds the measurement whose members begin at a column.
   private mutating func add(
-    _ kind: ReadingKind, _ row: Row, at column: Int, _ device: DeviceIndex, into out: inout Collector
+    _ kind: ReadingKind, _ row: Row, at column: Int, _ device: DeviceIndex, into out: inout BatchBuilder
   ) {
     guard let factory = row[column + Name.factory].openTime?.time(.monthFirst) else {
       return out.reject(row, "invalid or missing FactoryTimestamp; expected M/D/YYYY h:mm:ss AM")

@@ -95,11 +95,11 @@ struct LibreViewFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     guard isOpen else { return }
-    let settled = try dates.settle(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
-    order = settled.0
-    orderBasis = settled.1
+    let decided = try dates.decide(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
+    order = decided.0
+    orderBasis = decided.1
   }
 
   var decisions: [Decision] {
@@ -114,7 +114,7 @@ struct LibreViewFormat: ExportFormat {
 
   var generatedAt: Int64? { [generated[nil], generated[order]].compactMap(\.self).min() }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let type = recordType(row) else { return readOther(row) }
     guard let time = time(row[header.columns.time]) else {
       out.reject(
@@ -159,7 +159,7 @@ extension LibreViewFormat {
 
   @inline(__always)
   private func add(
-    _ kind: ReadingKind, _ column: Int, _ row: Row, at time: ShownTime, into out: inout Collector
+    _ kind: ReadingKind, _ column: Int, _ row: Row, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let cell = glucose.read(row[column])
     out.add(
@@ -168,7 +168,7 @@ extension LibreViewFormat {
   }
 
   @inline(__always)
-  private func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  private func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let serial = header.columns.time - 1
     return out.device(vendor: "Abbott", model: row[serial - 1], serial: row[serial])
   }
@@ -186,7 +186,7 @@ extension LibreViewFormat {
   }
 
   /// Reads the time in a title line: its third cell, in UTC and in the form of the rows.
-  private mutating func noteTitle(_ row: Row) -> OpenTime? {
+  private mutating func noteTitle(_ row: Row) -> AmbiguousTime? {
     guard row.count >= 3 else { return nil }
     let cell = row[2]
     if let time = cell.yearFirstTime, time.utcOffset == 0 {
@@ -202,15 +202,15 @@ extension LibreViewFormat {
       return time
     }
     // Exports of 2019 have only the day.
-    guard let date = cell.openDate, date.length == cell.count else { return nil }
-    return OpenTime(
+    guard let date = cell.ambiguousDate, date.length == cell.count else { return nil }
+    return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: 23, minute: 59, seconds: 59,
       hasHalfDay: false, separator: date.separator)
   }
 
   /// Reads a row with more than one sensor value.
   private mutating func readOdd(
-    _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
     guard let own = columns.own(type) else {
@@ -243,7 +243,7 @@ extension LibreViewFormat {
   }
 
   private func addReadings(
-    _ row: Row, _ filled: UInt64, _ spill: Spill, at time: ShownTime, into out: inout Collector
+    _ row: Row, _ filled: UInt64, _ spill: Spill, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
     if filled & columns.historicBit != 0 { add(.cbg, columns.historic, row, at: time, into: &out) }
@@ -305,7 +305,7 @@ extension Field {
   /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly every row.
   /// Nil for any other form, which `openTime` may parse.
   @inline(__always)
-  fileprivate var fixedOpenTime: OpenTime? {
+  fileprivate var fixedOpenTime: AmbiguousTime? {
     guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],
       self[2] == UInt8(ascii: "-") || self[2] == UInt8(ascii: "/") || self[2] == UInt8(ascii: ".")
     else { return nil }
@@ -321,7 +321,7 @@ extension Field {
       else { return nil }
       hour = hour % 12 + (half == UInt8(ascii: "p") ? 12 : 0)
     }
-    return OpenTime(
+    return AmbiguousTime(
       first: first, second: second, year: year, hour: hour, minute: minute, seconds: 0,
       hasHalfDay: count == 19,
       separator: self[2])

@@ -34,7 +34,7 @@ struct LingoFormat: ExportFormat {
 
   var decisions: [Decision] { [.units([unit]), Decision("date-order", "year first", .fixed)] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let shown = row[0].yearFirstTime, let offset = shown.utcOffset else {
       out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm+hh:mm")

@@ -64,14 +64,14 @@ struct MyLifeFormat: ExportFormat {
       + mark.decisions
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if !hasHeader || row[0].equalsFolded("tag"), Self.isHeader(row.fields.prefix(16).map(\.folded)) {
       hasHeader = true
       return .header
     }
     guard hasHeader else { return .unknown("before the header, or not a row of mylife") }
     guard row.count >= Column.unit.rawValue else { return .unknown("not a row of mylife") }
-    guard let open = OpenTime(cell(row, .date), cell(row, .time)), let time = open.time(.dayFirst) else {
+    guard let open = AmbiguousTime(cell(row, .date), cell(row, .time)), let time = open.time(.dayFirst) else {
       out.reject(row, "invalid date or time; expected DD.MM.YY and hh:mm")
       return .data
     }
@@ -83,7 +83,7 @@ struct MyLifeFormat: ExportFormat {
 }
 
 extension MyLifeFormat {
-  private mutating func readEvent(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private mutating func readEvent(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let name = cell(row, .event)
     let value = cell(row, .value)
     mark.note(value.bytes)
@@ -103,7 +103,7 @@ extension MyLifeFormat {
     }
   }
 
-  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     guard let unit = GlucoseUnit(name: cell(row, .unit).text) else {
       return out.reject(row, "the unit is neither mg/dL nor mmol/L")
     }
@@ -113,7 +113,7 @@ extension MyLifeFormat {
     out.add(.smbg, GlucoseReader(unit: unit, mark: mark.mark).read(value), device: device, at: time, row: row)
   }
 
-  private func readCarbs(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readCarbs(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     guard cell(row, .unit).folded.split(separator: " ").first == "g" else {
       return out.reject(row, "the unit of the carbohydrates is not g")
     }
@@ -125,7 +125,7 @@ extension MyLifeFormat {
 
   private func addInsulin(
     _ row: Row, _ unit: StaticString, _ field: String, text: String? = nil, at time: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     guard cell(row, .unit).equals(unit) else { return out.reject(row, "the unit is not \(unit)") }
     let isRate = field == "rate"

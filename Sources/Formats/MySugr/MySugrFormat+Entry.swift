@@ -15,7 +15,7 @@ extension MySugrFormat {
     (24, "medication"),
   ]
 
-  mutating func readEntry(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  mutating func readEntry(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     if row.isEmpty(from: Column.tags) { return out.skip("entry without content") }
     readReadings(row, at: shown, into: &out)
     readRapid(row, at: shown, into: &out)
@@ -29,7 +29,7 @@ extension MySugrFormat {
   }
 
   /// The file does not distinguish values of a linked meter from typed ones.
-  private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let device = out.device(Self.device)
     let glucose = row[Column.glucose].trimmed
     let cell = GlucoseReader(unit: header.unit, mark: mark(seeing: glucose)).read(glucose)
@@ -41,7 +41,7 @@ extension MySugrFormat {
 
   /// The doses for meal and correction are parts of the dose by pen or pump, so they count only if neither of these is
   /// stated.
-  private mutating func readRapid(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readRapid(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let cells = [Column.pen, Column.pump, Column.meal, Column.correction].map { row[$0].trimmed }
     guard cells.contains(where: { !$0.isEmpty }) else { return }
     let amounts = cells.compactMap { $0.isEmpty ? 0 : number($0) }
@@ -54,7 +54,7 @@ extension MySugrFormat {
     addDose(total, "rapid", row, at: shown, into: &out)
   }
 
-  private mutating func readLong(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readLong(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let cell = row[Column.basal].trimmed
     guard !cell.isEmpty else { return }
     guard let units = number(cell) else { return out.reject(row, "the basal dose is not a number of units") }
@@ -62,7 +62,7 @@ extension MySugrFormat {
   }
 
   private func addDose(
-    _ units: Double, _ subtype: String, _ row: Row, at shown: ShownTime, into out: inout Collector
+    _ units: Double, _ subtype: String, _ row: Row, at shown: ShownTime, into out: inout BatchBuilder
   ) {
     guard (0...Self.maxUnits).contains(units) else {
       return out.reject(row, "the insulin dose is outside 0–\(plainNumber(Self.maxUnits)) units")
@@ -73,7 +73,7 @@ extension MySugrFormat {
 
   /// A temporary basal rate is a percentage of a rate that the file does not contain, so it has no units. The app
   /// writes it with or without the sign.
-  private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let (percent, duration) = (row[Column.basalPercent].trimmed, row[Column.basalMinutes].trimmed)
     if percent.isEmpty, duration.isEmpty { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal")]
@@ -94,7 +94,7 @@ extension MySugrFormat {
     add(.insulin, fields, row, at: shown, into: &out)
   }
 
-  private mutating func readFood(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readFood(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     let cell = row[Column.carbs].trimmed
     if !cell.isEmpty {
@@ -111,7 +111,7 @@ extension MySugrFormat {
     if !fields.isEmpty { add(.food, fields, row, at: shown, into: &out) }
   }
 
-  private mutating func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readExercise(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     for (name, column, limit) in [
       ("minutes", Column.minutes, Self.maxMinutes),
@@ -131,7 +131,7 @@ extension MySugrFormat {
   }
 
   /// Tags are a set: their order changes between exports.
-  private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     addText(row[Column.note], to: &fields)
     let tags = row[Column.tags].text.split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
@@ -141,7 +141,7 @@ extension MySugrFormat {
 
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at shown: ShownTime,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     out.add(kind, at: shown, owner: "", line: row.line, fields)
   }

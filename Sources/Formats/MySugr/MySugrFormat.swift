@@ -60,7 +60,7 @@ struct MySugrFormat: ExportFormat {
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
       && date.prefix(3).contains { !$0.isNumber }
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
-    if hasOpenDates, dates.isGiven { try settle() }
+    if hasOpenDates, dates.isGiven { try decide() }
   }
 
   var isOpen: Bool { hasOpenDates && !dates.isGiven }
@@ -71,8 +71,8 @@ struct MySugrFormat: ExportFormat {
     for column in Self.numbers { decimalMark.note(row[column].trimmed.bytes) }
   }
 
-  mutating func settle() throws {
-    order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: !header.isEnglish)
+  mutating func decide() throws {
+    order = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: !header.isEnglish)
   }
 
   var decisions: [Decision] {
@@ -92,7 +92,7 @@ struct MySugrFormat: ExportFormat {
     return decisions
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if !hasHeader || row[Column.glucose].trimmed.isHeaderLike, takeHeader(row) { return .header }
     guard hasHeader else { return .unknown("before the header") }
     if row.isEmpty(from: 0) {
@@ -129,8 +129,8 @@ extension MySugrFormat {
 
   /// A date and time in a row's form.
   private enum Moment {
-    case settled(DeviceTime)
-    case open(OpenTime)
+    case decided(DeviceTime)
+    case open(AmbiguousTime)
   }
 
   private mutating func takeHeader(_ row: Row) -> Bool {
@@ -142,7 +142,7 @@ extension MySugrFormat {
 
   private func shownTime(of row: Row) -> ShownTime? {
     switch moment(of: row) {
-    case .settled(let time): ShownTime(time)
+    case .decided(let time): ShownTime(time)
     case .open(let time): order.flatMap { time.time($0.0) }.map { ShownTime($0) }
     case nil: nil
     }
@@ -151,9 +151,9 @@ extension MySugrFormat {
   private func moment(of row: Row) -> Moment? {
     guard let clock = row[Column.time].trimmed.timeOfDay else { return nil }
     let date = row[Column.date].trimmed
-    if let open = date.openDate, open.length == date.count {
+    if let open = date.ambiguousDate, open.length == date.count {
       return .open(
-        OpenTime(
+        AmbiguousTime(
           first: open.first, second: open.second, year: open.year, hour: clock.hour, minute: clock.minute,
           seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: open.separator))
     }
@@ -161,7 +161,7 @@ extension MySugrFormat {
     return DeviceTime(
       year: day.year, month: day.month, day: day.day, hour: clock.hour, minute: clock.minute,
       second: clock.second
-    ).map { .settled($0) }
+    ).map { .decided($0) }
   }
 
   private static func yearFirst(_ date: Field) -> (year: Int, month: Int, day: Int)? {

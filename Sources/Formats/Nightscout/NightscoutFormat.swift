@@ -87,7 +87,7 @@ struct NightscoutFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Nightscout") }
@@ -122,7 +122,7 @@ struct NightscoutFormat: ExportFormat {
   }
 
   /// An entry of glucoport: its identity is in the entry, rather than derived from its date.
-  private mutating func readOwn(_ row: Row, into out: inout Collector) {
+  private mutating func readOwn(_ row: Row, into out: inout BatchBuilder) {
     switch identity.reading(from: row, into: &out) {
     case .reading(let reading): out.add(reading)
     case .rejected(let reason): out.reject(row, reason)
@@ -132,7 +132,7 @@ struct NightscoutFormat: ExportFormat {
   @inline(__always)
   private mutating func add(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
-    _ shown: ShownTime, _ document: NightscoutRow, into out: inout Collector
+    _ shown: ShownTime, _ document: NightscoutRow, into out: inout BatchBuilder
   ) {
     let reading = NightscoutEntry.reading(
       kind, measurement, marks, at: instant, shown, out.place(shown), device: device(document, in: &out),
@@ -141,7 +141,7 @@ struct NightscoutFormat: ExportFormat {
   }
 
   @inline(__always)
-  private func device(_ document: NightscoutRow, in out: inout Collector) -> DeviceIndex {
+  private func device(_ document: NightscoutRow, in out: inout BatchBuilder) -> DeviceIndex {
     let model = document[.device]
     if model.isEmpty {
       return out.device(vendor: "Nightscout", model: .fixed(Self.unnamedDeviceText), serial: .absent)
@@ -171,7 +171,7 @@ struct NightscoutFormat: ExportFormat {
 
 extension NightscoutFormat {
   /// Reads a treatment. It may hold insulin, food and a blood glucose value with the same time.
-  private mutating func readTreatment(_ document: NightscoutRow, into out: inout Collector) {
+  private mutating func readTreatment(_ document: NightscoutRow, into out: inout BatchBuilder) {
     let row = document.row
     guard row[columns[Self.movedPlace]].isEmpty else { return out.skip("moved in time") }
     let parts = NightscoutPart.parts(json: row[columns[Self.partsPlace]])

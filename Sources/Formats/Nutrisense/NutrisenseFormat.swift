@@ -55,13 +55,13 @@ struct NutrisenseFormat: ExportFormat {
     units.note(number)
   }
 
-  mutating func settle() throws { try units.settle() }
+  mutating func decide() throws { try units.decide() }
 
   var decisions: [Decision] { [units.decision, Decision("date-order", "month first", .fixed)] }
 
   var warnings: [String] { columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let cell = row[columns[.time]].trimmed
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
     let type = row[columns[.type]].trimmed
@@ -91,7 +91,8 @@ struct NutrisenseFormat: ExportFormat {
     return type.equals("BloodGlucoseMeasurement") ? .smbg : nil
   }
 
-  private func readGlucose(_ row: Row, _ kind: ReadingKind, at time: ShownTime, into out: inout Collector) {
+  private func readGlucose(_ row: Row, _ kind: ReadingKind, at time: ShownTime, into out: inout BatchBuilder)
+  {
     let cell = row[columns[.value]].trimmed
     if cell.isEmpty { return out.skip("glucose without a value") }
     let device = out.device(Device(vendor: "Nutrisense", model: model, format: Self.id))
@@ -99,14 +100,14 @@ struct NutrisenseFormat: ExportFormat {
   }
 
   /// The meal as text; no column has amounts.
-  private func readMeal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readMeal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let words = [Column.meal, .description].map { row[columns[$0]].trimmed }.filter { !$0.isEmpty }
     if words.isEmpty { return out.skip("meal without content") }
     let text = words.map(\.text).joined(separator: ": ")
     out.add(.food, at: time, owner: model, line: row.line, ["text": .text(text)])
   }
 
-  private func readExercise(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readExercise(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     let length = row[columns[.length]].trimmed
     if !length.isEmpty {
@@ -128,7 +129,7 @@ extension NutrisenseFormat {
       "in the Nutrisense app: all data, exported as CSV"
     ],
     variants: [
-      "no column names the unit, so all values settle it, or --unit"
+      "no column names the unit, so all values decide it, or --unit"
     ],
     languages: "English only; the columns and the classes have fixed names",
     reads: [

@@ -42,7 +42,7 @@ struct OhioT1DMFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let section = row[Name.section]
     if section.equals("glucose_level") {
       readGlucose(.cbg, row, into: &out)
@@ -64,13 +64,13 @@ struct OhioT1DMFormat: ExportFormat {
     row[name].trimmed.openTime?.time(.dayFirst).map { ShownTime($0) }
   }
 
-  private func start(_ row: Row, _ out: inout Collector) -> ShownTime? {
+  private func start(_ row: Row, _ out: inout BatchBuilder) -> ShownTime? {
     let time = Self.time(row, row[Name.time].isEmpty ? Name.begin : Name.time)
     if time == nil { out.reject(row, "invalid or missing time; expected DD-MM-YYYY hh:mm:ss") }
     return time
   }
 
-  private func readGlucose(_ kind: ReadingKind, _ row: Row, into out: inout Collector) {
+  private func readGlucose(_ kind: ReadingKind, _ row: Row, into out: inout BatchBuilder) {
     guard let time = start(row, &out) else { return }
     let cell = row[Name.value].trimmed
     if cell.isEmpty { return out.skip("event without a value") }
@@ -80,7 +80,7 @@ struct OhioT1DMFormat: ExportFormat {
   }
 
   /// A rate, which may be 0: then the pump gave nothing. A temporary rate has an end.
-  private func readBasal(_ row: Row, into out: inout Collector) {
+  private func readBasal(_ row: Row, into out: inout BatchBuilder) {
     guard let time = start(row, &out) else { return }
     guard let rate = row[Name.value].number(), PlausibleAmounts.unitsPerHour.contains(rate) else {
       return out.reject(row, "the basal rate is not a number from 0 to 100")
@@ -95,7 +95,7 @@ struct OhioT1DMFormat: ExportFormat {
 
   private func readAmount(
     _ kind: RecordKind, _ column: Int, _ field: String, _ range: ClosedRange<Double>, _ row: Row,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     guard let time = start(row, &out), var fields = out.amounts(row, [AmountColumn(column, field, range)])
     else { return }

@@ -75,13 +75,13 @@ struct OpenMHealthFormat: ExportFormat {
 
   mutating func survey(_ row: Row) { people.note(row[Self.headerPlace + Head.user].text) }
 
-  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+  mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
   var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard people.reads(row[Self.headerPlace + Head.user].text, row, into: &out) else { return .data }
     let isPoint = !row[Self.headerPlace + Head.schema].isEmpty
     let place = row[Body.value].isEmpty && row[Body.unit].isEmpty ? Body.count : 0
@@ -105,7 +105,7 @@ struct OpenMHealthFormat: ExportFormat {
 
 extension OpenMHealthFormat {
   /// A data point of glucoport: its identity is stated, and its value is in the body.
-  private mutating func readOwn(_ row: Row, _ place: Int, into out: inout Collector) {
+  private mutating func readOwn(_ row: Row, _ place: Int, into out: inout BatchBuilder) {
     guard let unit = FHIRCode.unit(row[place + Body.unit].text),
       let number = row[place + Body.value].jsonNumber,
       PlausibleAmounts.stated.contains(number)
@@ -130,7 +130,7 @@ extension OpenMHealthFormat {
     return specimen.equals("capillary blood") ? .smbg : nil
   }
 
-  private mutating func read(_ row: Row, _ place: Int, into out: inout Collector) {
+  private mutating func read(_ row: Row, _ place: Int, into out: inout BatchBuilder) {
     let times = [Body.instant, Body.start, Body.end].map { row[place + $0] }
     guard let time = times.first(where: { !$0.isEmpty })?.yearFirstTime else {
       return out.reject(row, "invalid or missing time; expected YYYY-MM-DDThh:mm:ss+hh:mm")
@@ -151,7 +151,7 @@ extension OpenMHealthFormat {
 
   /// An instant identifies its reading; a time without an offset is a shown time.
   private mutating func add(
-    _ measurement: Measurement, at time: ShownTime, _ row: Row, _ place: Int, into out: inout Collector
+    _ measurement: Measurement, at time: ShownTime, _ row: Row, _ place: Int, into out: inout BatchBuilder
   ) {
     let device = device(row, in: &out)
     let kind = Self.kind(of: row[place + Body.specimen]) ?? kind
@@ -182,7 +182,7 @@ extension OpenMHealthFormat {
   }
 
   /// One input can have several people, who are distinguished without their ids.
-  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let source = row[Self.headerPlace + Head.source].trimmed
     let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }
     var name = source.isEmpty ? model : String(String.UnicodeScalarView(scalars))
@@ -192,7 +192,7 @@ extension OpenMHealthFormat {
   }
 
   /// Counts an item that is not imported, by a name of which an input can only create a limited number.
-  private mutating func skip(_ name: String, into out: inout Collector) {
+  private mutating func skip(_ name: String, into out: inout BatchBuilder) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < 100 { skipped.insert(short) }
     out.skip(skipped.contains(short) ? short : "other data points")

@@ -11,9 +11,9 @@ enum Detection {
   /// The first format that recognises the input and finds its header.
   ///
   /// - Parameter formats: the formats in the order of detection.
-  /// - Throws: `UnrecognisedInput` that says what was seen and what would settle it.
+  /// - Throws: `UnrecognisedInput` that says what was seen and what would decide it.
   static func parser(
-    for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = ExportRegister.formats
+    for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = FormatRegister.formats
   ) throws -> Found {
     let head = input.head
     if let refusal = ServerAnswer.refusal(of: head) {

@@ -41,7 +41,7 @@ enum RowVerdict {
 }
 
 /// One export format: how it is recognised, and what its rows mean. Each format has a file, and a line in
-/// `ExportRegister`.
+/// `FormatRegister`.
 protocol ExportFormat: SendableMetatype {
   /// A lower-case word for `--format`. It is also part of the identity of records and of devices without a serial number.
   static var id: String { get }
@@ -84,16 +84,16 @@ protocol ExportFormat: SendableMetatype {
 
   /// Whether a survey of the whole input is necessary before its first row can be read.
   var isOpen: Bool { get }
-  /// Whether a survey would settle something that is otherwise taken from the input's head. A live pipe is not surveyed.
+  /// Whether a survey would decide something that is otherwise taken from the input's head. A live pipe is not surveyed.
   var gainsBySurvey: Bool { get }
   /// Whether further rows would show nothing more in a survey.
   var hasSeenEnough: Bool { get }
-  /// Takes from a row what helps to settle an open question.
+  /// Takes from a row what helps to decide an open question.
   mutating func survey(_ row: Row)
   /// Settles the open questions with the result of the survey.
   ///
-  /// - Throws: `Failure` of category `badInput` that names the option that would settle them.
-  mutating func settle() throws
+  /// - Throws: `Failure` of category `badInput` that names the option that would decide them.
+  mutating func decide() throws
 
   /// What was decided, except the encoding and the zone.
   var decisions: [Decision] { get }
@@ -108,9 +108,9 @@ protocol ExportFormat: SendableMetatype {
   /// When the export was made, in UTC seconds, where the input says so.
   var generatedAt: Int64? { get }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict
   /// Adds the items that were held back, at the end of the input.
-  mutating func finish(into out: inout Collector)
+  mutating func finish(into out: inout BatchBuilder)
 }
 
 extension ExportFormat {
@@ -128,11 +128,11 @@ extension ExportFormat {
   var gainsBySurvey: Bool { false }
   var hasSeenEnough: Bool { false }
   mutating func survey(_ row: Row) {}
-  mutating func settle() throws {}
+  mutating func decide() throws {}
   var warnings: [String] { [] }
   var generatedAt: Int64? { nil }
   var failureAtEnd: Failure? { nil }
-  mutating func finish(into out: inout Collector) {}
+  mutating func finish(into out: inout BatchBuilder) {}
 }
 
 /// A format's name for people and for `--format`, as `glucoport formats` lists it.
@@ -148,7 +148,7 @@ public struct ExportFormatInfo: Sendable {
 }
 
 /// The formats that glucoport reads. The order is the order of detection: the most certain signature first.
-public enum ExportRegister {
+public enum FormatRegister {
   static let formats: [any ExportFormat.Type] = [
     GlucoportFormat.self,
     ClarityFormat.self,

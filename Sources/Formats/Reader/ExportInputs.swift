@@ -11,7 +11,7 @@ import Logbook
 package struct ExportInputs {
   /// An input, opened.
   package enum Opened {
-    case export(ExportReader)
+    case export(InputReader)
     /// A member of an archive that is a spreadsheet, which has several inputs.
     case spreadsheet(ExportInputs)
     /// A member of an archive or a sheet that is no export, with the reason.
@@ -168,7 +168,7 @@ package struct ExportInputs {
     do {
       switch content {
       case .document(let kind): throw UnrecognisedInput(name: file.name, reason: "this is \(kind)")
-      case .file: return try .export(ExportReader(source: file, options: options))
+      case .file: return try .export(InputReader(source: file, options: options))
       case .members(let members, let archive, let sheet):
         return try open(members[place], of: archive, sheet: sheet, options)
       case .sheets(let places, let spreadsheet):
@@ -191,7 +191,7 @@ package struct ExportInputs {
     }
     guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
     // A member that no format reads is not unpacked to its end.
-    let reader = try ExportReader(source: source, options: options)
+    let reader = try InputReader(source: source, options: options)
     return .export(reader)
   }
 
@@ -205,7 +205,7 @@ package struct ExportInputs {
       throw UnrecognisedInput(
         name: source.name, reason: "the sheet is hidden; to import it, add its name to that of the file")
     }
-    return try .export(ExportReader(source: source, options: options))
+    return try .export(InputReader(source: source, options: options))
   }
 
   /// The sheets that are inputs.

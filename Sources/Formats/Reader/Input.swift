@@ -23,7 +23,7 @@ final class Input {
     var source = given
     var first = try source.readHead(limit: InputHead.size)
     if DatabaseHeader.isDatabase(first.bytes) {
-      source = try DatabaseSource(given, head: first, formats: ExportRegister.formats)
+      source = try DatabaseSource(given, head: first, formats: FormatRegister.formats)
       first = try source.readHead(limit: InputHead.size)
     }
     packing = Packing(first.bytes)

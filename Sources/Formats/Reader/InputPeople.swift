@@ -67,7 +67,7 @@ struct InputPeople {
   }
 
   /// - Throws: `Failure` of category `badInput` for several people if none was picked.
-  func settle(_ hint: ImportHint) throws {
+  func decide(_ hint: ImportHint) throws {
     guard ids.count > 1, picked == nil else { return }
     guard !isFetched else {
       throw Failure(
@@ -107,7 +107,7 @@ struct InputPeople {
   }
 
   /// Whether to read an item. If not, the item is counted or rejected here.
-  mutating func reads(_ id: String, _ row: Row, into out: inout Collector) -> Bool {
+  mutating func reads(_ id: String, _ row: Row, into out: inout BatchBuilder) -> Bool {
     switch choice(id) {
     case .read: return true
     case .leaveOut: out.skip("item of another person")
@@ -138,9 +138,9 @@ protocol PeopleFilter {
   /// Looks at a row of the survey.
   mutating func survey(_ row: Row)
   /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
-  mutating func settle(_ hint: ImportHint) throws
+  mutating func decide(_ hint: ImportHint) throws
   /// Whether to read a row; another one is counted or rejected here.
-  mutating func reads(_ row: Row, into out: inout Collector) -> Bool
+  mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool
   /// What the rows that are read state about their person; nil where the filter does not know.
   var stated: [StatedPerson]? { get }
   /// What is wrong where rows were left out and none was picked.
@@ -166,7 +166,7 @@ struct PersonColumn: PeopleFilter {
   ) {
     guard !Format.picksRows else { return nil }
     // Few rows are headers, and only their names are looked at.
-    var (probe, out) = (parser, Collector(format: Format.id, options: options))
+    var (probe, out) = (parser, BatchBuilder(format: Format.id, options: options))
     let headers = head.rows(delimiter).lazy.filter { cells in
       if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
     }
@@ -193,9 +193,9 @@ struct PersonColumn: PeopleFilter {
     if let person = person(of: row) { people.note(person) }
   }
 
-  mutating func settle(_ hint: ImportHint) throws { try people.settle(hint) }
+  mutating func decide(_ hint: ImportHint) throws { try people.decide(hint) }
 
-  mutating func reads(_ row: Row, into out: inout Collector) -> Bool {
+  mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool {
     guard let person = person(of: row) else { return true }
     return people.reads(person, row, into: &out)
   }
@@ -291,13 +291,13 @@ struct JoinedPeople: PeopleFilter {
   }
 
   /// - Throws: `Failure` of category `badInput` for several people if none was picked.
-  mutating func settle(_ hint: ImportHint) throws {
+  mutating func decide(_ hint: ImportHint) throws {
     names = []
-    try people.settle(hint)
+    try people.decide(hint)
   }
 
   /// Whether to read a row. If not, the row is counted or rejected here.
-  mutating func reads(_ row: Row, into out: inout Collector) -> Bool {
+  mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool {
     follow(row) || people.reads(person, row, into: &out)
   }
 

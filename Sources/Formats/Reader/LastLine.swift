@@ -41,7 +41,7 @@ struct LastLine {
 
   private let cells: CellCopies
   private let parser: any ExportFormat
-  private let collector: Collector
+  private let collector: BatchBuilder
   private var earlier: [EarlierRow] = []
   private var headerCount = 0
   private let isBlockSized: Bool
@@ -52,7 +52,7 @@ struct LastLine {
   ///   - byteCount: the size of the input in bytes.
   init(
     _ row: Row, after earlier: any RowSource, byteCount: Int, _ parser: any ExportFormat,
-    _ collector: Collector
+    _ collector: BatchBuilder
   ) throws {
     cells = CellCopies(row)
     isBlockSized = byteCount > 0 && byteCount % Self.blockSize == 0

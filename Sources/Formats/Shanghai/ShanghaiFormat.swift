@@ -25,7 +25,7 @@ struct ShanghaiFormat: ExportFormat {
 
   private let columns: KnownColumns<Column>
   private var header: SingleHeader
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private let model: String
 
   static func recognise(
@@ -43,7 +43,7 @@ struct ShanghaiFormat: ExportFormat {
     let columns = found.header.meaning
     self.columns = columns
     header = SingleHeader(found.header.cells, of: "the Shanghai data sets")
-    dates = try OpenDates(
+    dates = try AmbiguousDates(
       options, times: found.header.rows.compactMap { $0.count > columns[.time] ? $0[columns[.time]] : nil })
     model = options.device ?? "Shanghai"
   }
@@ -54,13 +54,13 @@ struct ShanghaiFormat: ExportFormat {
     dates.note(row[columns[.time]].trimmed.openTime, isHistory: true, line: row.line)
   }
 
-  mutating func settle() throws { try dates.settle() }
+  mutating func decide() throws { try dates.decide() }
 
   var decisions: [Decision] { [.units([.milligramsPerDecilitre]), dates.decision] }
 
   var warnings: [String] { columns.warnings }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
     guard let time = dates.time(row[columns[.time]].trimmed) else {
       out.reject(row, dates.refusal)

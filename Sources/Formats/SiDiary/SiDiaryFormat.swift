@@ -76,9 +76,9 @@ struct SiDiaryFormat: ExportFormat {
 
   var warnings: [String] { found.unknown.map { HeaderNames.warning($0, readAs: nil) } }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    guard let day = row[0].openDate, day.length == row[0].count, let clock = row[1].timeOfDay,
+    guard let day = row[0].ambiguousDate, day.length == row[0].count, let clock = row[1].timeOfDay,
       let time = DeviceTime(
         year: day.year, month: day.second, day: day.first, hour: clock.hour, minute: clock.minute,
         second: clock.second)
@@ -104,14 +104,14 @@ struct SiDiaryFormat: ExportFormat {
 }
 
 extension SiDiaryFormat {
-  private mutating func device(in out: inout Collector) -> DeviceIndex {
+  private mutating func device(in out: inout BatchBuilder) -> DeviceIndex {
     if let deviceIndex { return deviceIndex }
     let index = out.device(Device(vendor: "SiDiary", model: model, format: Self.id))
     deviceIndex = index
     return index
   }
 
-  private mutating func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private mutating func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     var isTaken = false
     if addSensor(row, at: time, into: &out) { isTaken = true }
     for (column, reader) in [(Column.milligrams, milligrams), (.millimoles, millimoles)] {
@@ -130,7 +130,7 @@ extension SiDiaryFormat {
     return isTaken
   }
 
-  private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[found[.sensor]]
     // Spike leaves out missing values; other programs write 0.
     if cell.isEmpty || cell.number() == 0 { return false }
@@ -145,7 +145,7 @@ extension SiDiaryFormat {
     return true
   }
 
-  private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+  private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     var isTaken = false
     let amounts: [(Column, RecordKind, String, String?, ClosedRange<Double>)] = [
       (.grams, .food, "carbs", nil, PlausibleAmounts.grams),

@@ -75,7 +75,7 @@ struct SibioFormat: ExportFormat {
   }
 
   /// - Throws: `Failure` of category `badInput` for values that may be glucose.
-  mutating func settle() throws {
+  mutating func decide() throws {
     guard high * 2 > count else { return }
     let names = names
     let roles = ["ketone", "value"].map { role in
@@ -94,7 +94,7 @@ struct SibioFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns.time) { return verdict }
     guard let time = row[columns.time].trimmed.yearFirstTime else {
       out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")

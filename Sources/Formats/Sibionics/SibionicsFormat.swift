@@ -16,7 +16,7 @@ struct SibionicsFormat: ExportFormat {
 
   private let table: SibionicsTable
   private var header: SingleHeader
-  private var dates: OpenDates
+  private var dates: AmbiguousDates
   private var below = 0
   private var count = 0
   private let kind: ReadingKind
@@ -44,7 +44,8 @@ struct SibionicsFormat: ExportFormat {
     table = found.header.meaning
     header = SingleHeader(found.header.cells, of: "Sibionics")
     let time = table.time
-    dates = try OpenDates(options, times: found.header.rows.compactMap { $0.count > time ? $0[time] : nil })
+    dates = try AmbiguousDates(
+      options, times: found.header.rows.compactMap { $0.count > time ? $0[time] : nil })
     kind = options.kind ?? .cbg
     kindIsGiven = options.kind != nil
     model = options.device ?? "Sibionics"
@@ -61,21 +62,21 @@ struct SibionicsFormat: ExportFormat {
     if number < Self.fewestOfGlucose { below += 1 }
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     if mayBeKetones, below * 2 > count {
       throw Failure(
         .badInput,
         "most values are below 3 mmol/L, as those of a ketone sensor are; "
           + "if they are ketones, import the file with --kind ketone")
     }
-    try dates.settle(languagePutsDayFirst: table.languagePutsDayFirst)
+    try dates.decide(languagePutsDayFirst: table.languagePutsDayFirst)
   }
 
   var decisions: [Decision] {
     [.units([table.unit]), dates.decision] + (kindIsGiven ? [Decision("kind", kind.name, .given)] : [])
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: table.time) { return verdict }
     guard let shown = time(row) else {
       out.reject(
@@ -105,7 +106,7 @@ struct SibionicsFormat: ExportFormat {
   }
 
   private func reading(
-    _ measurement: Measurement, at shown: ShownTime, _ row: Row, _ out: inout Collector
+    _ measurement: Measurement, at shown: ShownTime, _ row: Row, _ out: inout BatchBuilder
   ) -> Reading {
     let device = out.device(
       Device(vendor: "Sibionics", model: model, serial: table.serial, format: Self.id))
@@ -233,7 +234,7 @@ extension SibionicsFormat {
     ],
     variants: [
       "mg/dL or mmol/L in the name of the last column, 12 or 24 hours",
-      "the offset in each time; day or month first is settled by all dates, the language, or --date-order",
+      "the offset in each time; day or month first is decided by all dates, the language, or --date-order",
       "the CSV of a hospital, whose times are local",
     ],
     languages: "every language, by the shape of the table; the hospital's in Chinese",

@@ -66,11 +66,11 @@ struct TandemFormat: ExportFormat {
     }
   }
 
-  mutating func settle() throws {
+  mutating func decide() throws {
     isSurveyed = true
     table = firstTable
     guard isOpen else { return }
-    try units.settle()
+    try units.decide()
     isSettled = true
   }
 
@@ -80,7 +80,7 @@ struct TandemFormat: ExportFormat {
       + [Decision("date-order", "year first", .fixed)]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = takeHeader(row) { return verdict }
     guard hasHeader, row.count > 2 else { return .unknown("before a header, or not a row of Tandem") }
     switch table.kind {
@@ -120,7 +120,7 @@ struct TandemFormat: ExportFormat {
     return .header
   }
 
-  private mutating func readGlucose(_ row: Row, into out: inout Collector) {
+  private mutating func readGlucose(_ row: Row, into out: inout BatchBuilder) {
     guard let time = row[table[.eventTime]].yearFirstTime else {
       return out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
     }
@@ -160,7 +160,7 @@ struct TandemFormat: ExportFormat {
     sensor.note(number, table.unit, at: time.deviceTime, of: owner(row))
   }
 
-  private func addNote(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func addNote(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let note = row[table[.note]].trimmed
     if note.isEmpty { return }
     out.add(.note, at: time, owner: owner(row), line: row.line, ["text": .text(note.text)])
@@ -169,7 +169,7 @@ struct TandemFormat: ExportFormat {
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
   /// A bolus, at the time of its end.
-  private mutating func readBolus(_ row: Row, into out: inout Collector) {
+  private mutating func readBolus(_ row: Row, into out: inout BatchBuilder) {
     let cell = row[table[.completionTime]].trimmed
     if cell.isEmpty { return out.skip("bolus not completed") }
     guard let time = cell.yearFirstTime else {
@@ -335,7 +335,7 @@ extension TandemFormat {
     variants: [
       "the therapy timeline, in which each section has a header",
       "the CSV files of Tandem Source for glucose and for boluses",
-      "mg/dL and mmol/L; a timeline names no unit, so all of its values settle it, or --unit",
+      "mg/dL and mmol/L; a timeline names no unit, so all of its values decide it, or --unit",
     ],
     languages: "English only; the columns have fixed names",
     reads: [

@@ -11,7 +11,7 @@ extension TidepoolFormat {
     case rejected(String)
   }
 
-  mutating func readRecord(_ row: Row, type: String, into out: inout Collector) {
+  mutating func readRecord(_ row: Row, type: String, into out: inout BatchBuilder) {
     switch content(row, type: type) {
     case .record(let kind, var fields):
       guard let (_, shown) = moment(row) else {
@@ -32,7 +32,7 @@ extension TidepoolFormat {
   }
 
   /// Adds the notes of an item that is no record as a note.
-  mutating func addNotes(_ row: Row, into out: inout Collector) {
+  mutating func addNotes(_ row: Row, into out: inout BatchBuilder) {
     if row[columns[Name.notes]].isEmpty { return }
     let text = notes(row).joined(separator: "\n")
     guard !text.isEmpty, let (_, shown) = moment(row) else { return }

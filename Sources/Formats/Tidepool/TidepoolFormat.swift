@@ -79,7 +79,7 @@ struct TidepoolFormat: ExportFormat {
     ]
   }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Tidepool") }
@@ -104,7 +104,7 @@ struct TidepoolFormat: ExportFormat {
   }
 
   private mutating func readGlucose(
-    _ row: Row, _ kind: ReadingKind, marks: ReadingMarks = [], into out: inout Collector
+    _ row: Row, _ kind: ReadingKind, marks: ReadingMarks = [], into out: inout BatchBuilder
   ) {
     let value = row[columns[Name.value]]
     if value.isEmpty, row[columns[Name.annotations]].isEmpty { return skip(kind, row, into: &out) }
@@ -122,12 +122,12 @@ struct TidepoolFormat: ExportFormat {
   }
 
   /// Counts a reading without a value and keeps its notes.
-  private mutating func skip(_ kind: ReadingKind, _ row: Row, into out: inout Collector) {
+  private mutating func skip(_ kind: ReadingKind, _ row: Row, into out: inout BatchBuilder) {
     addNotes(row, into: &out)
     out.skip(kind == .cbg ? "cbg without value" : "smbg without value")
   }
 
-  private mutating func readKetone(_ row: Row, into out: inout Collector) {
+  private mutating func readKetone(_ row: Row, into out: inout BatchBuilder) {
     var cell = GlucoseReader.ketone(row[columns[Name.value]], mark: .point)
     if let limit = outOfRange(row, cell, threshold: { Quantity($0, .millimolesPerLitre) }) {
       cell = .measurement(limit)
@@ -147,7 +147,7 @@ struct TidepoolFormat: ExportFormat {
 
   @inline(__always)
   private mutating func add(
-    _ kind: ReadingKind, _ cell: CellValue, marks: ReadingMarks = [], _ row: Row, into out: inout Collector
+    _ kind: ReadingKind, _ cell: CellValue, marks: ReadingMarks = [], _ row: Row, into out: inout BatchBuilder
   ) {
     switch cell {
     case .measurement(let measurement):
@@ -186,7 +186,7 @@ struct TidepoolFormat: ExportFormat {
 
   /// The device by its id, which holds maker, model and serial number in one text; otherwise by its transmitter.
   @inline(__always)
-  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+  private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let id = row[columns[Name.deviceId]]
     if !id.isEmpty { return out.device(vendor: "Tidepool", model: id, serial: .absent) }
     let transmitter = row[columns[Name.transmitter]]

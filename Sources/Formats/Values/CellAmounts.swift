@@ -13,7 +13,7 @@ struct AmountColumn {
   }
 }
 
-extension Collector {
+extension BatchBuilder {
   /// The amounts in a row by their fields, for formats that write 0 or nothing for a missing amount. Returns nil if the
   /// row was rejected because a cell holds no such amount.
   mutating func amounts(

@@ -99,7 +99,7 @@ struct DateOrderSurvey {
   var isGiven: Bool { given != nil }
 
   /// Looks at the time of a row. `isHistory` means a regular reading of a sensor.
-  mutating func note(_ time: OpenTime, isHistory: Bool, line: Int64) {
+  mutating func note(_ time: AmbiguousTime, isHistory: Bool, line: Int64) {
     hasRows = true
     if time.first != time.second { orderMatters = true }
     if time.first > 12 { firstOver12 = firstOver12 ?? line }
@@ -108,14 +108,14 @@ struct DateOrderSurvey {
     if time.hasHalfDay { hasHalfDay = true }
     if yearFirst != nil { noteYearFirst(time) }
     if shortYears != nil { noteShortYear(time) }
-    // A number over 12 settles the order. After it only a contradiction matters.
+    // A number over 12 decides the order. After it only a contradiction matters.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
     }
   }
 
-  private mutating func noteYearFirst(_ time: OpenTime) {
+  private mutating func noteYearFirst(_ time: AmbiguousTime) {
     guard time.hasShortYear, let latest,
       let shown = DeviceTime(
         year: 2000 + time.first, month: time.second, day: time.year - 2000, hour: time.hour,
@@ -129,7 +129,7 @@ struct DateOrderSurvey {
     yearFirst = found.years.count > 2 ? nil : found
   }
 
-  private mutating func noteShortYear(_ time: OpenTime) {
+  private mutating func noteShortYear(_ time: AmbiguousTime) {
     var found = shortYears ?? ShortYears()
     found.first.insert(time.first)
     found.second.insert(time.second)
@@ -153,7 +153,7 @@ struct DateOrderSurvey {
   }
 
   /// The time at which the export says that it was made, written as the rows are.
-  mutating func noteExportTime(_ time: OpenTime, line: Int64) {
+  mutating func noteExportTime(_ time: AmbiguousTime, line: Int64) {
     for order in DateOrder.allCases {
       guard let export = time.time(order)?.seconds else { continue }
       readings[order]?.noteExport(export)
@@ -172,8 +172,8 @@ struct DateOrderSurvey {
   /// - Parameters:
   ///   - halfDayMeansMonthFirst: whether a half-day clock of this format goes with months first.
   ///   - language: whether the input's language always puts the day first.
-  /// - Throws: `Failure` of category `badInput`, if rows contradict each other or nothing settles the order.
-  func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
+  /// - Throws: `Failure` of category `badInput`, if rows contradict each other or nothing decides the order.
+  func decide(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
   {
     if let given { return (given, .given) }
     try refuseYearFirst()
@@ -228,16 +228,16 @@ extension Decision {
   }
 
   /// The decision on the order of dates in an input whose first rows may put the year first. That is the order unless
-  /// another one was settled.
+  /// another one was decided.
   static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
     isYearFirst && order == nil
       ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)
   }
 }
 
-/// The times of an input whose dates may put the day, the month or the year first. The order is settled once for all of
+/// The times of an input whose dates may put the day, the month or the year first. The order is decided once for all of
 /// them.
-struct OpenDates {
+struct AmbiguousDates {
   private var survey: DateOrderSurvey
   private(set) var order: DateOrder?
   private var basis = Decision.Basis.given
@@ -255,24 +255,24 @@ struct OpenDates {
   var isOpen: Bool { order == nil && !isYearFirst }
 
   /// Looks at the time of a row. `isHistory` means a regular reading of a sensor.
-  mutating func note(_ time: OpenTime?, isHistory: Bool = false, line: Int64) {
+  mutating func note(_ time: AmbiguousTime?, isHistory: Bool = false, line: Int64) {
     if let time { survey.note(time, isHistory: isHistory, line: line) }
   }
 
   /// Looks at the last day or time in the input's own preamble.
   mutating func noteLast(_ cell: Field, line: Int64) {
     if let time = cell.openTime { return survey.noteExportTime(time, line: line) }
-    guard let day = cell.openDate, day.length == cell.count else { return }
+    guard let day = cell.ambiguousDate, day.length == cell.count else { return }
     survey.noteExportTime(
-      OpenTime(
+      AmbiguousTime(
         first: day.first, second: day.second, year: day.year, hour: 23, minute: 59, seconds: 59,
         hasHalfDay: false, separator: day.separator), line: line)
   }
 
-  /// - Throws: `Failure` of category `badInput` that names the option that settles it.
-  mutating func settle(halfDayMeansMonthFirst: Bool = false, languagePutsDayFirst: Bool = false) throws {
+  /// - Throws: `Failure` of category `badInput` that names the option that decides it.
+  mutating func decide(halfDayMeansMonthFirst: Bool = false, languagePutsDayFirst: Bool = false) throws {
     guard isOpen else { return }
-    (order, basis) = try survey.settle(
+    (order, basis) = try survey.decide(
       halfDayMeansMonthFirst: halfDayMeansMonthFirst, languagePutsDayFirst: languagePutsDayFirst)
   }
 
@@ -286,10 +286,12 @@ struct OpenDates {
 
   /// The time from two cells: the date, and the time of day.
   func time(_ date: Field, _ clock: Field) -> ShownTime? {
-    OpenTime(date, clock).flatMap { time($0) }
+    AmbiguousTime(date, clock).flatMap { time($0) }
   }
 
-  private func time(_ time: OpenTime) -> ShownTime? { order.flatMap { time.time($0) }.map { ShownTime($0) } }
+  private func time(_ time: AmbiguousTime) -> ShownTime? {
+    order.flatMap { time.time($0) }.map { ShownTime($0) }
+  }
 
   /// The reason for the rejection of a row without a valid time.
   var refusal: String {
@@ -301,10 +303,12 @@ struct OpenDates {
   }
 }
 
-extension OpenTime {
+extension AmbiguousTime {
   /// The time from two cells: the date, and the time of day. Nil if one of them is not valid.
   init?(_ date: Field, _ clock: Field) {
-    guard let day = date.openDate, day.length == date.count, let time = clock.timeOfDay else { return nil }
+    guard let day = date.ambiguousDate, day.length == date.count, let time = clock.timeOfDay else {
+      return nil
+    }
     self.init(
       first: day.first, second: day.second, year: day.year, hour: time.hour, minute: time.minute,
       seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)

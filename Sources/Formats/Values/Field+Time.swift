@@ -9,7 +9,7 @@ enum DateOrder: String, CaseIterable {
 }
 
 /// A date with two numbers in an open order and a year, with its time of day.
-struct OpenTime {
+struct AmbiguousTime {
   var first: Int
   var second: Int
   var year: Int
@@ -172,21 +172,22 @@ extension Field {
   }
 
   /// A time with the year last: `01-02-2026 11:40 PM`, `8.6.26 7.12`. A two-digit year means 2000 to 2069.
-  var openTime: OpenTime? {
-    guard let date = openDate else { return nil }
+  var openTime: AmbiguousTime? {
+    guard let date = ambiguousDate else { return nil }
     var scanner = TimeScanner(slice(date.length, count))
     _ = scanner.take(UInt8(ascii: "."))
     if scanner.byte == UInt8(ascii: ",") { scanner.position += 1 }
     scanner.skipBlanks()
     guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }
-    return OpenTime(
+    return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: clock.hour, minute: clock.minute,
       seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: date.separator,
       hasShortYear: date.hasShortYear)
   }
 
   /// A date with the year last, and its length in bytes.
-  var openDate: (first: Int, second: Int, year: Int, hasShortYear: Bool, separator: UInt8, length: Int)? {
+  var ambiguousDate: (first: Int, second: Int, year: Int, hasShortYear: Bool, separator: UInt8, length: Int)?
+  {
     var scanner = TimeScanner(self)
     guard let first = scanner.number(maxDigits: 2) else { return nil }
     let separator = scanner.byte

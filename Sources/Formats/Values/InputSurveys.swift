@@ -45,8 +45,8 @@ struct UnitSurvey {
     unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
   }
 
-  /// - Throws: `Failure` of category `badInput` that names the option that settles it.
-  mutating func settle() throws {
+  /// - Throws: `Failure` of category `badInput` that names the option that decides it.
+  mutating func decide() throws {
     if count > 0, comparesGiven, exclude(unit) {
       let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
       throw Failure(
@@ -82,10 +82,10 @@ struct DecimalMarkSurvey {
   /// Looks at a value cell: digits, one mark, digits. Any other cell proves nothing, nor does `1,234`, which may be a
   /// thousand.
   @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
-    if !isSettled { settle(by: cell) }
+    if !isSettled { decide(by: cell) }
   }
 
-  private mutating func settle(by cell: some Sequence<UInt8>) {
+  private mutating func decide(by cell: some Sequence<UInt8>) {
     var found: DecimalMark?
     var (whole, fraction) = (0, 0)
     for byte in cell {

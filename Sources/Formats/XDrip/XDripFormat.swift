@@ -51,7 +51,7 @@ struct XDripFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
 
-  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+  mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row[Name.database].equals("xdrip") { return .header }
     let table = row[Name.table]
     guard !table.isEmpty else { return .unknown("not a row of xDrip+") }
@@ -84,7 +84,7 @@ struct XDripFormat: ExportFormat {
 }
 
 extension XDripFormat {
-  private func readSensor(_ row: Row, tick: Int64, at time: ShownTime, into out: inout Collector) {
+  private func readSensor(_ row: Row, tick: Int64, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[Name.sensor]
     if cell.isEmpty { return out.skip("sensor reading without a value") }
     if let number = cell.jsonNumber, number <= Self.noValue {
@@ -93,7 +93,7 @@ extension XDripFormat {
     add(.cbg, cell, tick: tick, at: time, row, into: &out)
   }
 
-  private func readBloodTest(_ row: Row, tick: Int64, at time: ShownTime, into out: inout Collector) {
+  private func readBloodTest(_ row: Row, tick: Int64, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[Name.blood]
     if cell.isEmpty || cell.jsonNumber == 0 { return out.skip("blood test without a value") }
     var marks: ReadingMarks = row[Name.source].equals("Manual Entry") ? .manual : []
@@ -103,7 +103,7 @@ extension XDripFormat {
 
   private func add(
     _ kind: ReadingKind, _ cell: Field, tick: Int64, at time: ShownTime, marks: ReadingMarks = [], _ row: Row,
-    into out: inout Collector
+    into out: inout BatchBuilder
   ) {
     // A number in quotes is text in the database, and the app does not write text.
     let value = cell.shape == .quoted ? .rejected("the glucose value is not a number") : glucose.read(cell)
@@ -120,7 +120,7 @@ extension XDripFormat {
   }
 
   /// A treatment can hold a dose, carbohydrates and a note. Each becomes a separate record.
-  private func readTreatment(_ row: Row, at time: ShownTime, into out: inout Collector) {
+  private func readTreatment(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     if ["Sensor Start", "Sensor Stop"].contains(row[Name.event].text) {
       return out.skip("sensor start or stop")
     }

@@ -62,7 +62,7 @@ extension Store {
       database,
       sql: """
         SELECT id FROM ingest
-        WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(UndoPlan.isTyped) AND NOT \(ImportClaims.isUndone)
+        WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(UndoPlan.isTyped) AND NOT \(ImportContribution.isUndone)
           AND \(brought) > 0
         ORDER BY id DESC LIMIT 1
         """)
@@ -73,7 +73,7 @@ extension Store {
       database,
       sql: """
         SELECT redo.ingest, redo.action FROM redo LEFT JOIN ingest ON ingest.id = redo.ingest
-        WHERE redo.ingest IS NULL OR \(ImportClaims.isUndone) ORDER BY redo.id DESC LIMIT 1
+        WHERE redo.ingest IS NULL OR \(ImportContribution.isUndone) ORDER BY redo.id DESC LIMIT 1
         """)
     guard let row = rows.first.map({ StoredRow($0, of: "redo", key: 0..<2) }) else { return nil }
     if let ingest: Int64 = try row[0] { return .ingest(ingest) }

@@ -19,7 +19,7 @@ package struct IngestSource: Sendable {
   /// false for a pipe or a meter.
   package let mayWait: Bool
   /// Whether the ingest ends a withdrawal of this same input.
-  package let takesBack: Bool
+  package let restoresWithdrawn: Bool
   /// The zone of times that state no offset; nil if the input itself contains offsets that others derived.
   package let zone: InputZone?
 
@@ -33,7 +33,8 @@ package struct IngestSource: Sendable {
   /// An input at the moment when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
-    mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil, acceptsPerson: Bool = false,
+    mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
+    acceptsPerson: Bool = false,
     persons: [StatedPerson] = [], isMerge: Bool = false
   ) {
     self.isMerge = isMerge
@@ -45,7 +46,7 @@ package struct IngestSource: Sendable {
     self.modifiedAt = modifiedAt
     self.decisions = decisions
     self.mayWait = mayWait
-    self.takesBack = takesBack
+    self.restoresWithdrawn = restoresWithdrawn
     self.zone = zone
   }
 }

@@ -36,7 +36,7 @@ extension IngestWriter {
   package func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
-    precondition(scattered == nil, "readings are buffered for storeScattered")
+    precondition(scattered == nil, "readings are buffered for storeSpooled")
     try inTransaction {
       try database.executeCached(
         sql: """
@@ -55,7 +55,7 @@ extension IngestWriter {
           WHERE id = ?2 AND ?1 <> ''
           """, arguments: [digest, id])
       try state.notes.save(database)
-      try settleWithdrawn(at: finishedAt)
+      try restoreOrHide(at: finishedAt)
       if end == .whole { try withdrawCorrected() }
       try stateZone(at: finishedAt)
       try ActionLog.forget(at: finishedAt, database)
@@ -83,7 +83,7 @@ extension IngestWriter {
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)
       if scattered != nil {
-        try storeScattered { _ in }
+        try storeSpooled { _ in }
         try state.notes.save(database)
       }
       // The stored items keep the zone that a person gave for them.

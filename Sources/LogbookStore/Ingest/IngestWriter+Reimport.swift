@@ -10,13 +10,13 @@ import Logbook
 /// an export of a store states itself what is hidden, so neither shows anything.
 extension IngestWriter {
   /// Ends the records, and hides or shows what this input brought and an undo withdrew.
-  func settleWithdrawn(at now: Int64) throws {
+  func restoreOrHide(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }
     let known = try InputIdentity.known(of: id, database)
     let same = held.filter { known.contains($0.input.input) }
     let hidden = try Self.hiddenReadings(database)
-    if source.takesBack {
+    if source.restoresWithdrawn {
       let groups = Set(same.map(\.input.group))
       try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
     } else if !same.isEmpty {
@@ -29,11 +29,12 @@ extension IngestWriter {
         sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
       let brought = try BroughtItems(WithdrawalChanges.items(database), database)
       try BroughtItems.insert(
-        brought.listed(of: ImportClaims(id, database), with: state.metWithdrawn.lists()), database, at: now)
+        brought.listed(of: ImportContribution(id, database), with: state.metWithdrawn.lists()), database,
+        at: now)
     } else {
       try finishRecords()
     }
-    try WithdrawalChanges.settle(database, withdrawals)
+    try WithdrawalChanges.apply(database, withdrawals)
     state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
   }

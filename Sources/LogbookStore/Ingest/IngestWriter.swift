@@ -18,7 +18,7 @@ package final class IngestWriter {
     var notes = ImportNotes(ingest: 0)
     /// The input's readings that are in the store and withdrawn, by series. They count as known, even if
     /// there are no notes.
-    var metWithdrawn = MetReadings()
+    var metWithdrawn = KnownReadings()
     /// Whether the input states the identities of its readings itself, as an export of a store does.
     var statesIdentities = false
     /// The input's known items, for which a person gave a zone.
@@ -47,15 +47,15 @@ package final class IngestWriter {
   private(set) var id: Int64 = 0
   /// What identifies the import in every copy of the store.
   private var guid: String?
-  private(set) var scattered: ScatteredReadings?
+  private(set) var scattered: UnsortedSpool?
   /// Whether unsorted readings are kept for the end, as long as there is space for them.
   private var keepsScattered: Bool
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
-  var otherKind: OtherKind?
+  var otherKind: KindMismatch?
   /// The content of the withdrawals, decoded once for all batches.
-  let withdrawals = KnownWithdrawals()
+  let withdrawals = WithdrawalCache()
 
   init(
     _ database: Database, _ batch: BatchTable, _ source: IngestSource, isAtomic: Bool
@@ -71,7 +71,7 @@ package final class IngestWriter {
       records = try RecordWriter(
         database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil)
       corrections = try Corrections(database, ingest: id)
-      otherKind = try OtherKind(database, ingest: id, source.decisions)
+      otherKind = try KindMismatch(database, ingest: id, source.decisions)
     } catch {
       abandon()
       throw error
@@ -105,14 +105,14 @@ package final class IngestWriter {
   }
 
   /// Stores a batch in one transaction. If the source allows it, unsorted readings are kept for
-  /// `storeScattered`. So are readings with the newest first, if the store has no later ones. All readings
+  /// `storeSpooled`. So are readings with the newest first, if the store has no later ones. All readings
   /// after these are kept, too, because the first of two readings with one identity must be stored.
   ///
   /// - Returns: readings that the store itself rejects. The batch's own rejections are not among them.
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
-    let waits = try keepsScattered && (scattered != nil || gainsByWaiting(batch.readings))
+    let waits = try keepsScattered && (scattered != nil || shouldSortFirst(batch.readings))
     var refused: [Rejection] = []
     try inTransaction {
       try requireZone(for: batch)
@@ -133,7 +133,7 @@ package final class IngestWriter {
       try saveCounts()
     }
     if waits, !keep(batch.readings) {
-      try storeScattered { refused += $0 }
+      try storeSpooled { refused += $0 }
       try inTransaction {
         refused += try write(batch.readings)
         try saveCounts()
@@ -148,7 +148,7 @@ package final class IngestWriter {
   /// Stores the kept readings, batch by batch.
   ///
   /// - Parameter onBatch: receives after each batch the readings that the store itself rejects.
-  package func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
+  package func storeSpooled(_ onBatch: ([Rejection]) throws -> Void) throws {
     guard let waiting = scattered.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
       var refused: [Rejection] = []
@@ -248,9 +248,9 @@ package final class IngestWriter {
 
   /// Whether storing the readings in the order of time is faster. For readings with the newest first, it is
   /// faster only if they are later than all stored ones. Between stored readings, every order costs the same.
-  private func gainsByWaiting(_ readings: [Reading]) throws -> Bool {
-    if ScatteredReadings.areScattered(readings) { return true }
-    guard ScatteredReadings.areNewestFirst(readings) else { return false }
+  private func shouldSortFirst(_ readings: [Reading]) throws -> Bool {
+    if UnsortedSpool.areScattered(readings) { return true }
+    guard UnsortedSpool.areNewestFirst(readings) else { return false }
     let last = try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(last_time) FROM series"))
     return readings.contains { $0.deviceTime.seconds > last ?? .min }
   }
@@ -260,7 +260,7 @@ package final class IngestWriter {
   private func keep(_ batch: [Reading]) -> Bool {
     guard !batch.isEmpty else { return true }
     do {
-      if scattered == nil { scattered = try ScatteredReadings() }
+      if scattered == nil { scattered = try UnsortedSpool() }
       try scattered?.add(batch, of: state.deviceIDs)
     } catch {
       keepsScattered = false
@@ -319,7 +319,8 @@ package final class IngestWriter {
     (state.counts.firstTime, state.counts.lastTime) = (first, last)
     let refused = try outcome.restarted.map { index in
       let reading = batch[index]
-      return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)
+      return try CounterReset.refuse(
+        reading, of: state.devices[Int(reading.device.number)], from: source.name)
     }
     try write(refused)
     state.counts.note(refused)

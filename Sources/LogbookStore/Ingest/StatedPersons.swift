@@ -124,7 +124,7 @@ struct StatedPersons {
       sql: """
         SELECT p.kind, p.place, p.salt, p.words, p.ingest, ingest.format, ingest.started_at
         FROM stated_person AS p JOIN ingest ON ingest.id = p.ingest
-        WHERE NOT \(ImportClaims.isUndone) ORDER BY p.ingest
+        WHERE NOT \(ImportContribution.isUndone) ORDER BY p.ingest
         """
     ).map { row in
       let row = StoredRow(row, of: "stated_person")

@@ -123,7 +123,7 @@ package struct IngestEntry: Sendable {
     coalesce(json_extract(counts, '$.rejected'), 0), firmware, clock_meter, clock_host, clock_difference,
     (SELECT vendor FROM device WHERE device.id = meter), (SELECT model FROM device WHERE device.id = meter),
     (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter),
-    \(ImportClaims.isUndone),
+    \(ImportContribution.isUndone),
     coalesce(json_extract(counts, '$.records.new'), 0), coalesce(json_extract(counts, '$.records.known'), 0),
     coalesce(json_extract(counts, '$.records.updated'), 0)
     """

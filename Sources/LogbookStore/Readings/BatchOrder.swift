@@ -67,7 +67,7 @@ struct BatchOrder {
             index: first, series: Int(key.series), valueBucket: readings[first].valueBucket,
             occurrence: Int64(readings[first].occurrence)))
       } else {
-        settle(keys[start..<end].map { Int($0.index) }, series: Int(key.series), readings)
+        identify(keys[start..<end].map { Int($0.index) }, series: Int(key.series), readings)
       }
       start = end
     }
@@ -89,12 +89,12 @@ struct BatchOrder {
   }
 
   /// Decides the identities of readings of one series at one position, given in the input's order.
-  private mutating func settle(_ group: [Int], series: Int, _ readings: [Reading]) {
+  private mutating func identify(_ group: [Int], series: Int, _ readings: [Reading]) {
     var byBucket: [(valueBucket: Int64, distinct: [Int])] = []
     let shown = readings[group[0]].deviceTime.seconds
     for index in group {
       let reading = readings[index]
-      if TickSession.isAnother(reading, thanShownAt: shown) {
+      if CounterReset.isAnother(reading, thanShownAt: shown) {
         restarted.append(index)
         continue
       }

@@ -131,9 +131,9 @@ final class ReadingWriter {
     for start in stride(from: 0, to: order.items.count, by: BatchTable.capacity) {
       try writeChunk(order.items[start..<min(start + BatchTable.capacity, order.items.count)], readings)
     }
-    for items in (differing + order.changed).map({ [$0] }) { try settleDifference(items, readings) }
+    for items in (differing + order.changed).map({ [$0] }) { try storeVariant(items, readings) }
     for (index, items) in order.together.enumerated() {
-      try settleDifference(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
+      try storeVariant(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
     }
     // If the batch fails, the rollback also restores the trigger.
     if storesMany { try Roles.keepReadings(database) }
@@ -141,7 +141,7 @@ final class ReadingWriter {
     try completeValueSets(statesIdentities: readings.first?.occurrenceIsStated == true)
     for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
     let counted = table.devicesWithNewTicks
-    if !counted.isEmpty { try RepeatedHours(database, zones).settle(devices: counted) }
+    if !counted.isEmpty { try RepeatedHours(database, zones).update(devices: counted) }
     return outcome
   }
 }
@@ -203,7 +203,7 @@ extension ReadingWriter {
       isKnown[place - items.startIndex] = true
       known += 1
       let isWithdrawn = find.integer(6) == 1
-      if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
+      if CounterReset.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
         // A withdrawn reading does not show that the device started to count again.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, readings[item.index]) {
@@ -289,7 +289,7 @@ extension ReadingWriter {
   /// replaced.
   ///
   /// - Parameter isClockSetBack: whether a clock that was set back explains the readings.
-  private func settleDifference(
+  private func storeVariant(
     _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
   ) throws {
     var place = try place(of: items, readings)
@@ -374,7 +374,7 @@ extension ReadingWriter {
       let known = Known(
         occurrence: stored.integer(0), isWithdrawn: stored.integer(6) == 1, isOwn: stored.integer(4) == ingest
       )
-      let isAnotherDay = TickSession.isAnother(readings[items[0].index], thanShownAt: stored.integer(5))
+      let isAnotherDay = CounterReset.isAnother(readings[items[0].index], thanShownAt: stored.integer(5))
       let match =
         isAnotherDay
         ? nil

@@ -78,7 +78,7 @@ final class RecordOrdinals {
   /// - Parameters:
   ///   - known: receives each row and the guid of the record that it matches.
   ///   - new: receives each row without a record, and its guid.
-  func settle(
+  func assign(
     known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
   ) throws {
     let bases = try String.fetchAll(

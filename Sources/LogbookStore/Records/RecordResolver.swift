@@ -295,13 +295,13 @@ extension SyncTransaction {
   /// arrived earlier by chance, or was resolved on another node. Only records without local edits are moved.
   ///
   /// - Returns: their ids.
-  package func settlePlaces() throws -> [String] {
-    var settled: [String] = []
+  package func resolveNesting() throws -> [String] {
+    var resolved: [String] = []
     while let (record, remote) = try unplacedRecords().first(where: { try !forbidsPlace(of: $1, over: $0) }) {
       try adopt(remote, over: record)
-      settled.append(remote.guid)
+      resolved.append(remote.guid)
     }
-    return settled
+    return resolved
   }
 
   /// Records in conflict that are not pending: only the place of the remote state prevented its adoption.

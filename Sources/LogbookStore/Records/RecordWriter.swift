@@ -58,9 +58,9 @@ final class RecordWriter {
     for record in records {
       let row = RecordRow(record, format: format, try placement(of: record))
       if let guid = record.guid {
-        try settle(row, guid: guid, &outcome)
+        try store(row, guid: guid, &outcome)
       } else if !record.sourceID.isEmpty {
-        try settle(row, guid: Digest.uuid(of: ["record", format, record.sourceID]), &outcome)
+        try store(row, guid: Digest.uuid(of: ["record", format, record.sourceID]), &outcome)
       } else {
         rows.append((RowKey(record, format: format), row))
       }
@@ -90,8 +90,8 @@ final class RecordWriter {
     if placing != nil { note(try LogbookZones(database).zone()) }
     // At the end of this transaction, the offsets of earlier transactions are derived again.
     if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
-    try ordinals.settle(
-      known: { try settle($0, guid: $1, &outcome) },
+    try ordinals.assign(
+      known: { try store($0, guid: $1, &outcome) },
       new: { row, guid in
         try insert(row, guid: guid)
         outcome.new += 1
@@ -111,7 +111,7 @@ extension RecordWriter {
   private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout Outcome) throws {
     switch try ordinals.find(key, row.content) {
     case .repeated: outcome.repeated += 1
-    case .stored(let guid): try settle(row, guid: guid, &outcome)
+    case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))
       try ordinals.take(ordinal, of: key, for: row.content)
@@ -121,7 +121,7 @@ extension RecordWriter {
     }
   }
 
-  private func settle(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
+  private func store(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let select = try database.cachedStatement(
       sql: """
         SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source, provenance_format FROM record WHERE guid = ?

@@ -2,11 +2,11 @@
 
 import SQLiteRows
 
-/// Data that no program may change; see `LastingRules`.
+/// Data that no program may change; see `PermanentDataRules`.
 enum LastingSchema {
   static let statements =
-    LastingRules.notReplaced + notReplaced + readingIsNotReplaced + ";\n"
-    + LastingRules.devicesStay(identifiedBy: ["identity"]) + referredTo
+    PermanentDataRules.notReplaced + notReplaced + readingIsNotReplaced + ";\n"
+    + PermanentDataRules.devicesStay(identifiedBy: ["identity"]) + referredTo
 
   /// Refuses a second reading with the same identity. The inserts of glucoport never try it: see
   /// `ReadingWriter`.

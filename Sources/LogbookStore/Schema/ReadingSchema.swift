@@ -58,7 +58,7 @@ enum ReadingSchema {
       CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
-    -- Shown times that a clock repeats: few, and settled again when other ticks of the device come.
+    -- Shown times that a clock repeats: few, and placed again when other ticks of the device come.
     CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3;
 
     -- Readings that the remote refuses permanently, with its words. They stay pending, and are not sent.
@@ -101,7 +101,7 @@ enum ReadingSchema {
       range_flag, threshold, marks, ingest ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
-    \(LastingRules.seriesStays)
+    \(PermanentDataRules.seriesStays)
     CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, position_kind, is_instant ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;
 

@@ -41,7 +41,7 @@ enum WithdrawalSchema {
     ) STRICT, WITHOUT ROWID;
 
     -- The newest import when the withdrawals of a group came here; 0 for what an import brought itself. What later imports
-    -- brought was settled when they ended.
+    -- brought was decided when they ended.
     CREATE TABLE withdrawal_arrival (
       withdrawal TEXT PRIMARY KEY,
       latest INTEGER NOT NULL
@@ -96,11 +96,11 @@ enum WithdrawalSchema {
       iif(NEW.ingest IS NULL, coalesce((SELECT max(id) FROM ingest), 0), 0)) ON CONFLICT DO NOTHING; END;
 
     -- Who keeps what they say knows by it whether it still holds.
-    INSERT INTO setting VALUES ('\(KnownWithdrawals.stampName)', hex(randomblob(8)));
+    INSERT INTO setting VALUES ('\(WithdrawalCache.stampName)', hex(randomblob(8)));
     CREATE TRIGGER withdrawal_is_stamped AFTER INSERT ON record WHEN NEW.kind = 'withdrawal'
-    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(KnownWithdrawals.stampName)'; END;
+    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(WithdrawalCache.stampName)'; END;
     CREATE TRIGGER withdrawal_is_stamped_again AFTER UPDATE ON record WHEN NEW.kind = 'withdrawal'
-    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(KnownWithdrawals.stampName)'; END;
+    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(WithdrawalCache.stampName)'; END;
 
     CREATE TRIGGER listed_record_is_new AFTER INSERT ON record
     WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)

@@ -18,9 +18,9 @@ enum Statements {
   /// Applies the changes. Called at the end of every transaction that may write records or readings.
   ///
   /// - Parameter known: the content of the withdrawals before.
-  static func applyChanges(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
+  static func applyChanges(_ database: Database, _ known: WithdrawalCache = WithdrawalCache()) throws {
     while try applyNextChanges(database) {}
-    try WithdrawalChanges.settle(database, known)
+    try WithdrawalChanges.apply(database, known)
     // A withdrawal also removes the zone that was stated for its import.
     while try applyNextChanges(database) {}
   }
@@ -43,5 +43,13 @@ enum Statements {
       if !guids.isEmpty || (kind == .zone && hasListedReadings) { try apply(database, guids) }
     }
     return true
+  }
+}
+
+extension Database {
+  /// Runs a statement that the connection prepares only once. A run repeats the same few statements.
+  /// Preparing them with the triggers of the schema takes longer than running them.
+  func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+    try cachedStatement(sql: sql).execute(arguments: arguments)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import Logbook
+package import Logbook
 import SQLiteRows
 
 /// The store's readings in the same seconds as readings that other programs wrote on a remote.
@@ -114,5 +114,65 @@ struct OwnReadings {
       if isInstant { return Partition(number: number, first: times.first * 1000, last: times.last * 1000) }
       return Partition(number: number, first: .min, last: .max)
     }
+  }
+}
+
+/// The key of a reading's row in its store. It has no meaning in other stores.
+package struct ReadingKey: Hashable, Sendable {
+  let partition: Int64
+  let position: Int64
+  let series: Int64
+  let valueBucket: Int64
+  let occurrence: Int64
+
+  /// The key without the partition of the table.
+  var place: StoredPlace {
+    StoredPlace(series: series, position: position, valueBucket: valueBucket, occurrence: occurrence)
+  }
+}
+
+extension ReadingKey: Comparable {
+  /// The order of the store.
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.partition, left.position, left.series, left.valueBucket, left.occurrence) < (
+      right.partition, right.position, right.series, right.valueBucket, right.occurrence
+    )
+  }
+}
+
+/// Pending readings, each with its key.
+package struct PendingReadings: Sendable {
+  /// The readings with their devices. Readings of one series are next to each other.
+  package let batch: ReadingBatch
+  /// The keys, in the order of the batch.
+  package let keys: [ReadingKey]
+  /// The last reading in the order of the store; the next batch begins after it. Nil if there is none.
+  package let last: ReadingKey?
+}
+
+/// The results for readings that a remote returned.
+package struct PulledReadings: Hashable, Sendable {
+  /// The ingest of the readings; nil if none has begun.
+  package var ingest: Int64?
+  /// Readings that were not here yet. A known one with another value is listed as changed at the source.
+  package var new = 0
+  /// Readings that the store has from its own source.
+  package var same = 0
+  /// Hidden readings of the store that are visible again because the remote states them.
+  package var shown = 0
+  /// The store's readings from its own sources for whose moment the remote has another value; both are kept.
+  package var disputed: Set<ReadingKey> = []
+
+  /// Hidden readings of the store that documents of other programs state, by series.
+  var restated: [Int64: [SeriesPoint]] = [:]
+
+  init(ingest: Int64?) { self.ingest = ingest }
+}
+
+extension PulledReadings {
+  /// Adds a hidden reading that a document of another program states.
+  mutating func restate(_ key: ReadingKey) {
+    restated[key.series, default: []].append(
+      SeriesPoint(position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence))
   }
 }

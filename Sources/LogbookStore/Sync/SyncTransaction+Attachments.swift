@@ -135,7 +135,7 @@ extension SyncTransaction {
     }
     if known?.size != part.size {
       try parts.removeAll()
-      guard part.size > 0 else { return try settleEmpty(parts) }
+      guard part.size > 0 else { return try storeEmpty(parts) }
       try database.executeCached(
         sql: """
           INSERT INTO blob (digest, size) VALUES (?, ?)
@@ -172,7 +172,7 @@ extension SyncTransaction {
   }
 
   /// An empty content is complete immediately, if its digest is that of no bytes.
-  private func settleEmpty(_ parts: ContentParts) throws -> FetchedPart {
+  private func storeEmpty(_ parts: ContentParts) throws -> FetchedPart {
     guard parts.digest == Digest().hexadecimal() else { return .wrongDigest }
     try database.executeCached(
       sql: """

@@ -84,7 +84,7 @@ extension SyncTransaction {
   }
 
   /// The remote has these readings at the right time.
-  package func markThere(_ keys: [ReadingKey]) throws {
+  package func markPresentOnRemote(_ keys: [ReadingKey]) throws {
     guard !keys.isEmpty else { return }
     try UploadMarks(database: database).set(keys)
     try forgetUnanswered(keys)

@@ -116,12 +116,12 @@ extension SyncTransaction {
     guard asked else { return }
     try database.executeCached(
       sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL")
-    try Store.clear(.lastingFailure, database)
+    try Store.clear(.persistentFailure, database)
   }
 
   /// Stores a reported failure that only a person can correct.
-  package func noteLasting(_ failure: LastingFailure) throws {
-    try Store.set(.lastingFailure, failure.stored, database)
+  package func notePersistent(_ failure: PersistentFailure) throws {
+    try Store.set(.persistentFailure, failure.stored, database)
   }
 
   /// Notes that the logbook was removed on the remote permanently: nothing is sent to it again.

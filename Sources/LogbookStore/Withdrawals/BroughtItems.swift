@@ -34,7 +34,7 @@ struct BroughtItems {
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }
       return input
     }
-    var undone = try ImportClaims.undone(database)
+    var undone = try ImportContribution.undone(database)
     if let ended { undone.remove(ended) }
     if let begun { undone.insert(begun) }
     self.undone = undone
@@ -99,7 +99,8 @@ struct BroughtItems {
   /// The items of one import that withdrawals list, in any order of the import and the withdrawal.
   ///
   /// - Parameter met: readings by series that the import also brought, even if it did not note them.
-  func listed(of claims: ImportClaims, with met: [Int64: [PointRuns]] = [:]) throws -> [WithdrawnInput] {
+  func listed(of claims: ImportContribution, with met: [Int64: [PointRuns]] = [:]) throws -> [WithdrawnInput]
+  {
     var brought = try claims.readings().mapValues { [$0.points] }
     brought.merge(met) { $0 + $1 }
     var found = WithdrawnInput(group: "")
@@ -155,7 +156,7 @@ extension BroughtItems {
     rows.bind(first, at: 2)
     rows.bind(last, at: 3)
     while try rows.step() {
-      let reading = ClaimedReading(
+      let reading = ContributedReading(
         point: rows.point(from: 0), ingest: rows.integer(4), isUploaded: rows.integer(3) == 1)
       guard ordered.lists(reading.point) else { continue }
       var latest = Int64.max

@@ -73,7 +73,7 @@ extension Store {
   }
 
   /// Imports with valid withdrawals.
-  package func undoneImports() throws -> Set<Int64> { try read(ImportClaims.undone) }
+  package func undoneImports() throws -> Set<Int64> { try read(ImportContribution.undone) }
 
   private static let noGroup = ""
 }
@@ -84,7 +84,7 @@ struct UndoPlan {
   private let ingest: Int64
   private let direction: UndoDirection
   private let database: Database
-  private let claims: ImportClaims
+  private let claims: ImportContribution
   /// The withdrawal that an undo adds.
   private var whole: WithdrawnInput
   /// The withdrawals that a redo ends.
@@ -103,11 +103,11 @@ struct UndoPlan {
 
   init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
     (self.ingest, self.direction, self.database) = (ingest, direction, database)
-    claims = ImportClaims(ingest, database)
+    claims = ImportContribution(ingest, database)
     let importID = try Self.requiredID(ingest, database)
     whole = WithdrawnInput(
       group: group, input: try InputIdentity.of(ingest, database), importID: importID)
-    let isUndone = try ImportClaims.undone(database).contains(ingest)
+    let isUndone = try ImportContribution.undone(database).contains(ingest)
     if isUndone == (direction == .undo) {
       counts.isDoneAlready = true
     } else if direction == .redo {
@@ -167,7 +167,7 @@ extension UndoPlan {
   }
 
   private func lacksNotes() throws -> Bool {
-    let undone = try ImportClaims.undone(database).map(String.init).joined(separator: ",")
+    let undone = try ImportContribution.undone(database).map(String.init).joined(separator: ",")
     return try Bool.fetchOne(
       database,
       sql: """
@@ -176,7 +176,7 @@ extension UndoPlan {
         """) ?? false
   }
 
-  /// Beyond this limit, the readings of the largest withdrawals would become visible again.
+  /// OutOfRange this limit, the readings of the largest withdrawals would become visible again.
   private static var tooManyWithdrawn: Failure {
     Failure(
       .configuration,
@@ -199,7 +199,7 @@ extension UndoPlan {
   }
 
   private mutating func collectReadings(_ visibility: Visibility) throws {
-    for (series, readings) in try claims.soleReadings() where !readings.points.isEmpty {
+    for (series, readings) in try claims.readingsOnlyFromThisImport() where !readings.points.isEmpty {
       let name = try SeriesName.stored(series, database)
       guard visibility.series(name).listedPoints + readings.points.count <= SeriesVisibility.maxListedPoints
       else { throw Self.tooManyWithdrawn }
@@ -209,7 +209,7 @@ extension UndoPlan {
 
   private mutating func collectRecords() throws {
     let changed = try changes()
-    let undone = try ImportClaims.undone(database)
+    let undone = try ImportContribution.undone(database)
     for guid in try claims.soleRecords() {
       guard let record = try BroughtRecord(guid, database), !record.state.isDeleted else { continue }
       guard record.isUnedited else {

@@ -16,7 +16,7 @@ struct WithdrawalChanges {
   /// Applies all changes.
   ///
   /// - Parameter known: the earlier content of the withdrawals.
-  static func settle(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
+  static func apply(_ database: Database, _ known: WithdrawalCache = WithdrawalCache()) throws {
     let hasChanged = """
       SELECT EXISTS (SELECT 1 FROM changed_withdrawal) OR EXISTS (SELECT 1 FROM changed_series)
         OR EXISTS (SELECT 1 FROM changed_record)
@@ -133,7 +133,7 @@ extension WithdrawalChanges {
 extension WithdrawalChanges {
   private func judge(_ series: Int64, _ positions: ClosedRange<Int64>) throws {
     let said = visibility.series(try SeriesName.stored(series, database))
-    try WithdrawnReadings(series, said, database).settle(positions)
+    try WithdrawnReadings(series, said, database).update(positions)
   }
 
   private func judge(record guid: String) throws {

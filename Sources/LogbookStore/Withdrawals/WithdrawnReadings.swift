@@ -22,7 +22,7 @@ struct WithdrawnReadings {
   }
 
   /// Updates all readings in a range of positions.
-  func settle(_ positions: ClosedRange<Int64>) throws {
+  func update(_ positions: ClosedRange<Int64>) throws {
     var rest: ClosedRange<Int64>? = positions
     var ordered = said.ordered
     while let range = rest {
@@ -71,7 +71,7 @@ struct WithdrawnReadings {
     while try readings.step() {
       let point = readings.point(from: 0)
       if let last = place.last?.point.position, last != point.position {
-        try settle(place, &found)
+        try update(place, &found)
         place.removeAll(keepingCapacity: true)
         if found.count >= Self.maxChanges { return last }
       }
@@ -81,7 +81,7 @@ struct WithdrawnReadings {
           point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
           stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4)))
     }
-    try settle(place, &found)
+    try update(place, &found)
     return nil
   }
 
@@ -94,7 +94,7 @@ struct WithdrawnReadings {
 
   /// Adds the changes at one position.
   @inline(__always)
-  private func settle(_ place: [PlacedReading], _ found: inout FoundChanges) throws {
+  private func update(_ place: [PlacedReading], _ found: inout FoundChanges) throws {
     if place.isEmpty { return }
     // Nearly every position has only one reading.
     guard place.count > 1 else {
@@ -264,5 +264,31 @@ private struct StoredCauses {
   mutating func cause(of point: SeriesPoint) throws -> Int64 {
     while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
     return next == point ? rows.integer(3) : 0
+  }
+}
+
+/// Readings of an input in any order, by series and in packed form: a file may have millions of withdrawn
+/// readings.
+struct KnownReadings {
+  /// The number of readings of a series that are packed together.
+  private static let maxOpen = 16_384
+
+  private var packed: [Int64: [PointRuns]] = [:]
+  private var open: [Int64: [SeriesPoint]] = [:]
+
+  mutating func add(_ point: SeriesPoint, of series: Int64) {
+    open[series, default: []].append(point)
+    if open[series]?.count == Self.maxOpen { pack(series) }
+  }
+
+  /// All readings, in one or more lists for each series.
+  mutating func lists() -> [Int64: [PointRuns]] {
+    for series in open.keys { pack(series) }
+    return packed
+  }
+
+  private mutating func pack(_ series: Int64) {
+    guard let points = open.removeValue(forKey: series) else { return }
+    packed[series, default: []].append(PointRuns(Set(points).sorted()))
   }
 }

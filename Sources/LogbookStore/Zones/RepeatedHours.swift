@@ -45,7 +45,7 @@ struct RepeatedHours {
 
   /// Updates the repeated hours of these devices; of all devices if nil. Typed readings are left out, since
   /// their ticks are random.
-  func settle(devices: Set<Int64>?) throws {
+  func update(devices: Set<Int64>?) throws {
     let found = try GRDB.Row.fetchAll(
       database.cachedStatement(
         sql: """
@@ -63,15 +63,15 @@ struct RepeatedHours {
         let (first, last) = (known.positions.lowerBound, known.positions.upperBound)
         change = (device, known.identity, time, min(first, position)...max(last, position))
       } else {
-        if let change { try settle(change.device, change.identity, change.positions) }
+        if let change { try update(change.device, change.identity, change.positions) }
         change = (device, try row[1], time, position...position)
       }
     }
-    if let change { try settle(change.device, change.identity, change.positions) }
+    if let change { try update(change.device, change.identity, change.positions) }
   }
 
   /// Updates one change of the clocks, whose readings have these ticks.
-  private func settle(_ device: Int64, _ identity: String, _ positions: ClosedRange<Int64>) throws {
+  private func update(_ device: Int64, _ identity: String, _ positions: ClosedRange<Int64>) throws {
     let series = try GRDB.Row.fetchAll(
       database.cachedStatement(
         sql: "SELECT id, partition FROM series WHERE device = ? AND position_kind = 1"),

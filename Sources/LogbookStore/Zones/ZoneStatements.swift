@@ -21,7 +21,7 @@ struct ZoneStatements {
     var changes = ZoneStatements(database)
     for guid in guids { try changes.note(guid) }
     try changes.noteNewReadings()
-    let moved = try changes.settle()
+    let moved = try changes.applyChanges()
     // The calculation changed these records, which needs no second pass.
     try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
     return moved
@@ -76,7 +76,7 @@ extension ZoneStatements {
     try database.executeCached(sql: "DELETE FROM changed_zone_series")
   }
 
-  private mutating func settle() throws -> DerivedOffsets.Moved {
+  private mutating func applyChanges() throws -> DerivedOffsets.Moved {
     let zones = try LogbookZones(database)
     if changesAll {
       try ItemZoneTables.set(zones.periods, database)
@@ -88,7 +88,7 @@ extension ZoneStatements {
     var series: Set<Int64> = []
     for (name, positions) in ranges {
       guard let id = try name.stored(database) else { continue }
-      for block in Self.joined(positions) where try settle(id, name, block, zones) { series.insert(id) }
+      for block in Self.joined(positions) where try applyChanges(id, name, block, zones) { series.insert(id) }
     }
     if changesAll { return try DerivedOffsets.derive(.all, database) }
     // Mostly no new reading is listed by a statement.
@@ -130,7 +130,7 @@ extension ZoneStatements {
   }
 
   /// Stores the zone of each reading of a range. Returns whether one of them changed.
-  private func settle(
+  private func applyChanges(
     _ series: Int64, _ name: SeriesName, _ positions: ClosedRange<Int64>, _ zones: LogbookZones
   ) throws -> Bool {
     var hasChanged = false

@@ -127,3 +127,144 @@ extension FreeStyleFamily {
 
   static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
 }
+
+/// One session with a FreeStyle meter. The protocol has no end: the next session first discards pending data.
+final class FreeStyleSession {
+  /// Reports arrive every few milliseconds. Other programs allow three to five seconds.
+  private static let answerMilliseconds = 5000
+  /// This much silence ends pending data of an earlier session.
+  private static let silenceMilliseconds = 150
+  /// A lost report changes the sum. The command is then repeated and has the same answer.
+  private static let maxTries = 3
+  /// A Libre with three months of readings sends about 700 kB.
+  private static let maxBytes = 8 << 20
+  private static let maxReports = 400_000
+  private static let maxDropped = 2000
+
+  private let meter: MeterConnection
+  private let textType: UInt8
+
+  /// - Parameter textType: the type of reports that carry commands.
+  init(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) {
+    self.meter = meter
+    self.textType = textType
+  }
+
+  func open() throws {
+    let doing = "opening the session with the meter"
+    for _ in 1...2 {
+      try drain(doing)
+      try send(FreeStyleReport(FreeStyleReport.begin), doing)
+      if try awaitReady(doing) { return }
+    }
+    throw Failure(.timedOut, doing: doing)
+  }
+
+  /// The first line of the answer to a question; nil if the meter refuses.
+  func request(_ command: String) throws -> String? {
+    let message = try request(command) { $0 }
+    return message.map { message in
+      let line = message.split(separator: 0x0D, maxSplits: 1, omittingEmptySubsequences: false)[0]
+      return String(decoding: line, as: UTF8.self)
+    }
+  }
+
+  /// The rows of a table; nil if the meter refuses.
+  func dump(_ command: String) throws -> [FreeStyleRow]? { try request(command, FreeStyleDump.init)?.rows }
+
+  /// Sends a command without an answer; false if the meter refuses.
+  func perform(_ command: String) throws -> Bool { try request(command) { $0 } != nil }
+}
+
+extension FreeStyleSession {
+  /// The answer to a command, which is repeated after a damaged answer; nil if the meter refuses.
+  private func request<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
+    let doing = "asking for \(command.filter { $0.isLetter })"
+    for _ in 1...Self.maxTries {
+      try send(FreeStyleReport(textType, Array("\(command)\r\n".utf8)), doing)
+      switch try reply(doing) {
+      case .refused: return nil
+      case .done(let message):
+        if let answer = read(message) { return answer }
+      case .damaged: break
+      }
+      try drain(doing)
+    }
+    throw Failure(
+      .protocolViolation,
+      "\(doing): the answer came damaged \(Self.maxTries) times; plug the meter into another socket and retry"
+    )
+  }
+
+  private func reply(_ doing: String) throws -> FreeStyleReply {
+    var bytes: [UInt8] = []
+    var rows = 0
+    for _ in 0..<Self.maxReports {
+      guard let report = try receive(Self.answerMilliseconds, doing) else {
+        // The end may be lost. A meter that sent nothing is not asked again.
+        guard bytes.isEmpty else { return .damaged }
+        throw Failure(.timedOut, doing: doing)
+      }
+      switch report.type {
+      case FreeStyleReport.text:
+        bytes += report.payload
+        rows += report.payload.count { $0 == 0x0A }
+        meter.noteProgress(rows, of: nil)
+      case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
+      default: continue
+      }
+      if let reply = FreeStyleReply(bytes) { return reply }
+      guard bytes.count <= Self.maxBytes else { break }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter sent more data than its memory can hold")
+  }
+
+  private func awaitReady(_ doing: String) throws -> Bool {
+    for _ in 0..<Self.maxDropped {
+      guard let report = try receive(Self.answerMilliseconds, doing) else { return false }
+      switch report.type {
+      case FreeStyleReport.ready: return true
+      case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
+      default: continue
+      }
+    }
+    return false
+  }
+
+  private func refusal(_ report: FreeStyleReport, _ doing: String) -> Failure {
+    report.type == FreeStyleReport.encryption
+      ? Failure(
+        .protocolViolation,
+        "\(doing): the reader wants an encrypted session, whose keys Abbott has not published")
+      : Failure(.protocolViolation, "\(doing): the meter does not know the message; is it the right driver?")
+  }
+
+  private func send(_ report: FreeStyleReport, _ doing: String) throws {
+    do {
+      try meter.send(report.bytes)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// The next report; nil after the timeout. A damaged report counts as a meaningless one, because its loss changes the
+  /// sum.
+  private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
+    do {
+      let bytes = try meter.receive(maxBytes: 64, within: milliseconds)
+      return FreeStyleReport(bytes) ?? FreeStyleReport(FreeStyleReport.keepAlive)
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// Discards the rest of an earlier answer.
+  private func drain(_ doing: String) throws {
+    for _ in 0..<Self.maxDropped {
+      guard try receive(Self.silenceMilliseconds, doing) != nil else { return }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter does not stop sending")
+  }
+}

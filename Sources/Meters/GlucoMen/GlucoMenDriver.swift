@@ -119,3 +119,160 @@ extension GlucoMenDriver {
     return .broken
   }
 }
+
+/// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each followed by CR LF.
+enum GlucoMenBlock: Hashable {
+  case lines([String])
+  /// The two bytes that mean no readings.
+  case empty
+  /// A block with wrong check digits or of another form.
+  case broken
+
+  /// Far above the largest block: 700 readings are 21,000 bytes.
+  static let maxBytes = 1 << 20
+
+  /// Parses a block; nil until its end has arrived. Bytes before it are skipped.
+  init?(parsing bytes: [UInt8]) {
+    guard let start = Self.place(of: Self.opening, in: bytes, from: 0) else { return nil }
+    let content = start + Self.opening.count
+    if Array(bytes[content...].prefix(Self.nothing.count)) == Self.nothing {
+      self = .empty
+      return
+    }
+    guard Self.hasEnded(bytes), let end = Self.place(of: Self.closing, in: bytes, from: content) else {
+      return nil
+    }
+    self = Self.checked(Array(bytes[start..<end]))
+  }
+
+  /// A block with these lines, as sent to the meter.
+  static func bytes(_ lines: [String]) -> [UInt8] {
+    let text = opening + lines.flatMap { Array($0.utf8) + lineEnd }
+    return text + digits(of: text) + closing
+  }
+
+  /// CRC-8/MAXIM: reflected, polynomial 31, start 0.
+  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
+    bytes.reduce(0) { start, byte in
+      (0..<8).reduce(start ^ byte) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0x8C : crc >> 1 }
+    }
+  }
+}
+
+extension GlucoMenBlock {
+  private static var lineEnd: [UInt8] { [0x0D, 0x0A] }
+  private static var opening: [UInt8] { [0x5B, 0x0D, 0x0A] }
+  /// Includes the end of the line before it.
+  private static var closing: [UInt8] { [0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
+  private static var nothing: [UInt8] { [0x90, 0x3D, 0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
+
+  /// Whether the last bytes end a block. Checked first, so that a long block is searched once.
+  private static func hasEnded(_ bytes: [UInt8]) -> Bool { Array(bytes.suffix(closing.count)) == closing }
+
+  /// Parses a block from its bracket to its check digits.
+  private static func checked(_ bytes: [UInt8]) -> GlucoMenBlock {
+    let text = bytes.dropLast(2)
+    // The meter sends check digits in upper case, and refuses lower case.
+    guard text.count >= opening.count, Array(text.suffix(2)) == lineEnd,
+      Array(bytes.suffix(2)) == digits(of: text)
+    else { return .broken }
+    let lines = text.dropFirst(opening.count).split(separator: 0x0D).map { line in
+      String(decoding: line.drop { $0 == 0x0A }, as: UTF8.self)
+    }
+    return .lines(lines.filter { !$0.isEmpty })
+  }
+
+  private static func digits(of text: some Sequence<UInt8>) -> [UInt8] {
+    let sum = checksum(text)
+    return Array(((sum < 16 ? "0" : "") + String(sum, radix: 16, uppercase: true)).utf8)
+  }
+
+  private static func place(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+    guard bytes.count - start >= pattern.count else { return nil }
+    return (start...bytes.count - pattern.count).first { place in
+      bytes[place] == pattern[0] && bytes[place..<place + pattern.count].elementsEqual(pattern)
+    }
+  }
+}
+
+/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`. Any field may have blanks around it.
+enum GlucoMenLine: Hashable {
+  case reading(MeterReading)
+  /// A reading with marks of an unknown form.
+  case readingWithoutMarks(MeterReading)
+  /// Neither glucose nor ketone; with its name.
+  case skipped(String)
+  /// A line that could not be parsed, with the reason.
+  case rejected(String)
+
+  init(parsing text: String) {
+    let fields = Self.fields(text)
+    guard fields.count == 6 else {
+      self = .rejected("a line with another number of fields")
+      return
+    }
+    let kind: ReadingKind
+    switch fields[0].lowercased() {
+    case "glu": kind = .smbg
+    case "ket": kind = .ketone
+    default:
+      let type = fields[0].filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(8)
+      self = .skipped("measurement of the type '\(type)'")
+      return
+    }
+    self = Self.reading(kind, fields)
+  }
+
+  /// The fields of a line, without the blanks around them.
+  static func fields(_ line: String) -> [String] {
+    line.split(separator: ",", omittingEmptySubsequences: false).map { field in
+      String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+  }
+
+  /// A time in the meter's form: `YYMMDDHHMM`.
+  static func text(_ time: DeviceTime) -> String {
+    let p = time.parts
+    return [p.year % 100, p.month, p.day, p.hour, p.minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined()
+  }
+}
+
+extension GlucoMenLine {
+  private static func reading(_ kind: ReadingKind, _ fields: [String]) -> GlucoMenLine {
+    guard let unit = GlucoseUnit(name: fields[2]) else { return .rejected("unknown unit") }
+    guard let measurement = measurement(fields[1], unit) else {
+      return .rejected("the value is not a number")
+    }
+    if kind == .smbg, measurement.quantity?.number == 0 { return .rejected("the value is zero") }
+    guard let time = time(fields[4], fields[5]) else { return .rejected("invalid time") }
+    guard fields[3].utf8.count == 2, let bits = UInt8(fields[3], radix: 16) else {
+      return .readingWithoutMarks(MeterReading(kind, at: time, measurement))
+    }
+    var marks: ReadingMarks = []
+    // Bit 01 is a mark of the person's choice and 08 is exercise: neither describes the value.
+    if bits & 0x02 != 0 { marks.insert(.beforeMeal) }
+    if bits & 0x04 != 0 { marks.insert(.afterMeal) }
+    return .reading(MeterReading(kind, at: time, measurement, marks: marks))
+  }
+
+  private static func measurement(_ text: String, _ unit: GlucoseUnit) -> Measurement? {
+    switch text.uppercased() {
+    case "HI": return .high(above: nil, unit)
+    case "LO": return .low(below: nil, unit)
+    default:
+      guard text.utf8.count <= 8, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+        let number = Double(text), number >= 0
+      else { return nil }
+      return .value(Quantity(number, unit))
+    }
+  }
+
+  private static func time(_ date: String, _ clock: String) -> DeviceTime? {
+    let digits = (date + clock).utf8.map { Int($0) - 0x30 }
+    guard date.utf8.count == 6, clock.utf8.count == 4, digits.allSatisfy({ (0...9).contains($0) }) else {
+      return nil
+    }
+    let pairs = stride(from: 0, to: 10, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+    return DeviceTime(year: 2000 + pairs[0], month: pairs[1], day: pairs[2], hour: pairs[3], minute: pairs[4])
+  }
+}

@@ -33,7 +33,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let slack = NightscoutTime.slack
   /// The interval between two reads of the history while no latest time changes: late writes can then only be in the
   /// overlap. Each run's sweeps still read the events of the last days.
-  static let patience: Int64 = 6 * 3_600_000
+  static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of a sweep's period.
   static let sweptBack: Int64 = 2 * 86_400_000
   /// The start of a sweep's period moves in steps of this size.

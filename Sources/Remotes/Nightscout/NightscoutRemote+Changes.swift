@@ -38,7 +38,7 @@ extension NightscoutRemote {
   private func countUnfound(
     _ cursor: inout NightscoutCursor, _ page: inout NightscoutPage
   ) async throws(ServiceError) {
-    let due = (cursor.unfoundAsked ?? 0) + NightscoutCursor.patience
+    let due = (cursor.unfoundAsked ?? 0) + NightscoutCursor.unfoundWait
     guard let round = cursor.round, round.asked > due else { return }
     var count = 0
     for (name, value) in [("date$lt", String(NightscoutTime.minMilliseconds)), ("date$re", ".")] {
@@ -72,7 +72,7 @@ extension NightscoutRemote {
     let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
     let canWait =
       latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
-      && asked <= cursor.asked + NightscoutCursor.patience
+      && asked <= cursor.asked + NightscoutCursor.unfoundWait
     let isSetBack = asked < cursor.asked - NightscoutCursor.slack
     let readsHistory = isSetBack || !(isUnchanged && (isComplete || canWait))
     var steps: [NightscoutRound.Step] = []

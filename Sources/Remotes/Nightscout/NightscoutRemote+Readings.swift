@@ -33,7 +33,7 @@ extension NightscoutRemote {
       let items = items.sorted { $0.time < $1.time }
       var entries = try await entries(of: type, at: items)
       for item in items {
-        if let item = entries.settle(item, &answer) { missing.append(item) }
+        if let item = entries.match(item, &answer) { missing.append(item) }
       }
     }
     // For a single reading the number of requests is the same either way.
@@ -176,7 +176,7 @@ private struct NightscoutEntries {
   }
 
   /// Counts a known reading; returns a new one with a free time.
-  mutating func settle(
+  mutating func match(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {
     if let measurement = known[item.identity] {

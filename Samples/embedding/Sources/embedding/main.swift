@@ -22,7 +22,7 @@ if path.hasSuffix(".transcript") {
 } else {
   let zone = try LogbookZone(name: CommandLine.arguments.dropFirst(2).first ?? "UTC")
   let now = Int64(Date().timeIntervalSince1970)
-  var reader = try ExportReader(path: path, options: ExportOptions(zone: zone, now: now))
+  var reader = try InputReader(path: path, options: ExportOptions(zone: zone, now: now))
   var batch = IngestBatch()
   while try reader.read(into: &batch) || !batch.isEmpty {
     for reading in batch.readings { show(reading.deviceTime, reading.kind, reading.measurement) }

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Ingest
+import Logbook
+import Meters
+import USBTransport
+
+/// `glucoport meter`: blood-glucose meters on USB and by Bluetooth.
+struct MeterCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "meter", abstract: "List, inspect and pair meters, set their clocks, record sessions.",
+    discussion: helpText(
+      """
+      'glucoport import --meter' stores what a meter holds. No command erases or configures \
+      a meter.
+      """,
+      examples: "glucoport meter list",
+      "glucoport meter info"),
+    subcommands: [
+      MeterListCommand.self, MeterInfoCommand.self, MeterSetClockCommand.self, MeterDriversCommand.self,
+      MeterRecordCommand.self, MeterPairCommand.self, MeterForgetCommand.self,
+      MeterWaitCommand.self, MeterUdevRulesCommand.self,
+    ])
+}
+
+/// `glucoport meter list`: lists the plugged and the paired meters without opening them.
+struct MeterListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the meters that are plugged in or paired, and if you have permission to open them.",
+    discussion: helpText(
+      examples: "glucoport meter list",
+      "glucoport meter list --json"))
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
+    for meter in meters {
+      try output.result(asJSON: json, MeterListObject(meter), orLines: [MeterListing.line(meter)])
+    }
+    let paired = try PairedMeters.load().all
+    for meter in paired {
+      try output.result(asJSON: json, PairedMeterObject(meter), orLines: [MeterListing.line(meter)])
+    }
+    if meters.isEmpty, paired.isEmpty { output.message("glucoport: no meter is plugged in") }
+    let closed = meters.filter { !$0.mayOpen }
+    if !closed.isEmpty {
+      let command = USBBus.permissionCommand(isShared: closed.contains { $0.model.isShared })
+      output.message("glucoport: to get permission, run: \(command)")
+    }
+    try output.finish()
+  }
+}
+
+/// A plugged meter in one line.
+enum MeterListing {
+  static func line(_ meter: PluggedMeter) -> String {
+    let device = meter.device
+    let name = meter.model.isShared ? "cable that several kinds of meters use" : meter.model.name
+    return
+      "\(device.port)  \(MeterModel.ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
+  }
+
+  /// A paired Bluetooth meter in one line.
+  static func line(_ meter: PairedMeter) -> String {
+    let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
+    return "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)"
+  }
+
+  private static func state(_ meter: PluggedMeter) -> String {
+    let permission = meter.mayOpen ? "permission to open it" : "permission denied for \(meter.node)"
+    if meter.model.isShared {
+      let drivers = drivers(meter).joined(separator: ", ")
+      return "choose one with --driver: \(drivers); \(permission)"
+    }
+    if let obstacle = meter.model.obstacle { return "cannot be read: \(obstacle)" }
+    return "driver \(meter.driver.id), \(permission)"
+  }
+
+  static func drivers(_ meter: PluggedMeter) -> [String] {
+    meter.model.isShared
+      ? PluggedMeter.sharing(meter.device, DriverRegister.all).map { $0.id } : [meter.driver.id]
+  }
+}
+
+/// A plugged meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
+private struct MeterListObject: Encodable {
+  let port: String
+  let usb: String
+  let name: String
+  let drivers: [String]
+  let shared: Bool
+  let obstacle: String?
+  let node: String
+  let permission: Bool
+
+  init(_ meter: PluggedMeter) {
+    port = meter.device.port
+    usb = MeterModel.ids(meter.device.vendorID, meter.device.productID)
+    name = meter.model.name
+    drivers = MeterListing.drivers(meter)
+    shared = meter.model.isShared
+    obstacle = meter.model.obstacle
+    node = meter.node
+    permission = meter.mayOpen
+  }
+}
+
+/// A paired Bluetooth meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
+private struct PairedMeterObject: Encodable {
+  let address: String
+  let name: String
+  let serial: String
+  let drivers: [String]
+  let readAt: String?
+
+  init(_ meter: PairedMeter) {
+    (address, name, serial) = (meter.address, meter.name, meter.serial)
+    drivers = DriverRegister.all.filter { $0.usesBluetooth }.map { $0.id }
+    readAt = meter.readAt.map(instant)
+  }
+}
+
+/// `glucoport meter info`: reads the identity and the clock of a meter.
+struct MeterInfoCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "info", abstract: "Show the model, serial number, firmware and clock of a meter.",
+    discussion: helpText(
+      examples: "glucoport meter info",
+      "glucoport meter info --driver contour --json"))
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var meterOptions: MeterOptions
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let (meter, identity) = try MeterOpener(meterOptions).perform { meter, connection in
+      let identity = try meter.driver.init().identify(connection)
+      try connection.onIdentity(identity)
+      return (meter, identity)
+    }
+    let zone = try storeOptions.zone()
+    let clock = identity.clock.map { ClockJudgement($0, in: zone) }
+    let object = MeterInfoObject(
+      meter: MeterObject(identity), driver: meter.driver.id, port: meter.device.port, count: identity.count,
+      clock: clock.map { ClockObject($0) })
+    try output.result(asJSON: json, object, orLines: lines(meter, identity, clock))
+    if let warning = clock?.warning { output.message("glucoport: \(warning)") }
+    try output.finish()
+  }
+
+  private func lines(
+    _ meter: PluggedMeter, _ identity: MeterIdentity, _ clock: ClockJudgement?
+  ) -> [String] {
+    var lines = [displayed(MeterText.name(identity.device, firmware: identity.firmware))]
+    lines.append("  driver \(meter.driver.id) · \(meter.place)")
+    if let clock { lines.append("  clock " + MeterText.line((clock.comparison, clock.difference))) }
+    if let count = identity.count { lines.append("  holds \(counted(count, "reading"))") }
+    return lines
+  }
+}
+
+/// A meter's answers, as `meter info --json` prints them; glucoport-json(5) documents the members.
+private struct MeterInfoObject: Encodable {
+  let meter: MeterObject
+  let driver: String
+  let port: String
+  let count: Int?
+  let clock: ClockObject?
+}
+
+/// `glucoport meter drivers`: the meters that can be read, and those that cannot, with the reason.
+struct MeterDriversCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "drivers", abstract: "List the drivers and the meters that each supports.",
+    discussion: helpText(
+      examples: "glucoport meter drivers",
+      "glucoport meter drivers --json"))
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    for driver in DriverRegister.all {
+      try output.result(asJSON: json, DriverObject(driver), orLines: lines(driver))
+    }
+    try output.finish()
+  }
+
+  private func lines(_ driver: any MeterDriver.Type) -> [String] {
+    let clock = driver.canSetClock ? " · clock can be set" : ""
+    let way = driver.usesBluetooth ? " · by Bluetooth" : ""
+    return ["\(driver.id): \(driver.name)\(way)\(clock)"]
+      + driver.models.map { model in
+        let ids = MeterModel.ids(model.vendorID, model.productID)
+        let shared = model.isShared ? " · only with --driver" : ""
+        return "  \(ids)  \(model.name)\(shared)\(model.obstacle.map { " · cannot be read: \($0)" } ?? "")"
+      }
+  }
+}
+
+/// A driver with its models, as `meter drivers --json` prints it; glucoport-json(5) documents its members.
+private struct DriverObject: Encodable {
+  let driver: String
+  let name: String
+  let setsClock: Bool
+  let anonymises: Bool
+  let models: [ModelObject]
+
+  init(_ driver: any MeterDriver.Type) {
+    self.driver = driver.id
+    name = driver.name
+    setsClock = driver.canSetClock
+    anonymises = driver is any AnonymisingDriver.Type
+    models = driver.models.map(ModelObject.init)
+  }
+}
+
+/// A model that a driver knows.
+private struct ModelObject: Encodable {
+  let name: String
+  let usb: String
+  let shared: Bool
+  let obstacle: String?
+
+  init(_ model: MeterModel) {
+    name = model.name
+    usb = MeterModel.ids(model.vendorID, model.productID)
+    shared = model.isShared
+    obstacle = model.obstacle
+  }
+}
+
+/// `glucoport meter set-clock`: the only command that changes a meter, and only when a person runs it.
+struct MeterSetClockCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "set-clock", abstract: "Set a meter's clock to the local time of the logbook.",
+    discussion: helpText(
+      "Readings on the meter keep their times.",
+      examples: "glucoport meter set-clock",
+      "glucoport meter set-clock --serial 1234567"))
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var meterOptions: MeterOptions
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    guard Host.now() >= Release.date else {
+      throw Failure(
+        .configuration, "cannot set the meter's clock: the clock of this computer is wrong; correct it first")
+    }
+    let zone = try storeOptions.zone()
+    var change: Change?
+    try MeterOpener(meterOptions).perform { meter, connection in
+      guard meter.driver.canSetClock else {
+        throw Failure(.usage, "the driver '\(meter.driver.id)' cannot set the clock of \(meter.place)")
+      }
+      try meter.driver.init().setClock(connection) { before in
+        try connection.onIdentity(before)
+        let now = Host.now()
+        let time = DeviceTime(seconds: now + Int64(zone.offset(atUTC: now)))
+        change = (before, time)
+        return time
+      }
+    }
+    if let change, !quiet { show(change, zone, output) }
+    try output.finish()
+  }
+}
+
+extension MeterSetClockCommand {
+  /// The identity of the meter with its old time, and the new time.
+  private typealias Change = (before: MeterIdentity, time: DeviceTime)
+
+  private func show(_ change: Change, _ zone: LogbookZone, _ output: Output) {
+    let (before, time) = change
+    let shown = time.text.replacing("T", with: " ")
+    output.line("\(displayed(deviceName(before.device))): set to \(shown), the local time in \(zone.name)")
+    if let clock = before.clock.map({ ClockJudgement($0, in: zone) }) {
+      output.line("  it showed \(MeterText.line((clock.comparison, clock.difference)))")
+    }
+  }
+}
+
+/// A meter and its clock, as text.
+enum MeterText {
+  /// Both clocks at one moment, and the meter's lead in seconds.
+  typealias Clock = (comparison: ClockComparison, difference: Int64)
+
+  /// Vendor, model, serial number and firmware, as far as they are known. Not sanitised: use `displayed`
+  /// before showing it.
+  static func name(_ meter: Device, firmware: String?) -> String {
+    deviceName(meter) + (firmware.map { $0.isEmpty ? "" : " · firmware \($0)" } ?? "")
+  }
+
+  /// `2026-05-06 18:30:00, 2 min 5 s ahead of the local time`.
+  static func line(_ clock: Clock) -> String {
+    let shown = clock.comparison.meter.text.replacing("T", with: " ")
+    if clock.difference == 0 { return "\(shown), the local time" }
+    let length = ClockJudgement.words(abs(clock.difference))
+    return "\(shown), \(length) \(clock.difference > 0 ? "ahead of" : "behind") the local time"
+  }
+}
+
+/// A meter; glucoport-json(5) documents its members.
+struct MeterObject: Encodable {
+  let vendor: String
+  let model: String
+  let serial: String
+  let firmware: String?
+
+  init(_ meter: Device, firmware: String?) {
+    vendor = meter.vendor
+    model = meter.model
+    serial = meter.serial
+    self.firmware = firmware?.isEmpty == true ? nil : firmware
+  }
+
+  init(_ identity: MeterIdentity) { self.init(identity.device, firmware: identity.firmware) }
+}
+
+/// A meter's clock and the host's at one moment.
+struct ClockObject: Encodable {
+  let meter: String
+  let host: String
+  /// The meter's lead in seconds.
+  let difference: Int64
+
+  init(_ clock: MeterText.Clock) {
+    meter = clock.comparison.meter.text
+    host = instant(clock.comparison.host)
+    difference = clock.difference
+  }
+
+  init(_ clock: ClockJudgement) { self.init((clock.comparison, clock.difference)) }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Formats
+import Glibc
+import Logbook
+import LogbookStore
+
+/// `glucoport person`: the people with stores on this computer.
+struct PersonCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "person", abstract: "Keep the stores of several people apart.",
+    discussion: helpText(
+      """
+      Each person has a store. --person, or GLUCOPORT_PERSON, chooses the store of a command. 'upload', \
+      'status' and 'backup' go over all persons.
+      """,
+      examples: "glucoport person add anna",
+      "glucoport person list"),
+    subcommands: [
+      PersonAddCommand.self, PersonListCommand.self, PersonAssignCommand.self, PersonRenameCommand.self,
+      PersonRemoveCommand.self,
+    ])
+}
+
+/// `glucoport person add`: gives a person a store.
+struct PersonAddCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add a person with a store.",
+    discussion: helpText(
+      """
+      The first import creates the store. --store names one that is there already, such as the one \
+      that was used before there were persons.
+      """,
+      examples: "glucoport person add anna --store ~/.local/share/glucoport/logbook.db",
+      "glucoport person add ben --folder ~/Downloads/ben"))
+
+  @Argument(help: ArgumentHelp("The name.", valueName: "name"))
+  var name: String
+
+  @Option(help: ArgumentHelp("The store of the person. Default: one in the data folder.", valueName: "file"))
+  var store: PathArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "'glucoport import' imports files of this folder into the person's store.", valueName: "folder"),
+    completion: .directory)
+  var folder: [PathArgument] = []
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    guard let data = Host.dataFolder else {
+      throw Failure(
+        .configuration, "no data folder for persons; set HOME or XDG_DATA_HOME to an absolute path")
+    }
+    let path = store.map { Host.absolute($0.path) } ?? "\(data)/persons/\(name).db"
+    if store != nil, try !Store.exists(path: path) {
+      throw Failure(.missingInput, "\(displayed(path)): No such store; leave out --store for a new one")
+    }
+    let person = Person(name: name, store: path)
+    let folders = try folder.map { try PersonFolder.path($0.path) }
+    let isFirst = try PersonList.change { list in
+      try list.add(person)
+      if store == nil, try Store.exists(path: path) {
+        throw Failure(
+          .configuration,
+          "\(displayed(path)): a store of this name is there; to use it: 'glucoport person add \(name.shellWord) --store \(path.shellWord)'; for a new one, choose another name"
+        )
+      }
+      for folder in folders { _ = try list.assign(folder: folder, to: name) }
+      return list.all.count == 1
+    }
+    if !quiet { output.line("added: \(displayed(name)), \(displayed(path))") }
+    let former = data + "/logbook.db"
+    if isFirst, path != former, try Store.exists(path: former) {
+      output.message(
+        "glucoport: \(displayed(former)) is the store of no person; 'glucoport person add NAME --store \(former.shellWord)' gives it one"
+      )
+    }
+    try output.finish()
+  }
+}
+
+/// `glucoport person assign`: says whose a meter or a folder is.
+struct PersonAssignCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "assign", abstract: "Give a meter or a folder to a person.",
+    discussion: helpText(
+      """
+      'glucoport import --meter' imports a meter into the store of its person, and 'glucoport import \
+      FOLDER' a folder. What is imported already stays in its store.
+      """,
+      examples: "glucoport person assign 7654321 anna",
+      "glucoport person assign ~/Downloads/ben ben"))
+
+  @Argument(
+    help: ArgumentHelp(
+      "The serial number of a meter, the model of one without, or a folder.", valueName: "meter"))
+  var meter: PathArgument
+
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"))
+  var name: String
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    let given = meter.path
+    guard !given.isEmpty else { throw Failure(.usage, "name a serial number, a model or a folder") }
+    let folder = given.contains("/") ? try PersonFolder.path(given) : nil
+    let earlier = try PersonList.change { list in
+      if let folder { return try list.assign(folder: folder, to: name) }
+      return try list.assign(meter: given, to: name)
+    }
+    if !quiet {
+      let before = earlier.map { ", before to \(displayed($0))" } ?? ""
+      output.line("assigned: \(displayed(folder ?? given)) to \(displayed(name))\(before)")
+    }
+    try output.finish()
+  }
+}
+
+/// A folder that belongs to a person.
+enum PersonFolder {
+  /// The path as it is kept: absolute, and without links, so that each way to it is the same.
+  ///
+  /// - Throws: `Failure` of category `missingInput` for what is no folder.
+  static func path(_ given: String) throws(Failure) -> String {
+    guard Host.isFolder(given) else {
+      throw Failure(.missingInput, "\(displayed(given)): No such folder")
+    }
+    return Host.resolved(given)
+  }
+}
+
+/// `glucoport person list`: the people, and the state of each store.
+struct PersonListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract:
+      "List the people with their newest reading, what is pending, the last backup, folders and meters.",
+    discussion: helpText(examples: "glucoport person list", "glucoport person list --json"))
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let persons = try PersonList.load().all
+    if persons.isEmpty, !json { output.line("no persons; 'glucoport person add NAME' adds one") }
+    for person in persons {
+      let object = try PersonObject(person)
+      try output.result(asJSON: json, object, orLines: object.lines)
+    }
+    try output.finish()
+  }
+}
+
+/// A person as `person list --json` prints one; glucoport-json(5) documents its members.
+struct PersonObject: Encodable {
+  let name: String
+  let store: String
+  let newestReading: String?
+  let pending: Int?
+  let lastBackup: String?
+  let problem: String?
+  let folders: [String]
+  let meters: [String]
+
+  /// A store that cannot be read is a problem of one person, and must not affect the others.
+  init(_ person: Person) throws {
+    (name, store, folders, meters) = (person.name, person.store, person.folders, person.meters)
+    do {
+      lastBackup = try BackupNotes(storePath: person.store).notes().last.map { instant($0.madeAt) }
+    } catch {
+      (lastBackup, newestReading, pending, problem) = (nil, nil, nil, error.message)
+      return
+    }
+    do {
+      guard try Store.exists(path: person.store) else {
+        (newestReading, pending, problem) = (nil, nil, nil)
+        return
+      }
+      let store = try Store(path: person.store, role: .reader)
+      let query = try StatsQuery(store: store, device: nil, zone: store.timezone(), now: Host.now())
+      (newestReading, pending) = (
+        try query.newestReading().map { instant($0.utc) }, try store.overview(ingests: 0).pending
+      )
+      problem = nil
+    } catch let failure as Failure {
+      (newestReading, pending, problem) = (nil, nil, failure.message)
+    }
+  }
+
+  var lines: [String] {
+    let state =
+      problem.map(displayed)
+      ?? pending.map { "newest reading \(newestReading ?? "none") · \(grouped($0)) pending" }
+      ?? "no store yet"
+    return [
+      "\(displayed(name)): \(state) · last backup \(lastBackup ?? "none")", "  store \(displayed(store))",
+    ] + folders.map { "  folder \(displayed($0))" } + meters.map { "  meter \(displayed($0))" }
+  }
+}
+
+/// `glucoport person rename`: gives a person another name.
+struct PersonRenameCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "rename", abstract: "Give a person another name.",
+    discussion: helpText(
+      "The store and the backups keep their files.", examples: "glucoport person rename anna 'Anna B.'",
+      "glucoport person rename ben benjamin"))
+
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The new name.", valueName: "new-name"))
+  var newName: String
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    try PersonList.change { try $0.rename(name, to: newName) }
+    if !quiet { output.line("renamed: \(displayed(name)) to \(displayed(newName))") }
+    try output.finish()
+  }
+}
+
+/// `glucoport person remove`: removes a person from the list, and with `--erase` all data of the person.
+struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a person; the store stays, unless --erase is given.",
+    discussion: helpText(
+      """
+      With --erase, the logbook on the server, the store, its known backups and the file of its token \
+      are removed permanently, after the name was typed. What could not be reached is listed.
+      """,
+      examples: "glucoport person remove ben",
+      "glucoport person remove ben --erase"))
+
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
+  var name: String
+
+  @Flag(help: "Remove the data, too, permanently.")
+  var erase = false
+
+  @Option(help: ArgumentHelp("The name once more, for a run without a terminal.", valueName: "name"))
+  var confirm: String?
+
+  func validate() throws {
+    if confirm != nil, !erase { throw ValidationError("--confirm needs --erase.") }
+  }
+
+  func run() async throws {
+    let output = Output()
+    let persons = try PersonList.load()
+    let person = try persons.person(name)
+    let hasStore = try Store.exists(path: person.store)
+    if erase {
+      if let other = persons.owner(ofStore: person.store, besides: name) {
+        throw Failure(
+          .usage,
+          "\(displayed(person.store)): this is the store of \(displayed(other.name)), too; nothing was removed"
+        )
+      }
+      var erasure = StoreErasure(path: person.store, name: name, output: output)
+      if erasure.hasFiles {
+        try await erasure.run(confirm: confirm)
+      } else {
+        output.line("no store: \(displayed(person.store))")
+      }
+    }
+    _ = try PersonList.change { try $0.remove(name) }
+    let stays = !erase && hasStore ? "; the store stays at \(displayed(person.store))" : ""
+    output.line("removed: \(displayed(name))\(stays)")
+    try output.finish()
+  }
+}

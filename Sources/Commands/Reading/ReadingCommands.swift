@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport reading`: commands to hide and show readings.
+struct ReadingCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reading", abstract: "Hide readings that do not count, and show them again.",
+    discussion: helpText(
+      """
+      A reading never changes and is never deleted. Hidden readings are left out of lists, \
+      exports and statistics, here and with the next upload on all other stores of the logbook.
+      """,
+      examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
+      "glucoport reading restore r1.smbg.time1772352960.67.0"),
+    subcommands: [ReadingHideCommand.self, ReadingRestoreCommand.self])
+}
+
+/// `glucoport reading hide`: withdraws one reading, or those of a device.
+struct ReadingHideCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "hide",
+    abstract: "Hide a reading, or the readings of a device, those of later imports, too.",
+    discussion: helpText(
+      examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
+      "glucoport reading hide --device SN-0001 --since 2026-05-01 --until 2026-05-08"))
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var choice: ReadingChoice
+
+  @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
+  var reason = ""
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let editor = WithdrawalEditor(store, at: Host.now())
+    var line = ""
+    if let id = choice.id {
+      let isChanged = try editor.set(choice.reading(id, store), isHidden: true, reason: reason)
+      line = isChanged ? "hidden: \(id)" : "unchanged: \(id) is hidden already"
+    } else if let name = choice.device {
+      let (since, until) = try choice.range(store)
+      let hidden = try editor.hide(
+        choice.device(name, store), since: since, until: until, reason: reason, guid: Host.randomUUID())
+      line = "hidden: \(counted(hidden, "reading")) of \(displayed(name)), and those that come later"
+    }
+    if !choice.quiet { output.line(line) }
+    try output.finish()
+  }
+}
+
+/// `glucoport reading restore`: shows one reading whatever hides it, or ends the rules that hide those of a
+/// device.
+struct ReadingRestoreCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Show a hidden reading again, or the hidden readings of a device.",
+    discussion: helpText(
+      "With --device, readings stay hidden that are hidden by themselves or by 'glucoport undo'.",
+      examples: "glucoport reading restore r1.smbg.time1772352960.67.0",
+      "glucoport reading restore --device SN-0001"))
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var choice: ReadingChoice
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let editor = WithdrawalEditor(store, at: Host.now())
+    var line = ""
+    if let id = choice.id {
+      let isChanged = try editor.set(choice.reading(id, store), isHidden: false, reason: "")
+      line = isChanged ? "restored: \(id)" : "unchanged: \(id) is not hidden"
+    } else if let name = choice.device {
+      let (since, until) = try choice.range(store)
+      let restored = try editor.restore(choice.device(name, store), since: since, until: until)
+      guard restored.rules > 0 else {
+        throw Failure(
+          .missingInput,
+          "\(displayed(name)): no such 'glucoport reading hide --device' holds; 'glucoport list --withdrawn' shows what is hidden"
+        )
+      }
+      line = "restored: \(counted(restored.readings, "reading")) of \(displayed(name))"
+    }
+    if !choice.quiet { output.line(line) }
+    try output.finish()
+  }
+}
+
+/// The readings for `reading hide` and `reading restore`: one by its id, or those of a device.
+struct ReadingChoice: ParsableArguments {
+  @Argument(help: "The id of a reading, as 'glucoport list --long' shows it.")
+  var id: String?
+
+  @Option(
+    help: ArgumentHelp("All readings of this device: its serial number, or its name.", valueName: "device"))
+  var device: String?
+
+  @Option(
+    help: ArgumentHelp("With --device: only readings shown from this time on.", valueName: "time"),
+    transform: TimeArgument.parse)
+  var since: TimeArgument?
+
+  @Option(
+    help: ArgumentHelp("With --device: only readings shown before this time.", valueName: "time"),
+    transform: TimeArgument.parse)
+  var until: TimeArgument?
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    guard (id == nil) != (device == nil) else {
+      throw ValidationError("Name one reading by its id, or a device with --device.")
+    }
+    if id != nil, since != nil || until != nil {
+      throw ValidationError("--since and --until need --device.")
+    }
+  }
+
+  /// The range in shown times, which are the same in every zone.
+  func range(_ store: Store) throws -> (since: DeviceTime?, until: DeviceTime?) {
+    let zone = try store.timezone()
+    let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
+    if let since = range[0], let until = range[1], until <= since {
+      throw Failure(.usage, "--until is not after --since, so no reading is between them")
+    }
+    return (range[0], range[1])
+  }
+
+  /// The reading with the id.
+  func reading(_ id: String, _ store: Store) throws -> StoredReading {
+    guard let reading = try store.reading(at: id) else {
+      throw Failure(
+        .missingInput, "\(displayed(id)): no such reading; 'glucoport list --long' shows the ids")
+    }
+    return reading
+  }
+
+  /// The device with the name.
+  func device(_ name: String, _ store: Store) throws -> Device {
+    let devices = try store.devices(named: name)
+    guard let device = devices.first else {
+      throw Failure(
+        .missingInput, "\(displayed(name)): no such device; 'glucoport list --long' shows the devices")
+    }
+    guard devices.count == 1 else {
+      throw Failure(
+        .usage,
+        "\(displayed(name)): \(devices.count) devices have this name; use the serial number of one of them")
+    }
+    return device
+  }
+}

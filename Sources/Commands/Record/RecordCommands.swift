@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport record`: commands for records, the entries of the diary.
+struct RecordCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record", abstract: "Add, edit, hide, delete, show and list records, and attach files.",
+    discussion: helpText(
+      """
+      No record command needs the network: a later upload sends the change, or --push sends \
+      it at once.
+      """,
+      examples: "glucoport record add insulin 4.5 --subtype rapid",
+      "glucoport record list --since 7d"),
+    subcommands: [
+      RecordAddCommand.self, RecordEditCommand.self, RecordDeleteCommand.self, RecordHideCommand.self,
+      RecordRestoreCommand.self, RecordShowCommand.self,
+      RecordListCommand.self, RecordAttachCommand.self, RecordAttachmentsCommand.self,
+    ])
+}
+
+/// `glucoport record list`: shows records in the order of time.
+struct RecordListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List records, oldest first.",
+    discussion: helpText(
+      ListOptions.tableRule,
+      examples: "glucoport record list --since 7d",
+      "glucoport record list --kind food --format csv"))
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var items: ItemOptions
+  @OptionGroup var listing: ListOptions
+
+  func validate() throws {
+    if items.namesReadings { throw ValidationError("'record list' accepts only kinds of records.") }
+  }
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    var filter = try items.filter(store)
+    filter.readingKinds = []
+    try listing.write(filter, of: store, unit: nil, output)
+    try output.finish()
+  }
+}
+
+/// `glucoport record show`: everything about one record.
+struct RecordShowCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show everything about one record.",
+    discussion: helpText(
+      examples: "glucoport record show 8120",
+      "glucoport record show 8120 --json"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Flag(help: "Print the record as one JSON object.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    try ItemDetails(store).write(.record(store.record(named: id)), asJSON: json, output)
+    try output.finish()
+  }
+}
+
+/// `glucoport record edit`: changes the content of a record.
+struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Change a record.",
+    discussion: helpText(
+      "Other fields do not change. An edit that changes nothing is not counted.",
+      examples: "glucoport record edit 8120 50 g",
+      "glucoport record edit 8120 --at 19:00 --note 'soup and bread'"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Argument(help: ArgumentHelp("Amounts with units, or the text of a note.", valueName: "word"))
+  var words: [String] = []
+
+  @OptionGroup var content: RecordContentOptions
+  @OptionGroup var pushOption: PushOption
+  @OptionGroup var result: RecordOutputOptions
+
+  func validate() throws {
+    if words.isEmpty, content.isEmpty {
+      throw ValidationError("Nothing to change; add amounts, a text or options.")
+    }
+  }
+
+  func run() async throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let record = try store.record(named: id)
+    let zone = try store.timezone()
+    try content.checkTime(storeOptions, output)
+    let changes = try content.changes(record.kind, words: words)
+    // The entry is looked up before the edit's transaction; the fields are changed inside it.
+    var placed = RecordDraft(
+      kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
+    try content.place(&placed, in: store, zone: zone)
+    let edit = try RecordEditor(store, at: Host.now()).edit(record.guid) { draft in
+      draft.fields = changes.applied(to: draft.fields)
+      if content.at != nil { (draft.deviceTime, draft.placement) = (placed.deviceTime, placed.placement) }
+      if content.entry != nil { draft.entryGuid = placed.entryGuid }
+      guard changes.values.isEmpty || !draft.fields.values.isEmpty else {
+        throw Failure(
+          .usage, "\(record.guid): the record would be empty; to delete it: 'glucoport record delete'")
+      }
+    }
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
+      try result.show("edited", edit, store, output)
+    }
+    try output.finish()
+  }
+}
+
+/// `glucoport record delete`: replaces a record, and everything that belongs to it, by tombstones.
+struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
+    discussion: helpText(
+      """
+      'glucoport undo' brings a deleted record back in this store, within 30 days; to hide one \
+      that may be needed later: 'glucoport record hide'. Its id, kind and time are kept, so that \
+      the deletion can be sent to other nodes. On a terminal, the command asks first.
+      """,
+      examples: "glucoport record delete 8120",
+      "glucoport record delete 8120 --push"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var pushOption: PushOption
+  @OptionGroup var result: RecordOutputOptions
+
+  func run() async throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let record = try store.record(named: id)
+    if !yes, !record.isDeleted, Confirmation.canAsk {
+      output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
+      try Confirmation.require(
+        "Delete this record? 'glucoport undo' brings it back for 30 days, only in this store.",
+        otherwise: "nothing was deleted", output)
+    }
+    let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
+      try result.show("deleted", edit, store, output)
+    }
+    try output.finish()
+  }
+}
+
+/// `glucoport record hide`: hides a record, which can be shown again.
+struct RecordHideCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "hide", abstract: "Hide a record and the records that belong to it.",
+    discussion: helpText(
+      """
+      Nothing is deleted: 'glucoport record restore' shows it again. Other stores of the logbook hide it with the next upload.
+      """,
+      examples: "glucoport record hide 8120",
+      "glucoport record hide 8120 --reason 'typed twice'"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
+  var reason = ""
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let record = try store.record(named: id)
+    let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
+      record, isHidden: true, reason: reason)
+    if !quiet {
+      output.line(isChanged ? "hidden: \(record.guid)" : "unchanged: \(record.guid) is hidden already")
+    }
+    try output.finish()
+  }
+}
+
+/// `glucoport record restore`: shows a record, even if another withdrawal hides it.
+struct RecordRestoreCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Show a hidden record again.",
+    discussion: helpText(
+      """
+      It is shown whatever hid it: 'glucoport record hide' or 'glucoport undo'.
+      """,
+      examples: "glucoport record restore 8120",
+      "glucoport record restore 8120 --quiet"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let record = try store.record(named: id)
+    let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
+      record, isHidden: false, reason: "")
+    if !quiet {
+      output.line(isChanged ? "restored: \(record.guid)" : "unchanged: \(record.guid) is not hidden")
+    }
+    try output.finish()
+  }
+}
+
+/// How a command prints the result for a record.
+struct RecordOutputOptions: ParsableArguments {
+  @Flag(help: "Print the record as one JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
+  }
+
+  /// Prints the result for a record: one line, or the object of `show --json`.
+  func show(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
+    if quiet { return }
+    if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }
+    let table = TableWriter(output: output, unit: nil, isLong: false)
+    let children = edit.edits > 1 ? " and \(grouped(edit.edits - 1)) that belong to it" : ""
+    output.line("\(edit.edits == 0 ? "unchanged" : done): \(table.line(.record(edit.record)))\(children)")
+  }
+}
+
+extension Store {
+  /// The record for an id on the command line, which may be shortened to its first characters.
+  ///
+  /// - Throws: `Failure`: `missingInput` without one, `usage` if several records match, or if the id is that
+  ///   of a reading.
+  func record(named id: String) throws -> StoredRecord {
+    let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
+    let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
+    guard let record = found.first else {
+      // An export shows the record of the base zone even if it does not exist yet.
+      if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
+        throw Failure.zoneRecord(LogbookZones.baseGuid)
+      }
+      if try reading(at: id) != nil {
+        throw Failure(
+          .usage,
+          "\(id): this is a reading, which never changes; to hide it: 'glucoport reading hide \(id)'"
+        )
+      }
+      throw Failure(
+        .missingInput,
+        "\(displayed(id)): no such reading or record; 'glucoport list --long' shows the ids")
+    }
+    guard found.count == 1 else {
+      throw Failure(
+        .usage, "\(id): \(found.count) records have ids that begin like this; write more of the id")
+    }
+    return record
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Remotes
+import Report
+
+/// `glucoport remote`: the server with which the store syncs.
+struct RemoteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remote",
+    abstract:
+      "Set, show, test, remove or purge the server that the store syncs with, or show it in a browser.",
+    discussion: helpText(
+      examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
+      "glucoport remote test"),
+    subcommands: [
+      RemoteSetCommand.self, RemoteShowCommand.self, RemoteTestCommand.self, RemoteRemoveCommand.self,
+      RemotePageCommand.self, RemotePurgeCommand.self,
+    ])
+}
+
+/// `glucoport remote show`: the stored facts about the remote, without a request to it.
+struct RemoteShowCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show the server and its sync state, without contacting it.",
+    discussion: helpText(
+      examples: "glucoport remote show",
+      "glucoport remote show --json"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let setting = try storeOptions.open(.reader).requireRemote()
+    try output.result(asJSON: json, RemoteObject(setting), orLines: RemoteText.lines(setting))
+    try output.finish()
+  }
+}
+
+/// `glucoport remote test`: requests the logbook of the server, and changes nothing.
+struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "test", abstract: "Ask the server for its logbook, and compare the clocks.",
+    discussion: helpText(
+      examples: "glucoport remote test",
+      "glucoport remote test --store anna.db"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  func run() async throws {
+    let setting = try storeOptions.open(.reader).requireRemote()
+    let login = try await setting.access.login()
+    let logbook = try await setting.access.ask(with: login) { try await $0.logbook() }
+    guard logbook.id == setting.logbook else {
+      throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
+    }
+    let output = Output()
+    output.line(setting.access.url)
+    output.line("  \(RemoteText.line(logbook))")
+    if let time = logbook.time { output.line("  \(RemoteText.clock(time - Host.now()))") }
+    if let proxy = login.proxy { output.line("  through the proxy \(displayed("\(proxy)"))") }
+    for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
+    try output.finish()
+  }
+}
+
+/// `glucoport remote page`: asks the server for a link that shows the logbook in a browser.
+struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "page", abstract: "Print a link that shows the logbook in a browser for 15 minutes.",
+    discussion: helpText(
+      """
+      Anyone who has the link can read the logbook until it expires. It changes nothing, and ends \
+      when the token is revoked. The server must run with --pages.
+      """,
+      examples: "glucoport remote page",
+      "glucoport remote page --expires 2h --language de"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "How long the link is valid: 900, 15m or 2h; at most 24h. Default: 15m.", valueName: "duration"))
+  var expires: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"),
+    completion: .languages)
+  var language = PageTexts.english.code
+
+  func validate() throws {
+    if let expires, expires.seconds == 0 { throw ValidationError("--expires must be at least one second.") }
+    guard PageTexts.all.contains(where: { $0.code == language }) else {
+      throw ValidationError(
+        "Unknown language '\(language)'; use \(alternatives(PageTexts.all.map(\.code))).")
+    }
+  }
+
+  func run() async throws {
+    let setting = try storeOptions.open(.reader).requireRemote()
+    try setting.refusePurged()
+    let link = try await setting.access.ask { remote in
+      guard let pages = remote.pages else {
+        throw Failure(
+          .configuration, "\(setting.access.url): this kind of server has no pages; use 'glucoport report'")
+      }
+      let logbook = try await remote.logbook()
+      guard logbook.id == setting.logbook else {
+        throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
+      }
+      guard let link = try await pages.makePageLink(seconds: expires?.seconds) else {
+        throw Failure(
+          .configuration,
+          "\(setting.access.url): the server shows no pages; it needs 'glucoport serve --pages'")
+      }
+      return link
+    }
+    let output = Output()
+    // The only text on its line, for a program that opens it.
+    output.line("\(setting.access.url)\(link.path)?language=\(language)")
+    output.message(
+      "glucoport: anyone with this link can read the logbook until \(DeviceTime(seconds: link.expiresAt).text)Z"
+    )
+    try output.finish()
+  }
+}
+
+/// `glucoport remote remove`: removes the access to the server, without a request to it.
+struct RemoteRemoveCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove the server's address and login from the store. Data on both sides stays.",
+    discussion: helpText(
+      examples: "glucoport remote remove",
+      "glucoport remote remove --store anna.db"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  func run() throws {
+    let output = Output()
+    let wasThere = try storeOptions.open(.sync).removeRemote()
+    output.line(wasThere ? "the remote was removed; its data stays on the server" : "the store had no remote")
+    try output.finish()
+  }
+}
+
+/// A remote as `remote show --json` prints it; glucoport-json(5) documents its members. Neither the token nor
+/// its command is one of them.
+struct RemoteObject: Encodable {
+  let kind: String
+  let url: String
+  let logbook: String
+  let logbookName: String
+  let tokenSource: String
+  let tokenFile: String?
+  let caFile: String?
+  let clientCert: String?
+  let clientKey: String?
+  let insecureHTTP: Bool
+  let failures: Int
+  let lastSuccess: String?
+  let lastError: String?
+  let nextAttempt: String?
+  let purgedAt: String?
+
+  init(_ setting: RemoteSetting) {
+    kind = setting.access.kind
+    url = setting.access.url
+    logbook = setting.logbook
+    logbookName = setting.logbookName
+    let (source, path): (String, String?) =
+      switch setting.access.token {
+      case .file(let path): ("file", path)
+      case .command: ("command", nil)
+      }
+    (tokenSource, tokenFile) = (source, path)
+    caFile = setting.access.authorities
+    clientCert = setting.access.clientCertificate?.certificateFile
+    clientKey = setting.access.clientCertificate?.keyFile
+    insecureHTTP = setting.access.allowsPlainHTTP
+    failures = setting.failures
+    lastSuccess = setting.lastSuccess.map(instant)
+    lastError = setting.lastError
+    nextAttempt = setting.nextAttempt.map(instant)
+    purgedAt = setting.purgedAt.map(instant)
+  }
+}
+
+/// A remote as lines of text. A command that prints the token may contain it, so it is never shown.
+enum RemoteText {
+  static func line(_ logbook: RemoteLogbook) -> String {
+    "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
+  }
+
+  /// The missing permissions of the login, one line each; none if it has all.
+  static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
+    logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
+  }
+
+  /// The difference between the server's clock and the host's.
+  static func clock(_ difference: Int64) -> String {
+    if abs(difference) <= 1 { return "its clock agrees with this computer's" }
+    return
+      "its clock is \(grouped(Int(abs(difference)))) s \(difference > 0 ? "ahead of" : "behind") this computer's"
+  }
+
+  static func lines(_ setting: RemoteSetting) -> [String] {
+    let title = RemoteRegister.all.first { $0.id == setting.access.kind }?.title ?? setting.access.kind
+    var lines = ["\(displayed(setting.access.url)) · \(displayed(title))"]
+    lines.append("  logbook \(displayed(setting.logbookName)) (\(displayed(setting.logbook)))")
+    switch setting.access.token {
+    case .file(let path): lines.append("  token from the file \(displayed(path))")
+    case .command: lines.append("  token from a command")
+    }
+    if let path = setting.access.authorities { lines.append("  trusts only the CA file \(displayed(path))") }
+    if let client = setting.access.clientCertificate {
+      lines.append(
+        "  client certificate \(displayed(client.certificateFile)) with the key \(displayed(client.keyFile))")
+    }
+    if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
+    if let purged = setting.purgedAt {
+      lines.append("  the server reported that the logbook was removed permanently, \(instant(purged))")
+    }
+    lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
+    if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
+    if let next = setting.nextAttempt { lines.append("  next attempt \(instant(next))") }
+    return lines
+  }
+}

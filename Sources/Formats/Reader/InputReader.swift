@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Reads one export, from a file or a pipe, in any of the formats of `FormatRegister`.
+///
+/// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of day and
+/// month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
+public struct InputReader {
+  /// Rejected rows are kept whole for `--rejects`. A batch ends when it holds more bytes of them than this.
+  private static let maxRejectedBytes = 8 << 20
+  /// The most rows of a preamble before a header.
+  static let longestPreamble = 40
+
+  private let input: Input
+  private var rows: any RowSource
+  private var parser: any ExportFormat
+  private var collector: BatchBuilder
+  private let options: ExportOptions
+  /// Rows that are no data: a preamble if a header follows, rejections if not.
+  private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
+  /// Readings with a place that further rows may share. They start the next batch.
+  private var heldBack: [Reading] = []
+  private var isDone = false
+  /// How the input ended; meaningful after `read` returned false.
+  public private(set) var end = InputEnd.whole
+  private let clock = ContinuousClock()
+  /// The time since which rows of a pipe have been waiting that came before the first batch was requested.
+  private var waitingSince: ContinuousClock.Instant?
+  /// The last header row as it was in the input; nil for inputs without one.
+  package private(set) var header: String?
+  /// A header that follows rejections of the batch, which belong to the header before it. It applies from the next
+  /// batch on.
+  private var nextHeader: String?
+  private let layout: Layout
+  private var picker: RowPicker?
+  /// Set if the input may hold rows of several people.
+  private var people: (any PeopleFilter)?
+  private let headPersons: [StatedPerson]
+
+  /// Opens a file and decides on its format.
+  ///
+  /// - Throws: `Failure`, if the file cannot be read, is empty, is of no known format, or leaves a question open.
+  public init(path: String, options: ExportOptions) throws {
+    do {
+      try self.init(source: FileSource(path: path), options: options)
+    } catch let unrecognised as UnrecognisedInput {
+      throw unrecognised.failure
+    }
+  }
+
+  /// Takes over an open descriptor, such as standard input.
+  public init(descriptor: Int32, name: String, options: ExportOptions) throws {
+    do {
+      try self.init(source: FileSource(descriptor: descriptor, name: name), options: options)
+    } catch let unrecognised as UnrecognisedInput {
+      throw unrecognised.failure
+    }
+  }
+
+  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for others that cannot be read.
+  init(source: any InputSource, options: ExportOptions) throws {
+    var options = options
+    options.inputName = source.name
+    self.options = options
+    waitingSince = source.isRegularFile ? nil : clock.now
+    source.isInterrupted = options.isInterrupted
+    input = try Input(source)
+    let found = try Detection.parser(for: input, options: options)
+    parser = found.parser
+    var filters = options.rows
+    var layout = found.layout
+    people = try Self.people(found, input, options, &layout, &filters)
+    picker = try Self.picker(filters, found, layout, input)
+    self.layout = picker?.layout(layout) ?? layout
+    headPersons = type(of: found.parser).statedPersons(in: input.head)
+    try input.checkMember()
+    rows = try Self.makeRows(self.layout, input: input)
+    collector = BatchBuilder(format: type(of: parser).id, options: options)
+    if parser.isOpen || ((parser.gainsBySurvey || people != nil) && !input.isLive) {
+      try survey()
+      rows = try Self.makeRows(self.layout, input: input)
+    }
+  }
+
+  /// Reads the whole of a pipe, so that no later step waits for its writer. Call it only before the first `read`.
+  package mutating func spool() throws {
+    try input.makeRereadable(evenIfLive: true)
+    rows = try Self.makeRows(layout, input: input)
+  }
+
+  /// The id of the format.
+  public var format: String { collector.format }
+  /// When the export was made, in UTC seconds: as the export says, otherwise the time of its newest item.
+  public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
+  /// SHA-256 of the bytes as they came, compressed or not.
+  package var digest: String { input.source.digest.hexadecimal() }
+  /// When the file was last written, in UTC seconds; nil for a pipe.
+  package var modifiedAt: Int64? { input.source.modifiedAt }
+  /// The bytes read so far and the total; the total is nil for a pipe.
+  public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
+  /// The path, or `-`.
+  public var name: String { input.source.name }
+  /// The zone of times that state no offset, and whether a person gave it.
+  package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
+  /// Whether another logbook derived the offsets of the readings.
+  package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
+
+  /// What the input states about its person, as far as it is read.
+  package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
+
+  /// The first name that JSON states around its readings, for the question whether these are the right data; nil without.
+  package var statedFirstName: String? {
+    guard input.head.isJSON else { return nil }
+    return ["firstName", "first_name"].lazy.compactMap { input.head.value(of: $0) }.first { !$0.isEmpty }
+  }
+
+  /// What was decided about the input. The format is the first decision.
+  public var decisions: [Decision] {
+    [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
+      + parser.decisions
+      + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
+  }
+
+  /// What a person should know that rejects no row.
+  public var warnings: [String] { input.warnings + parser.warnings }
+
+  /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
+  ///
+  /// - Returns: false when the source is exhausted; the batch may hold the last items then.
+  /// - Throws: `Failure` when the source cannot be read further.
+  public mutating func read(into batch: inout IngestBatch) throws -> Bool {
+    if isDone { return false }
+    swap(&collector.batch, &batch)
+    defer { swap(&collector.batch, &batch) }
+    collector.batch.readings += heldBack
+    heldBack.removeAll(keepingCapacity: true)
+    collector.rejectedBytes = 0
+    if let nextHeader { (header, self.nextHeader) = (nextHeader, nil) }
+    let isFile = input.source.isRegularFile
+    let start = isFile ? clock.now : waitingSince ?? clock.now
+    waitingSince = nil
+    var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
+    while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
+      < IngestBatch.size
+    {
+      switch try rows.next() {
+      case .row(let row): try take(row)
+      case .rejected(let line, let reason): collector.reject(line: line, reason)
+      case .paused:
+        if !collector.batch.isEmpty { return true }
+        sinceLook = 0
+      case .end(let cut):
+        try finish(cut)
+        return false
+      }
+      if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
+      sinceLook += 1
+      // Time passes while the reader waits for a pipe, and over many rows.
+      if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
+        (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
+        if clock.now - start > .milliseconds(IngestBatch.maxMilliseconds) { break }
+      }
+    }
+    holdBack()
+    return true
+  }
+
+  /// Keeps the last readings for the next batch when they share one shown time, or a time that can occur twice. Such
+  /// readings are distinguished by their order or value, so they are stored in one transaction: a crash cannot separate
+  /// them.
+  private mutating func holdBack() {
+    // Only through the collector: a second reference to the array would copy it.
+    guard let last = collector.batch.readings.last else { return }
+    let time = last.deviceTime
+    let first =
+      collector.batch.readings
+      .lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
+      .map { $0 + 1 } ?? 0
+    guard first > 0, collector.batch.readings.count - first <= IngestBatch.maxTogether else { return }
+    heldBack += collector.batch.readings[first...]
+    collector.batch.readings.removeSubrange(first...)
+  }
+
+  private mutating func take(_ row: Row) throws {
+    if people?.reads(row, into: &collector) == false { return }
+    if let column = picker?.reasonToLeaveOut(row) {
+      return collector.skip("row with another \(shownName(column))")
+    }
+    if row.isUnterminated, !options.lastLineIsComplete { return try readLast(row) }
+    let place = collector.batch.rejections.count
+    take(parser.read(row.closed, into: &collector), row, unknownAt: place)
+  }
+
+  /// Leaves out the rows that a person did not pick.
+  private static func picker(
+    _ filters: [RowFilter], _ found: Detection.Found, _ layout: Layout, _ input: Input
+  ) throws -> RowPicker? {
+    do {
+      return try RowPicker(filters, for: type(of: found.parser), layout, input.head)
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+  }
+
+  /// Follows which person the rows belong to; nil if the input is certainly the export of one person.
+  ///
+  /// - Parameter layout: where an added column goes.
+  private static func people(
+    _ found: Detection.Found, _ input: Input, _ options: ExportOptions, _ layout: inout Layout,
+    _ filters: inout [RowFilter]
+  ) throws -> (any PeopleFilter)? {
+    let type = type(of: found.parser)
+    if let mark = found.parser.joinMark {
+      let count = filters.count
+      let people = JoinedPeople(type, &filters)
+      if try filters.count < count || input.isLive || input.repeats(mark) { return people }
+    }
+    switch layout {
+    case .table(let delimiter):
+      return PersonColumn(found.parser, delimiter, input.head, options, &filters)
+    case .objects(let columns):
+      try requireOnePerson(type, input)
+      guard !type.picksRows, let member = input.head.personMember else { return nil }
+      let place = columns.firstIndex(of: member)
+      if place == nil { layout = .objects(columns: columns + [member]) }
+      return PersonColumn(member: member, at: place ?? columns.count, of: type.id, &filters)
+    case .lines, .elements: return nil
+    }
+  }
+
+  /// - Throws: `Failure` of category `badInput` for bodies of several people, which say whose they are around their objects.
+  private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {
+    guard !input.isLive, !type.picksRows || type == GenericFormat.self,
+      let member = try input.head.envelopePersons.first(where: { try input.hasSeveralValues(of: $0) })
+    else { return }
+    throw Failure(
+      .badInput,
+      "\(input.source.name): the input holds bodies of several people, by their \(shownName(member)); a store is for one "
+        + "person. Import the bodies of each person from a separate file")
+  }
+
+  private mutating func readLast(_ row: Row) throws {
+    guard case .table(let delimiter) = layout else { return readLastLine(row) }
+    let earlier = TextBuffer(
+      ReplaySource(head: input.text.consumed(before: row.source.baseAddress), rest: nil),
+      name: input.source.name,
+      capacity: TextBuffer.keptBytes)
+    let last = try LastLine(
+      row, after: TableReader(earlier, delimiter: delimiter), byteCount: input.text.bytesTaken, parser,
+      collector)
+    let place = collector.batch.rejections.count
+    let verdict: RowVerdict
+    switch last.verdict() {
+    case .whole: verdict = parser.read(row.closed, into: &collector)
+    case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &collector) }
+    case .withoutText(let cells, let detail):
+      verdict = cells.withRow { parser.read($0, into: &collector) }
+      collector.batch.records.removeAll { $0.line == row.line && $0.kind == .note }
+      end = .unterminated(line: row.line, detail: detail)
+    case .unsure(let detail):
+      end = .unterminated(line: row.line, detail: detail)
+      return
+    }
+    take(verdict, row, unknownAt: place)
+  }
+
+  /// Reads the last line of a format without cells. If it would be rejected, it was more likely cut than wrong from the
+  /// start.
+  private mutating func readLastLine(_ row: Row) {
+    let mark = collector.mark()
+    let verdict = parser.read(row, into: &collector)
+    guard collector.batch.rejections.count > mark.rejections else {
+      return take(verdict, row, unknownAt: mark.rejections)
+    }
+    collector.rollback(to: mark)
+    take(.cut, row, unknownAt: mark.rejections)
+  }
+
+  /// - Parameter place: the index among the rejections for the rows before this one, if they are rejected.
+  private mutating func take(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
+    switch verdict {
+    case .data:
+      if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
+    case .header:
+      // A preamble consists of words. Rows with a time and a number are data of another table, and each is reported.
+      picker?.noteHeader(row)
+      collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
+      unknownRows.removeAll()
+      let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
+      if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
+    case .cut:
+      end = .unterminated(line: row.line, detail: "the last line has no line end and may be cut")
+    case .unknown(let reason):
+      unknownRows.append((row.rejection(reason), row.holdsData))
+      if unknownRows.count > Self.longestPreamble { rejectUnknownRows(at: place) }
+    }
+  }
+
+  private mutating func rejectUnknownRows(at place: Int) {
+    collector.batch.rejections.insert(contentsOf: unknownRows.map(\.rejection), at: place)
+    unknownRows.removeAll()
+  }
+
+  private mutating func finish(_ cut: (line: Int64, detail: String)?) throws {
+    isDone = true
+    if let failure = parser.failureAtEnd ?? picker?.missing ?? people?.missing {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+    rejectUnknownRows(at: collector.batch.rejections.count)
+    parser.finish(into: &collector)
+    if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
+    if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
+  }
+
+  /// Surveys all rows before the first one is read.
+  private mutating func survey() throws {
+    try input.makeRereadable()
+    // Hashing takes a tenth of an import. The second reading starts the digest again.
+    input.source.isHashing = false
+    let rows = try Self.makeRows(layout, input: input)
+    var picker = picker
+    var isComplete = false
+    while !isComplete {
+      switch try rows.next() {
+      case .row(let row):
+        people?.survey(row)
+        if picker?.reasonToLeaveOut(row) == nil { parser.survey(row) }
+        if parser.hasSeenEnough, people == nil { isComplete = true }
+      case .rejected: continue
+      case .paused, .end: isComplete = true
+      }
+    }
+    let hint = ImportHint(options: options)
+    do {
+      try people?.decide(hint)
+      try parser.decide()
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+    try input.rewind()
+  }
+
+  private static func makeRows(_ layout: Layout, input: Input) throws -> any RowSource {
+    switch layout {
+    case .table(let delimiter):
+      TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
+    // No text has the delimiter.
+    case .lines: TableReader(input.text, delimiter: 0, hasQuotes: false)
+    case .objects(let columns): JSONReader(input.text, columns: columns)
+    case .elements(let shape): ElementReader(input.text, shape)
+    }
+  }
+}
+
+extension Row {
+  /// Whether the row holds a number and another cell that begins with a digit, such as a time. Such a row is data, not
+  /// a title.
+  fileprivate var holdsData: Bool {
+    let cells = fields.map { $0.trimmed.text }.filter { $0.first?.isNumber == true }
+    return cells.count > 1
+      && cells.contains { Double(String($0.map { $0 == "," ? "." : $0 })) != nil }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+
+/// A state on which one job at a time works, on another thread than the caller's.
+///
+/// A caller that hands over a state keeps no part of it. It uses objects from the state only while no job has been
+/// started.
+package final class BackgroundWorker<State>: @unchecked Sendable {
+  // Safe: the state is only used on the queue, which runs one job at a time. Objects in the state are only used by
+  // callers that obey the rule above.
+  private var state: State
+  private let queue: DispatchQueue
+
+  /// - Parameter name: the name of the thread in debuggers.
+  package init(_ state: State, name: String) {
+    self.state = state
+    queue = DispatchQueue(label: name)
+  }
+
+  /// Starts a job and returns at once. Jobs run in the order in which they were started.
+  package func begin(_ job: @escaping @Sendable (inout State) -> Void) {
+    queue.async { [self] in job(&state) }
+  }
+
+  /// Waits for the started jobs, then uses their result.
+  package func afterwards<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
+    try queue.sync { try use(&state) }
+  }
+}

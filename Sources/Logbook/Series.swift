@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of one device's readings of one kind and position kind, which is the same in every store.
+package struct SeriesName: Hashable, Sendable {
+  /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
+  package let device: String
+  /// The kind of measurement.
+  package let kind: ReadingKind
+  /// What places the readings of the device and kind.
+  package let positionKind: PositionKind
+
+  package init(device: String, kind: ReadingKind, positionKind: PositionKind) {
+    (self.device, self.kind, self.positionKind) = (device, kind, positionKind)
+  }
+
+  /// The series of a reading.
+  package init(_ identity: ReadingIdentity) {
+    let device = Device(
+      vendor: identity.vendor, model: identity.model, serial: identity.serial, format: identity.format)
+    self.init(
+      device: ReadingIdentity.text(of: device), kind: identity.kind, positionKind: identity.positionKind)
+  }
+
+  /// The series with this name; nil for any other text.
+  package init?(text: some StringProtocol) {
+    let parts = ReadingIdentity.parts(of: String(text))
+    guard parts.count == 5, let kind = ReadingKind(name: parts[3]),
+      let positionKind = PositionKind(name: parts[4])
+    else { return nil }
+    self.init(device: parts[0..<3].joined(separator: "|"), kind: kind, positionKind: positionKind)
+  }
+
+  /// The first five parts of the identities of its readings.
+  package var text: String { "\(device)|\(kind.name)|\(positionKind.name)" }
+}
+
+/// The part of an identity that distinguishes a reading in its series.
+package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
+  /// The shown time in civil seconds, or the tick.
+  package let position: Int64
+  /// The value in the identity.
+  package let valueBucket: Int64
+  /// The number among readings that share every other part.
+  package let occurrence: Int64
+
+  @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {
+    (self.position, self.valueBucket, self.occurrence) = (position, valueBucket, occurrence)
+  }
+
+  package init(_ identity: ReadingIdentity) {
+    self.init(
+      position: identity.position, valueBucket: identity.valueBucket, occurrence: identity.occurrence)
+  }
+
+  @inlinable package static func < (left: Self, right: Self) -> Bool {
+    if left.position != right.position { return left.position < right.position }
+    if left.valueBucket != right.valueBucket { return left.valueBucket < right.valueBucket }
+    return left.occurrence < right.occurrence
+  }
+}

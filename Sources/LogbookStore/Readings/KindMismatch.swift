@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Prevents an import with an inferred kind from storing a measurement again under another kind.
+///
+/// A table may not name its kind. Its times then show whether a sensor took the values, but only if there are
+/// many rows. So a short export of a sensor may be stored as finger sticks. A long export later brings the
+/// same values as those of a sensor.
+struct KindMismatch {
+  private let database: Database
+  private let ingest: Int64
+  /// The inferred kind, and the kind that another part of the same export may have been stored as.
+  private let kind: ReadingKind
+  private let other: ReadingKind
+  private let stored: RawStatement
+
+  /// - Returns: nil for an import whose kinds are stated, given, or fixed by the format.
+  init?(_ database: Database, ingest: Int64, _ decisions: [Decision]) throws {
+    guard let decision = decisions.first(where: { $0.subject == "kind" }), decision.basis == .inferred else {
+      return nil
+    }
+    switch ReadingKind(name: decision.value) {
+    case .smbg?: (kind, other) = (.smbg, .cbg)
+    case .cbg?: (kind, other) = (.cbg, .smbg)
+    default: return nil
+    }
+    (self.database, self.ingest) = (database, ingest)
+    stored = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.value, r.unit, r.range_flag FROM reading AS r
+      WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.ingest <> ?4 AND \(Withdrawn.readingIsShown)
+      """)
+    stored.bind(ingest, at: 4)
+  }
+
+  /// The indexes of readings in a batch that other imports stored under the other kind, and none under this
+  /// kind.
+  ///
+  /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
+  func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
+    let theirs = try series(of: other, deviceIDs)
+    // Most devices have only one of the two kinds.
+    guard !theirs.isEmpty else { return [] }
+    let own = try series(of: kind, deviceIDs)
+    var found: Set<Int> = []
+    for (index, reading) in batch.enumerated() where reading.kind == kind {
+      let place = Place(device: reading.device, positionKind: reading.positionKind)
+      guard let series = theirs[place], series.positions.contains(reading.position),
+        try holds(reading, in: series)
+      else { continue }
+      // A value that is stored under both kinds, from another source or an earlier import, is known.
+      if let series = own[place], try holds(reading, in: series) { continue }
+      found.insert(index)
+    }
+    return found
+  }
+
+  /// The reason why such a reading is not stored.
+  func rejection(of reading: Reading) -> Rejection {
+    Rejection(
+      line: reading.line,
+      reason:
+        "an earlier import stored this value as \(other.name), and nothing in this input says that it is \(kind.name); "
+        + "use --kind \(other.name), or undo that import and use --kind \(kind.name)")
+  }
+}
+
+extension KindMismatch {
+  /// Identifies a series within a batch.
+  private struct Place: Hashable {
+    let device: DeviceIndex
+    let positionKind: PositionKind
+  }
+
+  private struct Known {
+    let id: Int64
+    let partition: Int64
+    let positions: ClosedRange<Int64>
+  }
+
+  /// The series of a kind that have readings.
+  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [Place: Known] {
+    var found: [Place: Known] = [:]
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT position_kind, id, partition, first_position, last_position FROM series
+        WHERE device = ? AND kind = ? AND first_position <= last_position
+        """)
+    for (number, id) in deviceIDs.enumerated() {
+      let rows = try Row.fetchAll(statement, arguments: [id, Int(kind.rawValue)])
+      for row in rows {
+        let row = StoredRow(row, of: "series")
+        let place = Place(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
+        found[place] = Known(id: try row[1], partition: try row[2], positions: try row.range(3))
+      }
+    }
+    return found
+  }
+
+  /// Whether the store has the value of the reading.
+  private func holds(_ reading: Reading, in series: Known) throws -> Bool {
+    stored.bind(series.partition, at: 1)
+    stored.bind(reading.position, at: 2)
+    stored.bind(series.id, at: 3)
+    defer { stored.reset() }
+    while try stored.step() {
+      if StoredMeasurement.agrees(stored, from: 0, with: reading.measurement) { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeapModule
+import Logbook
+import TemporaryFiles
+
+/// Readings that a file has unsorted or newest first. They are kept outside of the store until they can be
+/// stored in the order of time.
+///
+/// If unsorted readings were stored as they come, every batch would change nearly every page of the table.
+/// The time of an import would grow with the square of its readings. Batches that each precede the last one
+/// are inserted before stored readings. Each insert then searches twice for its place, which takes three
+/// quarters more of SQLite's time than appending. The readings are kept in a file as sorted runs, which are
+/// merged at the end.
+struct UnsortedSpool {
+  /// The maximum number of runs: two million readings in 128 MB, since the file's folder may be in memory.
+  static let maxRuns = 100
+  /// The number of readings of each run that are in memory during the merge.
+  static let bufferSize = 256
+  /// For fewer readings, the order costs less than keeping them.
+  static let fewest = 10_000
+  /// The number of steps between neighbours that are examined.
+  static let sampleSize = 256
+  /// Half of the steps in a shuffled file are longer than a quarter of its period.
+  static let minPart: Int64 = 16
+
+  private let file: UnlinkedFile
+  private var runs: [Int] = []
+
+  /// - Throws: `Failure` if no temporary file can be created.
+  init() throws { file = try UnlinkedFile() }
+
+  /// Whether the maximum number of runs is reached.
+  var isFull: Bool { runs.count >= Self.maxRuns }
+
+  /// Whether most steps from one reading to the next are longer than `1 / minPart` of the period of most
+  /// readings.
+  static func areScattered(_ readings: [Reading]) -> Bool {
+    guard readings.count >= fewest else { return false }
+    let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
+    let times = sample.map { readings[$0].deviceTime.seconds }.sorted()
+    let steps = sample.map { abs(readings[$0].deviceTime.seconds - readings[$0 - 1].deviceTime.seconds) }
+      .sorted()
+    return steps[steps.count / 2] > (times[times.count * 9 / 10] - times[times.count / 10]) / minPart
+  }
+
+  /// Whether most steps from one reading to the next go back in time.
+  static func areNewestFirst(_ readings: [Reading]) -> Bool {
+    guard readings.count >= fewest else { return false }
+    let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
+    let steps = sample.map { readings[$0].deviceTime.seconds - readings[$0 - 1].deviceTime.seconds }
+    return steps.count { $0 < 0 } > steps.count / 2
+  }
+
+  /// Keeps a batch.
+  ///
+  /// - Parameter devices: the stored ids of the device indexes.
+  /// - Throws: `Failure` if the folder of the file is full. This batch is then not kept, earlier ones are,
+  ///   and no later one can be.
+  mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
+    let run = readings.sorted { Place($0, devices, run: 0) < Place($1, devices, run: 0) }
+    try run.withUnsafeBytes { try file.append($0) }
+    runs.append(readings.count)
+  }
+
+  /// Passes all kept readings to `store` batch by batch, in the order of the table's key. Readings at one
+  /// place keep the order in which they came.
+  func merge(of devices: [Int64], _ store: ([Reading]) throws -> Void) throws {
+    var cursors: [Cursor] = []
+    var start = 0
+    for count in runs {
+      cursors.append(Cursor(next: start, end: start + count))
+      start += count
+    }
+    var heap = Heap<Place>()
+    for index in cursors.indices {
+      if let reading = try cursors[index].reading(from: file) {
+        heap.insert(Place(reading, devices, run: index))
+      }
+    }
+    var batch: [Reading] = []
+    batch.reserveCapacity(IngestBatch.size)
+    var next = heap.popMin()
+    while let place = next {
+      let isFull =
+        batch.count >= IngestBatch.size
+        && batch.last.map { place.isSame(as: Place($0, devices, run: 0)) } == false
+      if isFull || batch.count >= IngestBatch.size + IngestBatch.maxTogether {
+        try store(batch)
+        batch.removeAll(keepingCapacity: true)
+      }
+      if let reading = try cursors[place.run].reading(from: file) { batch.append(reading) }
+      cursors[place.run].next += 1
+      if let reading = try cursors[place.run].reading(from: file) {
+        let following = Place(reading, devices, run: place.run)
+        // If runs follow each other, as in a file with the newest first, this costs one comparison for each
+        // reading.
+        let isNext = heap.min.map { following < $0 } ?? true
+        next = isNext ? following : heap.replaceMin(with: following)
+      } else {
+        next = heap.popMin()
+      }
+    }
+    if !batch.isEmpty { try store(batch) }
+  }
+}
+
+extension UnsortedSpool {
+  /// The place of a reading in the order of the table, except for the order of devices, followed by its run.
+  private struct Place: Comparable {
+    let partition: Int64
+    let position: Int64
+    let run: Int
+
+    init(_ reading: Reading, _ devices: [Int64], run: Int) {
+      let kind = Int64(reading.kind.rawValue)
+      partition =
+        switch reading.positionKind {
+        case .time: kind
+        case .tick where reading.isPlacedByInstant: -kind
+        case .tick: 8 * devices[Int(reading.device.number)] + kind
+        }
+      position = reading.position
+      self.run = run
+    }
+
+    /// Whether both are the same place, in any run.
+    func isSame(as other: Place) -> Bool { partition == other.partition && position == other.position }
+
+    static func < (left: Self, right: Self) -> Bool {
+      if left.partition != right.partition { return left.partition < right.partition }
+      if left.position != right.position { return left.position < right.position }
+      return left.run < right.run
+    }
+  }
+
+  /// An index in a run, with some readings from there on. Indexes count readings from the start of the file.
+  private struct Cursor {
+    var next: Int
+    let end: Int
+    private var buffer: [Reading] = []
+    private var start = 0
+
+    init(next: Int, end: Int) {
+      self.next = next
+      self.end = end
+    }
+
+    /// The reading at the index; nil at the end of the run.
+    mutating func reading(from file: UnlinkedFile) throws -> Reading? {
+      guard next < end else { return nil }
+      if next >= start + buffer.count {
+        start = next
+        let count = min(bufferSize, end - next)
+        buffer = try [Reading](unsafeUninitializedCapacity: count) { room, filled in
+          try file.read(UnsafeMutableRawBufferPointer(room), at: start * MemoryLayout<Reading>.stride)
+          filled = count
+        }
+      }
+      return buffer[next - start]
+    }
+  }
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import HeapModule
+import Logbook
+import SQLiteRows
+
+/// A reading of an import, which the import stored or found in the store.
+struct ContributedReading {
+  let point: SeriesPoint
+  /// The import that stored it.
+  let ingest: Int64
+  let isUploaded: Bool
+}
+
+/// Readings of one series that an import brought.
+struct BroughtReadings {
+  var points: PointRuns
+  /// How many of them the remote has.
+  var uploaded: Int
+}
+
+/// The items of an import, and whether other imports brought them as well.
+struct ImportContribution {
+  let ingest: Int64
+  private let database: Database
+
+  init(_ ingest: Int64, _ database: Database) {
+    (self.ingest, self.database) = (ingest, database)
+  }
+
+  /// Imports with valid withdrawals.
+  static func undone(_ database: Database) throws -> Set<Int64> {
+    try Set(Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(isUndone)")))
+  }
+
+  /// The SQL condition that an import has valid withdrawals, on whichever copy of the store they were made.
+  static let isUndone = """
+    EXISTS (SELECT 1 FROM record AS w INDEXED BY record_withdrawal_import
+      WHERE w.kind = 'withdrawal' AND json_extract(w.fields, '$.import') = ingest.guid AND w.deleted = 0
+        AND json_extract(w.fields, '$.hidden') = 1)
+    """
+
+  /// Whether the import brought nothing: it stored, changed and found nothing. An import whose known readings
+  /// were in too many pieces to be noted is not empty.
+  func areEmpty() throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT (SELECT is_noted FROM ingest WHERE id = ?1) = 1
+            AND NOT EXISTS (SELECT 1 FROM ingest_run WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM ingest_record WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM ingest_change WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM record WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM reading WHERE ingest = ?1)
+          """), arguments: [ingest]) ?? false
+  }
+
+  // MARK: Readings
+
+  /// Whether to include a reading. Called in the order of the readings of one series.
+  typealias Choice = (ContributedReading) -> Bool
+
+  /// The readings of the import by series.
+  func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
+
+  /// The readings that no other import brought, except undone ones. Readings that withdrawals already hide
+  /// are included, since a withdrawal may end. A reading in a document of another program on a site counts as
+  /// an import of the site, which no store undoes.
+  func readingsOnlyFromThisImport() throws -> [Int64: BroughtReadings] {
+    let undone = try Self.undone(database).union([ingest])
+    return try readings { series in
+      var others = RunCover(try MetRun.fetch(of: series, besides: undone, database))
+      let site = try onSite(series)
+      var held = site.ends.map { PointRuns.Cursor(site, from: $0.lowerBound) }
+      return { reading in
+        undone.contains(reading.ingest) && !others.cover(reading) && held?.contains(reading.point) != true
+      }
+    }
+  }
+
+  /// The readings of a series in documents of other programs on the site with which the store syncs.
+  private func onSite(_ series: Int64) throws -> PointRuns {
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT DISTINCT position, value_bucket, occurrence FROM same_as WHERE series = ?1
+      ORDER BY position, value_bucket, occurrence
+      """)
+    rows.bind(series, at: 1)
+    var builder = PointRuns.Builder()
+    while try rows.step() { builder.append(rows.point(from: 0)) }
+    return builder.finish()
+  }
+
+  /// Reads the readings one by one and keeps them in packed form: an import may have brought millions.
+  ///
+  /// - Parameter choice: returns the choice for one pass over a series.
+  private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    let (stored, met) = (try stored(choice), try met(choice))
+    return stored.merging(met) {
+      BroughtReadings(points: $0.points.union($1.points), uploaded: $0.uploaded + $1.uploaded)
+    }
+  }
+
+  private func stored(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    let statement = try RawStatement(
+      keptBy: database,
+      "SELECT position, value_bucket, occurrence, uploaded, series FROM reading WHERE ingest = ?1")
+    statement.bind(ingest, at: 1)
+    var series: [Int64: ReadingCollector] = [:]
+    var last: ReadingCollector?
+    while try statement.step() {
+      let id = statement.integer(4)
+      if last?.series != id {
+        last = try series[id] ?? ReadingCollector(id, choice(id))
+        series[id] = last
+      }
+      last?.add(
+        ContributedReading(
+          point: statement.point(from: 0), ingest: ingest, isUploaded: statement.integer(3) == 1))
+    }
+    return series.mapValues { $0.finish() }
+  }
+
+  private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    let runs = try MetRun.fetch(database, "ingest = ?", ingest)
+    return try Dictionary(grouping: runs, by: \.series).reduce(into: [:]) { found, next in
+      let (series, runs) = next
+      let collector = ReadingCollector(series, try choice(series))
+      var cover = RunCover(runs)
+      for positions in MetRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
+      found[series] = collector.finish()
+    }
+  }
+
+  /// Adds the readings between two positions that the runs include.
+  private func add(
+    _ positions: ClosedRange<Int64>, in cover: inout RunCover, to collector: ReadingCollector
+  ) throws {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
+      """)
+    statement.bind(collector.series, at: 1)
+    statement.bind(positions.lowerBound, at: 2)
+    statement.bind(positions.upperBound, at: 3)
+    statement.bind(ingest, at: 4)
+    while try statement.step() {
+      let reading = ContributedReading(
+        point: statement.point(from: 0), ingest: statement.integer(4), isUploaded: statement.integer(3) == 1)
+      if cover.cover(reading) { collector.add(reading) }
+    }
+  }
+
+  // MARK: Records
+
+  var connection: Database { database }
+
+  /// The ids of the records that the import brought.
+  func recordGuids() throws -> [String] {
+    try String.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1
+          """), arguments: [ingest])
+  }
+
+  /// The ids of the records that the import brought and that no other import brought, except undone ones.
+  func soleRecords() throws -> [String] {
+    let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
+    return try String.fetchAll(
+      database,
+      sql: """
+        SELECT guid FROM (
+          SELECT guid FROM record WHERE ingest = ?1
+          UNION SELECT guid FROM ingest_record WHERE ingest = ?1) AS brought
+        WHERE NOT EXISTS (SELECT 1 FROM ingest_record AS o
+            WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone)))
+          AND NOT EXISTS (SELECT 1 FROM record AS r
+            WHERE r.guid = brought.guid AND r.ingest NOT IN (\(undone)))
+        ORDER BY guid
+        """, arguments: [ingest])
+  }
+}
+
+/// A run of readings that an import found in the store.
+struct MetRun {
+  let ingest: Int64
+  let series: Int64
+  let first: SeriesPoint
+  let last: SeriesPoint
+  let latest: Int64
+
+  /// The runs of a series, in order, without those of these imports.
+  static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [MetRun] {
+    let list = imports.map(String.init).joined(separator: ",")
+    return try fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
+  }
+
+  /// The positions that runs of one series include, as ordered ranges without overlaps.
+  static func positions(of runs: [MetRun]) -> [ClosedRange<Int64>] {
+    var all: [ClosedRange<Int64>] = []
+    for run in runs {
+      let (first, last) = (run.first.position, run.last.position)
+      if let open = all.last, first <= open.upperBound {
+        all[all.count - 1] = open.lowerBound...max(open.upperBound, last)
+      } else {
+        all.append(first...last)
+      }
+    }
+    return all
+  }
+
+  /// The runs that meet a condition, in order.
+  static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [MetRun] {
+    try Row.fetchAll(
+      database,
+      sql: """
+        SELECT series, first_position, first_bucket, first_occurrence, last_position, last_bucket, last_occurrence,
+          latest, ingest
+        FROM ingest_run WHERE \(condition) ORDER BY series, first_position, first_bucket, first_occurrence
+        """, arguments: [argument]
+    ).map { row in
+      let row = StoredRow(row, of: "ingest_run", key: 0..<4)
+      let run = MetRun(
+        ingest: try row[8], series: try row[0],
+        first: SeriesPoint(position: try row[1], valueBucket: try row[2], occurrence: try row[3]),
+        last: SeriesPoint(position: try row[4], valueBucket: try row[5], occurrence: try row[6]),
+        latest: try row[7])
+      guard run.first.position <= run.last.position else { throw row.damage(4) }
+      return run
+    }
+  }
+}
+
+/// Packs the chosen readings of one series, which arrive in order.
+private final class ReadingCollector {
+  let series: Int64
+  private let isChosen: ImportContribution.Choice
+  private var builder = PointRuns.Builder()
+  private var uploaded = 0
+
+  init(_ series: Int64, _ isChosen: @escaping ImportContribution.Choice) {
+    (self.series, self.isChosen) = (series, isChosen)
+  }
+
+  func add(_ reading: ContributedReading) {
+    guard isChosen(reading) else { return }
+    builder.append(reading.point)
+    if reading.isUploaded { uploaded += 1 }
+  }
+
+  func finish() -> BroughtReadings { BroughtReadings(points: builder.finish(), uploaded: uploaded) }
+}
+
+/// Runs of one series that imports found. Its functions are called with readings in order.
+struct RunCover {
+  private struct Open: Comparable {
+    let latest: Int64
+    let last: SeriesPoint
+    let ingest: Int64
+
+    static func < (left: Self, right: Self) -> Bool { left.latest < right.latest }
+  }
+
+  private let runs: [MetRun]
+  private var next = 0
+  /// Runs that have begun, with the largest `latest` first.
+  private var open = Heap<Open>()
+
+  /// - Parameter runs: in the order of their first readings.
+  init(_ runs: [MetRun]) { self.runs = runs }
+
+  mutating func cover(_ reading: ContributedReading) -> Bool {
+    advance(to: reading.point)
+    return open.max.map { $0.latest >= reading.ingest } ?? false
+  }
+
+  /// The first import that found the reading, among those that `counts` accepts.
+  mutating func firstImport(of reading: ContributedReading, _ counts: (Int64) -> Bool) -> Int64? {
+    advance(to: reading.point)
+    return open.unordered
+      .filter { $0.last >= reading.point && $0.latest >= reading.ingest && counts($0.ingest) }
+      .map(\.ingest).min()
+  }
+
+  private mutating func advance(to point: SeriesPoint) {
+    while next < runs.count, runs[next].first <= point {
+      open.insert(Open(latest: runs[next].latest, last: runs[next].last, ingest: runs[next].ingest))
+      next += 1
+    }
+    while let best = open.max, best.last < point { open.removeMax() }
+  }
+}

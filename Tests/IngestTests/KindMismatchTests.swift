@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ingest
+import Logbook
+import LogbookStore
+import Testing
+
+/// Tests tables without a kind, when a part of a table is already stored as another kind.
+@Suite struct KindMismatchTests {
+  /// A sensor's table with readings at these minutes since 2026-05-01T00:00:00.
+  private func table(_ minutes: some Sequence<Int>, header: String = "time,glucose (mg/dL)") -> String {
+    let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
+    return minutes.reduce(header + "\n") { text, minute in
+      "\(text)\(DeviceTime(seconds: start + Int64(minute) * 60).text),\(90 + minute % 60)\n"
+    }
+  }
+
+  private let short = [100, 105, 110]
+  private let long = Array(stride(from: 0, to: 200, by: 5))
+
+  @Test func aLongTableDoesNotStoreReadingsOfAShortTableAgain() throws {
+    let bench = try ImportBench()
+    #expect(try bench.run(bench.file("short.csv", table(short).utf8)).counts.newByKind == ["smbg": 3])
+    let report = try bench.run(bench.file("long.csv", table(long).utf8))
+    #expect(report.counts.newReadings == long.count - 3 && report.counts.rejected == 3)
+    #expect(report.rejections.map(\.line) == [22, 23, 24])
+    let reason = try #require(report.rejections.first?.reason)
+    #expect(reason.contains("stored this value as smbg") && reason.contains("--kind smbg"))
+    // Importing again gives the same result.
+    let again = try bench.run(bench.file("long2.csv", table(long + [200]).utf8))
+    #expect(again.counts.newReadings == 1 && again.counts.knownReadings == long.count - 3)
+    #expect(again.counts.rejected == 3)
+  }
+
+  @Test func aShortTableDoesNotStoreReadingsOfALongTableAgain() throws {
+    let bench = try ImportBench()
+    try bench.run(bench.file("long.csv", table(long).utf8))
+    let report = try bench.run(bench.file("short.csv", table(short).utf8))
+    #expect(report.counts.newReadings == 0 && report.counts.rejected == 3)
+    let reason = try #require(report.rejections.first?.reason)
+    #expect(reason.contains("stored this value as cbg") && reason.contains("--kind cbg"))
+    let given = try bench.run(bench.file("given.csv", table(short).utf8), words: ["--kind", "cbg"])
+    #expect(given.counts.knownReadings == 3 && given.counts.rejected == 0)
+  }
+
+  /// A kind from a person or from the header is not questioned: both kinds may exist.
+  @Test func aCertainKindIsStoredNextToTheOtherKind() throws {
+    let bench = try ImportBench()
+    try bench.run(bench.file("short.csv", table(short).utf8))
+    let given = try bench.run(bench.file("long.csv", table(long).utf8), words: ["--kind", "cbg"])
+    #expect(given.counts.newReadings == long.count && given.counts.rejected == 0)
+    let named = try ImportBench()
+    try named.run(named.file("short.csv", table(short).utf8))
+    let header = "time,sensor glucose (mg/dL)"
+    let report = try named.run(named.file("long.csv", table(long, header: header).utf8))
+    #expect(report.counts.newReadings == long.count && report.counts.rejected == 0)
+    // Readings that are stored as both kinds are known.
+    let both = try named.run(named.file("again.csv", table(short).utf8))
+    #expect(both.counts.knownReadings == 3 && both.counts.rejected == 0)
+  }
+
+  @Test func differentValuesTimesOrDevicesAreDifferentMeasurements() throws {
+    let bench = try ImportBench()
+    let sticks = "time,glucose (mg/dL)\n2026-05-01 01:40:00,300\n2026-05-01 01:41:00,101\n"
+    try bench.run(bench.file("sticks.csv", sticks.utf8))
+    try bench.run(bench.file("other.csv", table(short).utf8), words: ["--device", "Meter B"])
+    let report = try bench.run(bench.file("long.csv", table(long).utf8))
+    #expect(report.counts.newReadings == long.count && report.counts.rejected == 0)
+  }
+
+  @Test func theSameValueInTheOtherUnitIsTheSameMeasurement() throws {
+    let bench = try ImportBench()
+    try bench.run(bench.file("one.csv", "time,glucose (mmol/L)\n2026-05-01 01:40:00,7.2\n".utf8))
+    let report = try bench.run(bench.file("long.csv", table(long).utf8))
+    #expect(report.counts.rejected == 1 && report.counts.newReadings == long.count - 1)
+  }
+}
