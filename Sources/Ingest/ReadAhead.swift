@@ -6,7 +6,7 @@ package import Logbook
 /// the same time.
 struct ReadAhead {
   /// The state of the ingestor after a batch.
-  struct Place {
+  struct ReadBatch {
     let isLast: Bool
     let header: String?
     let progress: (done: Int64, total: Int64?)
@@ -16,13 +16,13 @@ struct ReadAhead {
   private struct Work {
     var ingestor: any Ingestor
     var batch = IngestBatch()
-    var place: Result<Place, any Error>?
+    var result: Result<ReadBatch, any Error>?
 
     mutating func read() {
-      place = Result {
+      result = Result {
         let isOpen = try ingestor.read(into: &batch)
         PlausibilityGate.filter(&batch)
-        return Place(
+        return ReadBatch(
           isLast: !isOpen, header: ingestor.header, progress: ingestor.progress,
           persons: ingestor.statedPersons)
       }
@@ -45,7 +45,7 @@ struct ReadAhead {
   func read() throws -> IngestBatch {
     try thread.afterwards { work in
       work.read()
-      _ = try work.place?.get()
+      _ = try work.result?.get()
       return work.batch
     }
   }
@@ -54,10 +54,10 @@ struct ReadAhead {
   ///
   /// - Parameter spent: the previous batch, whose memory is reused. It contains the new batch when this
   ///   returns.
-  func next(for spent: inout IngestBatch) throws -> Place? {
+  func next(for spent: inout IngestBatch) throws -> ReadBatch? {
     try thread.afterwards { work in
-      guard let read = try work.place?.get() else { return nil }
-      work.place = nil
+      guard let read = try work.result?.get() else { return nil }
+      work.result = nil
       swap(&work.batch, &spent)
       work.batch.removeItems()
       // Later batches continue the devices of this one.

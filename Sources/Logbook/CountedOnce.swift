@@ -52,7 +52,7 @@ package struct CountedOnce<Payload> {
   }
 
   /// Where facts are found: by kind, and a minute of the instant or of the shown time.
-  private struct Place: Hashable {
+  private struct MinuteKey: Hashable {
     let kind: CountableItem.Kind
     let isShown: Bool
     let minute: Int64
@@ -73,7 +73,7 @@ package struct CountedOnce<Payload> {
   private var isFinished = false
   private var facts: [Int: Fact] = [:]
   private var nextFact = 0
-  private var places: [Place: [Int]] = [:]
+  private var places: [MinuteKey: [Int]] = [:]
 
   /// An empty comparison with people's decisions.
   package init(_ rules: CountingRules = CountingRules()) { self.rules = rules }
@@ -175,10 +175,10 @@ extension CountedOnce {
     facts[number]?.items.allSatisfy { $0.canRepeat(item) && !rules.separates($0, item) } ?? false
   }
 
-  private static func places(of item: CountableItem, _ minutes: ClosedRange<Int64>) -> [Place] {
+  private static func places(of item: CountableItem, _ minutes: ClosedRange<Int64>) -> [MinuteKey] {
     [(false, item.instant), (true, item.shown)].flatMap { isShown, seconds in
       let minute = seconds >= 0 ? seconds / 60 : (seconds - 59) / 60
-      return minutes.map { Place(kind: item.kind, isShown: isShown, minute: minute + $0) }
+      return minutes.map { MinuteKey(kind: item.kind, isShown: isShown, minute: minute + $0) }
     }
   }
 

@@ -14,7 +14,7 @@ enum DatabaseInput {
   ///   - size: the stated size of the file; nil for the real one.
   ///   - pieces: receives the size of each piece.
   static func text(
-    _ bytes: [UInt8], _ tables: [DatabaseFile.Table], first: String = "{}", size: Int64? = nil,
+    _ bytes: [UInt8], _ tables: [InputDatabase.Table], first: String = "{}", size: Int64? = nil,
     isInterrupted: @escaping () -> Bool = { false }, pieces: (Int) throws -> Void = { _ in }
   ) throws -> String? {
     let url = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
@@ -23,10 +23,10 @@ enum DatabaseInput {
     unlink(url.path)
     defer { close(descriptor) }
     let header = try #require(DatabaseHeader(bytes))
-    let file = try DatabaseFile(
+    let file = try InputDatabase(
       descriptor: descriptor, size: size ?? Int64(bytes.count), header: header, name: "a.sqlite",
       isInterrupted: isInterrupted)
-    let found = try tables.map { DatabaseFile.Table($0.name, try file.columns(of: $0)) }
+    let found = try tables.map { InputDatabase.Table($0.name, try file.columns(of: $0)) }
     if found.allSatisfy(\.columns.isEmpty) { return nil }
     var (text, sizes): ([UInt8], [Int]) = ([], [])
     try file.write(found, first: first) {

@@ -9,7 +9,7 @@ import Testing
 
 /// The lines of JSON from a database, and the content of its header.
 @Suite struct DatabaseTextTests {
-  private static let table = DatabaseFile.Table("t", ["a", "b"])
+  private static let table = InputDatabase.Table("t", ["a", "b"])
 
   /// The value of `a` in the only row of a table, as in the line.
   private static func cell(_ value: String, create: String = "CREATE TABLE t(a, b);") throws -> String {
@@ -66,7 +66,7 @@ import Testing
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE u(c); INSERT INTO u VALUES (3); CREATE TABLE t(b, a); INSERT INTO t VALUES (2, 1)")
     let wanted = [
-      Self.table, DatabaseFile.Table("missing", ["a"]), DatabaseFile.Table("U", ["c", "d"]),
+      Self.table, InputDatabase.Table("missing", ["a"]), InputDatabase.Table("U", ["c", "d"]),
     ]
     #expect(
       try DatabaseInput.text(bytes, wanted, first: #"{"database":"x"}"#) == """
@@ -75,7 +75,7 @@ import Testing
         {"table":"U","row":1,"c":3}
 
         """)
-    #expect(try DatabaseInput.text(bytes, [DatabaseFile.Table("missing", ["a"])]) == nil)
+    #expect(try DatabaseInput.text(bytes, [InputDatabase.Table("missing", ["a"])]) == nil)
   }
 
   @Test func rowsAreInTheOrderOfTheirNumbersEvenBelowZero() throws {
@@ -91,7 +91,7 @@ import Testing
   ) throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE \"\(name)\"(\"\(name)\"); INSERT INTO \"\(name)\" VALUES (4)")
-    let text = try DatabaseInput.text(bytes, [DatabaseFile.Table(name, [name])])
+    let text = try DatabaseInput.text(bytes, [InputDatabase.Table(name, [name])])
     #expect(text?.hasSuffix("\"\(name)\":4}\n") == true)
   }
 

@@ -41,12 +41,40 @@ import Testing
     }.readings.compactMap { $0.measurement.quantity?.number }
   }
 
+  private static func glooko(_ name: String, _ value: Int) -> String {
+    "Name:\(name),Date Range:2026-03-10 -2026-03-11\nTimestamp,CGM Glucose Value (mg/dl),Serial Number\n"
+      + "2026-03-11 08:05,\(value + 1),0000001\n2026-03-11 08:00,\(value),0000001\n"
+  }
+
+  private static func tandem(_ name: String, _ value: Int) -> String {
+    "Tandem Diabetes Care Inc.\nt:connect Therapy Timeline Data Export\nPatient Name, \(name)\n"
+      + "Patient DOB, 1/1/1990\nReport Generated On, 5/6/2026 7:50:04 PM\n\n"
+      + "DeviceType,SerialNumber,Description,EventDateTime,Readings (CGM / BGM)\n"
+      + "\"t:slim X2 Insulin Pump\",\"1\",\"EGV\",\"2026-05-04T00:01:33\",\"\(value)\",\n"
+      + "\"t:slim X2 Insulin Pump\",\"1\",\"EGV\",\"2026-05-04T00:06:33\",\"\(value + 1)\",\n"
+  }
+
+  private static func diasend(_ name: String, _ value: Int) -> String {
+    "Patient ID,\nName,\(name)\n,\nDate,05/11/2025 to 03/12/2025\nTime,mg/dl\n"
+      + "25/11/2025 00:17,\(value)\n25/11/2025 03:59,\(value + 1)\n"
+  }
+
+  /// A clinician's export: the title names who made it, and the line below the person.
+  private static func clinic(_ name: String, _ day: Int, _ value: Int) -> String {
+    libre("Sample Clinic", day, value).replacing("Sample Clinic\n", with: "Sample Clinic\n\(name)\n")
+  }
+
   // MARK: Joined exports
 
   @Test func exportsOfTwoPeopleInOneInputAreRefusedUntilOneIsPicked() throws {
     let inputs = [
       Self.clarity("Ann", "Sample", 110, tick: 1000) + Self.clarity("Bo", "Sample", 210, tick: 5000),
+      Self.clarity("Ann", "Sample", 110, tick: 1000)
+        + Self.clarity("Bo", "Sample", 210, tick: 5000).dropFirst(Self.clarityHeader.count),
       Self.libre("Ann Sample", 14, 110) + Self.libre("Bo Sample", 15, 210),
+      Self.clinic("Ann Sample", 14, 110) + Self.clinic("Bo Sample", 15, 210),
+      Self.tandem("Ann Sample", 110) + Self.tandem("Bo Sample", 210),
+      Self.diasend("Ann Sample", 110) + Self.diasend("Bo Sample", 210),
     ]
     for text in inputs {
       let refusal = try #require(try ScratchFile(text).refusal())
@@ -58,7 +86,33 @@ import Testing
     }
   }
 
+  /// Glooko puts the newest value first.
+  @Test func twoPeopleInExportsOfGlookoAreRefusedUntilOneIsPicked() throws {
+    let text = Self.glooko("Ann Sample", 110) + Self.glooko("Bo Sample", 210)
+    #expect(try ScratchFile(text).refusal()?.contains("--where person=2") == true)
+    #expect(try values(text, where: "person=1") == [111, 110])
+    #expect(try values(text, where: "person=2") == [211, 210])
+    #expect(try values(Self.glooko("Ann Sample", 110) + Self.glooko("Ann Sample", 210)).count == 4)
+  }
+
+  @Test(arguments: ["carelink/one-section-mmol-semicolons.csv", "carelink/before-2017-mmol-dmy.csv"])
+  func twoPeopleInExportsOfCareLinkAreRefusedUntilOneIsPicked(_ path: String) throws {
+    let one = try String(decoding: TextExport.sample(path), as: UTF8.self)
+    let other = one.replacing("Kim", with: "Bo")
+    #expect(other != one)
+    #expect(try ScratchFile(one + other).refusal()?.contains("--where person=2") == true)
+    let count = try values(one).count
+    #expect(try count > 0 && values(one + other, where: "person=2").count == count)
+    #expect(try ScratchFile(one + one).refusal() == nil)
+  }
+
   @Test func joinedExportsOfOnePersonAreRead() throws {
+    let others = [
+      Self.clinic("Ann Sample", 14, 110) + Self.clinic("Ann Sample", 15, 210),
+      Self.tandem("Ann Sample", 110) + Self.tandem("Ann Sample", 210),
+      Self.diasend("Ann Sample", 110) + Self.diasend("Ann Sample", 210),
+    ]
+    for text in others { #expect(try ScratchFile(text).refusal() == nil) }
     let clarity =
       Self.clarity("Ann", "Sample", 110, tick: 1000) + Self.clarity("Ann", "Sample", 210, tick: 5000)
     #expect(try values(clarity) == [110, 111, 210, 211])

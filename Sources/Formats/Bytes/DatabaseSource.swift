@@ -7,15 +7,15 @@ import TemporaryFiles
 
 /// The database of an app that a format reads.
 ///
-/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by `DatabaseFile`.
+/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by `InputDatabase`.
 /// So the format is an ordinary reader of JSON, and its rejected rows can be imported again.
 struct DatabaseShape {
   /// The name in the first line.
   let name: String
   /// The tables that identify it; each must exist with all of its columns.
-  let needed: [DatabaseFile.Table]
+  let needed: [InputDatabase.Table]
   /// Further tables, which may be missing or lack columns.
-  let others: [DatabaseFile.Table]
+  let others: [InputDatabase.Table]
 
   /// The first line.
   var line: String { "{\"database\":\"\(name)\"}" }
@@ -49,7 +49,7 @@ final class DatabaseSource: InputSource {
     if let refusal = Self.refusal(of: header) { throw UnrecognisedInput(name: given.name, reason: refusal) }
     let isInterrupted = given.isInterrupted
     let database = try withExtendedLifetime(file) {
-      try DatabaseFile(
+      try InputDatabase(
         descriptor: file.descriptor, size: file.size ?? 0, header: header, name: given.name,
         isInterrupted: isInterrupted)
     }
@@ -113,16 +113,16 @@ final class DatabaseSource: InputSource {
 
   /// The shape that the database has, with its existing tables and columns.
   private static func find(
-    _ database: DatabaseFile, _ formats: [any ExportFormat.Type]
-  ) throws -> (DatabaseShape, [DatabaseFile.Table])? {
+    _ database: InputDatabase, _ formats: [any ExportFormat.Type]
+  ) throws -> (DatabaseShape, [InputDatabase.Table])? {
     for shape in formats.compactMap({ $0.database }) {
-      var tables: [DatabaseFile.Table] = []
+      var tables: [InputDatabase.Table] = []
       for table in shape.needed where try database.columns(of: table) == table.columns {
         tables.append(table)
       }
       guard tables.count == shape.needed.count else { continue }
       for table in shape.others {
-        tables.append(DatabaseFile.Table(table.name, try database.columns(of: table)))
+        tables.append(InputDatabase.Table(table.name, try database.columns(of: table)))
       }
       return (shape, tables)
     }

@@ -23,6 +23,7 @@ struct CareLinkFormat: ExportFormat {
   private let isYearFirst: Bool
   private var devices = CareLinkDevices()
   private var twins = CareLinkTwins()
+  let joinMark: String?
   private var lastDevice: (model: [UInt8], index: DeviceIndex)?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<CareLinkHeader>>?
@@ -33,20 +34,39 @@ struct CareLinkFormat: ExportFormat {
   /// Below `Last Name,First Name,Patient ID`, and before 2017 below `PATIENT INFO`.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     let rows = head.rowsAbove { CareLinkHeader($0) != nil }
-    for (title, row) in zip(rows, rows.dropFirst()) {
-      if title.prefix(3).map(foldedHeader) == ["last name", "first name", "patient id"], row.count > 2 {
-        return [StatedPerson(name: "\(row[0]) \(row[1])"), StatedPerson(id: row[2], of: id)].compactMap(
-          \.self)
-      }
-      if title.first == "PATIENT INFO", row.count > 1 {
-        return StatedPerson(name: row[1]).map { [$0] } ?? []
-      }
+    for (title, row) in zip(rows, rows.dropFirst()) where isPersonTitle(title) {
+      return names(row).map(statedPersons) ?? []
     }
     return []
   }
 
+  /// A name, and an id where the layout has one.
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    let id = names.dropFirst().first.flatMap { StatedPerson(id: $0, of: self.id) }
+    return [names.first.flatMap { StatedPerson(name: $0) }, id].compactMap(\.self)
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    let cells = row.fields.prefix(3).map { $0.trimmed.text }
+    if isPersonTitle(cells) { return .start }
+    guard case .start = above else { return .other }
+    return names(cells).map { .title($0) } ?? .other
+  }
+
+  private static func isPersonTitle(_ cells: [String]) -> Bool {
+    cells.first == "PATIENT INFO"
+      || cells.prefix(3).map(foldedHeader) == ["last name", "first name", "patient id"]
+  }
+
+  /// The name and the id in the row below such a title. The layout before 2017 has only `Name,Kim Sample`.
+  private static func names(_ cells: [String]) -> [String]? {
+    guard cells.count > 1 else { return nil }
+    return cells[0] == "Name" || cells.count == 2 ? [cells[1]] : ["\(cells[0]) \(cells[1])", cells[2]]
+  }
+
   init(_ found: Recognition<HeaderRow<CareLinkHeader>>, head: InputHead, options: ExportOptions) throws {
     let row = found.header
+    joinMark = head.rowsAbove { CareLinkHeader($0) != nil }.first(where: Self.isPersonTitle)?.first
     header = row.meaning
     units = [header.unit]
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)

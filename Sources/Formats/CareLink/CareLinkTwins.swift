@@ -8,17 +8,17 @@ struct CareLinkTwins {
   /// More than ten years of finger sticks.
   private static let maxKept = 100_000
 
-  private struct Place: Hashable {
+  private struct TimeAndValue: Hashable {
     let seconds: Int64
     let value: Int64
   }
 
-  private var originals: Set<Place> = []
-  private var minutes: Set<Place> = []
+  private var originals: Set<TimeAndValue> = []
+  private var minutes: Set<TimeAndValue> = []
   private var copies: [(reading: Reading, isRounded: Bool)] = []
 
-  private static func place(_ reading: Reading, unit: Int64) -> Place {
-    Place(
+  private static func place(_ reading: Reading, unit: Int64) -> TimeAndValue {
+    TimeAndValue(
       seconds: reading.deviceTime.seconds / unit, value: reading.measurement.valueBucket)
   }
 

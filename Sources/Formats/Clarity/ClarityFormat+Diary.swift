@@ -27,7 +27,7 @@ extension ClarityFormat {
       return out.reject(row, "the insulin dose is not a number of units")
     }
     var fields: [String: FieldValue] = ["units": .number(units)]
-    if let subtype = Self.insulinSubtype(row[columns.subtype].folded) { fields["subtype"] = .text(subtype) }
+    if let subtype = InsulinWord.subtype(row[columns.subtype].folded) { fields["subtype"] = .text(subtype) }
     add(.insulin, fields, row, at: shown, into: &out)
   }
 
@@ -67,13 +67,6 @@ extension ClarityFormat {
     into out: inout BatchBuilder
   ) {
     out.add(kind, at: shown, owner: row[columns.sourceDevice].trimmed.text, line: row.line, fields)
-  }
-
-  /// The kind of insulin by parts of the words for it; nil for a word of an unknown language.
-  private static func insulinSubtype(_ word: String) -> String? {
-    if ["long", "lang", "lent", "larg", "lung", "lång"].contains(where: word.contains) { return "long" }
-    let rapid = ["fast", "rapid", "rápid", "schnell", "kurz", "snel", "snabb", "hurtig", "rask"]
-    return rapid.contains(where: word.contains) ? "rapid" : nil
   }
 
   private static let intensities = [

@@ -44,7 +44,7 @@ struct ClarityFormat: ExportFormat {
     self.options = options
     columns = header.meaning
     unusualNames = header.meaning.warnings(header.cells)
-    joinMark = header.cells.indices.contains(1) ? header.cells[1] : nil
+    joinMark = Self.names(in: head).first?[2]
     units = [header.meaning.unit]
     decimalMark = DecimalMarkSurvey(presumed: header.delimiter == UInt8(ascii: ";") ? .comma : .point)
     glucose = Self.reader(header.meaning.unit, mark: decimalMark.mark)
@@ -57,18 +57,22 @@ struct ClarityFormat: ExportFormat {
   }
 
   /// A header begins an export. The name follows it in rows without a time, with the other information on the patient.
-  static func personRow(_ row: Row) -> PersonRow {
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
     guard row.count > 5 else { return .other }
     if !row[1].isEmpty { return row[1].trimmed[0] &- 0x30 <= 9 ? .other : .start }
     return row[4].isEmpty || !row[5].isEmpty ? .other : .name(row[4].trimmed.text)
   }
 
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    statedPersons(named: names(in: head).map { $0[4] })
+  }
+
+  /// The rows below the header that have a name, a date of birth or an id of the person.
+  private static func names(in head: InputHead) -> [[String]] {
     let header = head.firstRow { ClarityColumns(header: $0.map(foldedHeader)) }
-    let names = header?.rows.prefix(10).filter {
+    return header?.rows.prefix(10).filter {
       $0.count > 5 && $0[1].isEmpty && !$0[4].isEmpty && $0[5].isEmpty
-    }
-    return statedPersons(named: names?.map { $0[4] } ?? [])
+    } ?? []
   }
 
   /// The rows have their names in the language of the export: a date is that of birth, and what has a digit is an id.

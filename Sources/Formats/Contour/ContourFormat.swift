@@ -10,7 +10,7 @@ struct ContourFormat: ExportFormat {
   static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
 
   /// Positions of the columns relative to glucose.
-  private enum Place {
+  private enum Offset {
     static let time = -1, meal = 1, source = 2, notes = 3, activity = 4, carbs = 5, medication = 6,
       location = 7
   }
@@ -32,11 +32,11 @@ struct ContourFormat: ExportFormat {
       guard let place = cells.firstIndex(where: { Self.unit(of: $0) != nil }), place >= 1,
         let unit = Self.unit(of: cells[place])
       else { return nil }
-      let meal = place + Place.carbs
+      let meal = place + Offset.carbs
       // `Meal[g]` in any language. A table of only the first columns begins with row numbers.
       isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
       guard cells[0] == "#" || isWhole else { return nil }
-      let last = place + (isWhole ? Place.location : 0)
+      let last = place + (isWhole ? Offset.location : 0)
       unread = names.indices.filter { !(place - 1...last).contains($0) && !["", "#"].contains(cells[$0]) }
         .map { names[$0] }
       (glucose, self.unit, count) = (place, unit, cells.count)
@@ -81,18 +81,18 @@ struct ContourFormat: ExportFormat {
     model = options.device ?? "Contour"
     mark = DecimalMarkSurvey(presumed: .point)
     for cells in row.rows {
-      for place in [header.glucose, header.glucose + Place.carbs] where cells.count > place {
+      for place in [header.glucose, header.glucose + Offset.carbs] where cells.count > place {
         mark.note(cells[place].utf8)
       }
     }
-    let time = header.glucose + Place.time
+    let time = header.glucose + Offset.time
     dates = try AmbiguousDates(options, times: row.rows.compactMap { $0.count > time ? $0[time] : nil })
   }
 
   var isOpen: Bool { dates.isOpen }
 
   mutating func survey(_ row: Row) {
-    let cell = row[header.glucose + Place.time].trimmed
+    let cell = row[header.glucose + Offset.time].trimmed
     guard let time = cell.openTime else { return }
     dates.note(time, line: row.line)
     if time.hasHalfDay, cell.bytes.contains(where: { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) {
@@ -109,7 +109,7 @@ struct ContourFormat: ExportFormat {
   var warnings: [String] { header.unread.map { HeaderNames.warning($0, readAs: nil) } }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    let cell = row[header.glucose + Place.time].trimmed
+    let cell = row[header.glucose + Offset.time].trimmed
     guard hasHeader, let first = cell.bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let time = dates.time(cell) else {
       out.reject(row, dates.refusal)
@@ -146,9 +146,9 @@ extension ContourFormat {
 
   private func marks(_ row: Row, _ out: inout BatchBuilder) -> ReadingMarks {
     var marks: ReadingMarks = []
-    let source = row[header.glucose + Place.source].trimmed.folded
+    let source = row[header.glucose + Offset.source].trimmed.folded
     if Self.manualWords.contains(where: source.hasPrefix) { marks.insert(.manual) }
-    if let meal = Self.mealMarks[row[header.glucose + Place.meal].trimmed.folded] {
+    if let meal = Self.mealMarks[row[header.glucose + Offset.meal].trimmed.folded] {
       marks.formUnion(meal)
     } else {
       out.skip("meal mark in words that glucoport does not know")
@@ -157,14 +157,14 @@ extension ContourFormat {
   }
 
   private mutating func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
-    let carbs = header.glucose + Place.carbs
+    let carbs = header.glucose + Offset.carbs
     mark.note(row[carbs].bytes)
     guard let food = out.amounts(row, [AmountColumn(carbs, "carbs", PlausibleAmounts.grams)], mark.mark)
     else {
       return
     }
     if !food.isEmpty { out.add(.food, at: time, owner: model, line: row.line, food) }
-    for (place, kind) in [(Place.notes, RecordKind.note), (Place.activity, .exercise)] {
+    for (place, kind) in [(Offset.notes, RecordKind.note), (Offset.activity, .exercise)] {
       let cell = row[header.glucose + place].trimmed
       if cell.isEmpty { continue }
       // The app writes a line break as two characters.
@@ -176,7 +176,7 @@ extension ContourFormat {
 
   /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses as text. Other medication is counted.
   private func readMedication(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
-    let cell = row[header.glucose + Place.medication].trimmed
+    let cell = row[header.glucose + Offset.medication].trimmed
     guard !cell.isEmpty else { return }
     guard cell.count <= Field.maxNameBytes else { return out.skip("medication") }
     for part in Self.parts(cell.text) {

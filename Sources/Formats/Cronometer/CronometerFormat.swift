@@ -9,7 +9,7 @@ struct CronometerFormat: ExportFormat {
   static let title = "Cronometer biometrics CSV"
   static let summary = "finger sticks and blood ketones"
 
-  private enum Place { static let day = 0, time = 1, metric = 3, unit = 4, amount = 5 }
+  private enum Column { static let day = 0, time = 1, metric = 3, unit = 4, amount = 5 }
   private static let names = ["day", "time", "group", "metric", "unit", "amount"]
 
   private var header: SingleHeader
@@ -30,26 +30,26 @@ struct CronometerFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if let verdict = header.verdict(row, key: Place.day) { return verdict }
-    let metric = row[Place.metric].trimmed
+    if let verdict = header.verdict(row, key: Column.day) { return verdict }
+    let metric = row[Column.metric].trimmed
     let isGlucose = metric.equalsFolded("Blood Glucose")
     guard isGlucose || metric.equalsFolded("Ketones (Blood)") else {
       out.skip(kinds.name(metric))
       return .data
     }
-    if row[Place.time].trimmed.isEmpty {
+    if row[Column.time].trimmed.isEmpty {
       out.skip("value without a time")
       return .data
     }
-    guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
+    guard let time = Field.yearFirstTime(row[Column.day].trimmed, row[Column.time].trimmed) else {
       out.reject(row, "invalid day or time; expected YYYY-MM-DD and h:mm AM")
       return .data
     }
-    guard let unit = Self.unit(row[Place.unit].trimmed), isGlucose || unit == .millimolesPerLitre else {
+    guard let unit = Self.unit(row[Column.unit].trimmed), isGlucose || unit == .millimolesPerLitre else {
       out.reject(row, "the unit is neither mg/dL nor mmol/L, or not one of ketones")
       return .data
     }
-    let cell = row[Place.amount].trimmed
+    let cell = row[Column.amount].trimmed
     if cell.isEmpty {
       out.skip("value without an amount")
       return .data

@@ -8,7 +8,7 @@ struct D1NAMOFormat: ExportFormat {
   static let title = "D1NAMO glucose CSV"
   static let summary = "finger sticks with meal marks, sensor readings, comments"
 
-  private enum Place { static let day = 0, time = 1, glucose = 2, type = 3, comment = 4 }
+  private enum Column { static let day = 0, time = 1, glucose = 2, type = 3, comment = 4 }
   private static let names = ["date", "time", "glucose", "type", "comments"]
   /// Before breakfast, lunch and dinner.
   private static let types: [String: (kind: ReadingKind, marks: ReadingMarks)] = [
@@ -34,7 +34,7 @@ struct D1NAMOFormat: ExportFormat {
   var isOpen: Bool { units.isOpen }
 
   mutating func survey(_ row: Row) {
-    if let number = row[Place.glucose].number() { units.note(number) }
+    if let number = row[Column.glucose].number() { units.note(number) }
   }
 
   mutating func decide() throws { try units.decide() }
@@ -42,12 +42,12 @@ struct D1NAMOFormat: ExportFormat {
   var decisions: [Decision] { [units.decision, Decision("date-order", "year first", .fixed)] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if let verdict = header.verdict(row, key: Place.day) { return verdict }
-    guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
+    if let verdict = header.verdict(row, key: Column.day) { return verdict }
+    guard let time = Field.yearFirstTime(row[Column.day].trimmed, row[Column.time].trimmed) else {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm:ss")
       return .data
     }
-    let (cell, type) = (row[Place.glucose].trimmed, row[Place.type].trimmed)
+    let (cell, type) = (row[Column.glucose].trimmed, row[Column.type].trimmed)
     if cell.isEmpty {
       out.skip("row without a value")
     } else if let (kind, marks) = Self.types[type.folded] {
@@ -57,7 +57,7 @@ struct D1NAMOFormat: ExportFormat {
     } else {
       out.skip(kinds.name(type))
     }
-    let comment = row[Place.comment].trimmed
+    let comment = row[Column.comment].trimmed
     if !comment.isEmpty {
       out.add(.note, at: time, owner: model, line: row.line, ["text": .text(comment.text)])
     }

@@ -41,6 +41,7 @@ struct DiasendFormat: ExportFormat {
 
   private let sheet: Sheet
   private var hasHeader = false
+  let joinMark: String?
   private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
   /// The times in either order: the sheet does not state whether a sensor measured.
@@ -68,12 +69,28 @@ struct DiasendFormat: ExportFormat {
     let rows = head.rowsAbove { $0.first == "Time" }.filter { $0.count > 1 }
     return rows.compactMap { row in
       switch row[0] {
-      case "Patient ID": StatedPerson(id: row[1], of: id)
+      case idTitle: StatedPerson(id: row[1], of: id)
       case "Name": StatedPerson(name: row[1])
       default: nil
       }
     }
   }
+
+  /// The id, which may be empty, and the name.
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    let name = names.dropFirst().first.flatMap { StatedPerson(name: $0) }
+    return [names.first.flatMap { StatedPerson(id: $0, of: id) }, name].compactMap(\.self)
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    let cells = row.fields.prefix(2).map { $0.trimmed.text }
+    guard cells.count == 2 else { return .other }
+    if cells[0] == idTitle { return .title([cells[1]]) }
+    guard case .title = above, cells[0] == "Name" else { return .other }
+    return .name(cells[1])
+  }
+
+  private static let idTitle = "Patient ID"
 
   /// `Date,05/11/2013 to 03/02/2014`, above the glucose.
   private static func isPeriod(_ cells: [String]) -> Bool {
@@ -94,6 +111,7 @@ struct DiasendFormat: ExportFormat {
 
   init(_ found: Recognition<HeaderRow<Sheet>>, head: InputHead, options: ExportOptions) throws {
     let row = found.header
+    joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.idTitle
     sheet = row.meaning
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
     for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8.filter { $0 != 0x20 }) } }

@@ -45,7 +45,7 @@ struct GenericNames {
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if takeHeader(row) { return .header }
-    if place == .beforeHeader { return .unknown("before the header") }
+    if place == .aboveHeader { return .unknown("before the header") }
     out.reject(row, "after a header with other columns; import this part as a separate input")
     return .data
   }
@@ -59,7 +59,7 @@ extension GenericFormat {
     let names = names.folded
     if cells != names {
       // Before the first header, only the row that the head found is one.
-      guard place != .beforeHeader, finding.header.shift == 0 else { return false }
+      guard place != .aboveHeader, finding.header.shift == 0 else { return false }
       let wanted = finding.columns
       let places = wanted.roles.map { wanted[$0] } + wanted.watched
       guard places.allSatisfy({ cells.contains(names[$0]) }) else { return false }
@@ -68,7 +68,7 @@ extension GenericFormat {
       columns = finding.columns
     }
     headerCount = cells.count + finding.header.shift
-    place = .behindHeader
+    place = .belowHeader
     return true
   }
 
@@ -106,7 +106,7 @@ extension GenericFormat {
     guard finding.delimiter != nil else { return nil }
     if takeHeader(row) { return .header }
     guard looksLikeHeader(row) else { return nil }
-    place = .behindOtherHeader
+    place = .belowOtherHeader
     return .unknown("a header with other columns")
   }
 

@@ -75,12 +75,12 @@ extension GenericFormat {
   }
 
   mutating func survey(_ row: Row) {
-    guard place != .beforeHeader else {
+    guard place != .aboveHeader else {
       _ = takeHeader(row)
       return
     }
     guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
-    if place == .behindOtherHeader || (row.isUnterminated && units.hasValues) { return }
+    if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds)
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
@@ -111,7 +111,7 @@ extension GenericFormat {
   /// A row without a time is a header, or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil, !takeHeader(row) else { return }
-    if looksLikeHeader(row) { place = .behindOtherHeader }
+    if looksLikeHeader(row) { place = .belowOtherHeader }
   }
 
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
@@ -181,7 +181,7 @@ extension GenericFormat {
       orderIsOpen = false
     }
     try decidePlausibility(hint)
-    if finding.delimiter != nil { place = .beforeHeader }
+    if finding.delimiter != nil { place = .aboveHeader }
     columns = finding.delimiter == nil ? columns : finding.columns
   }
 

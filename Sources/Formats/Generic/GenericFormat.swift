@@ -19,7 +19,7 @@ struct GenericFormat: ExportFormat {
   /// The names of the header that the head found.
   let names: GenericNames
   var columns: GenericColumns
-  var place: Place
+  var place: HeaderPosition
   var times: GenericTimeReader
   var units: GenericUnits
   var dates: DateOrderSurvey
@@ -44,7 +44,7 @@ struct GenericFormat: ExportFormat {
   /// The number of cells in the header.
   var headerCount = 0
 
-  enum Place { case beforeHeader, behindHeader, behindOtherHeader }
+  enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
     if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
@@ -78,7 +78,7 @@ struct GenericFormat: ExportFormat {
       let members = Self.members(of: finding)
       columns = columns.moved { members.firstIndex(of: $0) ?? -1 }
     }
-    place = finding.delimiter == nil ? .behindHeader : .beforeHeader
+    place = finding.delimiter == nil ? .belowHeader : .aboveHeader
     times = GenericTimeReader(
       takesSerials: options.columns["time"] != nil, isUTC: finding.hasTimesOfUTC && !options.force,
       zone: options.zone)
@@ -129,7 +129,7 @@ struct GenericFormat: ExportFormat {
   var failureAtEnd: Failure? { rows.missing }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    guard place == .behindHeader else { return readOutside(row, into: &out) }
+    guard place == .belowHeader else { return readOutside(row, into: &out) }
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }

@@ -20,6 +20,7 @@ struct GlookoFormat: ExportFormat {
   private var table: GlookoTable
   private var hasHeader = false
   private var hasTitle = false
+  let joinMark: String?
   private var glucose: GlucoseReader
   private var mark: DecimalMarkSurvey
   private var dates: DateOrderSurvey
@@ -45,13 +46,27 @@ struct GlookoFormat: ExportFormat {
 
   /// `Name:Kim Sample`, or the number of a clinic's record.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
-    for delimiter in InputHead.delimiters {
-      guard let title = head.rows(delimiter).first, GlookoTitle(title) != nil,
-        let cell = title.first(where: { !$0.isEmpty }), let colon = cell.firstIndex(of: ":")
-      else { continue }
-      return StatedPerson(label: String(cell[cell.index(after: colon)...]), of: id).map { [$0] } ?? []
-    }
-    return []
+    person(in: head).map { statedPersons(named: [$0.name]) } ?? []
+  }
+
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    person(row.fields.map { $0.trimmed.text }).map { .title([$0.name]) } ?? .other
+  }
+
+  private static func person(in head: InputHead) -> (word: String, name: String)? {
+    InputHead.delimiters.lazy.compactMap { head.rows($0).first.flatMap { person($0) } }.first
+  }
+
+  /// The word before the name in a title, with its colon, and the name.
+  private static func person(_ title: [String]) -> (word: String, name: String)? {
+    guard GlookoTitle(title) != nil, let cell = title.first(where: { !$0.isEmpty }),
+      let colon = cell.firstIndex(of: ":")
+    else { return nil }
+    return (String(cell[...colon]), String(cell[cell.index(after: colon)...]))
   }
 
   private static func find(in rows: [[String]], _ delimiter: UInt8) -> Found? {
@@ -67,6 +82,7 @@ struct GlookoFormat: ExportFormat {
   init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
     let row = found.header.row
     table = row.meaning
+    joinMark = Self.person(in: head)?.word
     mark = DecimalMarkSurvey(presumed: .point)
     for cells in row.rows {
       for cell in cells.dropFirst() { mark.note(cell.utf8) }
@@ -282,6 +298,9 @@ extension GlookoFormat {
     case .insulin:
       guard take(row, [(.value, "units", PlausibleAmounts.units)], into: &fields, &out) else { return }
       if fields.isEmpty { return out.skip("insulin without an amount") }
+      if let subtype = InsulinWord.subtype(row[table[.insulinType]].folded) {
+        fields["subtype"] = .text(subtype)
+      }
       (kind, words) = (.insulin, text(.name, .insulinType))
     default: (kind, words) = (.note, text(.value))
     }

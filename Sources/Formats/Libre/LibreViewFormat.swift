@@ -57,12 +57,17 @@ struct LibreViewFormat: ExportFormat {
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
   }
 
-  /// The title has the time of the export and its creator.
-  static func personRow(_ row: Row) -> PersonRow {
+  /// The title has the time of the export and its creator. A clinician's export has the person in the line below.
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    if case .title = above, case let cells = row.fields.map(\.trimmed).filter({ $0.count > 0 }),
+      cells.count == 1
+    {
+      return .name(cells[0].text)
+    }
     guard row.count >= 5, !row[4].isEmpty, row[0].isEmpty || row[0][0] &- 0x30 > 9 else { return .other }
     let time = row[2].trimmed
     let isTitle = time.count > 4 && time.slice(time.count - 4, time.count).equals(" UTC")
-    return isTitle ? .title(row[4].trimmed.text) : .other
+    return isTitle ? .title([row[4].trimmed.text]) : .other
   }
 
   /// The line below the title of a clinician's export. The title names who made the export.

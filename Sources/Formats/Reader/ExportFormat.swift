@@ -56,7 +56,7 @@ protocol ExportFormat: SendableMetatype {
   static var picksRows: Bool { get }
 
   /// What a row says about the person whose export it is.
-  static func personRow(_ row: Row) -> PersonRow
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow
 
   /// What the head of an input states about its person.
   static func statedPersons(in head: InputHead) -> [StatedPerson]
@@ -98,8 +98,8 @@ protocol ExportFormat: SendableMetatype {
   /// What was decided, except the encoding and the zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
-  /// A text that occurs once in each export of a format that names its person; nil for other formats. If it occurs
-  /// twice, the input may hold the exports of two people.
+  /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice, the input
+  /// may hold the exports of two people.
   var joinMark: String? { get }
   /// What the items that are read state about their person, as far as it is known.
   var statedPersons: [StatedPerson] { get }
@@ -119,7 +119,7 @@ extension ExportFormat {
   static var database: DatabaseShape? { nil }
   static var passesOffsetsOn: Bool { false }
   static var picksRows: Bool { false }
-  static func personRow(_ row: Row) -> PersonRow { .other }
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow { .other }
   static func statedPersons(in head: InputHead) -> [StatedPerson] { head.personAroundObjects(of: Self.self) }
   static func statedPersons(named names: [String]) -> [StatedPerson] { [] }
   var statedPersons: [StatedPerson] { [] }

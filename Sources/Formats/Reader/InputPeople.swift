@@ -266,8 +266,8 @@ enum PersonRow {
   case start
   /// A name, or a part of one.
   case name(String)
-  /// Another export begins, with this name.
-  case title(String)
+  /// Another export begins, with these parts of a name.
+  case title([String])
 }
 
 /// Follows which person each row belongs to, in an input that was joined from several exports.
@@ -278,6 +278,8 @@ struct JoinedPeople: PeopleFilter {
   private let type: any ExportFormat.Type
   private var people = InputPeople(column: column)
   private var names: [String] = []
+  /// What the row above said.
+  private var above = PersonRow.other
 
   /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
   init(_ type: any ExportFormat.Type, _ filters: inout [RowFilter]) {
@@ -292,7 +294,7 @@ struct JoinedPeople: PeopleFilter {
 
   /// - Throws: `Failure` of category `badInput` for several people if none was picked.
   mutating func decide(_ hint: ImportHint) throws {
-    names = []
+    (names, above) = ([], .other)
     try people.decide(hint)
   }
 
@@ -307,8 +309,8 @@ struct JoinedPeople: PeopleFilter {
   /// What the picked person's rows state; nil where none was picked, so that the head of the input says it.
   var stated: [StatedPerson]? {
     guard people.isPicked else { return nil }
-    let names = people.chosen?.split(separator: Self.separator).map(String.init) ?? []
-    return type.statedPersons(named: names)
+    let names = people.chosen?.split(separator: Self.separator, omittingEmptySubsequences: false) ?? []
+    return type.statedPersons(named: names.map(String.init))
   }
   private static let separator = "\u{1F}"
 
@@ -317,11 +319,12 @@ struct JoinedPeople: PeopleFilter {
 
   /// Whether a row names the person or begins an export.
   private mutating func follow(_ row: Row) -> Bool {
-    switch type.personRow(row) {
+    above = type.personRow(row, below: above)
+    switch above {
     case .other: return false
     case .start: names = []
     case .name(let name): names.append(name)
-    case .title(let name): names = [name]
+    case .title(let parts): names = parts
     }
     return true
   }

@@ -211,14 +211,13 @@ public struct InputReader {
     _ filters: inout [RowFilter]
   ) throws -> (any PeopleFilter)? {
     let type = type(of: found.parser)
-    if let mark = found.parser.joinMark {
-      let count = filters.count
-      let people = JoinedPeople(type, &filters)
-      if try filters.count < count || input.isLive || input.repeats(mark) { return people }
-    }
     switch layout {
     case .table(let delimiter):
-      return PersonColumn(found.parser, delimiter, input.head, options, &filters)
+      if let column = PersonColumn(found.parser, delimiter, input.head, options, &filters) { return column }
+      guard let mark = found.parser.joinMark else { return nil }
+      let count = filters.count
+      let people = JoinedPeople(type, &filters)
+      return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
     case .objects(let columns):
       try requireOnePerson(type, input)
       guard !type.picksRows, let member = input.head.personMember else { return nil }

@@ -14,6 +14,8 @@ struct RowPicker {
   private var places: [Int]?
   private var hasPicked = false
   private var hasLeftOut = false
+  /// What the row above said about the person.
+  private var above = PersonRow.other
 
   /// The columns of JSON objects that are needed in addition to those of the format.
   private let added: [String]
@@ -62,7 +64,8 @@ struct RowPicker {
       places = found
       return nil
     }
-    guard let places, case .other = type.personRow(row) else { return nil }
+    above = type.personRow(row, below: above)
+    guard let places, case .other = above else { return nil }
     if isTable, !row.fields.contains(where: { $0.count > 0 && $0[0] &- 0x30 <= 9 }) { return nil }
     for (index, place) in places.enumerated() where !row[place].trimmed.hasSameBytes(as: values[index]) {
       hasLeftOut = true

@@ -26,6 +26,7 @@ struct TandemFormat: ExportFormat {
   private var isSurveyed = false
   /// The unknown columns of every section.
   private(set) var warnings: [String]
+  let joinMark: String?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
     // The header of insulin on board is three common words, which do not identify the format.
@@ -36,14 +37,31 @@ struct TandemFormat: ExportFormat {
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     head.rowsAbove { TandemTable($0) != nil }.filter { $0.count > 1 }.compactMap { row in
       switch row[0] {
-      case "Patient Name": StatedPerson(name: row[1])
-      case "Patient DOB": StatedPerson(birthDate: row[1])
+      case nameTitle: StatedPerson(name: row[1])
+      case birthTitle: StatedPerson(birthDate: row[1])
       default: nil
       }
     }
   }
 
+  /// The name, and the date of birth where there is one.
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    let birth = names.dropFirst().first.flatMap { StatedPerson(birthDate: $0) }
+    return [names.first.flatMap { StatedPerson(name: $0) }, birth].compactMap(\.self)
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    let cells = row.fields.prefix(2).map { $0.trimmed.text }
+    guard cells.count == 2 else { return .other }
+    if cells[0] == nameTitle { return .title([cells[1]]) }
+    return cells[0] == birthTitle ? .name(cells[1]) : .other
+  }
+
+  private static let nameTitle = "Patient Name"
+  private static let birthTitle = "Patient DOB"
+
   init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
+    joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.nameTitle
     firstTable = found.header.meaning
     table = firstTable
     units = UnitSurvey(given: options.unit, isForced: options.force)

@@ -15,11 +15,11 @@ struct XDripFormat: ExportFormat {
   static var emptyList: Void? { () }
   static let database: DatabaseShape? = DatabaseShape(
     name: "xdrip",
-    needed: [DatabaseFile.Table("BgReadings", ["timestamp", "calculated_value"])],
+    needed: [InputDatabase.Table("BgReadings", ["timestamp", "calculated_value"])],
     others: [
-      DatabaseFile.Table("BloodTest", ["timestamp", "mgdl", "source", "state"]),
-      DatabaseFile.Table("Treatments", ["timestamp", "carbs", "insulin", "eventType", "notes", "uuid"]),
-      DatabaseFile.Table("Calibration", ["timestamp"]),
+      InputDatabase.Table("BloodTest", ["timestamp", "mgdl", "source", "state"]),
+      InputDatabase.Table("Treatments", ["timestamp", "carbs", "insulin", "eventType", "notes", "uuid"]),
+      InputDatabase.Table("Calibration", ["timestamp"]),
     ])
 
   private static let names = [

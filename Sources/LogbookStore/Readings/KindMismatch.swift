@@ -48,7 +48,7 @@ struct KindMismatch {
     let own = try series(of: kind, deviceIDs)
     var found: Set<Int> = []
     for (index, reading) in batch.enumerated() where reading.kind == kind {
-      let place = Place(device: reading.device, positionKind: reading.positionKind)
+      let place = DeviceSeries(device: reading.device, positionKind: reading.positionKind)
       guard let series = theirs[place], series.positions.contains(reading.position),
         try holds(reading, in: series)
       else { continue }
@@ -71,7 +71,7 @@ struct KindMismatch {
 
 extension KindMismatch {
   /// Identifies a series within a batch.
-  private struct Place: Hashable {
+  private struct DeviceSeries: Hashable {
     let device: DeviceIndex
     let positionKind: PositionKind
   }
@@ -83,8 +83,8 @@ extension KindMismatch {
   }
 
   /// The series of a kind that have readings.
-  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [Place: Known] {
-    var found: [Place: Known] = [:]
+  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [DeviceSeries: Known] {
+    var found: [DeviceSeries: Known] = [:]
     let statement = try database.cachedStatement(
       sql: """
         SELECT position_kind, id, partition, first_position, last_position FROM series
@@ -94,7 +94,7 @@ extension KindMismatch {
       let rows = try Row.fetchAll(statement, arguments: [id, Int(kind.rawValue)])
       for row in rows {
         let row = StoredRow(row, of: "series")
-        let place = Place(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
+        let place = DeviceSeries(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
         found[place] = Known(id: try row[1], partition: try row[2], positions: try row.range(3))
       }
     }

@@ -341,7 +341,7 @@ extension ReadingWriter {
   }
 
   /// The stored readings at one place.
-  private struct Place {
+  private struct StoredAtPlace {
     /// The stored reading that agrees with each item; nil if its value is not stored.
     var known: [Known?]
     /// The number of visible readings of other imports that no item agrees with, without control tests.
@@ -355,20 +355,20 @@ extension ReadingWriter {
 
     /// Uses one of the readings that this input no longer has; false if none is left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
-      let count = reading.isControlTest ? \Place.replacedControlTests : \Place.replaced
+      let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced
       guard self[keyPath: count] > 0 else { return false }
       self[keyPath: count] -= 1
       return true
     }
   }
 
-  private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> Place {
+  private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> StoredAtPlace {
     let series = table.all[items[0].series]
     stored.bind(series.partition, at: 1)
     stored.bind(readings[items[0].index].position, at: 2)
     stored.bind(series.id, at: 3)
     stored.bind(items[0].valueBucket, at: 4)
-    var place = Place(known: items.map { _ in nil })
+    var place = StoredAtPlace(known: items.map { _ in nil })
     while try stored.step() {
       place.occurrences.insert(stored.integer(0))
       let known = Known(

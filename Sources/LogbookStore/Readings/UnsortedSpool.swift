@@ -58,7 +58,7 @@ struct UnsortedSpool {
   /// - Throws: `Failure` if the folder of the file is full. This batch is then not kept, earlier ones are,
   ///   and no later one can be.
   mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
-    let run = readings.sorted { Place($0, devices, run: 0) < Place($1, devices, run: 0) }
+    let run = readings.sorted { SortKey($0, devices, run: 0) < SortKey($1, devices, run: 0) }
     try run.withUnsafeBytes { try file.append($0) }
     runs.append(readings.count)
   }
@@ -72,10 +72,10 @@ struct UnsortedSpool {
       cursors.append(Cursor(next: start, end: start + count))
       start += count
     }
-    var heap = Heap<Place>()
+    var heap = Heap<SortKey>()
     for index in cursors.indices {
       if let reading = try cursors[index].reading(from: file) {
-        heap.insert(Place(reading, devices, run: index))
+        heap.insert(SortKey(reading, devices, run: index))
       }
     }
     var batch: [Reading] = []
@@ -84,7 +84,7 @@ struct UnsortedSpool {
     while let place = next {
       let isFull =
         batch.count >= IngestBatch.size
-        && batch.last.map { place.isSame(as: Place($0, devices, run: 0)) } == false
+        && batch.last.map { place.isSame(as: SortKey($0, devices, run: 0)) } == false
       if isFull || batch.count >= IngestBatch.size + IngestBatch.maxTogether {
         try store(batch)
         batch.removeAll(keepingCapacity: true)
@@ -92,7 +92,7 @@ struct UnsortedSpool {
       if let reading = try cursors[place.run].reading(from: file) { batch.append(reading) }
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
-        let following = Place(reading, devices, run: place.run)
+        let following = SortKey(reading, devices, run: place.run)
         // If runs follow each other, as in a file with the newest first, this costs one comparison for each
         // reading.
         let isNext = heap.min.map { following < $0 } ?? true
@@ -107,7 +107,7 @@ struct UnsortedSpool {
 
 extension UnsortedSpool {
   /// The place of a reading in the order of the table, except for the order of devices, followed by its run.
-  private struct Place: Comparable {
+  private struct SortKey: Comparable {
     let partition: Int64
     let position: Int64
     let run: Int
@@ -125,7 +125,7 @@ extension UnsortedSpool {
     }
 
     /// Whether both are the same place, in any run.
-    func isSame(as other: Place) -> Bool { partition == other.partition && position == other.position }
+    func isSame(as other: SortKey) -> Bool { partition == other.partition && position == other.position }
 
     static func < (left: Self, right: Self) -> Bool {
       if left.partition != right.partition { return left.partition < right.partition }

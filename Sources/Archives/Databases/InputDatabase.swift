@@ -7,7 +7,7 @@ import Logbook
 ///
 /// Only ordinary tables are read, by names that the caller knows, in the order of their rows. Views, triggers and
 /// virtual tables never run. All bytes come from one descriptor.
-package final class DatabaseFile {
+package final class InputDatabase {
   /// A table with the columns to read.
   package struct Table: Sendable {
     package let name: String

@@ -9,8 +9,8 @@ import Testing
 @testable import Archives
 
 /// Tables of databases by other programs, and of malicious ones.
-@Suite struct DatabaseFileTests {
-  private static let table = DatabaseFile.Table("BgReadings", ["timestamp", "calculated_value"])
+@Suite struct InputDatabaseTests {
+  private static let table = InputDatabase.Table("BgReadings", ["timestamp", "calculated_value"])
   private static let environment = ProcessInfo.processInfo.environment
   private static let rounds = environment["GLUCOPORT_FUZZ_ROUNDS"].flatMap { Int($0) }
   private static let firstSeed = environment["GLUCOPORT_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
@@ -19,7 +19,7 @@ import Testing
 
   /// The lines of a table; nil if the database has no such table.
   private func lines(
-    _ bytes: [UInt8], _ table: DatabaseFile.Table = table, isInterrupted: @escaping () -> Bool = { false }
+    _ bytes: [UInt8], _ table: InputDatabase.Table = table, isInterrupted: @escaping () -> Bool = { false }
   ) throws -> [String]? {
     try DatabaseInput.text(bytes, [table], first: "{}", isInterrupted: isInterrupted)?
       .split(separator: "\n").dropFirst().map(String.init)
