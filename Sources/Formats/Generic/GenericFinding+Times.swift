@@ -22,8 +22,10 @@ extension GenericFinding {
       return nil
     }
     if !whole.isEmpty, !hasParts || whole.count > 1 {
+      let doubt = whole.count > 1 ? "" : ", and one may be that of the values"
       return GenericProblem(
-        "several columns hold times: \(quoted(whole))", choices: whole.map { GenericColumns(time: $0) })
+        "several columns hold times\(doubt): \(quoted(whole))",
+        choices: whole.map { GenericColumns(time: $0) })
     }
     if hasParts {
       columns[.date] = dates[0]
