@@ -69,6 +69,35 @@ struct OutputFileTests {
     }
   }
 
+  @Test func onlyARegularFileIsReplaced() async throws {
+    let program = try await ReadingRows.sticks()
+    let outcome = try await program.shell(
+      """
+      mkfifo pipe; mkdir folder; ln -s /dev/null null; echo old >page; ln -s page link
+      for file in pipe folder null; do glucoport report --force -o $file 2>>errors; echo $?; done
+      [ -p pipe ] && [ -d folder ] && [ -c null ] && echo whole
+      glucoport report --force --quiet -o link; echo $?; [ -L link ] && head -c 9 page
+      """)
+    #expect(outcome.output == "73\n73\n73\nwhole\n0\n<!doctype", "\(outcome)")
+    let errors = String(
+      decoding: FileManager.default.contents(atPath: program.path("errors")) ?? .init(), as: UTF8.self)
+    #expect(errors.contains("null: not a regular file; choose another file"), "\(errors)")
+  }
+
+  @Test func theFilesOfAServerAreNotReplaced() async throws {
+    let program = try await ReadingRows.sticks()
+    let made = try await program.shell(
+      "mkdir sd other; sqlite3 sd/server.db 'CREATE TABLE t (a)'; touch sd/lock other/lock; ln -s sd/lock link"
+    )
+    #expect(made.status == 0, "\(made)")
+    for file in ["sd/lock", "sd/moved-to-database", "link"] {
+      try await expectRefused(
+        program, "report", "--force", "-o", file: file, "a file that belongs to the data of a server")
+    }
+    let page = try await program.run("report", "--force", "--quiet", "-o", program.path("other/lock"))
+    #expect(page.status == 0, "\(page)")
+  }
+
   @Test func theTokenOfTheRemoteIsNotReplaced() async throws {
     let program = try await ReadingRows.sticks()
     let token = try program.write("secret\n", to: "token")

@@ -59,7 +59,8 @@ struct AttachmentSaving {
   }
 }
 
-/// A file that appears under its name whole, with the mode 0600, or not at all.
+/// A file that appears under its name whole, with the mode 0600, or not at all. Only a regular file is replaced. Of a
+/// symbolic link the file is replaced to which it leads.
 struct SavedFile {
   let path: String
   /// Whether an existing file is replaced.
@@ -69,13 +70,11 @@ struct SavedFile {
 
   /// Writes the bytes from the closure.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, also if a file exists that must not be replaced; `inputOutput`.
-  ///   Also errors of the closure.
+  /// - Throws: `Failure`: `cannotCreate`, also if a file exists that must not be replaced, such as a device;
+  ///   `inputOutput`. Also errors of the closure.
   func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
-    try protected.refuse(path)
-    var status = stat()
-    if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
-    let file = try NamedFile(path + ".", orFailWith: "\(displayed(path)): cannot be created")
+    try refuseExisting()
+    let file = try NamedFile(target + ".", orFailWith: "\(displayed(path)): cannot be created")
     let temporary = PathText.bytes(file.path)
     do {
       defer { close(file.descriptor) }
@@ -94,12 +93,26 @@ extension SavedFile {
     Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
   }
 
+  /// The path that gets the file: the target of a symbolic link that leads to an existing file.
+  private var target: String { replaces ? PathText.real(path) ?? path : path }
+
+  private func refuseExisting() throws {
+    try protected.refuse(path)
+    var status = stat()
+    if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
+    // A rename would replace even a device of the system by the output.
+    if stat(PathText.bytes(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      throw Failure(
+        .cannotCreate, "\(displayed(path)): not a regular file; choose another file for the output")
+    }
+  }
+
   /// Gives the complete file its name. A link does not replace a file that was created meanwhile.
   private func place(_ temporary: [CChar]) throws {
     // Writing takes a while, in which a store may have been created there.
-    try protected.refuse(path)
+    try refuseExisting()
     if replaces {
-      guard rename(temporary, PathText.bytes(path)) == 0 else {
+      guard rename(temporary, PathText.bytes(target)) == 0 else {
         throw failure(.cannotCreate, "cannot be created")
       }
       return

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 
 /// The files that no output of a command replaces or extends, also with `--force`: stores and other SQLite databases with
-/// the files next to them, the inputs of the command, and what the login to the remote needs.
+/// the files next to them, the files of a server, the inputs of the command, and what the login to the remote needs.
 struct ProtectedFiles {
   /// Each file with its description for a message.
   private var files: [(path: String, what: String)] = []
@@ -14,6 +14,8 @@ struct ProtectedFiles {
 
   /// The suffixes of files that SQLite, or an upload, opens next to a database.
   private static let companions = ["-wal", "-shm", "-journal", "-upload", "-fetch", "-backups"]
+  /// The files in the data folder of a server that are not databases.
+  private static let serverFiles = ["lock", "moved-to-database"]
   /// The first bytes of every SQLite database.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
@@ -58,6 +60,16 @@ struct ProtectedFiles {
       for (other, what) in files where Self.isSame(status, as: other) { return what }
       if !isPart, try Self.isDatabase(path, status) { return "an SQLite database" }
     }
+    if let what = try protection(ofName: path) { return what }
+    guard let status = Self.status(path), let file = PathText.real(path) else { return nil }
+    if besideStore.contains(where: { Self.isSame(status, as: $0) }) {
+      return "a file that belongs to the store"
+    }
+    return try protection(ofName: file)
+  }
+
+  /// What the name says about a file, whether it exists or not.
+  private func protection(ofName path: String) throws(Failure) -> String? {
     for suffix in Self.companions where path.hasSuffix(suffix) {
       let database = String(path.dropLast(suffix.count))
       guard let status = Self.status(database) else { continue }
@@ -65,8 +77,11 @@ struct ProtectedFiles {
       let isDatabase = try Self.isDatabase(database, status)
       if isStore || isDatabase { return "a file that belongs to the database \(displayed(database))" }
     }
-    guard let status = Self.status(path) else { return nil }
-    return besideStore.contains { Self.isSame(status, as: $0) } ? "a file that belongs to the store" : nil
+    let server = Host.folder(of: path) + "/server.db"
+    guard Self.serverFiles.contains(where: { path == $0 || path.hasSuffix("/" + $0) }),
+      let status = Self.status(server), try Self.isDatabase(server, status)
+    else { return nil }
+    return "a file that belongs to the data of a server"
   }
 
   /// The status of the file at the path, after links are followed; nil if there is none.
