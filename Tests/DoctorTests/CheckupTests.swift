@@ -135,6 +135,15 @@ import Testing
       {
         $0.deep = .init(); $0.deep?.unreachableReadings = 1
       },
+      {
+        $0.deep = .init(); $0.deep?.brokenRules = ["record (1)"]
+      },
+      {
+        $0.deep = .init(); $0.deep?.misplacedSeries = 1
+      },
+      {
+        $0.deep = .init(); $0.deep?.lostWithdrawals = 1
+      },
     ] as [(inout StoreExamination) -> Void] {
       var examination = StoreExamination()
       change(&examination)

@@ -59,6 +59,13 @@ import Testing
     try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
   }
 
+  @Test func aListingReportsARecordWithADamagedDeletion() throws {
+    try damage("UPDATE record SET deleted = 9007199254740993, guid = 'x' WHERE kind = 'note'")
+    try expect("record (guid \"x\"): unknown deleted 9007199254740993") {
+      try scratch.open(.reader).forEachItem(ItemFilter()) { _ in }
+    }
+  }
+
   @Test(
     arguments: [
       ("device_time = NULL", "device_time is NULL"),

@@ -186,6 +186,42 @@ import Testing
     #expect(try examine()?.damage == [])
   }
 
+  /// SQLite itself checks no constraint of a column on a connection that only reads.
+  @Test(arguments: [
+    ("UPDATE record SET deleted = 1 << 53 WHERE kind = 'note'", ["record (1)"], 0, 0),
+    ("UPDATE reading SET range_flag = 9", ["reading (2)"], 0, 0),
+    // Two series without their readings, and readings in a place of no series.
+    ("UPDATE reading SET partition = 99", [], 2 + 2, 0),
+    ("UPDATE series SET readings = 7 WHERE id = 1", [], 1, 0),
+    ("INSERT INTO withdrawn VALUES (1, -1, 0, 0, 1)", [], 0, 1),
+    ("UPDATE series SET pending = 0", [], 0, 0),
+  ])
+  func valuesAgainstTheRulesAreFoundByTheCompleteCheck(
+    _ sql: String, _ rules: [String], _ series: Int, _ withdrawals: Int
+  ) throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100)), Make.tick(1, 90)]))
+    try scratch.ingest(Make.batch([Make.record(["text": .text("a")], kind: .note, sourceID: "1")]))
+    let names = try scratch.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    let triggers = try scratch.rows("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")
+    try execute(
+      "PRAGMA ignore_check_constraints = ON; " + names.map { "DROP TRIGGER \($0);" }.joined()
+        + sql + ";" + triggers.joined(separator: ";"))
+    let found = try #require(try examine(isDeep: true)?.deep)
+    #expect(found.brokenRules == rules)
+    #expect(found.misplacedSeries == series && found.lostWithdrawals == withdrawals, "\(found)")
+  }
+
+  @Test func everyRuleOfAStatementIsRead() throws {
+    let statement = """
+      CREATE TABLE t (
+        -- A comment's quote and CHECK (no rule).
+        a TEXT CHECK (a NOT GLOB '*[)(]*'),
+        CHECK ((a = 'b') OR a IN ('c', 'd'))
+      ) STRICT
+      """
+    #expect(StoreExaminer.rules(in: statement) == ["a NOT GLOB '*[)(]*'", "(a = 'b') OR a IN ('c', 'd')"])
+  }
+
   @Test(arguments: [("content", 0), ("contents", 1)])
   func anAttachmentThatChangedIsFoundByTheCompleteCheck(_ text: String, _ count: Int) throws {
     var digest = Digest()

@@ -75,6 +75,17 @@ package struct StoreFacts: Sendable {
     }
     if let deep = store.deep {
       if deep.brokenReferences > 0 { fail("\(deep.brokenReferences) rows refer to rows that do not exist") }
+      if !deep.brokenRules.isEmpty {
+        fail("rows have values that the store never writes: \(deep.brokenRules.joined(separator: ", "))")
+      }
+      if deep.misplacedSeries > 0 {
+        fail(
+          "\(deep.misplacedSeries) series do not have the readings that were stored, so listings lack readings"
+        )
+      }
+      if deep.lostWithdrawals > 0 {
+        fail("\(deep.lostWithdrawals) hidden readings are not in the store, so others may show again")
+      }
       if deep.wrongContents > 0 {
         fail("\(deep.wrongContents) attachments do not have the SHA-256 that they should have")
       }

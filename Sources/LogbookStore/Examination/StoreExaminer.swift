@@ -94,12 +94,17 @@ package struct StoreExaminer {
     // Of an older version only its own program knows all statements.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-    let expected = try DatabaseQueue().write { database in
-      try Schema.schema.make(in: database)
-      return try String.fetchAll(database, sql: sql)
-    }
+    let expected = try ofNewStore { try String.fetchAll($0, sql: sql) }
     let found = try Set(file.rows(sql).compactMap { $0.first ?? nil })
     return Set(expected).subtracting(found).map { String($0.prefix { $0 != "\n" }) }.sorted()
+  }
+
+  /// What a query finds in a store without content.
+  private func ofNewStore<Value>(_ query: (Database) throws -> Value) throws -> Value {
+    try DatabaseQueue().write { database in
+      try Schema.schema.make(in: database)
+      return try query(database)
+    }
   }
 
   private func count(_ found: inout StoreExamination, _ file: ExaminedFile) throws {
@@ -152,6 +157,27 @@ package struct StoreExaminer {
   private func deep(_ file: ExaminedFile) throws -> StoreExamination.Deep {
     var deep = StoreExamination.Deep()
     deep.brokenReferences = try file.rows("PRAGMA foreign_key_check").count
+    deep.brokenRules = try brokenRules(file)
+    func count(_ sql: String) throws -> Int { Int(try file.number("SELECT count(*) FROM " + sql) ?? 0) }
+    deep.misplacedSeries =
+      try count(
+        """
+        series AS s LEFT JOIN (SELECT partition, series, count(*) AS readings FROM reading GROUP BY partition, series) AS r
+          ON r.partition = s.partition AND r.series = s.id
+        WHERE s.readings <> coalesce(r.readings, 0)
+        """)
+      + count(
+        """
+        (SELECT DISTINCT partition, series FROM reading) AS r
+        WHERE NOT EXISTS (SELECT 1 FROM series AS s WHERE s.id = r.series AND s.partition = r.partition)
+        """)
+    deep.lostWithdrawals = try count(
+      """
+      withdrawn AS w LEFT JOIN series AS s ON s.id = w.series
+      WHERE NOT EXISTS (
+        SELECT 1 FROM reading AS r WHERE r.partition = s.partition AND r.position = w.position AND r.series = w.series
+          AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence)
+      """)
     deep.unreachableReadings = Int(
       try file.number(
         "SELECT count(*) FROM reading AS r WHERE r.uploaded = 0 AND \(PendingSchema.isInNoRange)") ?? 0)
@@ -162,6 +188,37 @@ package struct StoreExaminer {
     }
     return deep
   }
+
+  /// The tables that have rows with values that their CHECK constraints forbid, with the number of these rows. The checks of
+  /// SQLite leave these constraints out on a connection that only reads, so they are queries here.
+  private func brokenRules(_ file: ExaminedFile) throws -> [String] {
+    // Of an older version only its own program knows all rules.
+    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
+    let tables = try ofNewStore {
+      try Row.fetchAll($0, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+        .map { (name: $0[0] as String, rules: Self.rules(in: $0[1])) }
+    }
+    return try tables.filter { !$0.rules.isEmpty }.compactMap { table in
+      let all = table.rules.map { "(\($0))" }.joined(separator: " AND ")
+      let rows = try file.number("SELECT count(*) FROM \(table.name) WHERE NOT (\(all))") ?? 0
+      return rows > 0 ? "\(table.name) (\(rows))" : nil
+    }
+  }
+
+  /// The conditions of the CHECK constraints in a statement that creates a table.
+  static func rules(in statement: String) -> [String] {
+    let text = statement.replacing(/--[^\n]*/, with: "")
+    return text.ranges(of: "CHECK (").map { start in
+      var (depth, isQuoted) = (1, false)
+      return String(
+        text[start.upperBound...].prefix { character in
+          if character == "'" { isQuoted.toggle() }
+          if !isQuoted, character == "(" { depth += 1 }
+          if !isQuoted, character == ")" { depth -= 1 }
+          return depth > 0
+        })
+    }
+  }
 }
 
 /// The findings about a store that was read without writing anything.
@@ -170,6 +227,12 @@ package struct StoreExamination: Sendable {
   package struct Deep: Sendable {
     /// Rows with foreign keys that refer to nothing.
     package var brokenReferences = 0
+    /// Tables with rows that have values against their rules, each with the number of these rows.
+    package var brokenRules: [String] = []
+    /// Series whose number of readings is not the stored one, and places of readings that belong to no series.
+    package var misplacedSeries = 0
+    /// Hidden readings that are not in the store.
+    package var lostWithdrawals = 0
     /// Attachments whose content has another SHA-256 than the stored one.
     package var wrongContents = 0
     /// Pending readings that are in no range of pending readings, and would never be sent.

@@ -252,6 +252,7 @@ private struct ListedRecords {
   }
 
   /// The SQL condition for a listed record. Its parameters are the range and what is included.
+  /// A record with a damaged `deleted` is found, so that reading it fails.
   private static func condition(_ filter: ItemFilter) -> String {
     let kinds = list(filter.recordKinds)
     let kind =
@@ -262,7 +263,7 @@ private struct ListedRecords {
       + (filter.shownUntil.map { " AND device_time < \($0)" } ?? "")
     return """
       \(kind) AND (device_time - utc_offset >= ? AND device_time - utc_offset < ?\(shown) OR \(Withdrawn.isStatement))
-        AND (deleted = 0 OR ?) AND (? OR NOT (\(Withdrawn.record))) \(stretch(filter))
+        AND (deleted <> 1 OR ?) AND (? OR NOT (\(Withdrawn.record))) \(stretch(filter))
       """
   }
 

@@ -124,7 +124,7 @@ package struct StoredRecord: Sendable {
     placement = try row.placement(4)
     fields = try row[6]
     subtype = try row[7]
-    isDeleted = try row[8]
+    isDeleted = try row.number(8, in: 0...1) == 1
     version = try row.count(9)
     versionSynced = try row.count(10)
     ingest = try row[11]

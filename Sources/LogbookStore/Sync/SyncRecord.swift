@@ -51,7 +51,7 @@ package struct SyncRecord: Hashable, Sendable {
     state = RecordState(
       kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
       placement: try row.placement(4),
-      fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7],
+      fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row.number(7, in: 0...1) == 1,
       editedAt: try row.optionalSeconds(17), provenance: try RecordColumns.provenance(row, from: 18))
     version = try row.count(8)
     versionSynced = try row.count(9)
