@@ -9,7 +9,7 @@ import USBTransport
 /// Imports files one after the other: named files, the members of archives, and the files of folders.
 ///
 /// A file that cannot be read does not stop the others. Members of archives and files of folders that are not
-/// exports are listed, and are not a failure.
+/// exports are listed, and are not a failure. A store that fails stops all, since it would fail for each file.
 final class ImportRun {
   private let command: ImportCommand
   private let output: Output
@@ -19,6 +19,7 @@ final class ImportRun {
   /// The exit status of each input.
   private(set) var statuses: [ExitStatus] = []
   private var wasInterrupted = false
+  private var storeHasFailed = false
   /// The maximum number of members of one archive that are named. Apple Health's has thousands.
   private static let maxNamed = 10
   private var passedOver = 0
@@ -35,6 +36,7 @@ final class ImportRun {
     for folder in paths.folders { tallies[folder] = FolderTally() }
     for (index, place) in paths.places.enumerated() {
       try importAll(of: place)
+      if storeHasFailed { break }
       guard let signal = SignalFlag.signal else { continue }
       // An input that was completely stored before the signal keeps its own status.
       if wasInterrupted || index < paths.places.count - 1 { statuses.append(ExitStatus(signal: signal)) }
@@ -67,7 +69,7 @@ final class ImportRun {
     let before = statuses.count
     passedOver = 0
     let hasExport = try importEach(of: inputs, place)
-    if SignalFlag.isRaised { return }
+    if SignalFlag.isRaised || storeHasFailed { return }
     if passedOver > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
       output.message(
         "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
@@ -90,6 +92,7 @@ final class ImportRun {
         wasInterrupted = true
         break
       }
+      if storeHasFailed { break }
       try reporting {
         switch try inputs.open(index, options: target.options) {
         case .export(let reader):
@@ -117,6 +120,7 @@ final class ImportRun {
       let signal = SignalFlag.signal
       let isInterrupted = signal != nil
       wasInterrupted = wasInterrupted || isInterrupted
+      storeHasFailed = target.isReason(for: failure)
       let status = signal.map(ExitStatus.init(signal:)) ?? ExitStatus(failure.category)
       output.failure("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""), status)
       if !isInterrupted { statuses.append(status) }
@@ -177,6 +181,7 @@ final class ImportTarget {
   private let output: Output?
   private var existing: Store?
   private var opened: Store?
+  private var cannotOpen = false
 
   init(_ command: ImportCommand, _ output: Output) throws {
     path = try command.storeOptions.path
@@ -208,6 +213,7 @@ final class ImportTarget {
   /// The store to write to: for a dry run, a temporary copy.
   func store() throws -> Store {
     if let opened { return opened }
+    cannotOpen = true
     let store =
       try isDryRun
       ? Store.scratch(
@@ -216,7 +222,13 @@ final class ImportTarget {
     if isDryRun { try new.complete(store) }
     existing = nil
     opened = store
+    cannotOpen = false
     return store
+  }
+
+  /// Whether the store itself failed, not an input.
+  func isReason(for failure: Failure) -> Bool {
+    cannotOpen || failure.store != nil && failure.store == (present?.path ?? path)
   }
 
   /// Ends the import: a later import no longer decides the zone of a new logbook.

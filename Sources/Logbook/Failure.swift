@@ -74,11 +74,20 @@ public struct Failure: Error, CustomStringConvertible, Sendable {
   public let category: FailureCategory
   /// The sentence for people.
   public let message: String
+  /// The path of the store that failed, empty for a temporary copy; nil if a store is not the reason.
+  package private(set) var store: String?
 
   /// A failure of this category with its sentence.
   public init(_ category: FailureCategory, _ message: String) {
     self.category = category
     self.message = message
+  }
+
+  /// The same failure, with a store as its reason.
+  package func of(store path: String) -> Failure {
+    var failure = self
+    failure.store = path
+    return failure
   }
 
   /// The sentence for people.

@@ -175,14 +175,16 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
   do {
     return try work()
   } catch let error as DatabaseError {
-    throw failure(for: error, path: path)
+    throw failure(for: error, path: path).of(store: path)
   } catch let damage as DamagedRow {
     throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
+      .of(store: path)
   } catch is RowDecodingError {
     // The error's own text includes the row, and so values of a person.
     throw Failure(
       .inputOutput,
-      "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)")
+      "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)"
+    ).of(store: path)
   }
 }
 

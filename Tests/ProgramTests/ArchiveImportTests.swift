@@ -136,6 +136,24 @@ struct ArchiveImportTests {
     #expect(try await program.run("import", "--depth", "0", folder).status == 64)
   }
 
+  @Test func aStoreThatFailsEndsTheImportOfAFolder() async throws {
+    let program = try Program()
+    try FileManager.default.createDirectory(atPath: program.path("rows"), withIntermediateDirectories: true)
+    func write(_ day: Int) throws {
+      try program.write("time,glucose (mmol/L)\n2026-05-0\(day) 10:00,5.5\n", to: "rows/\(day).csv")
+    }
+    try write(1)
+    #expect(try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows")).status == 0)
+    try StoreFile(program.store).execute(
+      "PRAGMA ignore_check_constraints = ON; UPDATE series SET last_time = 1 << 60")
+    for day in 2...5 { try write(day) }
+    let outcome = try await program.run("import", program.path("rows"), "--yes")
+    #expect(outcome.status == 74 && outcome.errors.split(separator: "\n").count == 1, "\(outcome)")
+    let json = try await program.run(
+      "import", program.path("rows"), program.path("rows/5.csv"), "--yes", "--json")
+    #expect(json.status == 74 && json.errors.split(separator: "\n").count == 1, "\(json)")
+  }
+
   @Test func aFolderWithoutExportsIsNoFailure() async throws {
     let program = try Program()
     _ = try program.write("hello\n", to: "letter.txt")
