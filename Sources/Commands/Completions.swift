@@ -44,6 +44,16 @@ extension CompletionKind {
   /// The time zones that the system knows. The program is asked for them, since each script would repeat hundreds of names.
   static var zones: CompletionKind { .custom { _, _, _ in NamedZone.names } }
 
+  /// Several of these values with commas between them, each at most once.
+  static func commaSeparated(_ names: [String]) -> CompletionKind {
+    .custom { words, index, _ in
+      guard words.indices.contains(index) else { return names }
+      let chosen = words[index].split(separator: ",", omittingEmptySubsequences: false).dropLast()
+      let start = chosen.map { $0 + "," }.joined()
+      return names.filter { name in !chosen.contains { $0 == name } }.map { start + $0 }
+    }
+  }
+
   /// The persons who have a store here.
   static var persons: CompletionKind {
     .custom { _, _, _ in
@@ -56,18 +66,22 @@ extension CompletionKind {
 /// The scripts that let a shell complete words of the command line.
 ///
 /// They are those of the parser, which completes nothing after `help`: each gets a function that offers the commands there.
+/// Bash gets the shells that have a script. In fish 3, a command without a terminal cannot ask for the place of the cursor in a
+/// word, which no completion here needs.
 enum CompletionScript {
   /// The script for a shell.
   static func text(for shell: CompletionShell) -> String {
     let script = Glucoport.completionScript(for: shell)
     switch shell {
-    case .bash: return script + "\n" + bash
+    case .bash:
+      let start = #"local -r prev="${3}""#
+      return script.replacing(start, with: start + shells) + "\n" + bash
     case .zsh:
       // Below it the parser's script calls its first function, which may be this very call.
       let start = #"if [[ "${funcstack[1]}""#
       return script.replacing("'*:subcommands:'", with: "'*:subcommands:__glucoport_help_commands'")
         .replacing(start, with: zsh + start)
-    case .fish: return script + "\n" + fish
+    case .fish: return script.replacing("(__glucoport_tokens -tC)", with: "0") + "\n" + fish
     default: return script
     }
   }
@@ -81,6 +95,18 @@ enum CompletionScript {
     if names.isEmpty { return [] }
     return [(path, names)]
       + zip(below, names).flatMap { groups(of: $0, path.isEmpty ? $1 : "\(path) \($1)") }
+  }
+
+  private static var shells: String {
+    let names = CompletionShell.allCases.map(\.rawValue).joined(separator: " ")
+    return """
+
+
+          if [[ "${prev}" == '--generate-completion-script' ]]; then
+              COMPREPLY=($(compgen -W '\(names)' -- "${cur}"))
+              return
+          fi
+      """
   }
 
   private static var bash: String {

@@ -11,7 +11,7 @@ struct ItemOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Only these kinds: \(names.joined(separator: ", ")).",
-      valueName: "kind,…"), completion: .list(names))
+      valueName: "kind,…"), completion: .commaSeparated(names))
   var kind: String?
 
   @Flag(help: "Include deleted records.")

@@ -87,12 +87,13 @@ struct ReportCommand: PersonVisitor {
   @Option(
     help: ArgumentHelp(
       "The pages: \(alternatives(PagesArgument.names)), separated by commas. Default: the summary, and days and log with data for them.",
-      valueName: "pages"))
+      valueName: "pages"), completion: .commaSeparated(PagesArgument.names))
   var pages: String?
 
   @Option(
     help: ArgumentHelp(
-      "The paper of a PDF: \(alternatives(Paper.allCases.map(\.rawValue))).", valueName: "paper"))
+      "The paper of a PDF: \(alternatives(Paper.allCases.map(\.rawValue))).", valueName: "paper"),
+    completion: .list(Paper.allCases.map(\.rawValue)))
   var paper = Paper.a4.rawValue
 
   @Option(

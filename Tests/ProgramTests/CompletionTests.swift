@@ -50,9 +50,11 @@ import Testing
     #expect(found == Self.names)
     let positionals = arguments.filter { $0.kind == "positional" && $0.completionKind?["file"] != nil }
     #expect(
-      Set(positionals.map(\.valueName)) == ["path", "file", "target", "meter"],
-      "import, record attach, meter record, backup, restore, person assign")
-    #expect(positionals.count == 6)
+      Set(positionals.map(\.valueName)) == ["path", "file", "target"],
+      "import, record attach, meter record, backup, restore")
+    #expect(positionals.count == 5)
+    let folders = arguments.filter { $0.kind == "positional" && $0.completionKind?["directory"] != nil }
+    #expect(folders.contains { $0.valueName == "meter" }, "person assign")
   }
 
   @Test func bashCompletesCommandsOptionsAndFiles() async throws {
@@ -111,7 +113,10 @@ import Testing
       ("config unit ''", "mg/dL|mmol/L|none"), ("config history ''", "full|on-demand"),
       ("config timezone Asia/Tok", "Asia/Tokyo"), ("config pull-interval ''", ""),
       ("remote set --type ''", "glucoport|nightscout"), ("stats --targets ''", "older|pregnancy|standard"),
-      ("list --kind in", "insulin"), ("list --person ''", "anna|ben"), ("person remove b", "ben"),
+      ("list --kind in", "insulin"), ("list --kind smbg,in", "smbg,insulin"),
+      ("list --kind insulin,in", ""), ("report --paper ''", "A4|Letter"), ("report --pages sum", "summary"),
+      ("report --pages summary,lo", "summary,log"), ("--generate-completion-script ''", "bash|fish|zsh"),
+      ("person assign 12 a", "anna"), ("list --person ''", "anna|ben"), ("person remove b", "ben"),
       ("help sta", "stats|status"), ("help record e", "edit"),
       ("help serve token ''", "add|list|revoke|rotate"),
       ("help list ''", ""), ("help nothing ''", ""),
@@ -141,6 +146,13 @@ import Testing
       "--generate-completion-script", environment: ["SHELL": "/usr/bin/\(shell)"])
     #expect(script.output == joined.output && script.output == found.output && script.status == 0)
     #expect(script.output.contains("rotate"))
+  }
+
+  /// Outside of a terminal fish 3 has no cursor.
+  @Test func fishCompletesValuesThatTheProgramIsAskedFor() async throws {
+    let script = try await Program().run("--generate-completion-script", "fish")
+    #expect(script.output.contains("---completion list -- --person (count (__glucoport_tokens -pc)) 0)"))
+    #expect(!script.output.contains("-tC"))
   }
 
   @Test func anUnknownShellIsRefused() async throws {

@@ -100,10 +100,11 @@ struct PersonAssignCommand: ClassifiedCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The serial number of a meter, the model of one without, or a folder.", valueName: "meter"))
+      "The serial number of a meter, the model of one without, or a folder.", valueName: "meter"),
+    completion: .directory)
   var meter: PathArgument
 
-  @Argument(help: ArgumentHelp("The person.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
   var name: String
 
   @Flag(help: "Print nothing on success.")
