@@ -117,7 +117,8 @@ package struct Glucoport: ParsableCommand {
     case is OutputClosed: status = .done
     case let failure as Failure:
       status = ExitStatus(failure.category)
-      output.failure("glucoport: \(failure.message)\(failureSuffix)", status)
+      let isSaid = failure.message.hasSuffix("; nothing was removed")
+      output.failure("glucoport: \(failure.message)\(isSaid ? "" : failureSuffix)", status)
     case let late as FailureAfterRemoteChange:
       status = ExitStatus(late.failure.category)
       output.failure("glucoport: \(late.failure.message)", status)

@@ -32,10 +32,14 @@ package struct ServerBackup: Hashable, Sendable {
       throw Failure(.missingInput, "\(source): no data of a server; name its folder with --data")
     }
     let base = target.hasSuffix("/") ? target : target + "/"
-    let (part, final) = (base + partName, base + prefix + stamp)
+    let part = base + partName
     let lock = try lock(part + ".lock")
     defer { close(lock) }
-    guard access(final, F_OK) != 0 else { throw Failure(.cannotCreate, "\(final): File exists") }
+    // Another copy may be of the same second.
+    let names = [stamp] + (2...99).map { "\(stamp)-\($0)" }
+    guard let final = names.map({ base + prefix + $0 }).first(where: { access($0, F_OK) != 0 }) else {
+      throw Failure(.cannotCreate, "\(base + prefix + stamp): File exists")
+    }
     try remove(part)
     do {
       let backup = try copy(source, part, final)
@@ -58,7 +62,7 @@ package struct ServerBackup: Hashable, Sendable {
     let (base, own) = (path[...slash], path[path.index(after: slash)...])
     let logbooks = try Self.logbooks(in: source)
     let names = try FileManager.default.contentsOfDirectory(atPath: String(base)).filter {
-      $0 != own && $0.wholeMatch(of: /server-\d{4}-\d\d-\d\dT\d{6}Z/) != nil
+      $0 != own && $0.wholeMatch(of: /server-\d{4}-\d\d-\d\dT\d{6}Z(-\d+)?/) != nil
     }
     let older = try names.filter { name in
       guard access(base + name + "/server.db", F_OK) == 0, access(base + name + "/logbooks", F_OK) == 0 else {

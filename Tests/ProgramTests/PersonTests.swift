@@ -43,16 +43,36 @@ struct PersonTests {
 
   @Test func withSeveralPersonsACommandNeedsOne() async throws {
     let program = try await two()
-    for line in ["list", "add 45g", "stats", "doctor", "upload --dry-run --store none.db"] {
+    for line in ["list", "add 45g", "stats", "doctor --deep --against x", "upload --dry-run --store none.db"]
+    {
       let status: Int32 = line.contains("none") ? 66 : 64
       let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
-      if line == "doctor" { continue }
       #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.errors)")
     }
     let refused = try await run(program, "list", status: 64)
     #expect(refused.errors.contains("choose anna or ben"), "\(refused.errors)")
     let unknown = try await run(program, "list --person ana", status: 66)
     #expect(unknown.errors.contains("did you mean 'anna'?"), "\(unknown.errors)")
+  }
+
+  @Test func doctorChecksTheStoreOfEachPerson() async throws {
+    let program = try await two()
+    let text = try await program.run("doctor").output.split(separator: "\n").map { String($0) }
+    #expect(text.filter { $0.hasSuffix(":") } == ["anna:", "ben:"], "\(text)")
+    #expect(text.filter { $0.contains("  program: ") }.count == 1)
+    #expect(text.filter { $0.hasPrefix("ok    store: a quick check finds no damage") }.count == 2)
+    let json = try await program.shell(
+      "glucoport doctor --json | jq -r 'select(.check == \"store\").person'; glucoport doctor --json --person ben | jq .person | sort -u"
+    )
+    #expect(json.output == "anna\nben\nnull\n", "\(json)")
+  }
+
+  @Test func namesThatDifferOnlyInCaseAreOneName() async throws {
+    let program = try await two()
+    let refused = try await run(program, "person add Anna", status: 64)
+    #expect(refused.errors.contains("Anna: there is a person of this name"), "\(refused.errors)")
+    _ = try await run(program, "person rename ben ANNA", status: 64)
+    _ = try await run(program, "person rename anna Anna")
   }
 
   @Test func withOneOrNoPersonNothingChanges() async throws {
@@ -201,7 +221,8 @@ struct PersonTests {
     let names = try FileManager.default.contentsOfDirectory(atPath: program.path("data/glucoport/persons"))
     #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
     #expect(try await run(program, "list").output.contains("110 mg/dL"))
-    _ = try await run(program, "store erase --confirm x", status: 64)
+    let wrong = try await run(program, "store erase --confirm x", status: 64)
+    #expect(wrong.errors.hasSuffix(" is expected; nothing was removed\n"), "\(wrong.errors)")
     _ = try await run(program, "store erase --confirm ben.db")
     #expect(try await run(program, "list", status: 66).errors.contains("ben.db"))
   }

@@ -42,16 +42,43 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
-    let facts = await DoctorFacts(store: storeOptions, isDeep: deep, against: against, isOnline: online)
-      .gather()
-    let findings = Checkup(facts).findings
-    for finding in findings {
-      try output.result(asJSON: json, DoctorObject(finding), orLines: [DoctorText.line(finding)])
+    let persons = self.persons
+    if against != nil, persons.count > 1 { throw StoreOptions.failure(without: persons) }
+    var statuses: [ExitStatus] = []
+    if persons.count < 2 { statuses += try await check(nil, output) }
+    for person in persons where persons.count > 1 {
+      if !json { output.line("\(displayed(person.name)):") }
+      statuses += try await check(person.name, isFirst: person == persons[0], output)
     }
     try output.finish()
-    let status = ExitStatus.of(findings.map(DoctorText.status))
+    let status = ExitStatus.of(statuses)
     if status != .done { throw status }
   }
+
+  /// The persons whose stores are all checked; none if one store is chosen, or if their list cannot be read, which is a finding.
+  private var persons: [Person] {
+    if storeOptions.isChosen { return [] }
+    do { return try PersonList.load().all } catch { return [] }
+  }
+
+  /// Prints the findings for one store; those of the computer only for the first one.
+  ///
+  /// - Parameter person: the person, if there are several.
+  private func check(_ person: String?, isFirst: Bool = true, _ output: Output) async throws -> [ExitStatus] {
+    var options = storeOptions
+    if let person { options.person = person }
+    let facts = await DoctorFacts(store: options, isDeep: deep, against: against, isOnline: online).gather()
+    let findings = Checkup(facts).findings.filter { isFirst || !$0.area.isOfComputer }
+    for finding in findings {
+      try output.result(asJSON: json, DoctorObject(finding, person), orLines: [DoctorText.line(finding)])
+    }
+    return findings.map(DoctorText.status)
+  }
+}
+
+extension Finding.Area {
+  /// Whether its findings are the same for every store.
+  fileprivate var isOfComputer: Bool { [.program, .usb, .bluetooth, .udev].contains(self) }
 }
 
 /// A finding, as text and as an exit status.
@@ -79,8 +106,10 @@ private struct DoctorObject: Encodable {
   let state: String
   let detail: String
   let fix: String?
+  let person: String?
 
-  init(_ finding: Finding) {
+  init(_ finding: Finding, _ person: String?) {
+    self.person = person
     check = finding.area.rawValue
     state = finding.state.rawValue
     detail = PathText.shown(finding.detail)

@@ -93,7 +93,7 @@ extension PersonList {
   mutating func rename(_ name: String, to new: String) throws {
     try Self.requireName(new)
     _ = try person(name)
-    try requireFree(new)
+    try requireFree(new, besides: name)
     for index in all.indices where all[index].name == name { all[index].name = new }
     all.sort { $0.name < $1.name }
   }
@@ -147,8 +147,13 @@ extension PersonList {
     return person
   }
 
-  private func requireFree(_ name: String) throws {
-    guard !all.contains(where: { $0.name == name }) else {
+  /// Some file systems keep one file for two names that differ only in case, and people take them for one.
+  ///
+  /// - Parameter former: the name of the person who gets this one.
+  private func requireFree(_ name: String, besides former: String? = nil) throws {
+    guard
+      !all.contains(where: { $0.name == name || ($0.name != former && Self.isSame($0.name, name)) })
+    else {
       throw Failure(.usage, "\(displayed(name)): there is a person of this name; choose another one")
     }
   }
