@@ -109,9 +109,10 @@ extension CommandArguments {
       let near =
         NearestWord.of(name, among: known.sorted())
         ?? known.sorted().first { $0.hasSuffix(name.dropFirst(2)) }
+      // A command without JSON has no option that is meant instead.
       let advice =
-        near.map { "did you mean '\($0)'?" }
-        ?? "'glucoport help \(path.joined(separator: " "))' lists the options."
+        (name == "--json" ? nil : near).map { "did you mean '\($0)'?" }
+        ?? "'\((["glucoport", "help"] + path).joined(separator: " "))' lists the options."
       throw ValidationError("Unknown option '\(name)'; \(advice)")
     }
   }

@@ -56,7 +56,8 @@ import Testing
       ["show", "--lng", "x"], "Unknown option '--lng'; did you mean '--long'?", "did you mean '--long'?"
     ),
     (["show"], "Missing expected argument '<id>'", "'glucoport show --help'"),
-    (["day"], "Unknown option '--json'", "did you mean '--person'?"),
+    (["day"], "Unknown option '--json'", "'glucoport help day' lists the options."),
+    ([], "Unknown option '--json'", "'glucoport help' lists the options."),
   ])
   func aWrongArgumentIsAnObject(_ words: [String], _ error: String, _ hint: String) async throws {
     let outcome = try await Program().run(arguments: words + ["--json"])
