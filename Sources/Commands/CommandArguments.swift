@@ -9,7 +9,9 @@ struct CommandArguments {
   let words: [String]
 
   /// Whether the words ask for JSON, even where the command has no such option.
-  static func askForJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
+  static func askForJSON(_ words: [String]) -> Bool {
+    words.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
+  }
 
   /// The command that the words name, with its options.
   ///

@@ -69,6 +69,24 @@ import Testing
     #expect(try #require(failure.hint).contains(hint), "\(failure)")
   }
 
+  @Test func aFindingOfACheckIsAnObject() async throws {
+    let program = try await program()
+    let outcome = try await program.run("status", "--json", "--check", "--max-backup-age", "1d")
+    let message = "backup: no backup was made so far"
+    let hint = "'glucoport backup FOLDER' makes one"
+    #expect(
+      try objects(outcome) == [
+        FailureObject(error: "\(message); \(hint)", status: outcome.status, hint: hint)
+      ], "\(outcome)")
+    #expect(outcome.status == 3)
+  }
+
+  @Test func aValueAfterTheFlagIsAnObjectToo() async throws {
+    let outcome = try await program().run("list", "--json=yes")
+    #expect(outcome.status == 64)
+    #expect(try objects(outcome).map(\.status) == [64], "\(outcome)")
+  }
+
   @Test func anInputThatIsNoExportIsAnObjectEachTime() async throws {
     let program = try await program()
     let outcome = try await program.shell("glucoport import --json empty.json rows.csv missing.csv")

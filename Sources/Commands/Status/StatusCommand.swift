@@ -138,7 +138,7 @@ struct StatusCommand: PersonVisitor {
 
   /// Ends with the status of the worst finding.
   private func report(_ findings: [StatusFinding], _ output: Output) throws {
-    for finding in findings { output.message("glucoport: \(finding.line)") }
+    for finding in findings { output.failure("glucoport: \(finding.line)", finding.status) }
     let status = ExitStatus.of(findings.map(\.status))
     if status != .done { throw status }
   }
