@@ -37,8 +37,13 @@ package enum Packing: String, CaseIterable {
 
   /// A stage that unpacks another source.
   ///
-  /// - Parameter name: the input, for messages.
-  package func unpacking(_ packed: any ByteSource, name: String) throws -> any UnpackingSource {
+  /// - Parameters:
+  ///   - name: the input, for messages.
+  ///   - isInterrupted: polled before each read, since a small file can unpack to many bytes. A read then throws a `Failure`
+  ///     of category `temporary`.
+  package func unpacking(
+    _ packed: any ByteSource, name: String, isInterrupted: @escaping () -> Bool = { false }
+  ) throws -> any UnpackingSource {
     let packed = CountingSource(packed)
     let stage: any UnpackingSource =
       switch self {
@@ -47,7 +52,7 @@ package enum Packing: String, CaseIterable {
       case .bzip2: try BZip2Source(packed, name: name)
       case .zstd: try ZstdSource(packed, name: name)
       }
-    return BoundedUnpacking(stage, of: packed, name: name)
+    return BoundedUnpacking(stage, of: packed, name: name, isInterrupted)
   }
 }
 
@@ -57,7 +62,7 @@ package protocol UnpackingSource: ByteSource {
   var isTruncated: Bool { get }
 }
 
-/// Fails if the output is far larger than the input. A kilobyte can unpack to a gigabyte of zeros, which would take
+/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack to a gigabyte of zeros, which would take
 /// minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
   /// Below this size any ratio is accepted: a small file of repeated lines is harmless.
@@ -66,15 +71,20 @@ private final class BoundedUnpacking: UnpackingSource {
   private let stage: any UnpackingSource
   private let packed: CountingSource
   private let name: String
+  private let isInterrupted: () -> Bool
   private var count: UInt64 = 0
 
-  init(_ stage: any UnpackingSource, of packed: CountingSource, name: String) {
-    (self.stage, self.packed, self.name) = (stage, packed, name)
+  init(
+    _ stage: any UnpackingSource, of packed: CountingSource, name: String,
+    _ isInterrupted: @escaping () -> Bool
+  ) {
+    (self.stage, self.packed, self.name, self.isInterrupted) = (stage, packed, name, isInterrupted)
   }
 
   var isTruncated: Bool { stage.isTruncated }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
     let outcome = try stage.read(into: buffer)
     guard case .bytes(let more) = outcome else { return outcome }
     count += UInt64(more)

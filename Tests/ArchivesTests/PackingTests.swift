@@ -112,6 +112,21 @@ import Testing
     #expect(try Self.unpacked(.zstd, small).bytes == [0x41])
   }
 
+  /// All packed bytes are read at once, so that only the unpacking can notice the signal.
+  @Test(arguments: Packing.allCases) func aSignalEndsUnpacking(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.zeros)
+    var isInterrupted = false
+    let source = try packing.unpacking(PieceSource(packed, piece: packed.count), name: "a") { isInterrupted }
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    let first = try piece.withUnsafeMutableBytes { try source.read(into: $0) }
+    #expect(first != .end)
+    isInterrupted = true
+    let failure = #expect(throws: Failure.self) {
+      try piece.withUnsafeMutableBytes { try source.read(into: $0) }
+    }
+    #expect(failure?.category == .temporary && failure?.message == "a: interrupted")
+  }
+
   private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
   @Test(arguments: Packing.allCases) func aGigabyteOfZerosIsNotUnpacked(_ packing: Packing) throws {

@@ -63,7 +63,7 @@ final class Input {
     guard let packing else { return }
     try source.rewind()
     source.isHashing = false
-    let unpacked = try packing.unpacking(source, name: source.name)
+    let unpacked = try packing.unpacking(source, name: source.name, isInterrupted: source.isInterrupted)
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { chunk.deallocate() }
     while case .bytes = try unpacked.read(into: chunk) {}
@@ -183,7 +183,7 @@ final class Input {
   private func connect(behind bytes: any ByteSource) throws {
     var stage = bytes
     if let packing {
-      let stageBelow = try packing.unpacking(stage, name: source.name)
+      let stageBelow = try packing.unpacking(stage, name: source.name, isInterrupted: source.isInterrupted)
       unpacking = stageBelow
       stage = stageBelow
     }
@@ -252,7 +252,7 @@ private struct Start {
     } else {
       packed = ReplaySource(head: first.bytes, rest: nil)
     }
-    let unpacking = try packing.unpacking(packed, name: source.name)
+    let unpacking = try packing.unpacking(packed, name: source.name, isInterrupted: source.isInterrupted)
     let head = try unpacking.readHead(limit: limit)
     if head.bytes.isEmpty, unpacking.isTruncated, source.isRegularFile || first.ended {
       throw UnrecognisedInput(name: source.name, reason: packing.truncation + "; download the file again")
