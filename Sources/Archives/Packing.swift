@@ -62,8 +62,8 @@ package protocol UnpackingSource: ByteSource {
   var isTruncated: Bool { get }
 }
 
-/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack to a gigabyte of zeros, which would take
-/// minutes to read.
+/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack to a gigabyte
+/// of zeros, which would take minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
   /// Below this size any ratio is accepted: a small file of repeated lines is harmless.
   private static let freeBytes: UInt64 = 64 << 20

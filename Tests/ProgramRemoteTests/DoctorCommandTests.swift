@@ -31,7 +31,7 @@ import Testing
     var order: [String] = []
     for area in found where order.last != area { order.append(area) }
     #expect(order == Self.areas.filter { hasStore || $0 != "backups" }, "\(outcome)")
-    #expect(objects.allSatisfy { Set($0.keys) == ["check", "state", "detail", "fix"] })
+    #expect(objects.allSatisfy { Set($0.keys) == ["check", "state", "detail", "fix", "person"] })
     return objects.filter { areas.contains($0["check"] as? String ?? "") }.map {
       "\($0["state"] as? String ?? "") \($0["check"] as? String ?? "")"
     }
