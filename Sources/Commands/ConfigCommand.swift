@@ -3,6 +3,7 @@
 import ArgumentParser
 import Logbook
 import LogbookStore
+import Report
 import Sync
 
 /// `glucoport config`: the settings in the store.
@@ -56,6 +57,11 @@ struct ConfigCommand: ClassifiedCommand {
       if let value { try zones.set(value) } else { try zones.list() }
     } else if let setting, let value {
       try setting.set(value, in: storeOptions.open(.editor))
+      if setting == .name, let letters = ReportForm.list(ReportPage.lettersMissing(in: value)) {
+        output.message(
+          "glucoport: the font of a PDF lacks \(letters), so a PDF has ? instead; for these letters 'glucoport report' writes an HTML page"
+        )
+      }
     } else {
       let store = try storeOptions.open(.reader)
       for each in ConfigSetting.allCases where setting == nil || setting == each {

@@ -18,6 +18,11 @@ enum ReportForm: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
+  /// The letters that a PDF lacks, as messages name them; nil for none.
+  static func list(_ missing: [Character]) -> String? {
+    missing.isEmpty ? nil : missing.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
+  }
+
   var title: String {
     switch self {
     case .html: "an HTML"
@@ -141,7 +146,7 @@ struct ReportCommand: PersonVisitor {
     if Paper(rawValue: paper) == nil {
       throw ValidationError("Unknown paper '\(paper)'; use \(alternatives(Paper.allCases.map(\.rawValue))).")
     }
-    if name == "" { throw ValidationError("--name needs a name.") }
+    if let name, name.allSatisfy(\.isWhitespace) { throw ValidationError("--name needs a name.") }
     if name != nil, anonymise { throw ValidationError("Use --name or --anonymise, not both.") }
   }
 
@@ -202,10 +207,10 @@ struct ReportCommand: PersonVisitor {
     query.options.hasProfile = true
     query.recordKinds = DayTally.recordKinds
     try period.apply(to: &query)
-    try query.gatherLastDays(ReportContents.maxDays)
+    try query.gatherLastDays(ReportContents.maxLogDays, curves: ReportContents.maxDays)
     let view = try query.view(unit: unit)
     try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
-      storeOptions.words("report") + ["--last", "14d", "--output", path]
+      storeOptions.words("report") + ["--last", "14d", "--output", path] + repeated
     }
     guard let shown = view.result.period else {
       let place = period.endsWithReadings ? "" : " in this period"
@@ -221,12 +226,20 @@ struct ReportCommand: PersonVisitor {
     return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
   }
 
+  /// The options that a command for another period has, too.
+  private var repeated: [String] {
+    (pages.map { ["--pages", $0] } ?? []) + (name.map { ["--name", $0] } ?? [])
+      + (anonymise ? ["--anonymise"] : [])
+      + (language == PageTexts.english.code ? [] : ["--language", language])
+      + (format.map { ["--format", $0.rawValue] } ?? [])
+      + (paper == Paper.a4.rawValue ? [] : ["--paper", paper])
+  }
+
   private func bytes(_ page: ReportPage, _ output: Output) throws -> [UInt8] {
     let parts = pages.flatMap { PagesArgument($0) }?.parts(of: page) ?? page.usualParts
     guard form == .pdf else { return Array(try page.html(parts).utf8) }
     let (bytes, missing) = page.pdf(parts, Paper(rawValue: paper) ?? .a4)
-    if !missing.isEmpty {
-      let letters = missing.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
+    if let letters = ReportForm.list(missing) {
       output.message(
         "glucoport: the font of the PDF lacks \(letters), so it has ? instead; for these letters write an HTML page"
       )

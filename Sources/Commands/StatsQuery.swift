@@ -106,15 +106,19 @@ struct StatsQuery {
 
   /// Asks for the readings and records of the days of a period.
   ///
-  /// - Parameter last: a day since 1970-01-01 that an item shows after the end of the period on the clock of the logbook.
-  mutating func gatherDays(of period: Period, through last: Int? = nil) {
+  /// - Parameters:
+  ///   - last: a day since 1970-01-01 that an item shows after the end of the period on the clock of the logbook.
+  ///   - curves: the maximum number of days with the values of a sensor: the last ones.
+  mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
     var zone = zone
-    days = DayTally(period, through: last, sourceName: SourceTitle.text) { zone.place($0).utcOffset }
+    days = DayTally(period, through: last, curves: curves, sourceName: SourceTitle.text) {
+      zone.place($0).utcOffset
+    }
   }
 
   /// Requests the last `count` days of the period with their figures: up to its end, else up to the newest
-  /// item.
-  mutating func gatherLastDays(_ count: Int) throws {
+  /// item. Only the last `curves` of them have the values of a sensor.
+  mutating func gatherLastDays(_ count: Int, curves: Int) throws {
     // The clock of a device may have shown the day before or after.
     options.maxGroups = count + 2
     // A note has no figures, but belongs to the period of a page. If the period begins after all items, it
@@ -131,7 +135,7 @@ struct StatsQuery {
     let clock = Self.midnight(end - 1 + Int64(zone.offset(atUTC: end - 1)))
     let midnight = max(clock, newest.map { Self.midnight($0.shown) } ?? clock)
     let start = max(instant(midnight - Int64(count - 1) * 86400), options.since ?? Int64.min)
-    gatherDays(of: Period(start: start, end: end), through: Int(midnight / 86400))
+    gatherDays(of: Period(start: start, end: end), through: Int(midnight / 86400), curves: curves)
   }
 
   /// The shown time at which the day of a shown time begins.

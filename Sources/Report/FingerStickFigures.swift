@@ -33,6 +33,9 @@ package struct FingerStickFigures: Sendable {
   package let lowRisk: Metric
   /// The high blood glucose index.
   package let highRisk: Metric
+
+  /// Set if more than one in a hundred is LO or HI, as for a sensor.
+  var bound: SensorFigures.Bound? { SensorFigures.Bound(lows: lows, highs: highs, of: readings) }
 }
 
 /// Collects the figures of finger sticks.

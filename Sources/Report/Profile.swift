@@ -86,17 +86,19 @@ struct ProfileTally: Sendable {
   private func shortage(_ offset: (DeviceTime) -> Int32) -> Shortage? {
     var minutesByDay = minutesByDay
     minutesByDay[last.day, default: 0] += last.minutes
-    let parts = minutesByDay.filter { $0.value >= 60 }.map { day, minutes -> Double in
+    let parts = minutesByDay.filter { $0.key > .min }.map {
+      day, minutes -> (isCounted: Bool, percent: Double) in
       func midnight(_ day: Int) -> Int64 {
         Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
       }
-      return min(
-        100, 100 * Double(minutes) * 60 / Double(max(1, midnight(day + 1) - midnight(day))))
+      let percent = 100 * Double(minutes) * 60 / Double(max(1, midnight(day + 1) - midnight(day)))
+      return (minutes >= 60, min(100, percent))
     }
     if parts.isEmpty { return .noReadings }
-    let best = parts.sorted(by: >).prefix(Self.neededDays)
+    let counted = parts.filter(\.isCounted)
+    let best = (counted.isEmpty ? parts : counted).map(\.percent).sorted(by: >).prefix(Self.neededDays)
     let mean = best.reduce(0, +) / Double(best.count)
-    return parts.count < Self.neededDays || mean < DataRules.activePercent
-      ? .fewDays(parts.count, of: Self.neededDays, percent: mean) : nil
+    return counted.count < Self.neededDays || mean < DataRules.activePercent
+      ? .fewDays(counted.count, of: Self.neededDays, percent: mean) : nil
   }
 }

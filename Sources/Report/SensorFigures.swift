@@ -19,6 +19,12 @@ package struct SensorFigures: Sendable {
     /// Values above the range count as its limit: the true mean is this or higher.
     case orHigher = "or_higher"
     case either
+
+    /// The direction; nil unless more than one in a hundred is LO or HI.
+    init?(lows: Int, highs: Int, of count: Int) {
+      guard (lows + highs) * 100 > count else { return nil }
+      self = highs == 0 ? .orLower : lows == 0 ? .orHigher : .either
+    }
   }
 
   /// The number of samples.
@@ -155,7 +161,7 @@ struct SensorTally: Sendable {
         GlucoseIndices.managementIndicator(mean: mean), unless: indicator),
       managementIndicatorInMillimoles: Metric(
         GlucoseIndices.managementIndicatorInMillimoles(mean: mean), unless: indicator),
-      bound: bound, ranges: ranges(targets, percents),
+      bound: SensorFigures.Bound(lows: lows, highs: highs, of: count), ranges: ranges(targets, percents),
       tight: RangeFigures(
         readings: tightReadings, minutes: tightMinutes,
         percent: Metric(100 * Double(tightMinutes) / weight, unless: percents)),
@@ -167,11 +173,6 @@ struct SensorTally: Sendable {
       percentiles: percentiles(few), episodes: episodes, goalShortage: goals,
       episodeShortage: none
         ?? (minutes < DataRules.episodeMinutes ? .shortTime(minutes: minutes) : nil))
-  }
-
-  private var bound: SensorFigures.Bound? {
-    guard (lows + highs) * 100 > count else { return nil }
-    return highs == 0 ? .orLower : lows == 0 ? .orHigher : .either
   }
 
   private func ranges(_ targets: Targets, _ shortage: Shortage?) -> [RangeFigures] {

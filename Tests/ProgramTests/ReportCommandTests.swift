@@ -119,6 +119,14 @@ struct ReportCommandTests {
     )
     let page = try await program.run("report", "--name", "李 Ada", "-o", "-", "--quiet")
     #expect(page.errors == "" && page.output.contains("李 Ada"))
+    let named = try await program.run("config", "name", "李 Ada")
+    #expect(
+      named.status == 0
+        && named.errors
+          == "glucoport: the font of a PDF lacks '李', so a PDF has ? instead; for these letters 'glucoport report' writes an HTML page\n"
+    )
+    let plain = try await program.run("config", "name", "Ágnes Őry")
+    #expect(plain.status == 0 && plain.errors == "", "\(plain.errors)")
   }
 
   @Test func pagesAreChosen() async throws {
@@ -148,6 +156,7 @@ struct ReportCommandTests {
     (["-o", "-", "--pages", ""], "Unknown pages ''"),
     (["-o", "-", "--paper", "A3"], "Unknown paper 'A3'; use A4 or Letter."),
     (["-o", "-", "--name", ""], "--name needs a name."),
+    (["-o", "-", "--name", "  "], "--name needs a name."),
     (["-o", "-", "--name", "Ada", "--anonymise"], "Use --name or --anonymise, not both."),
     ([], "--output"),
   ])
@@ -155,6 +164,28 @@ struct ReportCommandTests {
     let outcome = try await program().run(arguments: ["report"] + arguments)
     #expect(
       outcome.status == 64 && outcome.output == "" && outcome.errors.contains(words), "\(outcome.errors)")
+  }
+
+  @Test func theLogbookHasEveryFingerStickOfItsPeriod() async throws {
+    let program = try Program()
+    var rows = ReadingRows()
+    for month in 1...4 { rows.add(.smbg, "7\(month)", at: "2026-0\(month)-02T08:00", serial: "SN-1") }
+    try program.write(rows.csv, to: "rows.csv")
+    let imported = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    let page = try await program.run(
+      "report", "--since", "2026-01-01", "--until", "2026-05-01", "--pages", "log", "-o", "-", "--quiet"
+    ).output
+    for value in 71...74 { #expect(page.contains("<td>\(value)</td>"), "\(value)") }
+  }
+
+  @Test func anEmptyPeriodIsAnsweredWithTheSamePages() async throws {
+    let program = try await program()
+    let empty = try await program.run(
+      "report", "--since", "2026-05-01", "--until", "2026-05-03", "--pages", "summary,about", "--anonymise",
+      "-o",
+      program.path("report.html"))
+    #expect(empty.errors.contains("--pages summary,about --anonymise"), "\(empty.errors)")
   }
 
   @Test func anEmptyStoreHasNoPage() async throws {

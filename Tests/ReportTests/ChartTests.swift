@@ -38,6 +38,49 @@ struct ChartTests {
     #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
+  /// A line to the next sample is shorter than can be seen, or there is none.
+  @Test func aSampleBetweenGapsIsADot() throws {
+    func dots(_ day: SampleDay) throws -> [Double] {
+      try drawing(day).operations.compactMap { operation in
+        if case .circle(let x, _, _, .some(.curve), _) = operation { x } else { nil }
+      }
+    }
+    #expect(try dots(.eventful) == [] && dots(.longDay) == [])
+    let single = try dots(.oneReading)
+    #expect(single.count == 1 && abs((single.first ?? 0) - (30 + (Sheet.width - 38) / 3)) < 0.01)
+  }
+
+  @Test func whatOneMinuteHasIsOneNumber() throws {
+    var day = SampleDay.empty
+    func dose(_ units: Double, _ subtype: String, _ time: String) {
+      day.records.append(
+        (
+          .insulin, RecordFields(["units": .number(units), "subtype": .text(subtype)]), "2026-03-02T\(time)"
+        ))
+    }
+    dose(21.3, "rapid", "08:00")
+    dose(21.3, "rapid", "08:00")
+    dose(4, "rapid", "12:00")
+    dose(2.5, "rapid", "12:00")
+    dose(18, "long", "12:00")
+    dose(7, "long", "23:59")
+    dose(1, "rapid", "23:59")
+    let drawing = try drawing(day)
+    let words = DrawingCheck.words(drawing)
+    #expect(words.contains("2 × 21.3") && words.contains("6.5") && words.contains("18"), "\(words)")
+    #expect(!words.contains("21.3") && !words.contains("4") && !words.contains("2.5"))
+    #expect(outlines(.rapid, drawing, isFilled: true) == 3 && outlines(.basal, drawing, isFilled: true) == 2)
+    #expect(DrawingCheck.faults(drawing) == [])
+    // Marks of one minute are side by side.
+    let lefts = drawing.operations.compactMap { operation -> Double? in
+      guard case .shape(let outline, let fill, _) = operation, fill == .rapid || fill == .basal,
+        case .move(let x, _) = outline[0]
+      else { return nil }
+      return x
+    }
+    #expect(lefts.count == 5 && Set(lefts).count == 5)
+  }
+
   @Test func whatIsBeyondTheTargetHasItsArea() throws {
     let eventful = try drawing(.eventful)
     #expect(

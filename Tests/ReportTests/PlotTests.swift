@@ -321,6 +321,17 @@ struct PlotTests {
     #expect(days.map(\.sticks.count) == [24, 24, 24])
   }
 
+  @Test func onlyTheLastDaysHaveTheValuesOfASensor() {
+    let midnight = SampleDay.midnight
+    var tally = DayTally(Period(start: midnight, end: midnight + 4 * 86400), curves: 2) { _ in 0 }
+    for hour in 0..<Int64(96) {
+      tally.add(Reading.sensor(100, at: midnight + hour * 3600))
+      tally.add(Reading.finger(100, at: midnight + hour * 3600 + 60))
+    }
+    let days = tally.finish()
+    #expect(days.map(\.sensor.count) == [0, 0, 24, 24] && days.map(\.sticks.count) == [24, 24, 24, 24])
+  }
+
   @Test func aSkippedHourIsNotOnTheAxis() throws {
     var day = SampleDay.empty
     day.date = "2026-03-29"

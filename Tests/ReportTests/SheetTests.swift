@@ -132,20 +132,104 @@ struct SheetTests {
       .smbg, .low(below: nil, .milligramsPerDecilitre), at: SampleReport.start + 3 * 3600, 9, .beforeMeal)
     report.readings[4] = Reading.of(
       .smbg, .high(above: nil, .milligramsPerDecilitre), at: SampleReport.start + 4 * 3600, 9, .beforeMeal)
-    let words = words(try page(report), .summary)
+    let page = try page(report)
+    let words = words(page, .summary)
     #expect(words.contains("LO–HI mg/dL") && words.contains("LO, HI: 2"), "\(words)")
     #expect(words.contains("LO") && words.contains("HI"))
+    // 2 of 40: the mean is bounded, and the page of all figures has the words, too.
+    #expect(words.contains { $0.hasSuffix("mg/dL, bounded") }, "\(words)")
+    let about = try page.html([.about])
+    for text in ["Lowest</th><td>LO mg/dL", "Highest</th><td>HI mg/dL", "Median</th><td>150 mg/dL"] {
+      #expect(about.contains(text), "\(text)")
+    }
+    #expect(about.contains("mg/dL, bounded</td>"))
   }
 
+  @Test(
+    arguments: [
+      (0.5, 0, 3, 4, "HI"), (0.5, 3, 0, 4, "LO"), (0.5, 0, 2, 4, "150 or higher"),
+      (0.5, 2, 0, 4, "150 or lower"), (0.5, 2, 2, 4, "150, bounded"), (0.5, 1, 1, 4, "150"),
+      (0, 1, 0, 4, "LO"), (0, 0, 3, 4, "150"), (0, 0, 4, 4, "HI"), (1, 0, 1, 4, "HI"), (1, 4, 0, 4, "LO"),
+      (0.75, 0, 1, 5, "150"), (0.75, 0, 2, 5, "HI"),
+    ] as [(Double, Int, Int, Int, String)])
+  func aFigureThatIsLOOrHIIsNoNumber(
+    _ part: Double, _ lows: Int, _ highs: Int, _ count: Int, _ text: String
+  ) throws {
+    #expect(try page(.usual).ranked(150, at: part, (lows, highs, count)) == text)
+    #expect(try page(.usual).ranked(nil, at: part, (lows, highs, count)) == "—")
+  }
+
+  /// More than a year is more than a logbook has.
   @Test func theBoxesOfTheLastDaysSaySo() throws {
-    var report = SampleReport(days: 120)
-    report.readings = (0..<Int64(120)).map {
-      Reading.finger(150, at: SampleReport.start + $0 * 86_400 + 3600)
+    var report = SampleReport(days: 400)
+    report.readings = (0..<Int64(400)).map {
+      Reading.finger(150, at: SampleReport.start + $0 * 86_400 + 3600, marks: .fasting)
     }
-    #expect(words(try page(report), .summary).contains { $0.contains("the last 90 days") })
-    report.days = 80
-    report.readings = Array(report.readings.prefix(80))
-    #expect(!words(try page(report), .summary).contains { $0.contains("the last 90 days") })
+    let contents = report.contents
+    let long = ReportPage(
+      ReportContents(
+        result: contents.result, days: Array(contents.days.suffix(ReportContents.maxLogDays)), devices: [],
+        targets: .standard, unit: .milligramsPerDecilitre, zone: "UTC", dates: contents.dates, device: nil,
+        version: "1.2.3", isAnonymised: false), .english)
+    #expect(words(long, .summary).filter { $0.contains("the last 366 days") }.count == 2)
+    let log = words(long, .log)
+    #expect(log.contains("Logbook of finger sticks · 2026-04-05 – 2027-04-05"), "\(log.prefix(20))")
+    #expect(log.joined(separator: " ").contains("are those of the last 366 days of the period."))
+    report.days = 120
+    report.readings = Array(report.readings.prefix(120))
+    let short = try page(report)
+    #expect(!words(short, .summary).contains { $0.contains("the last 366 days") })
+    // No value of the period is left out.
+    #expect(words(short, .log).filter { $0 == "150" }.count == 120)
+    #expect(words(short, .log).contains("Logbook of finger sticks · 2026-03-02 – 2026-06-29"))
+  }
+
+  @Test func amountsOfFewDaysSayOnHowMany() throws {
+    var report = SampleReport.usual
+    report.records = (2...15).flatMap { day -> [(kind: RecordKind, fields: RecordFields, time: String)] in
+      let date = "2026-03-\(day < 10 ? "0" : "")\(day)"
+      return [
+        (.insulin, RecordFields(["units": .number(20), "subtype": .text("long")]), "\(date)T22:00"),
+        (.insulin, RecordFields(["units": .number(10), "subtype": .text("rapid")]), "\(date)T12:00"),
+      ]
+    }
+    let full = try #require(try self.page(report).amountsBox)
+    #expect(
+      DrawingCheck.words(full) == [
+        "Per day: Insulin 30.0 U (basal 20.0 U, bolus 10.0 U) · Finger sticks 2.9"
+      ])
+    report.records.append(
+      (.insulin, RecordFields(["units": .number(28), "subtype": .text("mix")]), "2026-03-09T07:00"))
+    report.records.append((.food, RecordFields(["carbs": .number(90)]), "2026-03-09T07:00"))
+    report.records.sort { $0.time < $1.time }
+    let page = try page(report)
+    let text = DrawingCheck.words(try #require(page.amountsBox)).joined(separator: " ")
+    #expect(
+      text.hasPrefix("Per day: Insulin 32.0 U (basal 20.0 U, bolus 10.0 U, premixed 28.0 U on 1 of 14 days)"))
+    #expect(text.contains("Carbohydrates 90.0 g on 1 of 14 days"), "\(text)")
+    let rows = page.sheets(.days, .a4).flatMap(\.boxes).flatMap { Self.rows($0.drawing) }.map { row in
+      row.filter { !$0.isEmpty }
+    }
+    let means = try #require(rows.firstIndex { $0.first == "Mean of days" })
+    #expect(rows[means].suffix(5) == ["10.0 28.0*", "20.0", "32.0", "90.0", "2.9"])
+    #expect(rows[means + 1] == ["Days", "14 1*", "14", "14", "1", "14"], "\(rows[means + 1])")
+  }
+
+  @Test(arguments: languages) func theAmountsOfADayAreNeverCut(_ code: String) throws {
+    var report = SampleReport.of(.both)
+    for (index, subtype) in ["rapid", "long", "mix"].enumerated() {
+      report.records.append(
+        (
+          .insulin, RecordFields(["units": .number(1234.5), "subtype": .text(subtype)]),
+          "2026-03-0\(index + 4)T07:00"
+        ))
+    }
+    report.records.append((.food, RecordFields(["servings": .number(12)]), "2026-03-09T07:00"))
+    let page = try page(report, code)
+    let box = try #require(page.amountsBox)
+    let words = DrawingCheck.words(box)
+    #expect(words.count > 1 && !words.contains { $0.contains("…") } && DrawingCheck.faults(box) == [])
+    for paper in Paper.allCases { expectWhole(page, .summary, paper, code) }
   }
 
   @Test func theGoalsOfOtherPeopleAreNamed() throws {
@@ -212,6 +296,13 @@ struct SheetTests {
     }
   }
 
+  @Test func aProfileOfOneReadingSaysThatDaysAreMissing() throws {
+    var report = SampleReport.usual
+    report.readings = [Reading.sensor(120, at: SampleReport.start + 8 * 3600)]
+    let words = words(try page(report), .summary)
+    #expect(words.contains { $0.hasPrefix("— (0 of 7 days, ") }, "\(words)")
+  }
+
   @Test func aBoxWithoutDataHasItsReason() throws {
     var report = SampleReport.usual
     report.readings = Array(report.readings.prefix(288))
@@ -268,6 +359,19 @@ struct SheetTests {
     #expect(try page(.of(.both)).allParts == ReportPart.allCases)
   }
 
+  /// A screen reader reads the sentence of the bar, so that it must not state times for finger sticks.
+  @Test func theBarOfFingerSticksIsOneOfReadings() throws {
+    let reading = try page(.of(.meter)).stickRangesBox(height: 160).reading
+    #expect(reading.contains("<p>Percent of readings: very high ") && !reading.contains("Time in ranges"))
+    #expect(try page(.of(.sensor)).rangesBox(height: 196).reading.contains("<p>Time in ranges: very high "))
+  }
+
+  @Test func aMeterByItselfHasNoTableOfSensorFigures() throws {
+    let meter = try page(.of(.meter)).html([.single])
+    #expect(!meter.contains("The days in figures") && meter.contains("<h3>Monday 2026-03-02</h3>"))
+    #expect(try page(.of(.both)).html([.single]).contains("The days in figures"))
+  }
+
   @Test func aMeterByItselfHasNoFiguresOfTime() throws {
     let words = words(try page(.of(.meter)), .summary)
     #expect(words.contains("Percent of readings") && words.contains("Finger sticks by meals"))
@@ -285,6 +389,44 @@ struct SheetTests {
     #expect(words(try page(.usual), .summary).contains("Name"))
     report.person = ReportPerson(name: String(repeating: "long name ", count: 30))
     #expect(DrawingCheck.faults(try page(report).personBox) == [])
+  }
+
+  @Test func aLongNameIsWholeInTheHeadAndLeavesThePeriodInTheFoot() throws {
+    var report = SampleReport.usual
+    let name = "María del Carmen Fernández-Rodríguez y Gutiérrez de los Santos Ortiz Echevarría"
+    report.person = ReportPerson(name: name, born: "1984-03-02")
+    let page = try page(report)
+    let head = page.personBox
+    #expect(DrawingCheck.faults(head) == [])
+    #expect(DrawingCheck.words(head).joined(separator: " ").contains(name), "\(DrawingCheck.words(head))")
+    report.person = ReportPerson(name: name + name + name)
+    let foot = DrawingCheck.words(try self.page(report).foot(1, of: 2))
+    #expect(foot.count == 2 && foot[0].contains("… · Glucose report · 2026-03-02 – 2026-03-15 · glucoport"))
+  }
+
+  @Test func typedReadingsHaveNoEnglishDevice() throws {
+    var report = SampleReport.usual
+    report.devices = [ReportDevice(name: Device.typed.model, serialNumber: "")]
+    let german = try page(report, "de")
+    #expect(words(german, .summary).contains("Geräte: von Hand eingegeben"))
+    #expect(try german.html([.about]).contains("<th scope=\"row\">von Hand eingegeben</th>"))
+  }
+
+  @Test func theEnergyOfFoodIsShown() throws {
+    var report = SampleReport.usual
+    report.records = [(.food, RecordFields(["energy": .number(500)]), "2026-03-02T19:40")]
+    #expect(try page(report).html([.single]).contains("<td>Food 500 kcal</td>"))
+  }
+
+  @Test func withTooFewDataThereIsNoGoalForTheMean() throws {
+    func goals(_ samples: Int) throws -> [String] {
+      var report = SampleReport.usual
+      report.readings = Array(report.readings.filter { $0.kind == .cbg }.prefix(samples))
+      report.days = Int64(samples / 288)
+      return DrawingCheck.words(try page(report).summaryBox(height: 196)).filter { $0.hasPrefix("Goal ") }
+    }
+    #expect(try goals(2 * 288) == ["Goal > 70 %"])
+    #expect(try goals(14 * 288) == ["Goal < 154 mg/dL", "Goal < 7 %", "Goal ≤ 36 %", "Goal > 70 %"])
   }
 
   @Test func anonymisedThereIsNoNameNoSerialNumberAndNoDate() throws {

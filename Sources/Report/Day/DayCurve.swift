@@ -127,6 +127,8 @@ package struct DayEvent: Sendable {
   package var carbohydrates: Double? { fields.amount("carbs") }
   /// Servings of unknown size.
   package var servings: Double? { fields.amount("servings") }
+  /// Kilocalories of food, or of exercise.
+  package var energy: Double? { fields.amount("energy") }
   /// The duration in minutes.
   package var minutes: Double? { fields.amount("minutes") }
 }
@@ -140,6 +142,8 @@ package struct DayTally: Sendable {
 
   private var days: [DayCurve] = []
   private var selection = SensorSelection()
+  /// The first day that has the values of a sensor.
+  private let firstCurve: Int
 
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
@@ -148,10 +152,11 @@ package struct DayTally: Sendable {
   ///
   /// - Parameters:
   ///   - last: a day since 1970-01-01 after the end of the period that an item shows; nil for none.
+  ///   - curves: the maximum number of days with the values of a sensor: the last ones. A year of them needs much memory.
   ///   - sourceName: how people name a source.
   ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
   package init(
-    _ period: Period, through last: Int? = nil,
+    _ period: Period, through last: Int? = nil, curves: Int = .max,
     sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
     offset: (DeviceTime) -> Int32
   ) {
@@ -175,6 +180,7 @@ package struct DayTally: Sendable {
       }
       day += 1
     }
+    firstCurve = max(0, days.count - curves)
   }
 
   /// Adds the next reading. A reading that does not count is not shown, unless another source counts instead.
@@ -244,9 +250,9 @@ package struct DayTally: Sendable {
 
   private mutating func takeSettled() {
     while let (sample, _, fate) = selection.next() {
-      guard fate == .used, let (index, instant) = place(of: sample.deviceTime, at: sample.instant) else {
-        continue
-      }
+      guard fate == .used, let (index, instant) = place(of: sample.deviceTime, at: sample.instant),
+        index >= firstCurve
+      else { continue }
       days[index].sensor.append(
         DayCurve.Dot(instant: instant, deviceTime: sample.deviceTime, level: sample.level))
     }

@@ -90,6 +90,9 @@ package enum PageTemplate {
 }
 
 /// The style of a page: light and dark, on a phone, and on A4 or Letter.
+///
+/// In print a sheet is smaller than the page, so that its texts, which a browser breaks by itself, fit below its pictures. A
+/// page of Letter is 255 mm high within its margins, one of A4 273 mm.
 enum PageStyle {
   static let text = """
     :root{color-scheme:light dark;--ink:#1a1a1a;--soft:#555;--paper:#fff;--line:#8a8a8a;--link:#1f4e79;\(light)}
@@ -126,7 +129,9 @@ enum PageStyle {
     body{font-size:10pt}main{max-width:186mm;padding:0}table{font-size:8.5pt}th,td{padding:.12rem .35rem}.block{break-inside:avoid}h2,h3,caption,thead{break-after:avoid}\
     tr{break-inside:avoid}.page{break-before:page}.table,.picture,.wide,.p56{overflow:visible}nav{display:none}.picture svg,.wide svg,.p56 svg{min-width:0}\
     .sheet{gap:8pt 1.5%;margin:0;break-inside:avoid}.words{font-size:7pt}\
-    .p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
+    .p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}\
+    dl:empty{display:none}.sheet{width:96%;margin:0 auto}}
+    @media print and (max-height:265mm){.sheet{width:90%}}
     """
 
   private static let light = Ink.declarations(\.light)

@@ -43,11 +43,15 @@ package struct ReportLink: Sendable {
 package struct ReportContents: Sendable {
   /// The maximum number of days with a curve: those at the end of the period.
   package static let maxDays = 90
+  /// The maximum number of days with finger sticks and amounts: those at the end of the period.
+  package static let maxLogDays = 366
 
   /// The figures, grouped by day, with the profile.
   package let result: StatisticsResult
-  /// The days of the period, or its last ones.
+  /// The days of the period, or its last ones. Only the last of them have the values of a sensor.
   package let days: [DayCurve]
+  /// The days whose curves are drawn.
+  var curveDays: [DayCurve] { days.suffix(Self.maxDays) }
   /// The devices of the readings.
   package let devices: [ReportDevice]
   /// The limits of the ranges.

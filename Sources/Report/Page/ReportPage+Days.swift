@@ -6,7 +6,7 @@ import PDF
 extension ReportPage {
   /// The figures of the days, and each day with its curve and its records.
   var daily: PageModel.Section? {
-    let days = contents.days.suffix(ReportContents.maxDays).filter { !$0.isEmpty }
+    let days = contents.curveDays.filter { !$0.isEmpty }
     guard !days.isEmpty else { return nil }
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
@@ -16,7 +16,9 @@ extension ReportPage {
     }
     return PageModel.Section(
       anchor: "days", heading: Markup(texts.daily),
-      blocks: [PageModel.Block(parts: intro), PageModel.Block(parts: [dailyFigures])]
+      // Without a sensor the table has only dashes.
+      blocks: [PageModel.Block(parts: intro)]
+        + (total.sensor.readings > 0 ? [PageModel.Block(parts: [dailyFigures])] : [])
         + days.map { PageModel.Block(parts: parts(of: $0, highest)) },
       startsPage: true)
   }
@@ -27,7 +29,7 @@ extension ReportPage {
       "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), U",
       "\(texts.carbohydrates), g",
     ]
-    let first = contents.days.suffix(ReportContents.maxDays).first?.day ?? Int.min
+    let first = contents.curveDays.first?.day ?? Int.min
     let rows = contents.result.groups.filter { ($0.key ?? first) >= first }.map { group in
       let (sensor, amounts) = (group.sensor, group.amounts)
       func percent(_ bands: GlucoseBand...) -> String {
@@ -102,6 +104,7 @@ extension ReportPage {
       event.rate.map { PageTexts.fill(texts.unitsPerHour, glucose.plain($0)) },
       event.carbohydrates.map { "\(glucose.plain($0)) g" },
       event.servings.map { PageTexts.fill(texts.servings, glucose.plain($0)) },
+      event.energy.map { "\(glucose.plain($0)) kcal" },
       event.minutes.map { PageTexts.fill(texts.minutes, glucose.plain($0)) },
     ].compactMap(\.self)
     let written = contents.isAnonymised ? "" : event.text
@@ -146,32 +149,17 @@ struct DayChart {
       line.draw(on: &drawing)
       line.dots(2.2, on: &drawing)
       area.frame(on: &drawing)
-      lane(.insulin, "U", area.bottom + Self.laneHeight - 2, line, on: &drawing) { $0.units }
-      lane(.food, "g", area.bottom + 2 * Self.laneHeight - 2, line, on: &drawing) { $0.carbohydrates }
+      lane(.insulin, "U", area.bottom + Self.laneHeight - 2, line, on: &drawing)
+      lane(.food, "g", area.bottom + 2 * Self.laneHeight - 2, line, on: &drawing)
     }
     return drawing
   }
 
-  /// Amounts, each at its time: always a mark, and the number if the previous one leaves space.
+  /// Amounts, each at its time.
   private func lane(
-    _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing,
-    _ amount: (DayEvent) -> Double?
+    _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing
   ) {
-    let ink: Ink = kind == .insulin ? .rapid : .food
-    drawing.text(unit, line.area.left - 4, y, .small, ink, .end)
-    var free = line.area.left
-    for event in day.events where event.kind == kind && !event.isBasalRate {
-      guard let amount = amount(event) else { continue }
-      let isBasal = event.subtype == "long" || event.subtype == "basal"
-      let own: Ink = isBasal ? .basal : ink
-      let x = line.area.x(line.part(event.instant))
-      drawing.rectangle(x - 1.1, y - 8, 2.2, 9, fill: own)
-      if isBasal { drawing.line(x - 3.5, y - 8, x + 3.5, y - 8, Drawing.Stroke(ink: own, width: 1)) }
-      let text = glucose.plain(amount)
-      if x >= free, x + 4 + Drawing.Font.small.width(text) <= line.area.right + 4 {
-        drawing.text(text, x + 3.5, y, .small, own)
-        free = x + 7 + Drawing.Font.small.width(text)
-      }
-    }
+    drawing.text(unit, line.area.left - 4, y, .small, kind == .insulin ? .rapid : .food, .end)
+    AmountLane(line: line, kind: kind, floor: y + 1, font: .small) { _ in 9 }.draw(on: &drawing)
   }
 }

@@ -65,14 +65,17 @@ extension ReportPage {
 
   /// The devices of the readings.
   var devices: PageModel.Section {
-    // Two devices of one model are one line. A serial number says who somebody is, and no clinic needs it.
-    let names = Set(contents.devices.map(\.name)).sorted()
-    let rows = names.map { PageModel.Row($0.isEmpty ? "—" : $0, []) }
+    let rows = deviceNames.map { PageModel.Row($0.isEmpty ? "—" : $0, []) }
     let part =
       rows.isEmpty
       ? PageModel.Part.text(texts.noReadings) : .table(texts.devices, [texts.device], rows, of: .text)
     return PageModel.Section(
       anchor: "devices", heading: Markup(texts.devices), blocks: [PageModel.Block(parts: [part])])
+  }
+
+  /// The models of the devices. Two of one model are one line. A serial number says who somebody is, and no clinic needs it.
+  var deviceNames: [String] {
+    Set(contents.devices.map { $0.name == Device.typed.model ? texts.sheet.typed : $0.name }).sorted()
   }
 
   /// The numbers of readings that do not count, and the reasons.

@@ -96,7 +96,8 @@ extension ReportPage {
     }
     let always = [
       (texts.readings, count(sensor.readings)), (texts.daysWithReadings, count(sensor.daysWithReadings)),
-      (texts.activeTime, figure(sensor.active, percent)), (texts.mean, bounded(value(sensor.mean))),
+      (texts.activeTime, figure(sensor.active, percent)),
+      (texts.mean, bounded(value(sensor.mean), sensor.bound)),
       (texts.deviation, value(sensor.standardDeviation)),
       (texts.variation, figure(sensor.variation, percent)),
       (texts.indicator, indicator), (texts.lowRisk, figure(sensor.lowRisk) { glucose.decimal($0) }),
@@ -107,8 +108,8 @@ extension ReportPage {
   }
 
   /// With many LO or HI the mean is only a bound.
-  func bounded(_ mean: String) -> String {
-    switch total.sensor.bound {
+  func bounded(_ mean: String, _ bound: SensorFigures.Bound?) -> String {
+    switch bound {
     case .orLower: PageTexts.fill(texts.orLower, mean)
     case .orHigher: PageTexts.fill(texts.orHigher, mean)
     case .either: PageTexts.fill(texts.bounded, mean)

@@ -39,41 +39,46 @@ extension ReportPage {
     func value(_ metric: Metric) -> String {
       figure(metric) { "\(glucose.number($0)) \(contents.unit.name)" }
     }
+    let edges = (lows: figures.lows, highs: figures.highs, count: figures.readings)
+    func ranked(_ metric: Metric, _ part: Double) -> String {
+      "\(self.ranked(metric.number, at: part, edges)) \(contents.unit.name)"
+    }
     func decimal(_ metric: Metric) -> String { figure(metric) { glucose.decimal($0) } }
     let rows = [
       (texts.readings, count(figures.readings)), (texts.daysWithReadings, count(figures.daysWithReadings)),
       (texts.readingsPerDay, decimal(figures.perDay)),
       (texts.readingsPerDayWithAny, decimal(figures.perDayWithReadings)),
-      (texts.lowest, value(figures.lowest)), (texts.median, value(figures.median)),
-      (texts.highest, value(figures.highest)), (texts.mean, value(figures.mean)),
+      (texts.lowest, ranked(figures.lowest, 0)), (texts.median, ranked(figures.median, 0.5)),
+      (texts.highest, ranked(figures.highest, 1)),
+      (texts.mean, bounded(value(figures.mean), figures.bound)),
       (texts.deviation, value(figures.standardDeviation)),
       (texts.variation, figure(figures.variation, percent)),
       (texts.lowRisk, decimal(figures.lowRisk)), (texts.highRisk, decimal(figures.highRisk)),
     ]
-    let edges = [("LO", figures.lows), ("HI", figures.highs)].filter { $0.1 > 0 }.map { ($0, count($1)) }
+    let counts = [("LO", figures.lows), ("HI", figures.highs)].filter { $0.1 > 0 }.map { ($0, count($1)) }
     return .table(
-      texts.sticks, [texts.figure, texts.value], (rows + edges).map { PageModel.Row($0, [$1]) })
+      texts.sticks, [texts.figure, texts.value], (rows + counts).map { PageModel.Row($0, [$1]) })
   }
 
   private func standardDay(_ dots: [DayCurve.Dot]) -> [PageModel.Part] {
     let rows = StickBlock.all(dots).enumerated().map { index, block in
       let time = "\(clock(Int64(index) * 10800)) – \(clock(Int64(index + 1) * 10800))"
       guard let block else { return PageModel.Row(time, ["0", "—", "—", "—", "—"]) }
-      let half = block.quartiles.map { "\(glucose.number($0.low))–\(glucose.number($0.high))" }
+      let edges = (lows: block.lows, highs: block.highs, count: block.count)
+      let half = block.quartiles.map {
+        "\(ranked($0.low, at: 0.25, edges))–\(ranked($0.high, at: 0.75, edges))"
+      }
       return PageModel.Row(
         time,
         [
-          count(block.count), block.median.map(glucose.number) ?? "—", half ?? "—",
-          glucose.number(block.lowest), glucose.number(block.highest),
+          count(block.count), ranked(block.median, at: 0.5, edges), half ?? "—",
+          ranked(block.lowest, at: 0, edges), ranked(block.highest, at: 1, edges),
         ])
     }
     let columns = [
       texts.time, texts.readings, texts.median, texts.middleHalf, texts.lowest, texts.highest,
     ]
-    let limit =
-      total.days > ReportContents.maxDays
-      ? [PageModel.Part.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)"))] : []
-    return limit + [
+    return (logLimit.map { [PageModel.Part.text($0)] } ?? []) + [
       .text(texts.standardDayMeaning), .table("\(texts.standardDay), \(contents.unit.name)", columns, rows),
     ]
   }
@@ -84,6 +89,10 @@ struct StickBlock {
   /// The first hour.
   let hour: Int
   let count: Int
+  /// How many are LO.
+  let lows: Int
+  /// How many are HI.
+  let highs: Int
   let lowest: Double
   let highest: Double
   /// With 3 readings or more.
@@ -95,15 +104,17 @@ struct StickBlock {
   static func all(_ sticks: [DayCurve.Dot]) -> [StickBlock?] {
     stride(from: 0, to: 24, by: 3).map { hour in
       var values = Distribution()
-      var count = 0
+      var (count, lows, highs) = (0, 0, 0)
       for stick in sticks where secondsOfDay(stick.deviceTime) / 10800 == hour / 3 {
         values.add(stick.level.milligrams)
         count += 1
+        lows += stick.level.beyond == .low ? 1 : 0
+        highs += stick.level.beyond == .high ? 1 : 0
       }
       guard let lowest = values.lowest, let highest = values.highest else { return nil }
       let quartiles = values.percentiles([0.25, 0.75])
       return StickBlock(
-        hour: hour, count: count, lowest: lowest, highest: highest,
+        hour: hour, count: count, lows: lows, highs: highs, lowest: lowest, highest: highest,
         median: count >= 3 ? values.percentile(0.5) : nil,
         quartiles: count >= 5 ? (quartiles[0], quartiles[1]) : nil)
     }

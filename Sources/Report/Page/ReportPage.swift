@@ -93,6 +93,25 @@ package struct ReportPage: Sendable {
   /// The figure, or a dash.
   func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
 
+  /// A figure at a part of the order of finger sticks, from 0 for the lowest to 1 for the highest. A figure that is LO
+  /// or HI is that word, since these have no number. One between them and a number is a bound.
+  func ranked(
+    _ milligrams: Double?, at part: Double, _ edges: (lows: Int, highs: Int, count: Int)
+  ) -> String {
+    guard let milligrams else { return "—" }
+    let place = part * Double(edges.count - 1)
+    let (lower, upper) = (Int(place.rounded(.down)), Int(place.rounded(.up)))
+    let (numbers, highs) = (edges.lows, edges.count - edges.highs)
+    if upper < numbers { return "LO" }
+    if lower >= highs { return "HI" }
+    let text = glucose.number(milligrams)
+    let isLower = lower < numbers
+    let isHigher = upper >= highs
+    return isLower && isHigher
+      ? PageTexts.fill(texts.bounded, text)
+      : PageTexts.fill(isLower ? texts.orLower : isHigher ? texts.orHigher : "{1}", text)
+  }
+
   func percent(_ number: Double) -> String { glucose.decimal(number, 1) + " %" }
 
   func count(_ number: Int) -> String {

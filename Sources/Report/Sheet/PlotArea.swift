@@ -105,9 +105,11 @@ struct DayLine {
       fill(run, .above, limit: targets.high, on: &drawing) { $0 >= .high }
     }
     for run in day.runs {
-      var points = thinned(run.map(point))
-      if points.count == 1 { points.append((points[0].x + 0.8, points[0].y)) }
+      let points = thinned(run.map(point))
       drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
+      // A line of this length cannot be seen.
+      guard let first = points.first, let last = points.last, last.x - first.x < 1.5 else { continue }
+      for point in points { drawing.circle(point.x, point.y, 1.1, fill: .curve) }
     }
   }
 

@@ -10,17 +10,20 @@ extension ReportPage {
   /// The days with insulin and carbohydrates: a table, then each day as a strip.
   func amountSheets(_ paper: Paper) -> [Sheet] {
     let rows = amountRows
-    // A table of 90 days has more than one sheet.
+    // A table of a year has several sheets.
     let perSheet = Int((paper.room - Drawing.titleHeight - 24) / Self.rowHeight)
     let tables = stride(from: 0, to: rows.count, by: perSheet).map { start in
       amountTable(Array(rows[start..<min(start + perSheet, rows.count)]))
     }
-    let dots = contents.days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
+    let dots = contents.curveDays.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
-    let strips = contents.days.filter { !$0.isEmpty }.map { strip($0, highest) }
+    let strips = contents.curveDays.filter { !$0.isEmpty }.map { strip($0, highest) }
     var pages: [[Drawing]] = tables.map { [$0] }
     let mixed = total.amounts.mixed.records > 0 ? " \(mixedLegend)." : ""
-    let note = noteBox(texts.sheet.stripNote + mixed)
+    let limit =
+      total.days > ReportContents.maxDays
+      ? " " + PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") : ""
+    let note = noteBox(texts.sheet.stripNote + mixed + limit)
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
     if !pages.isEmpty { pages[pages.count - 1].append(note) }
     for strip in strips {
@@ -81,7 +84,19 @@ extension ReportPage {
       mean(amounts.insulin), mean(amounts.carbohydrates),
       total.fingerSticks.readings > 0 ? short(total.fingerSticks.perDay) { glucose.decimal($0) } : "",
     ]
-    return days + [means]
+    let counts = [amounts.basal, amounts.insulin, amounts.carbohydrates].map(dayCount)
+    let sticks = total.fingerSticks.readings > 0 ? count(total.days) : ""
+    let mixedDays = dayCount(amounts.mixed)
+    let rapidDays = [dayCount(amounts.bolus), mixedDays.isEmpty ? "" : mixedDays + Self.mixedSign]
+    let daysOfMeans =
+      [texts.sheet.daysShort, "", "", "", rapidDays.filter { !$0.isEmpty }.joined(separator: " ")] + counts
+      + [sticks]
+    return days + [means, daysOfMeans]
+  }
+
+  /// How many days have any, of which the mean is.
+  private func dayCount(_ amount: DailyAmount) -> String {
+    amount.records > 0 ? count(amount.daysWithAny) : ""
   }
 
   private func amountTable(_ rows: [[String]]) -> Drawing {
@@ -98,7 +113,7 @@ extension ReportPage {
     drawing.part(.table) { drawing in
       for (index, cells) in ([heads] + rows).enumerated() {
         let y = Drawing.titleHeight + 12 + (index == 0 ? 0 : 3) + Self.rowHeight * Double(index)
-        let isMean = index > 0 && cells[0] == words.meanOfDays
+        let isMean = index > 0 && [words.meanOfDays, words.daysShort].contains(cells[0])
         if isMean { drawing.rectangle(1, y - 9.5, Sheet.width - 2, Self.rowHeight, fill: .shade) }
         drawing.part(.row) { drawing in
           for (column, cell) in cells.enumerated() {
@@ -162,7 +177,7 @@ extension ReportPage {
         drawing.text(glucose.limit(limit), area.left - 3, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
       }
       area.frame(on: &drawing)
-      lanes(day, area, on: &drawing)
+      lanes(line, on: &drawing)
     }
     return drawing
   }
@@ -171,30 +186,15 @@ extension ReportPage {
     Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
   }
 
-  /// Insulin and carbohydrates at their times: a mark always, and the number where the one before leaves room.
-  private func lanes(_ day: DayCurve, _ area: PlotArea, on drawing: inout Drawing) {
-    drawing.text("U", area.left - 3, 50.5, Drawing.Font(size: 6.5), .rapid, .end)
-    drawing.text("g", area.left - 3, 62, Drawing.Font(size: 6.5), .food, .end)
-    var free = [area.left, area.left]
-    for event in day.events where !event.isBasalRate {
-      let isInsulin = event.kind == .insulin
-      guard isInsulin || event.kind == .food, let amount = isInsulin ? event.units : event.carbohydrates
-      else { continue }
-      let (lane, floor) = isInsulin ? (0, 52.0) : (1, 63.0)
-      let isBasal = event.subtype == "long" || event.subtype == "basal"
-      let ink: Ink = isInsulin ? isBasal ? .basal : .rapid : .food
-      let x = area.x(part(event.instant, of: day))
-      let height = min(10, max(2.5, amount / (isInsulin ? 1.5 : 8)))
-      drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: ink)
-      if isBasal {
-        drawing.line(x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: ink, width: 1))
-      }
-      let sign = event.subtype == "mix" ? Self.mixedSign : ""
-      let (font, text) = (Drawing.Font(size: 6.5), glucose.plain(amount) + sign)
-      if x >= free[lane], x + 5 + font.width(text) < area.right {
-        drawing.text(text, x + 3.4, floor - 1.2, font, ink)
-        free[lane] = x + 6 + font.width(text)
-      }
+  /// Insulin and carbohydrates at their times.
+  private func lanes(_ line: DayLine, on drawing: inout Drawing) {
+    let font = Drawing.Font(size: 6.5)
+    drawing.text("U", line.area.left - 3, 50.5, font, .rapid, .end)
+    drawing.text("g", line.area.left - 3, 62, font, .food, .end)
+    for (kind, floor, divisor) in [(RecordKind.insulin, 52.0, 1.5), (.food, 63, 8)] {
+      AmountLane(line: line, kind: kind, floor: floor, font: font, mixedSign: Self.mixedSign) { amount in
+        min(10, max(2.5, amount / divisor))
+      }.draw(on: &drawing)
     }
   }
 }

@@ -16,7 +16,15 @@ extension ReportPage {
         let start = Drawing.Font.plain.width(texts.sheet.name) + 6
         return drawing.line(start, 35, 220, 35, Drawing.Stroke(ink: .line))
       }
-      drawing.text(font.fitted(ForeignText.shown(person.name), 246), 0, 33, font)
+      let name = ForeignText.shown(person.name)
+      if font.width(name) <= 246 {
+        drawing.text(name, 0, 33, font)
+      } else {
+        let lines = Drawing.Font.bold.wrapped(name, 246)
+        let rest = Drawing.Font.bold.fitted(lines.dropFirst().joined(separator: " "), 246)
+        drawing.text(lines.first ?? "", 0, 26, .bold)
+        drawing.text(rest, 0, 35.5, .bold)
+      }
       if !person.born.isEmpty {
         drawing.text("\(texts.sheet.born) \(ForeignText.shown(person.born))", 0, 46, .plain, .soft)
       }

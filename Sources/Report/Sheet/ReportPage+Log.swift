@@ -47,9 +47,7 @@ extension ReportPage {
     let limit = glucose.limit(contents.targets.lowest)
     let legend = PageTexts.fill(
       texts.sheet.logLegend, limit, StickLog.hours.map(String.init).joined(separator: ", "))
-    let part =
-      total.days > ReportContents.maxDays
-      ? PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") + " " : ""
+    let part = logLimit.map { $0 + " " } ?? ""
     let mixed = total.amounts.mixed.records > 0 ? " · \(mixedLegend)" : ""
     let notes = Drawing.Font.small.wrapped(
       "\(part)\(texts.readings): \(count(log.readings)) · \(contents.unit.name) · \(legend)\(mixed)",
@@ -64,6 +62,12 @@ extension ReportPage {
       left -= height
     }
     return pages.map { Sheet(anchor: "log", boxes: [Sheet.Box(drawing: logPage($0, notes))]) }
+  }
+
+  /// That finger sticks and amounts are only those of the last days; nil where the period has no more.
+  var logLimit: String? {
+    total.days > ReportContents.maxLogDays
+      ? PageTexts.fill(texts.sheet.logLimit, "\(ReportContents.maxLogDays)") : nil
   }
 
   private func height(of row: LogRow) -> Double { Self.rowHeight + Double(row.lines - 1) * Self.lineHeight }
@@ -125,7 +129,7 @@ extension ReportPage {
     var drawing = Drawing(width: Sheet.width, height: title + table + 9 * Double(notes.count) + 6)
     drawing.rectangle(0, 0, Sheet.width, title, fill: .panel)
     drawing.part(.heading(2)) {
-      $0.text(contents.isAnonymised ? texts.sheet.log : "\(texts.sheet.log) · \(periodText)", 6, 10.8, .title)
+      $0.text(contents.isAnonymised ? texts.sheet.log : "\(texts.sheet.log) · \(logPeriod)", 6, 10.8, .title)
     }
     drawing.part(.table) { drawing in
       logHead(title, on: &drawing)
@@ -144,6 +148,12 @@ extension ReportPage {
       }
     }
     return drawing
+  }
+
+  /// The first and the last date that the logbook has.
+  private var logPeriod: String {
+    guard logLimit != nil, let first = contents.days.first else { return periodText }
+    return "\(first.date) – \(contents.dates.last)"
   }
 
   /// The lines between the columns.

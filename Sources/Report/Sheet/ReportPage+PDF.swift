@@ -3,6 +3,9 @@
 import PDF
 
 extension ReportPage {
+  /// The letters of a text that a PDF cannot show, for which it has question marks.
+  package static func lettersMissing(in text: String) -> [Character] { PDFFace.missing(in: text) }
+
   /// The PDF of some parts: the same bytes for the same contents.
   ///
   /// - Returns: with it the letters that its font lacks, for which it has question marks.
@@ -24,22 +27,30 @@ extension ReportPage {
 
   /// The title with the name and the period, as a window shows it.
   package var documentTitle: String {
-    let name = contents.isAnonymised ? nil : contents.person.map { ForeignText.shown($0.name) }
-    return [name, texts.title, contents.isAnonymised ? nil : periodText].compactMap(\.self).filter {
-      !$0.isEmpty
-    }
-    .joined(separator: " · ")
+    [shownName, periodTitle].filter { !$0.isEmpty }.joined(separator: " · ")
+  }
+
+  /// The name of the person; empty without one.
+  private var shownName: String {
+    contents.isAnonymised ? "" : contents.person.map { ForeignText.shown($0.name) } ?? ""
+  }
+
+  /// The title with the period.
+  private var periodTitle: String {
+    contents.isAnonymised ? texts.title : "\(texts.title) · \(periodText)"
   }
 
   /// What is at the bottom of each sheet: whose it is, and which of how many.
-  private func foot(_ number: Int, of count: Int) -> Drawing {
+  func foot(_ number: Int, of count: Int) -> Drawing {
     var drawing = Drawing(width: Sheet.width, height: Sheet.footHeight)
     let page = PageTexts.fill(texts.sheet.pageOf, "\(number)", "\(count)")
     let room = Sheet.width - Drawing.Font.small.width(page) - 12
     drawing.line(0, 5, Sheet.width, 5, Drawing.Stroke(ink: .grid))
-    drawing.text(
-      Drawing.Font.small.fitted("\(documentTitle) · glucoport \(contents.version)", room), 0, 14, .small,
-      .soft)
+    // A long name is cut, and not the period.
+    let rest = "\(periodTitle) · glucoport \(contents.version)"
+    let name = Drawing.Font.small.fitted(shownName, room - Drawing.Font.small.width(" · " + rest) - 0.5)
+    let text = [name, rest].filter { !$0.isEmpty }.joined(separator: " · ")
+    drawing.text(Drawing.Font.small.fitted(text, room), 0, 14, .small, .soft)
     drawing.text(page, Sheet.width, 14, .small, .soft, .end)
     return drawing
   }

@@ -58,7 +58,7 @@ extension ReportPage {
         name: "\(texts.tight) \(glucose.limit(Targets.tight.low))–\(glucose.limit(Targets.tight.high))",
         percent: PercentTexts.text(percent, mark: texts.mark), amount: time(sensor.tight.minutes))
     }
-    draw(lines, tight, texts.timePerDay, shares: ranges, on: &drawing)
+    draw(texts.ranges, lines, tight, texts.timePerDay, shares: ranges, on: &drawing)
     return drawing
   }
 
@@ -78,19 +78,21 @@ extension ReportPage {
         name: texts.name(of: $0), percent: percents[$0], amount: count(ranges[$0.rawValue].readings), band: $0
       )
     }
-    draw(lines, nil, texts.readings, shares: ranges.map(\.readings), on: &drawing)
+    draw(
+      texts.percentOfReadings, lines, nil, texts.readings, shares: ranges.map(\.readings), on: &drawing)
     return drawing
   }
 
   private func draw(
-    _ lines: [RangeLine], _ tight: RangeLine?, _ amount: String, shares: [Int], on drawing: inout Drawing
+    _ title: String, _ lines: [RangeLine], _ tight: RangeLine?, _ amount: String, shares: [Int],
+    on drawing: inout Drawing
   ) {
     let (top, bottom) = (34.0, drawing.height - (tight == nil ? 8 : 22))
     let step = (bottom - top) / Double(lines.count)
     let middles = lines.indices.map { top + (Double($0) + 0.5) * step }
     let words = lines.map { "\($0.name) \($0.percent) %" }.joined(separator: ", ")
     drawing.part(
-      .figure("\(texts.ranges): \(words).", x: 4, y: top - 8, width: 62, height: bottom - top + 10)
+      .figure("\(title): \(words).", x: 4, y: top - 8, width: 62, height: bottom - top + 10)
     ) { drawing in
       bar(lines, middles, shares, from: top, to: bottom, on: &drawing)
     }

@@ -18,9 +18,11 @@ extension ReportPage {
     let area = PlotArea(
       left: 30, top: Drawing.titleHeight + 8, right: Sheet.width - 14, bottom: height - 16,
       highest: PlotArea.end(highest, contents.unit))
+    let figures = total.fingerSticks
+    let edges = (lows: figures.lows, highs: figures.highs, count: figures.readings)
     let sentence = PageTexts.fill(
-      texts.sheet.dotsSentence, count(sticks.count), short(total.fingerSticks.lowest, glucose.number),
-      short(total.fingerSticks.highest, glucose.number), contents.unit.name)
+      texts.sheet.dotsSentence, count(sticks.count), ranked(figures.lowest.number, at: 0, edges),
+      ranked(figures.highest.number, at: 1, edges), contents.unit.name)
     drawing.part(
       .figure(sentence, x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
     ) { drawing in
@@ -92,23 +94,20 @@ extension ReportPage {
 
   /// The unit, and that only the last days are shown where the period has more.
   private var unitAndDays: String {
-    guard total.days > ReportContents.maxDays else { return contents.unit.name }
-    return "\(contents.unit.name) · \(PageTexts.fill(texts.sheet.lastDays, "\(ReportContents.maxDays)"))"
+    guard total.days > ReportContents.maxLogDays else { return contents.unit.name }
+    return "\(contents.unit.name) · \(PageTexts.fill(texts.sheet.lastDays, "\(ReportContents.maxLogDays)"))"
   }
 
   private func row(_ name: String, _ levels: [GlucoseLevel]) -> [String]? {
-    guard let lowest = levels.min(by: { $0.milligrams < $1.milligrams }),
-      let highest = levels.max(by: { $0.milligrams < $1.milligrams })
-    else { return nil }
+    if levels.isEmpty { return nil }
     var distribution = Distribution()
     for level in levels { distribution.add(level.milligrams) }
-    let median = distribution.percentile(0.5).map(glucose.number) ?? "—"
-    let hasLow = levels.contains { $0.beyond == .low }
-    let hasHigh = levels.contains { $0.beyond == .high }
-    return [
-      name, count(levels.count), median, hasLow ? "LO" : glucose.level(lowest),
-      hasHigh ? "HI" : glucose.level(highest),
-    ]
+    let edges = (
+      lows: levels.count { $0.beyond == .low }, highs: levels.count { $0.beyond == .high },
+      count: levels.count
+    )
+    return [name, count(levels.count)]
+      + [0.5, 0, 1].map { ranked(distribution.percentile($0), at: $0, edges) }
   }
 
   private func signed(_ difference: Double) -> String {

@@ -19,11 +19,13 @@ extension ReportPage {
       (metric.number.map(text) ?? "—", metric.shortage.map { texts.text(of: $0) } ?? "")
     }
     func line(_ name: String, _ figure: (value: String, reason: String), _ goal: String) -> SummaryLine {
-      let goal = goal.isEmpty ? "" : "\(texts.goal) \(goal)"
+      // With too few data there is no goal, except for the data themselves.
+      let isJudged = sensor.goalShortage == nil || name == texts.activeTime
+      let goal = goal.isEmpty || !isJudged ? "" : "\(texts.goal) \(goal)"
       return SummaryLine(name: name, value: figure.value, note: figure.reason.isEmpty ? goal : figure.reason)
     }
     let isMilligrams = contents.unit == .milligramsPerDecilitre
-    let mean = value(sensor.mean) { bounded("\(glucose.number($0)) \(contents.unit.name)") }
+    let mean = value(sensor.mean) { bounded("\(glucose.number($0)) \(contents.unit.name)", sensor.bound) }
     let indicator = value(sensor.managementIndicator) { percent in
       let millimoles = sensor.managementIndicatorInMillimoles.number.map {
         " (\(glucose.decimal($0, 0)) mmol/mol)"
@@ -58,8 +60,10 @@ extension ReportPage {
     func line(_ name: String, _ metric: Metric, _ text: String) -> SummaryLine {
       SummaryLine(name: name, value: text, note: metric.shortage.map { texts.text(of: $0) } ?? "")
     }
-    let lowest = sticks.lows > 0 ? "LO" : short(sticks.lowest, glucose.number)
-    let highest = sticks.highs > 0 ? "HI" : short(sticks.highest, glucose.number)
+    let edges = (lows: sticks.lows, highs: sticks.highs, count: sticks.readings)
+    let lowest = ranked(sticks.lowest.number, at: 0, edges)
+    let highest = ranked(sticks.highest.number, at: 1, edges)
+    let median = ranked(sticks.median.number, at: 0.5, edges)
     let range = "\(lowest)–\(highest) \(contents.unit.name)"
     // LO and HI count as their limits, so the mean is bounded by them.
     let beyond = sticks.lows + sticks.highs
@@ -69,9 +73,9 @@ extension ReportPage {
         name: texts.readings, value: count(sticks.readings),
         note: PageTexts.fill(texts.sheet.perDay, short(sticks.perDay) { glucose.decimal($0) })),
       SummaryLine(
-        name: texts.mean, value: value(sticks.mean),
+        name: texts.mean, value: bounded(value(sticks.mean), sticks.bound),
         note: sticks.mean.shortage.map { texts.text(of: $0) } ?? counted),
-      line(texts.median, sticks.median, value(sticks.median)),
+      line(texts.median, sticks.median, "\(median) \(contents.unit.name)"),
       line("\(texts.lowest)–\(texts.highest.lowercased())", sticks.lowest, range),
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
       line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),

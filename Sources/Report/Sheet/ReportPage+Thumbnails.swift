@@ -80,32 +80,43 @@ extension ReportPage {
   /// Insulin, carbohydrates and finger sticks a day; nil without any.
   var amountsBox: Drawing? {
     let amounts = total.amounts
-    func part(_ name: String, _ amount: DailyAmount, _ unit: String) -> String? {
-      amount.records > 0 ? "\(name) \(short(amount.perDay) { glucose.decimal($0) }) \(unit)" : nil
+    // Each mean is of the days that have any, as in all figures. Where these are fewer, the line says how many.
+    func mean(_ amount: DailyAmount, of days: Int, _ text: (String) -> String) -> String? {
+      guard amount.records > 0 else { return nil }
+      let text = text(short(amount.perDay) { glucose.decimal($0) })
+      guard amount.daysWithAny < days else { return text }
+      return "\(text) \(PageTexts.fill(texts.sheet.onDays, "\(amount.daysWithAny)", "\(total.days)"))"
     }
-    var parts = [part(texts.insulin, amounts.insulin, "U")].compactMap(\.self)
+    func part(_ name: String, _ amount: DailyAmount, _ unit: String, of days: Int) -> String? {
+      mean(amount, of: days) { amount.sum == nil ? "\(name) \($0)" : "\(name) \($0) \(unit)" }
+    }
+    let days = amounts.insulin.daysWithAny
+    var parts = [part(texts.insulin, amounts.insulin, "U", of: total.days)].compactMap(\.self)
     let kinds = [
-      part(texts.basal, amounts.basal, "U"), part(texts.bolus, amounts.bolus, "U"),
-      part(texts.mixed, amounts.mixed, "U"),
+      part(texts.basal, amounts.basal, "U", of: days), part(texts.bolus, amounts.bolus, "U", of: days),
+      part(texts.mixed, amounts.mixed, "U", of: days),
     ].compactMap(\.self)
     if !parts.isEmpty, !kinds.isEmpty { parts[0] += " (\(kinds.joined(separator: ", ")))" }
-    parts += [part(texts.carbohydrates, amounts.carbohydrates, "g")].compactMap(\.self)
-    if amounts.servings.records > 0 {
-      parts.append(PageTexts.fill(texts.servings, short(amounts.servings.perDay) { glucose.decimal($0) }))
-    }
+    parts += [
+      part(texts.carbohydrates, amounts.carbohydrates, "g", of: total.days),
+      mean(amounts.servings, of: total.days) { PageTexts.fill(texts.servings, $0) },
+    ].compactMap(\.self)
     if total.fingerSticks.readings > 0, total.sensor.readings > 0 {
       parts.append("\(texts.sticks) \(short(total.fingerSticks.perDay) { glucose.decimal($0) })")
     }
     if parts.isEmpty { return nil }
-    var drawing = Drawing(width: Sheet.width, height: 13)
     let text = PageTexts.fill(texts.sheet.perDay, parts.joined(separator: " · "))
-    drawing.part(.paragraph) { $0.text(Drawing.Font.bold.fitted(text, Sheet.width), 0, 9, .bold) }
+    let lines = Drawing.Font.bold.wrapped(text, Sheet.width)
+    var drawing = Drawing(width: Sheet.width, height: 3 + 10 * Double(lines.count))
+    drawing.part(.paragraph) { drawing in
+      for (index, line) in lines.enumerated() { drawing.text(line, 0, 9 + 10 * Double(index), .bold) }
+    }
     return drawing
   }
 
   /// Devices by model, what was left out, and what the report is not.
   var footBox: Drawing {
-    let names = Set(contents.devices.map { ForeignText.shown($0.name) }.filter { !$0.isEmpty }).sorted()
+    let names = deviceNames.filter { !$0.isEmpty }.map(ForeignText.shown)
     let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
       "\(count(total.leftOut[$0])) (\(texts.text(of: $0)))"
     }

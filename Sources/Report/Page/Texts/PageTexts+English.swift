@@ -67,7 +67,7 @@ extension PageTexts {
     median: "Median",
     daily: "Daily curves",
     dailyFigures: "The days in figures",
-    dailyLimit: "The pictures of days and of finger sticks show the last {1} days of the period.",
+    dailyLimit: "The pictures of days show the last {1} days of the period.",
     dailyMeaning:
       "Line: sensor. Filled dots: finger sticks. Open dots: scans. Below: insulin in units (U) and carbohydrates in grams (g). A gap of more than 45 minutes interrupts the line.",
     dayDescription: "{1} sensor readings, lowest {2}, highest {3}",
@@ -150,7 +150,8 @@ extension SheetTexts {
   static let english = SheetTexts(
     name: "Name", born: "Born", daysOf: "{1} of {2} days with readings", of: "{1} of {2}",
     dayNumber: "Day {1}",
-    perDay: "Per day: {1}", summary: "Summary", indicator: "GMI", variation: "Variation (CV)",
+    perDay: "Per day: {1}", onDays: "on {1} of {2} days", summary: "Summary", indicator: "GMI",
+    variation: "Variation (CV)",
     stickFigures: "Figures of the readings taken",
     profileNote: "median, middle half, and 5 to 95 % of the readings by the time of day",
     profileSentence:
@@ -167,14 +168,16 @@ extension SheetTexts {
     pairs: "From before to after a meal: {2} {3} (median of {1} pairs)", pageOf: "Page {1} of {2}",
     log: "Logbook of finger sticks", night: "Night", breakfast: "Breakfast", lunch: "Lunch", dinner: "Dinner",
     before: "before", after: "after",
+    logLimit: "Finger sticks and amounts by day are those of the last {1} days of the period.",
     logLegend:
       "▲ above the target range · ▼ below · ▼▼ below {1} · in italics: without a mark, in its column by the time of day (from {2} h on)",
     emptyDays: "no readings from {1} to {2}", insulinDays: "Days with insulin and carbohydrates",
-    belowTarget: "below, %", meanOfDays: "Mean of days",
+    belowTarget: "below, %", meanOfDays: "Mean of days", daysShort: "Days",
     stripNote:
       "Line: sensor. Dots: finger sticks. Bars: rapid insulin in units; basal and long insulin with a cross line; carbohydrates in grams below.",
     bedtimeShort: "Bedtime", rapidShort: "Rapid", longShort: "Long", carbohydratesShort: "Carbs",
     sticksShort: "Sticks",
-    olderTargets: "older people or at high risk", pregnancyTargets: "pregnancy with type 1",
+    typed: "typed by hand", olderTargets: "older people or at high risk",
+    pregnancyTargets: "pregnancy with type 1",
     months: ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
 }

@@ -68,7 +68,7 @@ extension PageTexts {
     daily: "Courbes journalières",
     dailyFigures: "Les jours en chiffres",
     dailyLimit:
-      "Les images des jours et des glycémies capillaires montrent les {1} derniers jours de la période.",
+      "Les images des jours montrent les {1} derniers jours de la période.",
     dailyMeaning:
       "Ligne : capteur. Points pleins : glycémies capillaires. Points vides : scans. Dessous : insuline en unités (U) et glucides en grammes (g). Un trou de plus de 45 minutes interrompt la ligne.",
     dayDescription: "{1} mesures du capteur, minimum {2}, maximum {3}",
@@ -151,7 +151,8 @@ extension SheetTexts {
   /// French.
   static let french = SheetTexts(
     name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures", of: "{1} sur {2}",
-    dayNumber: "Jour {1}", perDay: "Par jour : {1}", summary: "Résumé", indicator: "GMI",
+    dayNumber: "Jour {1}", perDay: "Par jour : {1}", onDays: "sur {1} des {2} jours", summary: "Résumé",
+    indicator: "GMI",
     variation: "Variation (CV)", stickFigures: "Indicateurs des mesures",
     profileNote: "médiane, moitié centrale et 5 à 95 % des mesures selon l’heure",
     profileSentence:
@@ -168,14 +169,17 @@ extension SheetTexts {
     pairs: "D’avant à après un repas : {2} {3} (médiane de {1} paires)", pageOf: "Page {1} sur {2}",
     log: "Carnet des glycémies capillaires", night: "Nuit", breakfast: "Petit déj.", lunch: "Déjeuner",
     dinner: "Dîner", before: "avant", after: "après",
+    logLimit:
+      "Les glycémies capillaires et les quantités par jour sont celles des {1} derniers jours de la période.",
     logLegend:
       "▲ au-dessus de la plage cible · ▼ en dessous · ▼▼ sous {1} · en italique : sans repère, classé selon l’heure (à partir de {2} h)",
     emptyDays: "aucune mesure du {1} au {2}", insulinDays: "Jours avec insuline et glucides",
-    belowTarget: "en dessous, %", meanOfDays: "Moyenne des jours",
+    belowTarget: "en dessous, %", meanOfDays: "Moyenne des jours", daysShort: "Jours",
     stripNote:
       "Ligne : capteur. Points : glycémies capillaires. Barres : insuline rapide en unités ; basale et lente avec un trait ; glucides en grammes au-dessous.",
     bedtimeShort: "Coucher", rapidShort: "Rapide", longShort: "Lente", carbohydratesShort: "Gluc.",
     sticksShort: "Piqûres",
-    olderTargets: "personnes âgées ou à haut risque", pregnancyTargets: "grossesse avec type 1",
+    typed: "saisi à la main", olderTargets: "personnes âgées ou à haut risque",
+    pregnancyTargets: "grossesse avec type 1",
     months: ["janv", "févr", "mars", "avr", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"])
 }

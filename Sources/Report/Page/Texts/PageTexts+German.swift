@@ -67,7 +67,7 @@ extension PageTexts {
     median: "Median",
     daily: "Tageskurven",
     dailyFigures: "Die Tage in Zahlen",
-    dailyLimit: "Die Bilder der Tage und der Blutzuckermessungen zeigen die letzten {1} Tage des Zeitraums.",
+    dailyLimit: "Die Bilder der Tage zeigen die letzten {1} Tage des Zeitraums.",
     dailyMeaning:
       "Linie: Sensor. Gefüllte Punkte: Blutzuckermessungen. Offene Punkte: Scans. Darunter: Insulin in Einheiten (U) und Kohlenhydrate in Gramm (g). Eine Lücke von mehr als 45 Minuten unterbricht die Linie.",
     dayDescription: "{1} Sensorwerte, niedrigster {2}, höchster {3}",
@@ -150,7 +150,8 @@ extension SheetTexts {
   /// German.
   static let german = SheetTexts(
     name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten", of: "{1} von {2}",
-    dayNumber: "Tag {1}", perDay: "Pro Tag: {1}", summary: "Übersicht", indicator: "GMI",
+    dayNumber: "Tag {1}", perDay: "Pro Tag: {1}", onDays: "an {1} von {2} Tagen", summary: "Übersicht",
+    indicator: "GMI",
     variation: "Variation (VK)", stickFigures: "Kennzahlen der Messungen",
     profileNote: "Median, mittlere Hälfte und 5 bis 95 % der Messwerte nach der Uhrzeit",
     profileSentence:
@@ -167,14 +168,16 @@ extension SheetTexts {
     unmarked: "Ohne Markierung", pairs: "Von vor bis nach dem Essen: {2} {3} (Median von {1} Paaren)",
     pageOf: "Seite {1} von {2}", log: "Tagebuch der Blutzuckermessungen", night: "Nacht",
     breakfast: "Frühstück", lunch: "Mittag", dinner: "Abend", before: "vor", after: "nach",
+    logLimit: "Blutzuckermessungen und Mengen nach Tagen sind die der letzten {1} Tage des Zeitraums.",
     logLegend:
       "▲ über dem Zielbereich · ▼ darunter · ▼▼ unter {1} · kursiv: ohne Markierung, nach der Uhrzeit eingeordnet (ab {2} Uhr)",
     emptyDays: "keine Messwerte von {1} bis {2}", insulinDays: "Tage mit Insulin und Kohlenhydraten",
-    belowTarget: "darunter, %", meanOfDays: "Mittel der Tage",
+    belowTarget: "darunter, %", meanOfDays: "Mittel der Tage", daysShort: "Tage",
     stripNote:
       "Linie: Sensor. Punkte: Blutzuckermessungen. Balken: schnell wirkendes Insulin in Einheiten; basales und langes mit Querstrich; darunter Kohlenhydrate in Gramm.",
     bedtimeShort: "Schlafen", rapidShort: "Schnell", longShort: "Lang", carbohydratesShort: "KH",
     sticksShort: "Stiche",
-    olderTargets: "ältere Menschen oder hohes Risiko", pregnancyTargets: "Schwangerschaft mit Typ 1",
+    typed: "von Hand eingegeben", olderTargets: "ältere Menschen oder hohes Risiko",
+    pregnancyTargets: "Schwangerschaft mit Typ 1",
     months: ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez"])
 }

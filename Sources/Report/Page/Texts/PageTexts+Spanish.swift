@@ -67,7 +67,7 @@ extension PageTexts {
     median: "Mediana",
     daily: "Curvas diarias",
     dailyFigures: "Los días en cifras",
-    dailyLimit: "Las imágenes de los días y de las punciones muestran los últimos {1} días del período.",
+    dailyLimit: "Las imágenes de los días muestran los últimos {1} días del período.",
     dailyMeaning:
       "Línea: sensor. Puntos llenos: punciones en el dedo. Puntos vacíos: escaneos. Debajo: insulina en unidades (U) e hidratos de carbono en gramos (g). Un hueco de más de 45 minutos interrumpe la línea.",
     dayDescription: "{1} lecturas del sensor, mínima {2}, máxima {3}",
@@ -149,7 +149,8 @@ extension SheetTexts {
   /// Spanish.
   static let spanish = SheetTexts(
     name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas", of: "{1} de {2}",
-    dayNumber: "Día {1}", perDay: "Por día: {1}", summary: "Resumen", indicator: "GMI",
+    dayNumber: "Día {1}", perDay: "Por día: {1}", onDays: "en {1} de {2} días", summary: "Resumen",
+    indicator: "GMI",
     variation: "Variación (CV)", stickFigures: "Cifras de las lecturas",
     profileNote: "mediana, mitad central y 5 a 95 % de las lecturas según la hora",
     profileSentence:
@@ -166,14 +167,16 @@ extension SheetTexts {
     unmarked: "Sin marca", pairs: "De antes a después de una comida: {2} {3} (mediana de {1} pares)",
     pageOf: "Página {1} de {2}", log: "Diario de glucemias capilares", night: "Noche", breakfast: "Desayuno",
     lunch: "Comida", dinner: "Cena", before: "antes", after: "después",
+    logLimit: "Las glucemias capilares y las cantidades por día son de los últimos {1} días del período.",
     logLegend:
       "▲ por encima del intervalo objetivo · ▼ por debajo · ▼▼ menos de {1} · en cursiva: sin marca, según la hora (desde las {2} h)",
     emptyDays: "sin lecturas del {1} al {2}", insulinDays: "Días con insulina y carbohidratos",
-    belowTarget: "por debajo, %", meanOfDays: "Media de los días",
+    belowTarget: "por debajo, %", meanOfDays: "Media de los días", daysShort: "Días",
     stripNote:
       "Línea: sensor. Puntos: glucemias capilares. Barras: insulina rápida en unidades; basal y lenta con un trazo; carbohidratos en gramos debajo.",
     bedtimeShort: "Acostarse", rapidShort: "Rápida", longShort: "Lenta", carbohydratesShort: "HC",
     sticksShort: "Punciones",
-    olderTargets: "personas mayores o de alto riesgo", pregnancyTargets: "embarazo con tipo 1",
+    typed: "introducido a mano", olderTargets: "personas mayores o de alto riesgo",
+    pregnancyTargets: "embarazo con tipo 1",
     months: ["ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"])
 }

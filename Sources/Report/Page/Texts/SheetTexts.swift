@@ -14,6 +14,8 @@ package struct SheetTexts: Sendable {
   package let dayNumber: String
   /// An amount for a day.
   package let perDay: String
+  /// Said after an amount for a day that only some days have: how many, and of how many.
+  package let onDays: String
   /// The title of a box.
   package let summary: String
   /// A label, which is short.
@@ -70,6 +72,8 @@ package struct SheetTexts: Sendable {
   package let before: String
   /// The head of a column, under a meal.
   package let after: String
+  /// Shown if the period has more days than the logbook.
+  package let logLimit: String
   /// What the signs of the table mean.
   package let logLegend: String
   /// A run of days without anything: the first and the last.
@@ -80,6 +84,8 @@ package struct SheetTexts: Sendable {
   package let belowTarget: String
   /// The head of a row: the mean of all days.
   package let meanOfDays: String
+  /// The head of a row, which is short: how many days the mean is of.
+  package let daysShort: String
   /// What the strips of days show.
   package let stripNote: String
   /// The head of a column, which is short.
@@ -92,6 +98,8 @@ package struct SheetTexts: Sendable {
   package let carbohydratesShort: String
   /// The head of a column, which is short.
   package let sticksShort: String
+  /// Shown instead of a device for readings that a person typed.
+  package let typed: String
   /// For whom other goals are.
   package let olderTargets: String
   /// For whom other goals are.
