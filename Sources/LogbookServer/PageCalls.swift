@@ -112,6 +112,13 @@ extension PageCalls {
     return headers
   }()
 
+  /// With a name for the file, which a browser else names after the secret of the link.
+  private static let pdfHeaders: HTTPFields = {
+    var headers = Self.headers
+    headers[wire: "Content-Disposition"] = "inline; filename=\"glucose-report.pdf\""
+    return headers
+  }()
+
   private func parameters(_ incoming: IncomingRequest) -> [String: String]? {
     var parameters: [String: String] = [:]
     for (name, value) in incoming.request.uri.queryParameters {
@@ -129,7 +136,7 @@ extension PageCalls {
       case .html(let bytes) where bytes.count <= settings.maxBytes:
         HTTPAnswer(headers: Self.headers, body: bytes, type: "text/html; charset=utf-8")
       case .pdf(let bytes) where bytes.count <= settings.maxBytes:
-        HTTPAnswer(headers: Self.headers, body: bytes, type: "application/pdf")
+        HTTPAnswer(headers: Self.pdfHeaders, body: bytes, type: "application/pdf")
       case .html, .pdf, .tooLarge:
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))

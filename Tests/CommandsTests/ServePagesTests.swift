@@ -143,6 +143,7 @@ import Testing
       connect a; row a 07:10 123; upload a --quiet; link=$(link a)
       page "$link" "$day"; target=$(grep -o 'href="[^"]*format=pdf"' body | sed 's/href="//; s/"$//; s/&amp;/\\&/g'); echo "$target"
       page "${link%%\\?*}$target"; head -c 8 body; echo; grep -ci '^content-type: application/pdf' head
+      grep -ci '^content-disposition: inline; filename="glucose-report.pdf"' head
       of a report --since 2026-03-01 --until 2026-03-02 --pages all -o report.pdf; cmp body report.pdf && echo same
       """)
     #expect(
@@ -152,6 +153,7 @@ import Testing
         ?last=2026-03-01&days=1&language=en&format=pdf
         200
         %PDF-1.7
+        1
         1
         same
 
