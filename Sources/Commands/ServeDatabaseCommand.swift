@@ -136,7 +136,7 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     Host.keepFilesPrivate()
     let target = try PostgresTransfer(databaseOptions.requiredAddress)
     let source = try FolderSource(folder: from.path)
-    try target.requireRoom(for: source.directory())
+    try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
     try source.mark()
     output.line(transferred(try source.move(to: target)))
     try source.close()
@@ -178,5 +178,7 @@ struct ServeExportCommand: ParsableCommand, ClassifiedCommand {
 }
 
 private func transferred(_ counts: TransferCounts) -> String {
-  "\(counted(counts.logbooks, "logbook")), \(counted(counts.readings, "reading")), \(counted(counts.records, "record")), \(grouped(Int(counts.contentBytes))) bytes of attachments"
+  let known = counts.knownLogbooks == 0 ? "" : " (\(counts.knownLogbooks) moved already)"
+  return
+    "\(counted(counts.logbooks, "logbook"))\(known), \(counted(counts.readings, "reading")), \(counted(counts.records, "record")), \(grouped(Int(counts.contentBytes))) bytes of attachments"
 }

@@ -20,7 +20,9 @@ struct PostgresEntry {
   ///
   /// - the system identifier after a dump and restore, and the number of the database after a restore next to others;
   /// - the timeline after a promotion or a recovery to a point in time;
-  /// - the start time after a restored copy of the data folder.
+  /// - the start time after a restored copy of the data folder;
+  /// - the number of a table after a dump is restored into the same database, and the number of its file if the table was
+  ///   emptied for that. A rewritten table, as by VACUUM FULL, also has another file: that adds one row to the epochs.
   ///
   /// It also differs between logbooks, so that none knows a position of another one. It is evaluated in the transaction
   /// that assigns numbers: a pooler could give each one another server.
@@ -29,7 +31,9 @@ struct PostgresEntry {
     substr(encode(sha256(convert_to(concat_ws('/', \(logbook), (SELECT system_identifier FROM pg_control_system()), \
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), \
     to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS'), \
-    (SELECT oid FROM pg_database WHERE datname = current_database())), 'UTF8')), 'hex'), 1, 8)
+    (SELECT oid FROM pg_database WHERE datname = current_database()), \
+    (SELECT oid || '/' || relfilenode FROM pg_class WHERE oid = 'glucoport.counter'::regclass)), \
+    'UTF8')), 'hex'), 1, 8)
     """
   }
 

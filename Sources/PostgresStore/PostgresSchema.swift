@@ -237,6 +237,10 @@ enum PostgresSchema {
     END $body$
     """
 
+  /// Whether the role of the connection owns the tables, or is a superuser.
+  static let isOwned =
+    "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'glucoport.schema_version'::regclass"
+
   private static let closed = """
     REVOKE ALL ON SCHEMA glucoport FROM PUBLIC;
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glucoport FROM PUBLIC

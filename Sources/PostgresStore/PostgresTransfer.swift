@@ -51,21 +51,55 @@ package final class PostgresTransfer {
 }
 
 extension PostgresTransfer: TransferTarget {
-  /// Checks that no name of a logbook or token is used for another one.
+  /// Checks that the role owns the tables, and that the database knows nothing that the data would contradict.
   ///
-  /// - Throws: `Failure` of category `cannotCreate` if one is.
-  package func requireRoom(for directory: TransferredDirectory) throws {
+  /// - Parameter isRepeated: whether an earlier transfer of the same data may have stored some of the logbooks.
+  /// - Throws: `Failure`: `permission`; `cannotCreate` if a logbook is stored or purged, or if a name or token is used.
+  package func requireRoom(for directory: TransferredDirectory, isRepeated: Bool) throws {
     try transaction(Self.snapshot) { transaction in
-      for (id, name) in directory.logbooks {
+      try Self.requireOwner(transaction)
+      var moved: Set<String> = []
+      for (id, name) in directory.logbooks.sorted(by: { $0.value < $1.value }) {
+        if try Self.isStored(id, transaction) {
+          guard isRepeated else {
+            throw Failure(
+              .cannotCreate,
+              "the database has the logbook '\(name)' already, perhaps with other readings; use an empty database"
+            )
+          }
+          moved.insert(id)
+        }
+        guard try transaction.rows("SELECT 1 FROM glucoport.purged WHERE guid = $1", .text(id)).count == 0
+        else {
+          throw Failure(
+            .cannotCreate,
+            "the logbook '\(name)' was removed permanently from the database; use an empty database")
+        }
         try requireName(name, of: id, transaction)
       }
-      for login in directory.logins {
+      for id in directory.purged where try Self.isStored(id, transaction) {
+        throw Failure(
+          .cannotCreate,
+          "the database has a logbook that was removed permanently from the folder; use an empty database")
+      }
+      // The logins of a stored logbook came with it, and may have been changed since.
+      for login in directory.logins where !moved.contains(login.logbook) {
         let other = try transaction.rows(
-          "SELECT 1 FROM glucoport.login WHERE name = $1 AND token_hash <> $2", .text(login.name),
+          "SELECT 1 FROM glucoport.login WHERE name = $1 OR token_hash = $2", .text(login.name),
           .data(login.tokenHash))
         guard other.count == 0 else { throw Self.otherToken(login.name) }
       }
     }
+  }
+
+  private static func isStored(_ logbook: String, _ transaction: DatabaseTransaction) throws -> Bool {
+    try transaction.rows("SELECT 1 FROM glucoport.logbook WHERE guid = $1", .text(logbook)).count > 0
+  }
+
+  /// The role that serves may write most rows, so that a transfer as this role would fail after it moved some.
+  private static func requireOwner(_ transaction: DatabaseTransaction) throws {
+    let rows = try transaction.rows(PostgresSchema.isOwned)
+    guard try rows.integer(0, 0) == 1 else { throw DatabaseError.refused(state: "42501", object: "") }
   }
 
   private func requireName(_ name: String, of logbook: String, _ transaction: DatabaseTransaction) throws {
@@ -82,11 +116,12 @@ extension PostgresTransfer: TransferTarget {
   }
 
   package func store(
-    _ logbook: String, name: String, _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
+    _ logbook: String, of directory: TransferredDirectory,
+    _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool {
-    try transaction("BEGIN") { transaction in
-      let known = try transaction.rows("SELECT name FROM glucoport.logbook WHERE guid = $1", .text(logbook))
-      if known.count > 0 { return false }
+    let name = directory.logbooks[logbook] ?? ""
+    return try transaction("BEGIN") { transaction in
+      if try Self.isStored(logbook, transaction) { return false }
       try requireName(name, of: logbook, transaction)
       let number = try transaction.rows(
         "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) RETURNING id", .text(logbook), .text(name)
@@ -95,31 +130,36 @@ extension PostgresTransfer: TransferTarget {
       let writer = TransferWriter(transaction, number)
       try read { try writer.write($0) }
       try writer.finish()
+      try Self.store(directory.logins.filter { $0.logbook == logbook }, number, directory, transaction)
       return true
     }
   }
 
-  package func store(_ directory: TransferredDirectory) throws {
-    try transaction("BEGIN") { transaction in
-      for login in directory.logins {
-        try transaction.rows(
-          """
-          INSERT INTO glucoport.login (name, token_hash, role, logbook, created_at)
-          SELECT $1, $2, $3, id, $5 FROM glucoport.logbook WHERE guid = $4 ON CONFLICT DO NOTHING
-          """, .text(login.name), .data(login.tokenHash), .text(login.role), .text(login.logbook),
-          .integer(login.createdAt))
-        let stored = try transaction.rows(
-          "SELECT 1 FROM glucoport.login WHERE name = $1 AND token_hash = $2", .text(login.name),
-          .data(login.tokenHash))
-        guard stored.count == 1 else { throw Self.otherToken(login.name) }
-      }
-      for token in directory.replacedTokens {
+  /// Stores the logins of a logbook with it: a transfer that is repeated must not bring back a revoked token.
+  private static func store(
+    _ logins: [TransferredDirectory.Login], _ logbook: Int64, _ directory: TransferredDirectory,
+    _ transaction: DatabaseTransaction
+  ) throws {
+    for login in logins {
+      let stored = try transaction.rows(
+        """
+        INSERT INTO glucoport.login (name, token_hash, role, logbook, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING name
+        """, .text(login.name), .data(login.tokenHash), .text(login.role), .integer(logbook),
+        .integer(login.createdAt))
+      guard stored.count == 1 else { throw otherToken(login.name) }
+      for token in directory.replacedTokens where token.login == login.name {
         try transaction.rows(
           """
           INSERT INTO glucoport.replaced_token (token_hash, login, until) VALUES ($1, $2, $3)
           ON CONFLICT DO NOTHING
           """, .data(token.hash), .text(token.login), .integer(token.until))
       }
+    }
+  }
+
+  package func store(_ directory: TransferredDirectory) throws {
+    try transaction("BEGIN") { transaction in
       for id in directory.purged {
         // No rows belong to it, so it needs a number that no logbook has.
         try transaction.rows(

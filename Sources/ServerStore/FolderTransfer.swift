@@ -12,6 +12,9 @@ import SQLiteRows
 /// The folder is marked before the first row is moved. From then on `serve` refuses it, so that it never differs from
 /// what was moved.
 package final class FolderSource: TransferSource {
+  /// Whether a transfer had marked the folder before it was opened.
+  package let wasMarked: Bool
+
   private let folder: DataFolder
   private let lock: FolderLock
   private let logins: DatabaseFile
@@ -25,6 +28,7 @@ package final class FolderSource: TransferSource {
     }
     folder = try DataFolder(path, mayBeMoved: true)
     lock = try folder.lock()
+    wasMarked = access(folder.moveMark, F_OK) == 0
     logins = try DatabaseFile(path: folder.serverFile, name: "server", schema: LoginSchema.schema)
   }
 
@@ -188,7 +192,8 @@ package final class FolderTarget: TransferTarget {
   }
 
   package func store(
-    _ logbook: String, name: String, _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
+    _ logbook: String, of directory: TransferredDirectory,
+    _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool {
     let file = try DatabaseFile(
       path: "\(part)/logbooks/\(logbook).db", name: "logbook \(logbook)", schema: LogbookSchema.schema)

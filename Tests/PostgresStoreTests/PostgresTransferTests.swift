@@ -22,6 +22,94 @@ import Testing
       }, folder: folder)
   }
 
+  /// Moves the data of a folder as `serve import` does.
+  @discardableResult
+  private static func move(_ folder: String, to database: DatabaseAddress) throws -> TransferCounts {
+    let (source, target) = (try FolderSource(folder: folder), try PostgresTransfer(database))
+    try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
+    try source.mark()
+    let counts = try source.move(to: target)
+    try source.close()
+    return counts
+  }
+
+  private static func export(_ database: DatabaseAddress, to folder: String) throws {
+    let target = try FolderTarget(folder: folder)
+    _ = try PostgresTransfer(database).move(to: target)
+    try target.finish()
+  }
+
+  /// A folder with two logbooks and three logins, and an empty database for it.
+  private static func with(
+    _ body: (_ stand: Stand, _ folder: ScratchFolder, _ server: PostgresServer, _ name: String) async throws
+      -> Void
+  ) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await embedded(folder).start()
+    for login in [stand.writer, stand.stranger] { try await Client(stand, as: login).push(Sample.history(3)) }
+    try await stand.stop()
+    try await TestDatabases.shared.get().with { copies in
+      try await body(stand, folder, copies.server, copies.copy())
+    }
+  }
+
+  private static func purge(_ login: Login, _ storage: any ServerStorage) async throws {
+    let service = storage.logbook(for: login)
+    try await service.neededPurging.purge(try await service.logbook())
+  }
+
+  @Test func aFolderIsNotMovedToADatabaseThatHasOrHadItsLogbooks() async throws {
+    try await Self.with { stand, folder, server, name in
+      let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
+      func expectRefusal(of path: String, wasMarked: Bool = false) throws {
+        #expect { try Self.move(path, to: owner) } throws: { ($0 as? Failure)?.category == .cannotCreate }
+        let source = try FolderSource(folder: path)
+        #expect(source.wasMarked == wasMarked)
+        try source.close()
+      }
+      try Self.move(folder.path, to: owner)
+      let base = try ScratchFolder()
+      let (served, copied) = (base.path + "/served", base.path + "/copied")
+      for path in [served, copied] { try Self.export(owner, to: path) }
+      // It could be served meanwhile, and hold readings that the database lacks.
+      try expectRefusal(of: served)
+      let storage = try EmbeddedStorage(folder: served)
+      for login in [stand.writer, stand.stranger] { try await Self.purge(login, storage) }
+      try await storage.close()
+      try expectRefusal(of: served)
+      let database = try PostgresStorage(DatabaseAddress(server.address(name)))
+      for login in [stand.writer, stand.stranger] { try await Self.purge(login, database) }
+      try await database.close()
+      try expectRefusal(of: copied)
+      try expectRefusal(of: folder.path, wasMarked: true)
+    }
+  }
+
+  @Test func aRepeatedMoveBringsBackNoRevokedToken() async throws {
+    try await Self.with { stand, folder, server, name in
+      let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
+      #expect(try Self.move(folder.path, to: owner).knownLogbooks == 0)
+      let storage = try PostgresStorage(DatabaseAddress(server.address(name)))
+      try await storage.logins.remove(name: "reader")
+      try await storage.logins.rotate(name: "writer", token: LoginToken("gp_next"), graceSeconds: 0, at: 10)
+      let counts = try Self.move(folder.path, to: owner)
+      #expect(counts.logbooks == 2 && counts.knownLogbooks == 2 && counts.readings == 0)
+      #expect(try await storage.logins.login(tokenHash: LoginToken("gp_reader").hash, at: 11) == nil)
+      #expect(try await storage.logins.login(tokenHash: LoginToken("gp_writer").hash, at: 11) == nil)
+      #expect(try await storage.logins.login(tokenHash: LoginToken("gp_next").hash, at: 11) == stand.writer)
+      try await storage.close()
+    }
+  }
+
+  @Test func theServingRoleMovesNothingAndMarksNoFolder() async throws {
+    try await Self.with { _, folder, server, name in
+      let role = try DatabaseAddress(server.address(name))
+      #expect { try Self.move(folder.path, to: role) } throws: { ($0 as? Failure)?.category == .permission }
+      try await EmbeddedStorage(folder: folder.path).close()
+      #expect(try server.number("SELECT count(*) FROM glucoport.logbook", in: name) == 0)
+    }
+  }
+
   @Test func clientsNoticeNothingOfAMoveToADatabaseAndBack() async throws {
     let (folder, base) = (try ScratchFolder(), try ScratchFolder())
     var stand = try await Self.embedded(folder).start()
@@ -46,14 +134,10 @@ import Testing
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy()
       let owner = try DatabaseAddress(copies.server.address(name, as: PostgresServer.owner))
-      for _ in 0..<2 {
+      for isRepeated in [false, true] {
         // A move that is repeated, as after an interruption, changes nothing.
-        let source = try FolderSource(folder: folder.path)
-        try PostgresTransfer(owner).requireRoom(for: source.directory())
-        try source.mark()
-        let counts = try source.move(to: PostgresTransfer(owner))
-        #expect(counts.logbooks == 1)
-        try source.close()
+        let counts = try Self.move(folder.path, to: owner)
+        #expect(counts.logbooks == 1 && counts.knownLogbooks == (isRepeated ? 1 : 0))
       }
       #expect { try EmbeddedStorage(folder: folder.path) } throws: {
         ($0 as? Failure)?.category == .configuration

@@ -23,11 +23,14 @@ import Testing
 
   @Test func twoServersShareADatabaseThatTheirCommandsPrepare() async throws {
     let server = try PostgresServer()
-    try server.run("CREATE DATABASE logbooks OWNER \(PostgresServer.owner)")
+    for name in ["logbooks", "empty"] {
+      try server.run("CREATE DATABASE \(name) OWNER \(PostgresServer.owner)")
+    }
     let program = try Program()
     let outcome = try await program.shell(
       """
       owner='\(server.address("logbooks", as: PostgresServer.owner))'
+      empty='\(server.address("empty", as: PostgresServer.owner))'
       as_server='\(server.address("logbooks"))'
 
       """ + Self.prelude + """
@@ -59,7 +62,9 @@ import Testing
         glucoport serve import --from other --database "$owner" 2>/dev/null; echo "another anna: $?"
         glucoport serve token list --data other | cut -c1-5
         glucoport serve export --to folder --database "$owner"
-        glucoport serve import --from folder --database "$owner"; echo "import: $?"
+        glucoport serve import --from folder --database "$owner" 2>/dev/null; echo "import back: $?"
+        glucoport serve database prepare --database "$empty" >/dev/null
+        for attempt in 1 2; do glucoport serve import --from folder --database "$empty"; echo "import: $?"; done
         glucoport serve --data folder 2>/dev/null; echo "moved: $?"
         kill -QUIT "$(head -1 '\(server.folder)/data/postmaster.pid')"
         while curl -sS "$(cat second.url)/healthz" | grep -q ok; do sleep 0.05; done
@@ -88,7 +93,10 @@ import Testing
         another anna: 73
         other
         1 logbook, 2 readings, 1 record, 0 bytes of attachments
-        1 logbook, 0 readings, 0 records, 0 bytes of attachments
+        import back: 73
+        1 logbook, 2 readings, 1 record, 0 bytes of attachments
+        import: 0
+        1 logbook (1 moved already), 0 readings, 0 records, 0 bytes of attachments
         import: 0
         moved: 78
         away: 503

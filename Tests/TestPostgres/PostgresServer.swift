@@ -109,6 +109,11 @@ package final class PostgresServer: Sendable {
     try PostgresDatabase(DatabaseAddress(address(database, as: "postgres"))).run(sql)
   }
 
+  /// Runs a client program of PostgreSQL, such as `pg_dump`, as the superuser.
+  package func runTool(_ name: String, _ arguments: [String]) throws {
+    try Self.run(Self.program(name), ["--host", folder, "--username", "postgres"] + arguments)
+  }
+
   /// The whole number that a query of the superuser returns.
   package func number(_ query: String, in database: String = "postgres") throws -> Int64 {
     try PostgresDatabase(DatabaseAddress(address(database, as: "postgres"))).number(query)

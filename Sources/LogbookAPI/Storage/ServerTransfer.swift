@@ -94,6 +94,8 @@ package struct TransferredReading: Hashable, Sendable {
 /// Counts of what a transfer moved.
 package struct TransferCounts: Hashable, Sendable {
   package var logbooks = 0
+  /// How many of the logbooks an earlier transfer moved. Their items are not counted.
+  package var knownLogbooks = 0
   package var readings = 0
   package var records = 0
   /// Bytes of attachments.
@@ -124,11 +126,14 @@ package protocol TransferSource {
 package protocol TransferTarget {
   /// Stores one logbook, whole or not at all; false if it is stored already.
   ///
-  /// - Parameter read: passes the rows.
+  /// - Parameters:
+  ///   - directory: has its name, and its logins for a target that stores them with it.
+  ///   - read: passes the rows.
   func store(
-    _ logbook: String, name: String, _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
+    _ logbook: String, of directory: TransferredDirectory,
+    _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool
-  /// Stores the logins, after all logbooks: no login is of a logbook that is missing.
+  /// Stores what is not stored with logbooks, after all of them: no login is of a logbook that is missing.
   func store(_ directory: TransferredDirectory) throws
 }
 
@@ -137,15 +142,16 @@ extension TransferSource {
   package func move(to target: some TransferTarget) throws -> TransferCounts {
     let directory = try directory()
     var counts = TransferCounts()
-    for (id, name) in directory.logbooks.sorted(by: { $0.key < $1.key }) {
+    for id in directory.logbooks.keys.sorted() {
       var moved = TransferCounts()
-      _ = try target.store(id, name: name) { use in
+      let isNew = try target.store(id, of: directory) { use in
         try read(id) { rows in
           moved.add(rows)
           try use(rows)
         }
       }
       counts.logbooks += 1
+      if !isNew { counts.knownLogbooks += 1 }
       counts.readings += moved.readings
       counts.records += moved.records
       counts.contentBytes += moved.contentBytes
