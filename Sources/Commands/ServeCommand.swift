@@ -244,14 +244,14 @@ struct ServeBackupCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     Host.keepFilesPrivate()
-    guard Host.isFolder(folder.path) else {
-      throw Failure(.missingInput, "\(displayed(folder.path)): No such folder; create it first")
-    }
     guard databaseOptions.database == nil else {
       throw Failure(
         .usage,
         "a database is backed up with the programs of PostgreSQL, such as pg_dump; see glucoport-postgresql(7)"
       )
+    }
+    guard Host.isFolder(folder.path) else {
+      throw Failure(.missingInput, "\(displayed(folder.path)): No such folder; create it first")
     }
     let (data, target) = (Host.resolved(try dataOptions.path), Host.resolved(folder.path))
     guard target != data, !target.hasPrefix(data + "/") else {

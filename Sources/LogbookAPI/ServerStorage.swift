@@ -49,6 +49,10 @@ package protocol ServerStorage: Sendable {
   var logins: any LoginDirectory { get }
   /// The logbook with the permissions of a login.
   func logbook(for login: Login) -> any LogbookService
+  /// Checks that requests can be answered now.
+  ///
+  /// - Throws: `ServiceError`: `busy` if the storage cannot be reached, or is not as the server needs it.
+  func check() async throws(ServiceError)
   /// Figures of the storage in the text format of Prometheus, without personal data.
   func metrics() async -> String
   /// Work that an interrupted process left, such as the removal of purged logbooks. Requests run meanwhile.
@@ -58,6 +62,10 @@ package protocol ServerStorage: Sendable {
 }
 
 extension ServerStorage {
+  /// Looks up a token that cannot exist, for which the storage must answer.
+  package func check() async throws(ServiceError) {
+    _ = try await logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
+  }
   /// No figures.
   package func metrics() async -> String { "" }
   /// No work.

@@ -129,7 +129,7 @@ struct IncomingRequest: Sendable {
 
 /// The routes of the server. Paths are compared literally, so that no alternative spelling reaches a route.
 enum WireRoute: String, CaseIterable {
-  case logbook, purge, readings, records, changes, digests, blobs, pageLinks, page, health, metrics
+  case logbook, purge, readings, records, changes, digests, blobs, pageLinks, page, health, ready, metrics
 
   /// The route of a path and method; for a method that the path does not accept, another route of the path.
   init?(path: String, method: HTTPRequest.Method) {
@@ -152,6 +152,7 @@ enum WireRoute: String, CaseIterable {
     case .pageLinks: WireProtocol.pageLinksPath
     case .page: WireProtocol.pagesPath
     case .health: "/healthz"
+    case .ready: "/ready"
     case .metrics: "/metrics"
     }
   }

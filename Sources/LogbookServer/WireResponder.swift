@@ -94,7 +94,9 @@ extension WireResponder {
       throw refusal
     }
     switch route {
-    case .health: return try await health()
+    case .health, .ready:
+      try await storage.check()
+      return HTTPAnswer(body: Array("{\"status\":\"ok\"}".utf8))
     case .metrics:
       let text = await metrics.text + storage.metrics()
       return HTTPAnswer(body: Array(text.utf8), type: "text/plain; version=0.0.4")
@@ -141,7 +143,7 @@ extension WireResponder {
     case .blobs: try await blobs.answer(incoming, logbook)
     case .pageLinks: try await pageCalls().makeLink(incoming, login)
     case .page: try await pageCalls().page(incoming, login, logbook)
-    case .health, .metrics: throw Refusal(.notFound, "not found")
+    case .health, .ready, .metrics: throw Refusal(.notFound, "not found")
     }
   }
 
@@ -182,18 +184,12 @@ extension WireResponder {
     return refusal
   }
 
-  private func health() async throws -> HTTPAnswer {
-    // Looks up a token that cannot exist, to check that the storage answers.
-    _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
-    return HTTPAnswer(body: Array("{\"status\":\"ok\"}".utf8))
-  }
-
   /// Whether the receiving address serves the route. Metrics without a separate address are served only to this machine.
   private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     switch origin.place {
     case .everything: route != .metrics || isLocal(incoming, origin)
     case .calls: route != .metrics
-    case .metrics: route == .metrics || route == .health
+    case .metrics: route == .metrics || route == .health || route == .ready
     }
   }
 

@@ -47,6 +47,9 @@ enum DatabaseError: Error, Hashable {
   var serviceError: ServiceError {
     switch self {
     case .unreachable, .lost, .commitUnknown: .busy(Self.away, retryAfterSeconds: 2)
+    // No table or no schema: a dump is being restored, or the database is not prepared any more.
+    case .refused(state: "42P01", _), .refused(state: "3F000", _):
+      .busy("the database of the server has no tables; try again", retryAfterSeconds: 30)
     case .refused(let state, let object):
       // A lock or the statement took too long; no connection or no memory is left; retries did not help.
       if ["55P03", "57014", "53300", "53400", "40001", "40P01", "25006"].contains(state)

@@ -24,8 +24,8 @@ package struct PostgresDatabase: Sendable {
   ///   - role: the role of `serve`, which exists; nil changes no permissions.
   ///   - isPreview: whether everything is rolled back.
   /// - Returns: the statements that were run.
-  /// - Throws: `Failure`: `configuration` for the schema of a newer program, an old database or another encoding,
-  ///   `unavailable`, `permission`.
+  /// - Throws: `Failure`: `configuration` for the schema of a newer or another program, an old database or another
+  ///   encoding, `unavailable`, `permission` for a role that does not own the tables, `inputOutput` for a damaged schema.
   package func prepare(role: String?, isPreview: Bool) throws(Failure) -> [String] {
     do {
       let connection = try DatabaseConnection(address)
@@ -34,6 +34,9 @@ package struct PostgresDatabase: Sendable {
       try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(Self.lock))", by: deadline)
       let found = try Self.version(connection, deadline) ?? 0
       try Self.checkVersion(found)
+      if found > 0 {
+        try ServingRole.requireOwner(connection.rows(PostgresSchema.isOwned, [], by: deadline))
+      }
       var statements: [String] = []
       for next in stride(from: found + 1, through: PostgresSchema.version, by: 1) {
         statements += PostgresSchema.step(to: next, partitions: partitions)
@@ -58,7 +61,7 @@ package struct PostgresDatabase: Sendable {
   /// - Throws: `Failure`: `configuration`, `permission` for a role that may change readings, `unavailable`.
   @discardableResult
   package func check() throws(Failure) -> Int {
-    try checked { connection, deadline in try Self.checkRole(connection, deadline) }
+    try checked { connection, deadline in try ServingRole.check(connection, deadline) }
   }
 
   /// Checks that the database has the schema of this program, for a role that may own it.
@@ -100,6 +103,12 @@ extension PostgresDatabase {
     if case .refused(state: "42704", _) = error, let role {
       return Failure(.missingInput, "the database has no role '\(role)'; create it first (CREATE ROLE)")
     }
+    if case .refused(state: "42P06", _) = error {
+      return Failure(
+        .configuration,
+        "the database has a schema 'glucoport' without the tables of this program; drop it, or name another database"
+      )
+    }
     return error.failure
   }
 
@@ -111,7 +120,9 @@ extension PostgresDatabase {
     guard try found.integer(0, 0) == 1 else { return nil }
     let rows = try connection.rows(
       "SELECT coalesce(max(version), 0)::int8 FROM glucoport.schema_version", [], by: deadline)
-    return Int(try rows.integer(0, 0))
+    let version = Int(try rows.integer(0, 0))
+    guard version > 0 else { throw .unexpected("the table glucoport.schema_version is empty") }
+    return version
   }
 
   private static func checkVersion(_ version: Int) throws(Failure) {
@@ -134,29 +145,6 @@ extension PostgresDatabase {
     }
     guard try rows.text(0, 1) == "UTF8" else {
       throw Failure(.configuration, "the database needs the encoding UTF8; create it with ENCODING 'UTF8'")
-    }
-  }
-
-  /// A superuser, or a role with BYPASSRLS, would see all logbooks where a condition is missing.
-  private static func checkRole(
-    _ connection: DatabaseConnection, _ deadline: ContinuousClock.Instant
-  ) throws {
-    let rows = try connection.rows(
-      """
-      SELECT (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)
-          OR has_table_privilege('glucoport.reading', 'UPDATE, DELETE, TRUNCATE'),
-        has_table_privilege('glucoport.reading', 'SELECT') AND has_table_privilege('glucoport.reading', 'INSERT')
-      """, [], by: deadline)
-    guard try rows.integer(0, 0) == 0 else {
-      throw Failure(
-        .permission,
-        "this database role may change readings or ignore row security; let serve use a role that 'glucoport serve database prepare --grant-to' permitted"
-      )
-    }
-    guard try rows.integer(0, 1) == 1 else {
-      throw Failure(
-        .permission,
-        "this database role may not serve; run 'glucoport serve database prepare --grant-to' as the owner")
     }
   }
 }

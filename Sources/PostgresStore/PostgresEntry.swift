@@ -21,8 +21,10 @@ struct PostgresEntry {
   /// - the system identifier after a dump and restore, and the number of the database after a restore next to others;
   /// - the timeline after a promotion or a recovery to a point in time;
   /// - the start time after a restored copy of the data folder;
-  /// - the number of a table after a dump is restored into the same database, and the number of its file if the table was
-  ///   emptied for that. A rewritten table, as by VACUUM FULL, also has another file: that adds one row to the epochs.
+  /// - the number of a table after a dump is restored into the same database;
+  /// - the number of its file if the table was emptied, and only its rows were restored.
+  ///
+  /// A rewrite of the table, as by VACUUM FULL, also gives it another file. That only adds an epoch.
   ///
   /// It also differs between logbooks, so that none knows a position of another one. It is evaluated in the transaction
   /// that assigns numbers: a pooler could give each one another server.

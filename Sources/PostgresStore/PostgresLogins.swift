@@ -21,6 +21,22 @@ final class PostgresLogins: LoginDirectory {
 
   func close() async { await pool.close() }
 
+  /// Checks the version of the tables, which can be upgraded or restored while a server runs.
+  func check() async throws(ServiceError) {
+    let version = try await pool.run(.directory) { transaction in
+      try transaction.rows(
+        """
+        SELECT coalesce(max(version), 0)::int8, (SELECT count(*) FROM glucoport.login WHERE token_hash = '')
+        FROM glucoport.schema_version
+        """
+      ).integer(0, 0)
+    }
+    guard version == PostgresSchema.version else {
+      throw .busy(
+        "the database of the server has tables of another version; try again", retryAfterSeconds: 30)
+    }
+  }
+
   func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(

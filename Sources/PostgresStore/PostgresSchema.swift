@@ -158,9 +158,15 @@ enum PostgresSchema {
   private static let own =
     "logbook = (SELECT nullif(current_setting('glucoport.logbook', true), '')::bigint)"
 
-  private static let policies = [
+  private static let simplySecured = [
     "counter", "contents", "epoch", "node", "device", "series", "reading", "record", "accepted",
-  ].map { table in
+  ]
+  private static let contentTables = ["blob", "blob_part"]
+
+  /// The tables with row security.
+  static let secured = simplySecured + contentTables
+
+  private static let policies = simplySecured.map { table in
     """
     ALTER TABLE glucoport.\(table) ENABLE ROW LEVEL SECURITY;
     ALTER TABLE glucoport.\(table) FORCE ROW LEVEL SECURITY;
@@ -169,7 +175,7 @@ enum PostgresSchema {
   }
 
   /// A whole content can be neither changed nor deleted, except in a purged logbook.
-  private static let contentPolicies = ["blob", "blob_part"].map { table in
+  private static let contentPolicies = contentTables.map { table in
     let isIncomplete =
       table == "blob"
       ? "held < size"
@@ -246,20 +252,26 @@ enum PostgresSchema {
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glucoport FROM PUBLIC
     """
 
+  /// The rights of a role that serves, and the tables for which it has them. It has no others.
+  static let rights: [(rights: [String], tables: [String])] = [
+    (["SELECT"], ["schema_version", "purged", "purged_token"]),
+    (["SELECT", "INSERT"], ["logbook", "epoch", "device", "series", "reading"]),
+    (["SELECT", "INSERT", "UPDATE", "DELETE"], ["login", "replaced_token", "blob"]),
+    (["SELECT", "INSERT", "UPDATE"], ["counter", "contents", "node", "record", "accepted"]),
+    (["SELECT", "INSERT", "DELETE"], ["blob_part"]),
+  ]
+
+  /// The functions that a role that serves calls.
+  static let functions = ["glucoport.purge(text)", "glucoport.erase()"]
+
   /// The statements that permit a role to serve. They can be repeated.
   static func grants(to role: String) -> [String] {
     let role = "\"" + role.replacing("\"", with: "\"\"") + "\""
-    func grant(_ rights: String, _ tables: String...) -> String {
-      "GRANT \(rights) ON \(tables.map { "glucoport.\($0)" }.joined(separator: ", ")) TO \(role)"
+    let tables = rights.map { entry in
+      let tables = entry.tables.map { "glucoport.\($0)" }.joined(separator: ", ")
+      return "GRANT \(entry.rights.joined(separator: ", ")) ON \(tables) TO \(role)"
     }
-    return [
-      "GRANT USAGE ON SCHEMA glucoport TO \(role)",
-      grant("SELECT", "schema_version", "purged", "purged_token"),
-      grant("SELECT, INSERT", "logbook", "epoch", "device", "series", "reading"),
-      grant("SELECT, INSERT, UPDATE, DELETE", "login", "replaced_token", "blob"),
-      grant("SELECT, INSERT, UPDATE", "counter", "contents", "node", "record", "accepted"),
-      grant("SELECT, INSERT, DELETE", "blob_part"),
-      "GRANT EXECUTE ON FUNCTION glucoport.purge(text), glucoport.erase() TO \(role)",
-    ]
+    return ["GRANT USAGE ON SCHEMA glucoport TO \(role)"] + tables
+      + ["GRANT EXECUTE ON FUNCTION \(functions.joined(separator: ", ")) TO \(role)"]
   }
 }

@@ -7,9 +7,10 @@ package import LogbookAPI
 /// This type, `PostgresDatabase` and `DatabaseAddress` are the room's interface.
 package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
-  package let logins: any LoginDirectory
+  package var logins: any LoginDirectory { directory }
 
   private let core: PostgresCore
+  private let directory: PostgresLogins
 
   /// Checks the database. Connections are made by requests.
   ///
@@ -20,7 +21,7 @@ package final class PostgresStorage: ServerStorage {
   ) throws(Failure) {
     try PostgresDatabase(address).check()
     core = PostgresCore(pool: ConnectionPool(address, limits), quota: quota)
-    logins = PostgresLogins(address, limits)
+    directory = PostgresLogins(address, limits)
   }
 
   /// The logins of a database, for commands.
@@ -36,6 +37,9 @@ package final class PostgresStorage: ServerStorage {
   /// The logbook with the permissions of a login.
   package func logbook(for login: Login) -> any LogbookService { PostgresLogbook(login: login, core: core) }
 
+  /// Checks that the database answers, and that it has the tables of this program.
+  package func check() async throws(ServiceError) { try await directory.check() }
+
   /// The figures of the connections, in the text format of Prometheus.
   package func metrics() async -> String { await core.metrics() }
 
@@ -45,7 +49,7 @@ package final class PostgresStorage: ServerStorage {
   /// Closes every connection, after the last request.
   package func close() async throws {
     await core.pool.close()
-    await (logins as? PostgresLogins)?.close()
+    await directory.close()
   }
 }
 
@@ -85,7 +89,7 @@ final class PostgresCore: Sendable {
 
   func metrics() async -> String {
     let figures = await pool.queue.figures
-    var lines = [
+    let lines = [
       "# TYPE glucoport_database_connections gauge",
       "glucoport_database_connections{state=\"busy\"} \(figures.busy)",
       "glucoport_database_connections{state=\"idle\"} \(max(0, figures.connections - figures.busy))",
@@ -103,25 +107,40 @@ final class PostgresCore: Sendable {
       "glucoport_database_transaction_seconds_sum \(figures.time / .seconds(1))",
       "glucoport_database_transaction_seconds_count \(figures.transactions)",
     ]
-    if let lag = await replicationLag() {
-      lines += [
-        "# TYPE glucoport_database_replication_lag_seconds gauge",
-        "glucoport_database_replication_lag_seconds \(lag)",
-      ]
-    }
-    return lines.map { $0 + "\n" }.joined()
+    return (lines + (await replication())).map { $0 + "\n" }.joined()
   }
 
-  /// The lag of the slowest standby in seconds; nil without one, or if the role may not see it (`pg_monitor`).
-  private func replicationLag() async -> Double? {
+  /// The number of standbys, and the lag of the slowest one; nothing if the role may not see them (`pg_monitor`).
+  ///
+  /// The seconds are those of the last answer, so that they stay small while a standby stands still. Its bytes grow.
+  private func replication() async -> [String] {
     do {
       return try await pool.run(.directory) { transaction in
-        try transaction.rows(
-          "SELECT max(extract(epoch FROM coalesce(replay_lag, '0')))::float8 FROM pg_stat_replication WHERE pid IS NOT NULL AND state IS NOT NULL"
-        ).number(0, 0)
+        let rows = try transaction.rows(
+          """
+          SELECT count(*), count(state), max(extract(epoch FROM coalesce(replay_lag, '0')))::float8,
+            max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::int8
+          FROM pg_stat_replication WHERE pid IS NOT NULL AND state IS DISTINCT FROM 'backup'
+          """)
+        let count = try rows.integer(0, 0)
+        guard try rows.integer(0, 1) == count else { return [] }
+        var lines = ["# TYPE glucoport_database_standbys gauge", "glucoport_database_standbys \(count)"]
+        if let lag = try rows.number(0, 2) {
+          lines += [
+            "# TYPE glucoport_database_replication_lag_seconds gauge",
+            "glucoport_database_replication_lag_seconds \(lag)",
+          ]
+        }
+        if !rows.isNull(0, 3) {
+          lines += [
+            "# TYPE glucoport_database_replication_lag_bytes gauge",
+            "glucoport_database_replication_lag_bytes \(try rows.integer(0, 3))",
+          ]
+        }
+        return lines
       }
     } catch {
-      return nil
+      return []
     }
   }
 }

@@ -57,7 +57,8 @@ extension PostgresTransfer: TransferTarget {
   /// - Throws: `Failure`: `permission`; `cannotCreate` if a logbook is stored or purged, or if a name or token is used.
   package func requireRoom(for directory: TransferredDirectory, isRepeated: Bool) throws {
     try transaction(Self.snapshot) { transaction in
-      try Self.requireOwner(transaction)
+      // The role that serves may write most rows: as this role, a transfer would fail after it moved some.
+      try ServingRole.requireOwner(transaction.rows(PostgresSchema.isOwned))
       var moved: Set<String> = []
       for (id, name) in directory.logbooks.sorted(by: { $0.value < $1.value }) {
         if try Self.isStored(id, transaction) {
@@ -94,12 +95,6 @@ extension PostgresTransfer: TransferTarget {
 
   private static func isStored(_ logbook: String, _ transaction: DatabaseTransaction) throws -> Bool {
     try transaction.rows("SELECT 1 FROM glucoport.logbook WHERE guid = $1", .text(logbook)).count > 0
-  }
-
-  /// The role that serves may write most rows, so that a transfer as this role would fail after it moved some.
-  private static func requireOwner(_ transaction: DatabaseTransaction) throws {
-    let rows = try transaction.rows(PostgresSchema.isOwned)
-    guard try rows.integer(0, 0) == 1 else { throw DatabaseError.refused(state: "42501", object: "") }
   }
 
   private func requireName(_ name: String, of logbook: String, _ transaction: DatabaseTransaction) throws {

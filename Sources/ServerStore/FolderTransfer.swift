@@ -175,12 +175,18 @@ package final class FolderTarget: TransferTarget {
   private let part: String
 
   /// - Parameter path: a folder that does not exist.
-  /// - Throws: `Failure` of category `cannotCreate` if it exists, or its parent does not.
+  /// - Throws: `Failure`: `cannotCreate` if it exists, or its parent does not; `permission`.
   package init(folder path: String) throws {
     self.path = path
     part = path + ".part"
     guard access(path, F_OK) != 0 else { throw Failure(.cannotCreate, "\(path): File exists") }
     if access(part, F_OK) == 0 { try FileManager.default.removeItem(atPath: part) }
+    guard mkdir(part, 0o700) == 0 else {
+      let reason = errno
+      throw Failure(
+        reason == EACCES || reason == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot create the folder: \(String(cString: strerror(reason)))")
+    }
     _ = try DataFolder(part)
   }
 

@@ -30,7 +30,8 @@ import Testing
       guard let last = words.lastIndex(where: { $0 == "glucoport" || $0.hasSuffix("/bin/glucoport") }),
         words.indices.contains(last + 1)
       else { return nil }
-      return words[(last + 1)...].filter { !$0.hasPrefix(">") }
+      // A unit has further options in a variable.
+      return words[(last + 1)...].filter { !$0.hasPrefix(">") && $0 != "$SERVE_OPTIONS" }
     }
   }
 

@@ -187,7 +187,9 @@ import Testing
 
   @Test func healthNeedsNoLogin() async throws {
     try await Peer.with { (peer) async throws in
-      #expect(try await peer.status("GET", "/healthz", token: nil, headers: []) == 200)
+      for path in ["/healthz", "/ready"] {
+        #expect(try await peer.status("GET", path, token: nil, headers: []) == 200, "\(path)")
+      }
     }
   }
 

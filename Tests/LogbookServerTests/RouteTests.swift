@@ -13,7 +13,7 @@ import Testing
     ("/v1/logbook", WireRoute.logbook), ("/v1/readings", .readings), ("/v1/records", .records),
     ("/v1/changes", .changes), ("/v1/digests", .digests), ("/v1/blobs/abc", .blobs), ("/v1/blobs/", .blobs),
     ("/v1/pages", .pageLinks), ("/pages/gp_x", .page), ("/pages/", .page), ("/pages/../metrics", .page),
-    ("/healthz", .health), ("/metrics", .metrics),
+    ("/healthz", .health), ("/ready", .ready), ("/metrics", .metrics),
   ])
   func aPathHasItsRoute(_ path: String, _ route: WireRoute) throws {
     let found = try #require(WireRoute(path: path, method: route.methods[0]))

@@ -111,6 +111,22 @@ import Testing
     }
   }
 
+  @Test func aServerOnTablesOfAnotherVersionOrWithoutTablesIsBusy() async throws {
+    try await Self.with { stand, copies, database in
+      func isBusy(_ error: any Error) -> Bool {
+        if case ServiceError.busy = error { true } else { false }
+      }
+      try await stand.storage.check()
+      try copies.server.run("INSERT INTO glucoport.schema_version VALUES (99)", in: database)
+      await #expect { try await stand.storage.check() } throws: { isBusy($0) }
+      try copies.server.run("DELETE FROM glucoport.schema_version WHERE version = 99", in: database)
+      try await stand.storage.check()
+      try copies.server.run("DROP SCHEMA glucoport CASCADE", in: database)
+      await #expect { try await stand.storage.check() } throws: { isBusy($0) }
+      await #expect { try await Client(stand).push(Sample.history(1)) } throws: { isBusy($0) }
+    }
+  }
+
   @Test func aLostConnectionIsReplacedWithoutNotice() async throws {
     try await Self.with { stand, copies, database in
       let client = Client(stand)

@@ -123,6 +123,42 @@ import Testing
     }
   }
 
+  /// The role inherits nothing, but could become another one.
+  @Test(arguments: [
+    "GRANT UPDATE (value) ON glucoport.reading TO $role", "GRANT TRIGGER ON glucoport.reading TO $role",
+    "GRANT DELETE ON glucoport.record TO $role", "GRANT UPDATE ON glucoport.reading_1 TO $role",
+    "GRANT DELETE ON glucoport.reading_1 TO $role", "GRANT SELECT ON glucoport.reading_1 TO PUBLIC",
+    "GRANT \(PostgresServer.owner) TO $role", "GRANT pg_write_all_data TO $role",
+    "REVOKE INSERT ON glucoport.record FROM $role",
+    "REVOKE EXECUTE ON FUNCTION glucoport.purge(text) FROM $role",
+    "REVOKE EXECUTE ON FUNCTION glucoport.erase() FROM $role",
+  ])
+  func aRoleWithOtherRightsThanThoseOfAServerIsRefused(_ statement: String) async throws {
+    try await Self.expectRefusal(after: statement, .permission)
+  }
+
+  @Test(arguments: [
+    "ALTER TABLE glucoport.reading DISABLE ROW LEVEL SECURITY",
+    "ALTER TABLE glucoport.blob NO FORCE ROW LEVEL SECURITY",
+  ])
+  func tablesWithoutRowSecurityAreRefused(_ statement: String) async throws {
+    try await Self.expectRefusal(after: statement, .configuration)
+  }
+
+  private static func expectRefusal(after statement: String, _ category: FailureCategory) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let role = "role_of_\(name)"
+      try copies.server.run("CREATE ROLE \(role) LOGIN NOINHERIT")
+      let owner = try DatabaseAddress(copies.server.address(name, as: PostgresServer.owner))
+      _ = try PostgresDatabase(owner).prepare(role: role, isPreview: false)
+      let served = PostgresDatabase(try DatabaseAddress(copies.server.address(name, as: role)))
+      #expect(try served.check() == PostgresSchema.version)
+      try copies.server.run(statement.replacing("$role", with: role), in: name)
+      #expect { try served.check() } throws: { ($0 as? Failure)?.category == category }
+    }
+  }
+
   @Test func preparingRunsOnceAndItsPreviewChangesNothing() async throws {
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy()
@@ -143,6 +179,9 @@ import Testing
       }
       let served = PostgresDatabase(try DatabaseAddress(copies.server.address(empty)))
       #expect(try served.check() == PostgresSchema.version)
+      #expect { try served.prepare(role: nil, isPreview: false) } throws: {
+        ($0 as? Failure)?.category == .permission
+      }
       // The owner and a superuser may do more than a server should.
       for role in [PostgresServer.owner, "postgres"] {
         let address = try DatabaseAddress(copies.server.address(empty, as: role))
@@ -153,6 +192,15 @@ import Testing
       try copies.server.run("INSERT INTO glucoport.schema_version VALUES (99)", in: empty)
       for act in [{ _ = try served.check() }, { _ = try database.prepare(role: nil, isPreview: false) }] {
         #expect(throws: Failure.self) { try act() }
+      }
+      // Neither the tables of a lost version nor a schema of something else are prepared.
+      try copies.server.run("DELETE FROM glucoport.schema_version", in: empty)
+      for act in [{ _ = try served.check() }, { _ = try database.prepare(role: nil, isPreview: false) }] {
+        #expect { try act() } throws: { ($0 as? Failure)?.category == .inputOutput }
+      }
+      try copies.server.run("DROP TABLE glucoport.schema_version", in: empty)
+      #expect { try database.prepare(role: nil, isPreview: false) } throws: {
+        ($0 as? Failure)?.category == .configuration
       }
       try copies.server.run("DROP DATABASE \(empty) WITH (FORCE)")
     }

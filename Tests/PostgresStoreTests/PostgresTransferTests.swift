@@ -179,9 +179,10 @@ import Testing
       let export = try FolderTarget(folder: target)
       #expect(try PostgresTransfer(owner).move(to: export).readings == 301 + Sample.everyShape.readings.count)
       try export.finish()
-      #expect { try FolderTarget(folder: target) } throws: {
-        ($0 as? Failure)?.category == .cannotCreate
+      for path in [target, base.path + "/missing/back"] {
+        #expect { try FolderTarget(folder: path) } throws: { ($0 as? Failure)?.category == .cannotCreate }
       }
+      #expect(!FileManager.default.fileExists(atPath: base.path + "/missing"))
       let back = try EmbeddedStorage(folder: target)
       #expect(try await back.logbook(for: stand.writer).logbook() == after)
       #expect(try await back.logbook(for: stand.writer).readingDigests(later.run) == now)

@@ -53,11 +53,13 @@ import Testing
         done
         glucoport list | wc -l
         curl -sS "$(cat first.url)/metrics" | grep -c '^glucoport_database_'
+        curl -sS "$(cat first.url)/metrics" | grep '^glucoport_database_standbys'
+        curl -sS -o body -w 'ready: %{http_code}\n' "$(cat first.url)/ready"
         glucoport serve token list --database "$as_server" | cut -c1-20
         glucoport serve token revoke anna --database "$as_server"
         echo "revoked: $(ask "$(cat first.url)/v1/logbook") $(ask "$(cat second.url)/v1/logbook")"
         kill -TERM $first; wait $first; echo "stopped: $?"
-        glucoport serve backup . --database "$as_server" 2>/dev/null; echo "backup: $?"
+        glucoport serve backup missing --database "$as_server" 2>/dev/null; echo "backup: $?"
         glucoport serve token add other --role write --logbook anna --data other >/dev/null
         glucoport serve import --from other --database "$owner" 2>/dev/null; echo "another anna: $?"
         glucoport serve token list --data other | cut -c1-5
@@ -68,7 +70,9 @@ import Testing
         glucoport serve --data folder 2>/dev/null; echo "moved: $?"
         kill -QUIT "$(head -1 '\(server.folder)/data/postmaster.pid')"
         while curl -sS "$(cat second.url)/healthz" | grep -q ok; do sleep 0.05; done
-        echo "away: $(curl -sS -o body -w '%{http_code}' "$(cat second.url)/healthz")"
+        for path in healthz ready; do
+          echo "away: $(curl -sS -o body -w '%{http_code}' "$(cat second.url)/$path")"
+        done
         kill -TERM $second; wait $second; echo "stopped: $?"
         """)
     #expect(outcome.errors == "")
@@ -85,7 +89,9 @@ import Testing
         upload a: 0
         upload b: 0
         2
-        9
+        10
+        glucoport_database_standbys 0
+        ready: 200
         anna  write  anna  2
         revoked: 401 401
         stopped: 0
@@ -99,6 +105,7 @@ import Testing
         1 logbook (1 moved already), 0 readings, 0 records, 0 bytes of attachments
         import: 0
         moved: 78
+        away: 503
         away: 503
         stopped: 0
 
