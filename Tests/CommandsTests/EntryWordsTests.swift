@@ -49,7 +49,15 @@ import Testing
     ("0.85U/h", "insulin {\"rate\":0.85}"), ("after swimming", "text after swimming"),
     ("6.1 soup", "smbg 6.1 mmol/L; text soup"), ("45g Anna's cake", "food {\"carbs\":45}; text Anna's cake"),
     ("--note '2 rolls' 30g", "food {\"carbs\":30}; text 2 rolls"),
-    ("felt bad --subtype health", "text felt bad"),
+    ("felt bad --subtype health", "text felt bad"), ("110 45g", "smbg 110 mg/dL; food {\"carbs\":45}"),
+    ("110 0.4ketones", "smbg 110 mg/dL; ketone 0.4 mmol/L"),
+    ("4.5U rapid 6.1", "smbg 6.1 mmol/L; insulin {\"subtype\":\"rapid\",\"units\":4.5}"),
+    ("6.1 300kcal", "smbg 6.1 mmol/L; food {\"energy\":300}"),
+    ("ketones 0.4 6.1", "ketone 0.4 mmol/L; smbg 6.1 mmol/L"),
+    ("6.1 before exercise", "smbg 6.1 mmol/L; text before exercise"),
+    ("10.5 steps", "exercise {\"steps\":10.5}"),
+    ("LO mmol", "smbg LO"), ("HI mg/dL 4U", "smbg HI; insulin {\"units\":4}"),
+    ("6.1 --note fasting", "smbg 6.1 mmol/L; text fasting"),
   ])
   func aLineHasThisMeaning(_ line: String, _ expected: String) throws {
     #expect(try meaning(line, nil) == expected)
@@ -91,6 +99,16 @@ import Testing
     ("4.5 IE", "may be a glucose value and a text"), ("4.5 units", "may be a glucose value and a text"),
     ("7.5 units novorapid", "may be a glucose value"), ("2.5 BE", "may be a glucose value"),
     ("4.5 U,", "may be a glucose value"), ("5.5 U/day", "may be a glucose value"),
+    ("insulin 4", "4 may belong to 'insulin'"), ("bolus 5", "may belong"), ("food 12", "may belong"),
+    ("carbs 45", "may belong"), ("Novorapid 7", "may belong"), ("pulse 80", "may belong"),
+    ("weight 75", "may belong"), ("rapid 4", "may belong"), ("soup 6.1", "may belong"),
+    ("insulin 45g 6.1", "may belong to 'insulin'"), ("7.5 novorapid", "may belong to 'novorapid'"),
+    ("insulin 0.4 --kind ketone", "may belong"),
+    ("1 000 steps", "may be one number or two"), ("4 5U", "may be one number or two"),
+    ("110 000 steps", "may be one number or two"), ("40 05g", "may be one number or two"),
+    ("10.000 steps", "write 10000 or 10.0000"), ("1.000 kcal", "write 1000 or 1.0000"),
+    ("hi", "write HI"), ("lo 4U", "write LO"), ("\u{BD}U", "no amount"),
+    ("6.1 before-meal", "write --mark before-meal"),
     ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
   ])
   func unknownAndAmbiguousWordsAreRefused(_ line: String, _ part: String) throws {

@@ -31,13 +31,16 @@ struct EntryWords {
   private let unit: GlucoseUnit?
   private let isForced: Bool
   private let kind: ReadingKind
+  /// The words of the text so far.
+  private var texts: [String] = []
+  /// The word directly before, if it is no amount: it may name the next number.
+  private var wordBefore: String?
 
   /// - Parameter unit: the unit of the setting; nil for none.
   /// - Throws: `Failure` of category `usage` for words without a meaning, or with two.
   init(_ options: EntryOptions, unit: GlucoseUnit?) throws {
     (self.unit, isForced) = (unit, options.force)
     kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
-    var texts: [String] = []
     // '4.5 U' may be one word, and a text with blanks stays one.
     var rest = options.words.map(Self.trimmed).flatMap { word in
       Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
@@ -45,10 +48,14 @@ struct EntryWords {
     while let word = rest.popFirst() {
       if Self.beginsNumber(word[...]) {
         try add(amount: word, &rest)
+        wordBefore = nil
       } else if RecordKind.insulin.details?.subtypes.contains(word.lowercased()) == true {
         try change(.insulin, "subtype", to: .text(word.lowercased()))
+        wordBefore = word
       } else if word == "LO" || word == "HI" {
-        try add(extreme: word)
+        let unit = rest.first.flatMap { Self.glucoseUnits[$0.lowercased()] }
+        if unit != nil { rest.removeFirst() }
+        try add(extreme: word, unit)
       } else if Self.ketoneWords.contains(word.lowercased()), let next = rest.first,
         Self.beginsNumber(next[...])
       {
@@ -56,6 +63,7 @@ struct EntryWords {
         if !unit.isEmpty { rest.insert(unit, at: rest.startIndex) }
         if let next = rest.first, Self.glucoseUnits[next.lowercased()] != nil { rest.removeFirst() }
         try add(ketones: number)
+        wordBefore = nil
       } else if Self.isUnreadableNumber(word) {
         throw Failure(
           .usage,
@@ -63,14 +71,30 @@ struct EntryWords {
         )
       } else {
         texts.append(word)
+        wordBefore = word
       }
     }
+    try requireText(options)
     text = try Self.text(texts, options.note)
     try take(options)
   }
 
   /// Whether they have no content.
   var isEmpty: Bool { readings.isEmpty && changes.isEmpty && text == nil }
+
+  /// Refuses words that look like a text, but that a person means as a value or as a mark.
+  private func requireText(_ options: EntryOptions) throws {
+    if let word = texts.first?.lowercased(), ["lo", "hi"].contains(word) {
+      throw Failure(
+        .usage,
+        "'\(word)' may be a value beyond the range of the meter or a text; write \(word.uppercased()), or --note for a text"
+      )
+    }
+    let text = texts.joined(separator: " ").lowercased()
+    if !readings.isEmpty, EntryOptions.marks.names.contains(text) {
+      throw Failure(.usage, "'\(text)' is a mark; write --mark \(text), or --note \(text) for a text")
+    }
+  }
 
   private static func text(_ words: [String], _ note: String?) throws -> String? {
     if words.isEmpty { return note }
@@ -87,10 +111,11 @@ struct EntryWords {
     return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
   }
 
-  /// Whether a word begins as a number that is written with a sign or in the digits of another script.
+  /// Whether a word begins as a number that is written with a sign or in the digits of another script, or that is a fraction.
   private static func isUnreadableNumber(_ word: String) -> Bool {
     let scalars = word.unicodeScalars.drop { "+-\u{2212}\u{2013}".unicodeScalars.contains($0) }
-    return scalars.first?.properties.numericType == .decimal
+    let category = scalars.first?.properties.generalCategory
+    return category == .decimalNumber || category == .otherNumber
   }
 
   private static func trimmed(_ word: String) -> String {
@@ -130,12 +155,22 @@ extension EntryWords {
     if unit.isEmpty, let next = rest.first, Self.isUnit(next) { unit = rest.removeFirst() }
     let name = unit.lowercased()
     if name.isEmpty {
+      try requireUnnamed(number)
+      if let next = rest.first, Self.mayBeOne(number, next) {
+        throw Failure(
+          .usage,
+          "'\(displayed("\(number) \(next)"))' may be one number or two; write it without the blank, or the unit of \(number), such as \(number)mmol"
+        )
+      }
       if kind == .ketone { return try add(ketones: number) }
       if let next = rest.first, Self.mayCount(number, next) || Self.maybeUnit(next) {
         throw Failure(
           .usage,
           "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(number)mmol for glucose, or --note for a text"
         )
+      }
+      if let next = rest.first, !Self.beginsNumber(next[...]), OtherMeasure.isNamed(by: next) {
+        throw Self.unclear(number, next)
       }
       try add(bare: number)
     } else if Self.ketoneWords.contains(name) {
@@ -150,11 +185,56 @@ extension EntryWords {
         try add(glucose: Self.number(number), glucose)
       }
     } else if let known = Self.recordUnits[name] {
+      if Self.groupedFields.contains(known.field.name) { try Self.requireUngrouped(number) }
       let amount = try known.field.number(Self.pointed(number))
       try change(known.kind, known.field.name, to: .number(amount * known.unit.factor))
     } else {
       throw Failure(.usage, Self.refusal(ofUnit: unit, in: word))
     }
+  }
+
+  /// Refuses a number without a unit that the words before it may name: 'insulin 4' is a dose.
+  private func requireUnnamed(_ number: String) throws {
+    if let wordBefore, !isSubtypeOfDose { throw Self.unclear(number, wordBefore) }
+    if let measure = texts.first(where: OtherMeasure.isNamed) { throw Self.unclear(number, measure) }
+  }
+
+  private static func unclear(_ number: String, _ word: String) -> Failure {
+    Failure(
+      .usage,
+      "\(displayed(number)) may belong to '\(displayed(word))'; write its unit, such as \(displayed(number))U or \(displayed(number))mmol, or --note for a text"
+    )
+  }
+
+  /// Whether the word directly before is the subtype of a dose that is given already: '4.5U rapid 6.1'.
+  private var isSubtypeOfDose: Bool {
+    guard let wordBefore, let values = changes[.insulin]?.values else { return false }
+    return RecordKind.insulin.details?.subtypes.contains(wordBefore.lowercased()) == true
+      && (values["units"] != nil || values["rate"] != nil)
+  }
+
+  /// Whether a number and the next word may be one number with a blank in it: '1 000 steps', or '4 5U' for 4.5.
+  private static func mayBeOne(_ number: String, _ next: String) -> Bool {
+    guard beginsNumber(next[...]), number.utf8.allSatisfy(isDigit) else { return false }
+    let digits = next.utf8.prefix(while: isDigit)
+    return digits.count == 3 || digits.count > 1 && digits.first == UInt8(ascii: "0")
+      || Double(number).map(typedMillimoles.contains) == true
+  }
+
+  /// The fields with amounts of thousands, in which a point may divide groups of digits.
+  private static let groupedFields: Set<String> = ["steps", "energy"]
+
+  private static func requireUngrouped(_ text: String) throws {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == 3, !text.contains(",") else { return }
+    throw ambiguousGroups(text, parts)
+  }
+
+  private static func ambiguousGroups(_ text: String, _ parts: [Substring]) -> Failure {
+    Failure(
+      .usage,
+      "'\(displayed(text))' may be a number with thousands or a decimal one; write \(parts.joined()) or \(parts.joined(separator: "."))0"
+    )
   }
 
   /// Whether a number counts the next word, as in '2 rolls'.
@@ -199,12 +279,7 @@ extension EntryWords {
   private static func pointed(_ text: String) throws -> String {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return text }
-    guard parts[1].count != 3, !text.contains(".") else {
-      throw Failure(
-        .usage,
-        "'\(displayed(text))' may be a number with thousands or a decimal one; write \(parts.joined()) or \(parts.joined(separator: "."))0"
-      )
-    }
+    guard parts[1].count != 3, !text.contains(".") else { throw ambiguousGroups(text, parts) }
     return parts.joined(separator: ".")
   }
 
@@ -272,8 +347,8 @@ extension EntryWords {
     try add(TypedValue(kind: .ketone, measurement: .value(Quantity(number, .millimolesPerLitre))))
   }
 
-  private mutating func add(extreme word: String) throws {
-    let unit = kind == .ketone ? .millimolesPerLitre : unit ?? .milligramsPerDecilitre
+  private mutating func add(extreme word: String, _ stated: GlucoseUnit?) throws {
+    let unit = kind == .ketone ? .millimolesPerLitre : stated ?? unit ?? .milligramsPerDecilitre
     try add(
       TypedValue(kind: kind, measurement: word == "LO" ? .low(below: nil, unit) : .high(above: nil, unit)))
   }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Names for what is measured, given or eaten besides glucose.
+package enum OtherMeasure {
+  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or `pulse`.
+  package static func isNamed(by word: String) -> Bool { HeaderWords(word).namesOther }
+}
+
 /// Column names for other substances, devices and measures, and for persons, in the languages of `HeaderWords`.
 extension HeaderWords {
   /// Whether it is a name for something other than glucose that is measured, given or eaten.
