@@ -247,9 +247,9 @@ enum ActionText {
 
   private static func summary(_ subject: PersonAction.Subject) -> String {
     let state = subject.state
-    if let reading = subject.reading {
-      let unit = reading.measurement.unit
-      return "\(reading.identity.kind.name) \(value(reading.measurement, unit)) \(unit.name)  \(reading.id)"
+    if let reading = subject.reading { return "\(text(of: reading))  \(reading.id)" }
+    if let reading = subject.target {
+      return "\(text(of: reading)) \(reading.deviceTime.text.replacing("T", with: " "))  \(reading.id)"
     }
     switch Withdrawal(fields: state.fields)?.subject {
     case .reading(let identity)?: return "reading \(displayed(identity.text))"
@@ -259,6 +259,13 @@ enum ActionText {
     }
     let content = displayed(RecordText.summary(state.kind, fields: state.fields.json))
     return "\(displayed(state.kind.rawValue)) \(content)  \(subject.guid.prefix(8))"
+  }
+}
+
+extension ActionText {
+  private static func text(of reading: PersonAction.TypedReading) -> String {
+    let unit = reading.measurement.unit
+    return "\(reading.identity.kind.name) \(value(reading.measurement, unit)) \(unit.name)"
   }
 }
 

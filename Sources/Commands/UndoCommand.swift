@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Logbook
 import LogbookStore
 
@@ -72,7 +73,19 @@ struct StepOptions: ParsableArguments {
     switch try number.map(PersonStep.ingest) ?? next(direction, store, output) {
     case .ingest(let number): try run(direction, import: number, store, output)
     case .action(let action): try run(direction, action, store, output)
+    case .merge(let path): throw Self.refusal(ofMerge: path, into: store)
     }
+  }
+
+  private static func refusal(ofMerge path: String, into store: Store) -> Failure {
+    let kept = Store.beforeMerges.map { store.path + $0 }.last { access(PathText.bytes($0), F_OK) == 0 }
+    let remedy = kept.map {
+      "the store as it was before is kept in \(displayed($0)), and 'glucoport restore' makes it the store again"
+    }
+    return Failure(
+      .usage,
+      "the last change is the merge of \(displayed(path)), which is not undone; \(remedy ?? "no copy of the store from before it is kept"); 'glucoport undo NUMBER' undoes an import"
+    )
   }
 
   private func run(
@@ -131,6 +144,7 @@ struct StepOptions: ParsableArguments {
     case .action(let action):
       let outcome = try store.outcome(of: action, direction)
       for line in text.lines(action, outcome, .question) { output.message(line) }
+    case .merge: return step
     }
     try Confirmation.require(text.question, otherwise: text.refusal, output)
     return step
@@ -221,7 +235,10 @@ struct UndoText {
 
   func lines(_ action: PersonAction, _ outcome: ActionOutcome, _ occasion: Occasion) -> [String] {
     let would = occasion == .done ? "" : "would be "
-    var lines = ["\(would)\(isRedo ? "redone" : "undone"): \(ActionText.summary(action))"]
+    let verb = isRedo ? "redone" : "undone"
+    let isLeft = outcome.changed.isEmpty && !outcome.left.isEmpty
+    let head = isLeft ? (occasion == .done ? "not \(verb)" : "would not be \(verb)") : would + verb
+    var lines = ["\(head): \(ActionText.summary(action))"]
     if !outcome.left.isEmpty {
       lines.append(
         "  \(counted(outcome.left.count, action.subjects.contains { $0.reading != nil } ? "item" : "record")) changed since and left as \(outcome.left.count == 1 ? "it is" : "they are")"

@@ -313,19 +313,27 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
     #expect(try last() == 1)
-    // Its known items stay visible because of it as well.
+    // Its known items stay visible because of it as well, but it changed nothing.
     try scratch.ingest(sensor(0..<3))
-    #expect(try last() == 3)
-    #expect(try undo(3).readings == 0)
     #expect(try last() == 1)
-    _ = try undo(1)
+    #expect(try undo(1).readings == 0)
+    #expect(try last() == 3)
+    #expect(try undo(3).readings == 3)
     #expect(try last() == nil)
-    #expect(try scratch.open(.reader).nextStep(.redo) == .ingest(1))
-    _ = try redo(1)
     #expect(try scratch.open(.reader).nextStep(.redo) == .ingest(3))
     _ = try redo(3)
-    #expect(try last() == 3)
+    #expect(try scratch.open(.reader).nextStep(.redo) == .ingest(1))
+    _ = try redo(1)
+    #expect(try last() == 1)
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
+  }
+
+  /// A timer may have fetched it.
+  @Test func whatASourceBroughtIsNoStep() throws {
+    try scratch.ingest(sensor(0..<3))
+    #expect(try scratch.refusal(.importer, "UPDATE ingest SET source = 'source phone'") == nil)
+    #expect(try scratch.open(.reader).nextStep(.undo) == nil)
+    #expect(try undo(1).readings == 3)
   }
 
   @Test func tooManyPiecesAreNotNotedAndTheUndoReportsIt() throws {

@@ -193,11 +193,14 @@ enum RecordText {
       return json
     }
     if kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
-    let fields = kind.fields
+    // The identity of the reading says nothing to a person; `show` has it.
+    let fields = kind.fields.filter { kind != .annotation || $0.name != "reading" || values["text"] == nil }
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
     // Other programs may write fields that this kind does not have here.
-    let others = values.filter { name, _ in !fields.contains { $0.name == name } }.sorted { $0.key < $1.key }
+    let others = values.filter { name, _ in !kind.fields.contains { $0.name == name } }.sorted {
+      $0.key < $1.key
+    }
     return (described + others.map { part($0.key, .name, $0.value) }).joined(separator: " · ")
   }
 

@@ -40,7 +40,7 @@ struct SourceRequest {
   /// - Parameter state: the state before; its validators let the source answer that nothing changed.
   /// - Throws: `Failed`, else errors of this computer.
   func send(_ state: SourceState) async throws -> Result {
-    let body = SourceBody(file: try UnlinkedFile(), name: "source \(setting.name)")
+    let body = SourceBody(file: try UnlinkedFile(), name: IngestSource.fetched + setting.name)
     switch setting.type {
     case .http: return try await askByHTTP(state, body)
     case .command: return try await runCommand(state, body)

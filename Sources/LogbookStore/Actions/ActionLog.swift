@@ -20,16 +20,20 @@ package struct PersonAction: Hashable, Sendable {
     /// The typed reading that the subject is. `state` is then the withdrawal that an undo of the action
     /// writes for it.
     package let reading: TypedReading?
+    /// The reading that the subject hides or shows; nil if it is not in the store.
+    package let target: TypedReading?
     /// Whether the action changed it. False for a record that only belongs to a corrected entry.
     package let isChanged: Bool
   }
 
-  /// A typed reading of an action.
+  /// A reading of an action.
   package struct TypedReading: Hashable, Sendable {
     /// The id that commands use.
     package let id: String
     /// The identity of the reading.
     package let identity: ReadingIdentity
+    /// The time that the device showed.
+    package let deviceTime: DeviceTime
     /// The measured value.
     package let measurement: Measurement
   }
@@ -49,6 +53,8 @@ package struct PersonAction: Hashable, Sendable {
 package enum PersonStep: Hashable, Sendable {
   case ingest(Int64)
   case action(PersonAction)
+  /// The merge of the store at a path, which is never undone.
+  case merge(String)
 }
 
 /// The actions of this store. The content of a record is removed from here 30 days after the record was
@@ -153,6 +159,7 @@ struct ActionLog {
         try (kind == .delete ? pair.before : pair.after).map { state in
           PersonAction.Subject(
             guid: guid, state: state, reading: try state.addedReading.flatMap { try reading($0, database) },
+            target: try state.withdrawnReading.flatMap { try reading($0, database) },
             isChanged: !pair.isUnchanged)
         }
       }
@@ -168,7 +175,8 @@ extension ActionLog {
     _ identity: ReadingIdentity, _ database: Database
   ) throws -> PersonAction.TypedReading? {
     try StoredReading.fetch(identity, database).map {
-      PersonAction.TypedReading(id: $0.shortID, identity: identity, measurement: $0.measurement)
+      PersonAction.TypedReading(
+        id: $0.shortID, identity: identity, deviceTime: $0.deviceTime, measurement: $0.measurement)
     }
   }
 }
@@ -181,6 +189,16 @@ extension RecordState {
     var fields = fields
     fields[Withdrawal.hiddenName] = .flag(true)
     guard case .reading(let identity)? = Withdrawal(fields: fields)?.subject else { return nil }
+    return identity
+  }
+}
+
+extension RecordState {
+  /// The reading of a withdrawal.
+  fileprivate var withdrawnReading: ReadingIdentity? {
+    guard kind == .withdrawal, case .reading(let identity)? = Withdrawal(fields: fields)?.subject else {
+      return nil
+    }
     return identity
   }
 }

@@ -48,24 +48,49 @@ extension Store {
 
   private static func lastStep(_ database: Database) throws -> PersonStep? {
     let action = try ActionLog.actions("is_undone = 0", [], limit: 1, database).first
-    let ingest = try lastImport(database)
+    let ingest = try lastImport(database, that: isChange)
+    if let merge = try lastMerge(database), merge.id > max(ingest ?? 0, action?.latestIngest ?? 0) {
+      return .merge(merge.path)
+    }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
-    return ingest.map(PersonStep.ingest)
+    // What an import met in the store stays visible because of it as well.
+    return try (ingest ?? lastImport(database, that: isMeeting)).map(PersonStep.ingest)
   }
 
-  /// The last import of this store that is not undone and that brought something. Known items count as
-  /// brought. An import whose rows were all rejected brought nothing.
-  private static func lastImport(_ database: Database) throws -> Int64? {
-    let brought = ["new", "known", "corrected", "records.new", "records.known", "records.updated"]
-      .map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
-    return try Int64.fetchOne(
+  /// The SQL condition for an ingest that changed what is visible.
+  private static let isChange = sum("new", "restored", "corrected", "records.new", "records.updated") + " > 0"
+  /// The SQL condition for an ingest of items that the store had. One whose rows were all rejected brought nothing.
+  private static let isMeeting = sum("known", "records.known") + " > 0"
+
+  private static func sum(_ counts: String...) -> String {
+    counts.map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
+  }
+
+  /// The last import of this store that a person made and did not undo.
+  private static func lastImport(_ database: Database, that condition: String) throws -> Int64? {
+    try Int64.fetchOne(
       database,
       sql: """
         SELECT id FROM ingest
         WHERE NOT (\(UndoPlan.isPulled)) AND NOT \(UndoPlan.isTyped) AND NOT \(ImportContribution.isUndone)
-          AND \(brought) > 0
+          AND NOT \(UndoPlan.isFetched) AND \(condition)
         ORDER BY id DESC LIMIT 1
         """)
+  }
+
+  /// The last merge of another store that brought something. Unlike a download, a merge states all counts.
+  private static func lastMerge(_ database: Database) throws -> (id: Int64, path: String)? {
+    let row = try Row.fetchOne(
+      database,
+      sql: """
+        SELECT id, source FROM ingest
+        WHERE \(UndoPlan.isPulled) AND format = '\(StoreMerge.format)'
+          AND json_extract(counts, '$.known') IS NOT NULL AND \(isChange)
+        ORDER BY id DESC LIMIT 1
+        """)
+    guard let row = row.map({ StoredRow($0, of: "ingest") }) else { return nil }
+    let (id, path): (Int64, String) = (try row[0], try row[1])
+    return (id, path)
   }
 
   private static func lastUndone(_ database: Database) throws -> PersonStep? {

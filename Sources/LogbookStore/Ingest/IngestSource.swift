@@ -5,7 +5,10 @@ package import Logbook
 
 /// The facts about an input that are known when its ingest begins.
 package struct IngestSource: Sendable {
-  /// The path, `-`, or a meter's name.
+  /// The beginning of the name of what `fetch` imports.
+  package static let fetched = "source "
+
+  /// The path, `-`, a meter's name, or that of a source after `fetched`.
   package let name: String
   /// The id of the format.
   package let format: String
