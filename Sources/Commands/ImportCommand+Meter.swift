@@ -114,6 +114,14 @@ extension ImportCommand {
     bytes.withUnsafeBytes { digest.update($0) }
     let source = MeterSource(name: PathText.shown(path), digest: digest.hexadecimal())
     let target = try ImportTarget(self, output)
+    let require = connection.onIdentity
+    connection.onIdentity = { identity in
+      try require(identity)
+      if !yes {
+        let owner = MeterOwner(identity, at: displayed(PathText.shown(path)), try PersonList.load())
+        try owner.requireStore(target.path)
+      }
+    }
     return try show(store(driver, connection, source, target), in: target.store, output)
   }
 

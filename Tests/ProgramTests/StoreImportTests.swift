@@ -52,6 +52,9 @@ struct StoreImportTests {
     #expect(again.first?["new"] as? Int == 0 && again.first?["known"] as? Int == 1)
     try await expectSound(program, one)
     _ = try await run(program, "undo 2 --store \(one)", status: 64)
+    let last = try await run(program, "undo --yes --store \(one)", status: 64)
+    #expect(last.errors.contains(one + ".before-merge,"), "\(last.errors)")
+    #expect(try await readings(program, one) == 2)
     _ = try await run(program, "import \(one) --store \(one)", status: 64)
     _ = try await run(program, "import \(two) --format clarity --store \(one)", status: 64)
     // The merge that changed nothing kept no copy.
@@ -86,6 +89,29 @@ struct StoreImportTests {
     _ = try await program.run("config", "name", "anna", "--store", program.path("copy.db"))
     _ = try await run(program, "import \(program.path("copy.db")) --person anna --quiet")
     _ = try await run(program, "import \(ben) --person anna --yes --quiet")
+  }
+
+  /// Each store keeps names with a salt of its own.
+  @Test func theStoreOfAPersonWhoCannotBeComparedIsRefused() async throws {
+    let program = try Program()
+    let (one, two) = (program.path("one.db"), program.path("two.db"))
+    for (store, name, hour) in [(one, "Anna Sample", 8), (two, "Ben Other", 10)] {
+      try program.write(
+        "Name:\(name),Date Range:3/1/2026 - 3/31/2026\n"
+          + "Timestamp,Glucose Value (mg/dl),Manual Reading,Serial Number\n3/25/2026 \(hour):05,112.0,,0000002\n",
+        to: "export.csv")
+      _ = try await run(
+        program, "import --timezone UTC --quiet \(program.path("export.csv")) --store \(store)")
+    }
+    for line in ["import \(one) --store \(two)", "restore \(one) --yes --store \(two)"] {
+      let refused = try await run(program, line, status: 65)
+      #expect(refused.errors.contains("cannot be compared"), "\(refused.errors)")
+    }
+    #expect(try await readings(program, two) == 1)
+    // The answer is remembered: the digests of both are in the store then.
+    _ = try await run(program, "import \(one) --yes --quiet --store \(two)")
+    _ = try await run(program, "import \(one) --quiet --store \(two)")
+    #expect(try await readings(program, two) == 2)
   }
 
   /// A folder of one person in that of another stays with its person.

@@ -41,6 +41,19 @@ import Testing
     #expect(try StoreFile(program.store).count("record") == 2)
   }
 
+  @Test func theMeterOfAnotherPersonIsRefused() async throws {
+    for name in ["anna", "ben"] {
+      #expect(try await program.run("person", "add", name, "--quiet").status == 0)
+    }
+    #expect(try await program.run("person", "assign", "7413-1234567", "anna", "--quiet").status == 0)
+    let arguments = [
+      "import", "--timezone", "Europe/Madrid", "--transcript", Self.sample.path, "--person", "ben",
+    ]
+    let refused = try await program.run(arguments: arguments)
+    #expect(refused.status == 65 && refused.errors.contains("that of anna"), "\(refused.errors)")
+    #expect(try await program.run(arguments: arguments + ["--yes"]).status == 0)
+  }
+
   @Test func anIncompleteSessionStoresNothingAndCreatesNoStore() async throws {
     let lines = try lines()
     // Each position between the header and the first byte of the final handshake.

@@ -71,7 +71,14 @@ struct PersonAddCommand: ClassifiedCommand {
           "\(displayed(path)): a store of this name is there; to use it: 'glucoport person add \(name.shellWord) --store \(path.shellWord)'; for a new one, choose another name"
         )
       }
-      for folder in folders { _ = try list.assign(folder: folder, to: name) }
+      for folder in folders {
+        if let owner = try list.assign(folder: folder, to: name) {
+          throw Failure(
+            .usage,
+            "\(displayed(folder)): this is a folder of \(displayed(owner)); 'glucoport person assign' gives it to another person"
+          )
+        }
+      }
       return list.all.count == 1
     }
     if !quiet { output.line("added: \(displayed(name)), \(displayed(path))") }

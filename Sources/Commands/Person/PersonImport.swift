@@ -153,18 +153,23 @@ struct InputPerson {
 
 /// Whose a meter is.
 struct MeterOwner {
-  private let identity: MeterIdentity
-  private let meter: PluggedMeter
+  /// The names by which a meter is assigned: its serial numbers, or its model.
+  private let names: [String]
+  /// Where it is, for messages.
+  private let place: String
   private let persons: PersonList
 
   init(_ identity: MeterIdentity, _ meter: PluggedMeter, _ persons: PersonList) {
-    (self.identity, self.meter, self.persons) = (identity, meter, persons)
+    self.init(identity, plug: meter.device.serial, at: meter.place, persons)
   }
 
-  /// The names by which a meter is assigned: its serial numbers, or its model.
-  private var names: [String] {
-    let serials = [identity.device.serial, meter.device.serial].filter { !$0.isEmpty }
-    return serials.isEmpty ? [identity.device.model] : serials
+  /// - Parameters:
+  ///   - plug: the serial number that the plug reports; empty for none.
+  ///   - place: the port, or the file of a transcript.
+  init(_ identity: MeterIdentity, plug: String = "", at place: String, _ persons: PersonList) {
+    let serials = [identity.device.serial, plug].filter { !$0.isEmpty }
+    names = serials.isEmpty ? [identity.device.model] : serials
+    (self.place, self.persons) = (place, persons)
   }
 
   /// The person to whom the meter is assigned.
@@ -175,7 +180,7 @@ struct MeterOwner {
     let words = ["glucoport", "person", "assign", names[0]].map(\.shellWord).joined(separator: " ")
     throw Failure(
       .configuration,
-      "\(meter.place): this meter is assigned to no person, so that it is open whose readings it holds; '\(words) NAME' assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
+      "\(place): this meter is assigned to no person, so that it is open whose readings it holds; '\(words) NAME' assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
     )
   }
 
@@ -184,7 +189,7 @@ struct MeterOwner {
     guard let person = persons.owner(ofMeter: names), !person.hasStore(path) else { return }
     throw Failure(
       .badInput,
-      "\(meter.place): this meter is that of \(displayed(person.name)); nothing was imported; '--person \(person.name.shellWord)' imports it there, and --yes here"
+      "\(place): this meter is that of \(displayed(person.name)); nothing was imported; '--person \(person.name.shellWord)' imports it there, and --yes here"
     )
   }
 }

@@ -101,7 +101,12 @@ struct OtherStore {
     for case .other(let ingest, _, _) in verdicts where agrees != true {
       return "this store is of another person than import \(ingest)"
     }
-    return agrees == false ? "this store has another name or date of birth in its settings" : nil
+    if agrees == false { return "this store has another name or date of birth in its settings" }
+    guard agrees == nil, !verdicts.contains(.same), try mine.cannotComparePerson(with: other) else {
+      return nil
+    }
+    return
+      "imports of this store state its person, and so do those of the other one, but they cannot be compared"
   }
 
   /// Whether a store noted the file as its backup.

@@ -25,6 +25,13 @@ extension Store {
   package func verdict(onPersonOf other: Store) throws -> PersonVerdict {
     try other.read { theirs in try read { try StatedPersons($0).verdict(on: StatedPersons(theirs)) } }
   }
+
+  /// Whether the imports of both stores state what could be compared, but only as digests with different salts. Then
+  /// nothing shows whether both are of one person.
+  package func cannotComparePerson(with other: Store) throws -> Bool {
+    try other.read { theirs in try read { try StatedPersons($0).isIncomparable(with: StatedPersons(theirs)) }
+    }
+  }
 }
 
 /// What the imports of a store that are not undone stated about its person.
@@ -66,6 +73,12 @@ struct StatedPersons {
       on: other.known().map { one in
         Candidate(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
       })
+  }
+
+  func isIncomparable(with other: StatedPersons) throws -> Bool {
+    let (mine, theirs) = (try known(), try other.known())
+    guard Set(mine.map(\.salt)).isDisjoint(with: theirs.map(\.salt)) else { return false }
+    return mine.contains { one in theirs.contains { $0.kind == one.kind && $0.place == one.place } }
   }
 
   private func verdict(on candidates: [Candidate]) throws -> PersonVerdict {
