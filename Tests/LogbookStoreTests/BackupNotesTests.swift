@@ -99,6 +99,18 @@ import Testing
     #expect(try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) == .other)
   }
 
+  /// A killed run leaves a file that is overwritten in part. No other bytes are taken for such a file.
+  @Test func anInterruptedRemovalIsContinued() throws {
+    let path = try file("secret")
+    #expect(rename(path, path + ".erase") == 0)
+    #expect(try ErasedFile(path).remove(ifSHA256: "00") == .removed)
+    let other = try file("other")
+    try Data("secret".utf8).write(to: URL(filePath: path + ".erase"))
+    #expect(try ErasedFile(path).remove(ifSHA256: "00") == .other)
+    #expect(!FileManager.default.fileExists(atPath: path + ".erase"))
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
+  }
+
   /// The notes stay until the backups are removed.
   @Test func aRemovedStoreLeavesOnlyTheNotesOfItsBackups() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(110))]))

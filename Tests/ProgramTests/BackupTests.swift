@@ -213,6 +213,14 @@ struct BackupTests {
     #expect(try await readings(program, program.store + ".before-restore") == 301)
   }
 
+  @Test func aBackupThatWasChangedIsRestoredWithAWarning() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    #expect(try await program.run("add", "45g", "--quiet", "--store", backup).status == 0)
+    let changed = try await program.run("restore", backup, "--yes", "--quiet")
+    #expect(changed.status == 0 && changed.errors.contains("this file was changed"), "\(changed.errors)")
+  }
+
   /// SQLite would apply it to the copy.
   @Test func theLogOfALostStoreIsNotAppliedToTheCopy() async throws {
     let program = try await program()

@@ -187,6 +187,17 @@ struct PersonTests {
     }
   }
 
+  @Test func aFolderOfAnotherPersonIsNotTaken() async throws {
+    let program = try await two()
+    let folder = program.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = try await run(program, "person assign \(folder) anna --quiet")
+    let refused = try await run(program, "person add carla --folder \(folder)", status: 64)
+    #expect(refused.errors.contains("a folder of anna"), "\(refused.errors)")
+    let list = try await run(program, "person list --json").objects()
+    #expect(list.map { ($0["folders"] as? [String])?.count } == [1, 0])
+  }
+
   @Test func aDamagedListIsRefused() async throws {
     let program = try await two()
     for text in ["{", "[]", #"{"persons":[{"name":"x"}]}"#, #"{"persons":[{"name":"x","store":"y"}]}"#] {
@@ -244,13 +255,15 @@ struct PersonTests {
 
   @Test func aBackupThatCannotBeRemovedIsNamedAndTheRestGoes() async throws {
     let program = try await two()
-    for name in ["one.db", "two.db"] {
+    for name in ["one.db", "two.db", "away.db"] {
       _ = try await run(program, "backup \(program.path(name)) --person anna --quiet")
     }
-    _ = try await program.shell("mv one.db moved.db; ln -s moved.db one.db")
+    _ = try await program.shell("mv one.db moved.db; ln -s moved.db one.db; mv away.db elsewhere.db")
     let erased = try await run(program, "person remove anna --erase --confirm anna")
     #expect(erased.output.contains("not reached: \(program.path("one.db"))"), "\(erased.output)")
     #expect(erased.output.contains("removed: \(program.path("two.db"))"), "\(erased.output)")
+    #expect(
+      erased.output.contains("not reached: \(program.path("away.db")): no longer there"), "\(erased.output)")
     #expect(!FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/anna.db")))
   }
 

@@ -61,6 +61,7 @@ struct RestoreCommand: ClassifiedCommand {
         "\(displayed(file.path)): \(reason); nothing was restored; if it is of the same person, add --other-person"
       )
     }
+    try warn(ofChangeIn: BackupNotes(storePath: path), output)
     let settings = try BackupSettings.beside(file.path)
     if let present {
       guard
@@ -99,6 +100,15 @@ struct RestoreCommand: ClassifiedCommand {
       for line in try settings?.missing(for: path) ?? [] { output.line(line) }
     }
     try output.finish()
+  }
+
+  /// Says that a backup has other bytes than it was made with: a disk may have altered a value without harm to the file.
+  private func warn(ofChangeIn notes: BackupNotes, _ output: Output) throws {
+    let note = try notes.notes().last { Host.isSameFile($0.path, file.path) }
+    guard let note, try !note.isUnchanged() else { return }
+    output.message(
+      "glucoport: warning: \(displayed(file.path)): this file was changed after the backup of \(instant(note.madeAt)): its SHA-256 is not the one that was noted"
+    )
   }
 
   /// Refuses a backup under a name that this command gives to its own files, which it would empty.

@@ -153,9 +153,21 @@ struct StoreErasure {
   private mutating func removeFiles(_ setting: RemoteSetting?, hasStore: Bool) throws {
     let notes = BackupNotes(storePath: path)
     let backups = try notes.notes()
-    for backup in backups where !backup.path.isEmpty {
-      remove(backup.path, sha256: backup.sha256, or: "this file is not the backup that was made there")
+    // A path may be noted again, for the backup that was made there after the former one was removed.
+    let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
+    var absent: [String] = []
+    for backup in backups where !backup.path.isEmpty && last[backup.path] == backup {
+      let isThere = remove(
+        backup.path, sha256: backup.sha256, or: "this file is not the backup that was made there")
+      if !isThere { absent.append(displayed(backup.path)) }
       remove(backup.path + BackupSettings.suffix, sha256: nil, or: "this is not a regular file")
+    }
+    if let newest = absent.last {
+      unreached.append(
+        absent.count == 1
+          ? "\(newest): no longer there; it may have been moved"
+          : "\(counted(absent.count, "backup")) no longer where they were made, such as \(newest); they may have been moved"
+      )
     }
     let streamed = backups.filter(\.path.isEmpty).count
     if streamed > 0 { unreached.append("\(counted(streamed, "backup")) that went to standard output") }
@@ -174,17 +186,19 @@ struct StoreErasure {
     if failures.isEmpty { try notes.remove() }
   }
 
-  /// Removes a file, or says why it is still there.
-  private mutating func remove(_ path: String, sha256: String?, or other: String) {
+  /// Removes a file, or says why it is still there. Returns whether there was one.
+  @discardableResult
+  private mutating func remove(_ path: String, sha256: String?, or other: String) -> Bool {
     do {
       switch try ErasedFile(path).remove(ifSHA256: sha256) {
       case .removed: output.line("removed: \(displayed(path))")
-      case .absent: break
+      case .absent: return false
       case .other: unreached.append("\(displayed(path)): \(other)")
       }
     } catch {
       failures.append(error)
       unreached.append(displayed(error.message))
     }
+    return true
   }
 }

@@ -18,6 +18,18 @@ package struct BackupNote: Hashable, Sendable {
   package init(madeAt: Int64, path: String, size: Int64, sha256: String) {
     (self.madeAt, self.path, self.size, self.sha256) = (madeAt, path, size, sha256)
   }
+
+  /// Whether the file still has the bytes of the backup.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` for a file that cannot be read.
+  package func isUnchanged() throws(Failure) -> Bool {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw Failure(.inputOutput, "\(path): cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    return try ErasedFile(path).digest(descriptor) == sha256
+  }
 }
 
 /// The list of backups of a store, in a file next to it. A list inside the store would make every backup

@@ -13,17 +13,27 @@ package struct ErasedFile {
     case other
   }
 
+  /// The end of the name of a file that is being overwritten.
+  private static let suffix = ".erase"
   private static let pieceBytes = 1 << 20
   private let path: String
 
   /// The file at a path.
   package init(_ path: String) { self.path = path }
 
-  /// Overwrites and removes the file.
+  /// Overwrites and removes the file. One with an expected SHA-256 is renamed before. An interrupted run may overwrite it
+  /// only in part, and then its name still shows that it can be removed.
   ///
   /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.
   package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {
+    guard let sha256 else { return try remove(checking: nil) }
+    let begun = try ErasedFile(path + Self.suffix).remove(checking: nil)
+    let outcome = try remove(checking: sha256)
+    return outcome == .absent && begun == .removed ? .removed : outcome
+  }
+
+  private func remove(checking sha256: String?) throws(Failure) -> Outcome {
     let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return .absent }
@@ -34,9 +44,17 @@ package struct ErasedFile {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .other }
-    if let sha256, try digest(descriptor) != sha256 { return .other }
+    var name = path
+    if let sha256 {
+      guard try digest(descriptor) == sha256 else { return .other }
+      name += Self.suffix
+      guard rename(PathText.bytes(path), PathText.bytes(name)) == 0 else {
+        throw failure("cannot be removed")
+      }
+      try synchroniseFolder(StoreFile.folder(of: name))
+    }
     try overwrite(descriptor, Int(status.st_size))
-    guard unlink(PathText.bytes(path)) == 0 else { throw failure("cannot be removed") }
+    guard unlink(PathText.bytes(name)) == 0 else { throw failure("cannot be removed") }
     return .removed
   }
 
@@ -64,7 +82,8 @@ package struct ErasedFile {
     guard fsync(descriptor) == 0 else { throw failure("cannot be overwritten") }
   }
 
-  private func digest(_ descriptor: Int32) throws(Failure) -> String {
+  /// The SHA-256 of the bytes of an open file in hexadecimal.
+  func digest(_ descriptor: Int32) throws(Failure) -> String {
     var digest = Digest()
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     var offset = 0
