@@ -249,9 +249,9 @@ struct ImportCommand: ClassifiedCommand {
   /// The advice for an input that may be truncated.
   private func remedy(_ report: ImportReport) -> String {
     guard case .unterminated = report.end else {
-      return "everything before that is stored. Import the complete file again"
+      return "everything before that is stored; import the complete file again"
     }
-    return "everything else is stored. If the file is complete, import it with --last-line complete; "
+    return "everything else is stored; if the file is complete, import it with --last-line complete; "
       + "else import the complete file"
   }
 

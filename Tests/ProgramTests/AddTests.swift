@@ -173,6 +173,42 @@ struct AddTests {
     #expect(try await program.run("log").output.split(separator: "\n").count == 5)
   }
 
+  @Test func aMemberThatNoObjectHasIsRefused() async throws {
+    let program = try Program()
+    for member in [#""note":"x""#, #""carbz":30"#] {
+      let line = #"{"kind":"food","fields":{"carbs":30},\#(member)}"# + "\n"
+      let outcome = try await program.run("add", "-", input: line)
+      #expect(outcome.status == 3 && outcome.output.contains("is no member"), "\(outcome.output)")
+    }
+    // What `show` prints says nothing about a new item.
+    let line = #"{"kind":"food","fields":{"carbs":30},"version":1,"state":"queued"}"# + "\n"
+    #expect(try await program.run("add", "-", input: line).status == 0)
+  }
+
+  @Test func aLineAfterItsUndoIsKnownAndWithdrawn() async throws {
+    let program = try Program()
+    let line = "6.1 45g --at 2026-05-06T08:00\n"
+    #expect(try await program.run("add", "-", "--quiet", input: line).status == 0)
+    _ = try await program.run("undo", "--yes", "--quiet")
+    let again = try await program.run("add", "-", input: line)
+    #expect(again.output.hasPrefix("line 1: known, withdrawn "), "\(again.output)")
+    let object = try await program.run("add", "-", "--json", input: line).objects().first
+    #expect(object?["outcome"] as? String == "known" && object?["withdrawn"] as? Bool == true)
+    #expect(try await list(program) == [])
+  }
+
+  @Test func aHiddenReadingIsNamedByItsValue() async throws {
+    let program = try Program()
+    let added = try await add(program, "6.1 before breakfast --at 2026-05-06T08:00")
+    #expect(added.output.contains("annotation") && !added.output.contains("model|"), "\(added.output)")
+    let reading = try #require(added.output.split(separator: "\n").first { $0.contains("smbg") })
+    let id = String(try #require(reading.split(separator: " ").last))
+    #expect(try await program.run("reading", "hide", id).status == 0)
+    let undone = try await program.run("undo", "--yes")
+    #expect(
+      undone.output == "undone: hidden smbg 6.1 mmol/L 2026-05-06 08:00:00  \(id)\n", "\(undone.output)")
+  }
+
   @Test func theOutputOfListIsAddedUnchangedToAnotherStore() async throws {
     let (program, other) = (try Program(), try Program())
     _ = try await add(program, "6.1 45g 4U 30min soup --at 2026-05-06T18:30:00+02:00")

@@ -111,9 +111,13 @@ final class EntryLines {
       if result.quiet { continue }
       let ids = outcome.items.map(Self.id)
       let word = outcome.isNew ? "added" : "known"
+      let isWithdrawn = !outcome.isNew && outcome.items.allSatisfy(Self.isInvisible)
       try output.result(
-        asJSON: result.json, EntryLineObject(line: line, outcome: word, ids: ids, reason: nil),
-        orLines: ["line \(line): \(word) \(ids.joined(separator: " "))"])
+        asJSON: result.json,
+        EntryLineObject(line: line, outcome: word, withdrawn: isWithdrawn, ids: ids, reason: nil),
+        orLines: [
+          "line \(line): \(word)\(isWithdrawn ? ", withdrawn" : "") \(ids.joined(separator: " "))"
+        ])
     }
   }
 
@@ -124,12 +128,21 @@ final class EntryLines {
     }
   }
 
+  /// Whether it is hidden or deleted, as after `undo`.
+  private static func isInvisible(_ item: StoredItem) -> Bool {
+    switch item {
+    case .reading(let reading): reading.isWithdrawn
+    case .record(let record): record.isWithdrawn || record.isDeleted
+    }
+  }
+
   private func refuse(_ line: Int, _ reason: String) throws {
     refused += 1
     let text = "line \(line): refused: \(displayed(reason))"
     if result.quiet { return output.message("glucoport: \(text)") }
     try output.result(
-      asJSON: result.json, EntryLineObject(line: line, outcome: "refused", ids: [], reason: reason),
+      asJSON: result.json,
+      EntryLineObject(line: line, outcome: "refused", withdrawn: false, ids: [], reason: reason),
       orLines: [text])
   }
 
@@ -219,6 +232,7 @@ extension Substring {
 struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String
+  let withdrawn: Bool
   let ids: [String]
   let reason: String?
 }

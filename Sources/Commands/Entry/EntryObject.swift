@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Formats
 import Logbook
 import LogbookStore
 
@@ -13,6 +14,15 @@ struct EntryObject {
   private var fields = RecordFields()
   private var isDeleted = false
   private var isWithdrawn = false
+  /// The first member that no object of this program has.
+  private var unknown: String?
+
+  /// Members that `list` and `show` print, and that say nothing about a new item.
+  private static let others = Set(
+    GlucoportColumns.names + [
+      "id", "ingest", "uploaded", "state", "reason", "refused", "revisions", "clock", "version",
+      "version_synced",
+    ])
 
   /// - Throws: `Failure` of category `badInput` if the text is not such an object.
   init(json text: String) throws {
@@ -24,6 +34,12 @@ struct EntryObject {
     } catch {
       throw Failure(
         .badInput, "not an object of 'list --format ndjson': \(error.reason) at byte \(error.offset)")
+    }
+    if let unknown = object.unknown {
+      throw Failure(
+        .badInput,
+        "'\(displayed(unknown))' is no member of an object of 'list --format ndjson'; a text is in 'fields' of a record"
+      )
     }
     self = object
   }
@@ -44,7 +60,9 @@ struct EntryObject {
     case "fields": fields = try RecordFields(&scanner)
     case "deleted": isDeleted = try scanner.flag()
     case "withdrawn": isWithdrawn = try scanner.flag()
-    default: return false
+    default:
+      if !Self.others.contains(name) { unknown = unknown ?? name }
+      return false
     }
     return true
   }
