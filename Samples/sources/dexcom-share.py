@@ -20,24 +20,53 @@ import stat
 import sys
 
 
-def settings(path):
+# What 'glucoport fetch' understands: try again later, the service has changed, the login is rejected, the settings are wrong.
+LATER, CHANGED, REJECTED, WRONG = 75, 76, 77, 78
+
+
+def end(status, words):
+    print(words, file=sys.stderr)
+    sys.exit(status)
+
+
+def settings(path, *needed):
     with open(path, encoding="utf-8") as file:
         if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            sys.exit(f"{path}: other users may read it; run: chmod 600 {path}")
+            end(WRONG, f"{path}: other users may read it; run: chmod 600 {path}")
         pairs = (line.split("=", 1) for line in file if "=" in line)
-        return {name.strip(): value.strip() for name, value in pairs}
+        found = {name.strip(): value.strip() for name, value in pairs}
+    for name in needed:
+        if name not in found:
+            end(WRONG, f"{path}: the line '{name}' is missing")
+    return found
 
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("usage: dexcom-share.py FILE")
-    from pydexcom import Dexcom, Region
+        end(WRONG, "usage: dexcom-share.py FILE")
+    try:
+        from pydexcom import Dexcom, Region
+        from pydexcom.errors import AccountError, AccountErrorEnum, ArgumentError
+    except ImportError as error:
+        end(WRONG, f"the package pydexcom is missing or has changed: {error}")
 
-    chosen = settings(sys.argv[1])
-    client = Dexcom(
-        username=chosen["username"], password=chosen["password"], region=Region(chosen.get("region", "us"))
-    )
-    readings = client.get_glucose_readings(minutes=1440, max_count=288)
+    chosen = settings(sys.argv[1], "username", "password")
+    try:
+        region = Region(chosen.get("region", "us"))
+    except ValueError:
+        end(WRONG, "the line 'region' is us, ous or jp")
+    try:
+        client = Dexcom(username=chosen["username"], password=chosen["password"], region=region)
+        readings = client.get_glucose_readings(minutes=1440, max_count=288)
+    except AccountError as error:
+        if error.enum is AccountErrorEnum.MAX_ATTEMPTS:
+            # The answer of the service: 'glucoport fetch' then waits until the lock is over.
+            json.dump({"Code": "SSO_AuthenticateMaxAttemptsExceeded"}, sys.stdout)
+            end(LATER, str(error))
+        end(REJECTED, f"{error}; a wrong region looks the same")
+    except ArgumentError as error:
+        # Also for a login that the service does not know.
+        end(REJECTED, f"{error}: check user name, password and region")
     json.dump([reading.json for reading in readings], sys.stdout)
 
 

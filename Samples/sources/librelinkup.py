@@ -22,36 +22,86 @@ import stat
 import sys
 
 
-def settings(path):
+# What 'glucoport fetch' understands: try again later, the service has changed, the login is rejected, the settings are wrong.
+LATER, CHANGED, REJECTED, WRONG = 75, 76, 77, 78
+
+
+def end(status, words):
+    print(words, file=sys.stderr)
+    sys.exit(status)
+
+
+def settings(path, *needed):
     with open(path, encoding="utf-8") as file:
         if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            sys.exit(f"{path}: other users may read it; run: chmod 600 {path}")
+            end(WRONG, f"{path}: other users may read it; run: chmod 600 {path}")
         pairs = (line.split("=", 1) for line in file if "=" in line)
-        return {name.strip(): value.strip() for name, value in pairs}
+        found = {name.strip(): value.strip() for name, value in pairs}
+    for name in needed:
+        if name not in found:
+            end(WRONG, f"{path}: the line '{name}' is missing")
+    return found
+
+
+def is_passing(error):
+    """Whether a lock-out or a maintenance looks like a rejected login: the package has the answer in the cause only."""
+    parts = [item.get("input") for item in getattr(error.__context__, "errors", list)()]
+    return any(
+        isinstance(part, dict) and (part.get("code") == 60 or part.get("status") in (429, 911)) for part in parts
+    )
 
 
 def main():
     if len(sys.argv) not in (2, 3):
-        sys.exit("usage: librelinkup.py FILE [logbook]")
-    from pylibrelinkup import APIUrl, PyLibreLinkUp
-    from pylibrelinkup.exceptions import RedirectError
+        end(WRONG, "usage: librelinkup.py FILE [logbook]")
+    try:
+        from pylibrelinkup import APIUrl, PyLibreLinkUp, exceptions
+        from requests import HTTPError
+    except ImportError as error:
+        end(WRONG, f"the package pylibrelinkup is missing or has changed: {error}")
 
-    chosen = settings(sys.argv[1])
-    region = APIUrl.from_string(chosen.get("region", "US"))
+    chosen = settings(sys.argv[1], "email", "password")
+    try:
+        region = APIUrl.from_string(chosen.get("region", "US"))
+    except ValueError as error:
+        end(WRONG, f"the line 'region': {error}")
     client = PyLibreLinkUp(email=chosen["email"], password=chosen["password"], api_url=region)
     try:
         client.authenticate()
-    except RedirectError:
-        sys.exit("this account is in another region: correct the line 'region'")
-    if "patient" not in chosen:
-        for person in client.get_patients():
-            print(person.first_name, person.patient_id, file=sys.stderr)
-        sys.exit("add a line 'patient' with one of these ids")
-    # The answer as the service sent it. The package has no public name for it.
-    if sys.argv[2:] == ["logbook"]:
-        answer = client._get_logbook_json(chosen["patient"])
-    else:
-        answer = client._get_graph_data_json(chosen["patient"])
+        if "patient" not in chosen:
+            for person in client.get_patients():
+                print(person.first_name, person.patient_id, file=sys.stderr)
+            end(WRONG, "add a line 'patient' with one of these ids")
+        # The answer as the service sent it. The package has no public name for it.
+        if sys.argv[2:] == ["logbook"]:
+            answer = client._get_logbook_json(chosen["patient"])
+        else:
+            answer = client._get_graph_data_json(chosen["patient"])
+    except exceptions.RedirectError as error:
+        end(WRONG, f"this account is in the region {error.region.name}: correct the line 'region'")
+    except exceptions.AuthenticationError as error:
+        if is_passing(error):
+            # As the service answers: 'glucoport fetch' then waits until the lock is over.
+            json.dump({"status": 429, "data": {"code": 60, "message": "locked"}}, sys.stdout)
+            end(LATER, "the account is locked, or the service is in maintenance")
+        end(REJECTED, str(error))
+    except (
+        exceptions.TermsOfUseError,
+        exceptions.PrivacyPolicyError,
+        exceptions.EmailVerificationError,
+    ) as error:
+        end(REJECTED, f"{error} Open the LibreLinkUp app, log out and in")
+    except exceptions.PatientNotFoundError as error:
+        end(WRONG, str(error))
+    except exceptions.LLUAPIRateLimitError as error:
+        end(LATER, str(error))
+    except HTTPError as error:
+        status = error.response.status_code
+        is_refused = 400 <= status < 500 and status not in (408, 429)
+        if is_refused:
+            # Its answer may say more, such as which version of the app it wants.
+            sys.stdout.write(error.response.text)
+        end(REJECTED if status == 401 else CHANGED if is_refused else LATER, f"it answers with status {status}")
     # A fresh login is part of it.
     answer.pop("ticket", None)
     json.dump(answer, sys.stdout)

@@ -42,7 +42,7 @@ extension Failure {
       let advice = "; try again"
       // A server says it in its own sentence as well.
       let reason = sentence.hasSuffix(advice) ? String(sentence.dropLast(advice.count)) : sentence
-      let wait = seconds.map { " in \(min($0, RetryAfter.maxSeconds)) s" } ?? " later"
+      let wait = seconds.flatMap { $0 > 0 ? " in \(min($0, RetryAfter.maxSeconds)) s" : nil } ?? " later"
       self.init(.temporary, reason + advice + wait)
     case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")
     case .tooLarge: self.init(.protocolViolation, "\(host): it rejects even the smallest request")

@@ -29,15 +29,15 @@ package struct RemoteAddress: Hashable, Sendable {
     else {
       let example = Self.isHostName(text) ? text : "host.example/prefix"
       throw Failure(
-        .configuration, "the address of a remote must begin with https://, such as https://\(example)")
+        .configuration, "the address must begin with https://, such as https://\(example)")
     }
     guard (1...65535).contains(parts.port ?? 443) else {
-      throw Failure(.configuration, "the port of a remote's address must be 1 to 65535")
+      throw Failure(.configuration, "the port of the address must be 1 to 65535")
     }
     guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
       throw Failure(
         .configuration,
-        "the address of a remote must not have user, password, query or fragment; pass the token with --token-file or --token-command"
+        "the address must not have user, password, query or fragment; pass the token with --token-file or --token-command"
       )
     }
     isEncrypted = scheme == "https"

@@ -17,6 +17,8 @@ import Testing
     #expect(failure.message == "the storage is busy; try again in 1 s")
     let later = Failure(.busy("try again; the storage is busy", retryAfterSeconds: nil), host: "host")
     #expect(later.message == "try again; the storage is busy; try again later")
+    let atOnce = Failure(.busy("the storage is busy", retryAfterSeconds: 0), host: "host")
+    #expect(atOnce.message == "the storage is busy; try again later")
   }
 
   @Test func aCallIsRepeatedOnlyWhileSignalsInterruptIt() {

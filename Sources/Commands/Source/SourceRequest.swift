@@ -67,7 +67,7 @@ struct SourceRequest {
     do {
       login = try await httpLogin()
     } catch let failure as Failure {
-      throw Failed(error: SourceFailure(failure), state: state, wasAsked: false)
+      throw Failed(error: named(SourceFailure(failure)), state: state, wasAsked: false)
     }
     do {
       let answer = try await SourceExchange.fetch(
@@ -79,8 +79,16 @@ struct SourceRequest {
       body.isKnownWhole = answer.statesEnd
       return Result(body: answer.isUnchanged ? nil : body, state: state)
     } catch let error as SourceFailure {
-      throw Failed(error: error, state: state, wasAsked: true)
+      throw Failed(error: named(error), state: state, wasAsked: true)
     }
+  }
+
+  /// A failure whose message begins with the name of the source: of several, that says which one failed.
+  private func named(_ error: SourceFailure) -> SourceFailure {
+    let (failure, start) = (error.failure, "\(setting.name): ")
+    if failure.message.hasPrefix(start) { return error }
+    return SourceFailure(
+      Failure(failure.category, start + failure.message), retryAfterSeconds: error.retryAfterSeconds)
   }
 
   private func httpLogin() async throws -> SourceLogin {
@@ -142,10 +150,23 @@ struct SourceRequest {
     let (head, isWhole) = try body.head()
     if isWhole, let found = trouble(in: head) { throw Failed(error: found, state: state, wasAsked: true) }
     let words = state.lastLine.map { ": \($0)" } ?? ""
+    let category = Self.category(ofStatus: ending.exitStatus)
+    let isBlocking = category == .permission || category == .configuration
+    let advice = isBlocking ? "; correct that, and then run 'glucoport fetch --now'" : ""
     throw Failed(
       error: SourceFailure(
-        Failure(.temporary, "\(setting.name): the command ended with \(reason)\(words)")),
+        Failure(category, "\(setting.name): the command ended with \(reason)\(words)\(advice)")),
       state: state, wasAsked: true)
+  }
+
+  /// What the exit status of a command says, by the statuses of this program. Any other one passes by itself.
+  private static func category(ofStatus status: Int32?) -> FailureCategory {
+    switch status {
+    case ExitStatus.protocolViolation.rawValue: .protocolViolation
+    case ExitStatus.permission.rawValue: .permission
+    case ExitStatus.configuration.rawValue: .configuration
+    default: .temporary
+    }
   }
 
   // MARK: - Nightscout
@@ -166,7 +187,7 @@ struct SourceRequest {
       made.end = limit
       login = made
     } catch let failure as Failure {
-      throw Failed(error: SourceFailure(failure), state: state, wasAsked: false)
+      throw Failed(error: named(SourceFailure(failure)), state: state, wasAsked: false)
     }
     do {
       let walk = try await SourceSite.fetch(login, after: state.cursor) { try append($0, to: body) }
@@ -176,7 +197,7 @@ struct SourceRequest {
       body.isKnownWhole = true
       return Result(body: body, state: state, hasMore: walk.hasMore)
     } catch let error as SourceFailure {
-      throw Failed(error: error, state: state, wasAsked: true)
+      throw Failed(error: named(error), state: state, wasAsked: true)
     }
   }
 }

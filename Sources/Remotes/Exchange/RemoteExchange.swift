@@ -89,7 +89,7 @@ extension RemoteExchange {
     }
     let port = target?.port.map { ":\($0)" } ?? ""
     return violation(
-      "it redirects to \(sanitised("\(scheme)://\(host)\(port)")); redirects are not followed: set the remote to the final address"
+      "it redirects to \(sanitised("\(scheme)://\(host)\(port)")); redirects are not followed: use the final address"
     )
   }
 }

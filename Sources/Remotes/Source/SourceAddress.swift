@@ -64,14 +64,12 @@ package struct SourceAddress: Hashable, Sendable {
   ///
   /// - Parameter location: the header `Location`.
   func redirected(to location: String) -> SourceAddress? {
-    guard let parts = URLComponents(string: location), parts.fragment == nil, parts.user == nil else {
-      return nil
-    }
+    // It may be relative to this address.
+    guard let stated = URLComponents(string: location), stated.fragment == nil,
+      let url = stated.url(relativeTo: URL(string: text)),
+      let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil
+    else { return nil }
     let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
-    if parts.host == nil, parts.scheme == nil {
-      guard parts.percentEncodedPath.hasPrefix("/") else { return nil }
-      return SourceAddress(server, parts.percentEncodedPath + query)
-    }
     var base = parts
     (base.percentEncodedPath, base.percentEncodedQuery) = ("", nil)
     do throws(Failure) {

@@ -184,7 +184,7 @@ package enum SourceExchange {
           "\(host): there is nothing at this address (status \(head.status)); check its path"))
     default: break
     }
-    if var found = refusal(body) {
+    if !saysMore(head, than: body), var found = refusal(body) {
       if found.retryAfterSeconds == nil, let seconds = exchange.retryAfter(head) {
         found = SourceFailure(found.failure, retryAfterSeconds: min(max(seconds, 0), RetryAfter.maxSeconds))
       }
@@ -203,6 +203,19 @@ package enum SourceExchange {
           .protocolViolation,
           "\(host): it answers with status \(head.status), which is unexpected; check the address"))
     default: throw SourceFailure(exchange.serviceError(for: head), host: host)
+    }
+  }
+
+  /// Whether the status says more than the body. Web servers add a page for people to a rejected login and to an overload.
+  private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
+    guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
+      return false
+    }
+    return switch head.status {
+    case 401, 408, 429, 500...: true
+    // Without a challenge it is no question of the login, as of a service that shuts programs out.
+    case 403: head.headers.contains(name: "WWW-Authenticate")
+    default: false
     }
   }
 

@@ -11,6 +11,8 @@ package enum SourceProgram {
   package struct Ending: Sendable {
     /// `status 3` or `signal 9`; nil for success.
     package let failure: String?
+    /// The exit status; nil if a signal ended it.
+    package let exitStatus: Int32?
     /// The last line of its standard error, limited and without control characters; empty without one.
     package let lastLine: String
   }
@@ -18,7 +20,8 @@ package enum SourceProgram {
   private static let maxErrorBytes = 4096
   private static let maxLineLength = 200
 
-  /// Runs a program to its end. After the time limit, or with too much output, it is ended with all that it started.
+  /// Runs a program to its end. After the time limit, or with too much output, it is ended with all of its process group:
+  /// what it started, unless that began a session of its own.
   ///
   /// - Parameters:
   ///   - words: the path of the program and its arguments.
@@ -33,7 +36,7 @@ package enum SourceProgram {
   ) async throws -> Ending {
     guard let path = words.first else { throw Failure(.configuration, "the source has no command") }
     var options = PlatformOptions()
-    // A separate group, so that all that it started can be ended.
+    // A separate group, so that what it started can be ended.
     options.processGroupID = 0
     options.teardownSequence = teardown
     do {
@@ -57,13 +60,12 @@ package enum SourceProgram {
           throw error
         }
       }
-      let failure: String? =
+      let (failure, status): (String?, Int32?) =
         switch result.terminationStatus {
-        case .exited(let status) where status == 0: nil
-        case .exited(let status): "status \(status)"
-        case .signaled(let signal): "signal \(signal)"
+        case .exited(let status): (status == 0 ? nil : "status \(status)", status)
+        case .signaled(let signal): ("signal \(signal)", nil)
         }
-      return Ending(failure: failure, lastLine: result.closureResult)
+      return Ending(failure: failure, exitStatus: status, lastLine: result.closureResult)
     } catch let failure as Failure {
       throw failure
     } catch let error as SubprocessError where error.code == .executableNotFound {
