@@ -236,5 +236,11 @@ import Testing
     #expect(Well.wrong { ($0.jobs.crontabs, $0.jobs.hasMail) = (["/etc/cron.d/g"], false) }.count == 1)
     #expect(Well.wrong { ($0.jobs.units, $0.jobs.hasRemote) = ([], false) } == [])
     #expect(Well.wrong { ($0.jobs.units, $0.jobs.crontabs) = ([], ["/etc/cron.d/g"]) } == [])
+    let fetch = "systemctl --user enable --now glucoport-fetch.timer"
+    #expect(Well.wrong { $0.jobs.hasSources = true }.map(\.fix) == [fetch])
+    #expect(Well.wrong { ($0.jobs.hasSources, $0.jobs.crontabs) = (true, ["/etc/cron.d/g"]) } == [])
+    #expect(
+      Well.wrong { ($0.jobs.hasSources, $0.jobs.units) = (true, ["/etc/systemd/user/glucoport-fetch.timer"]) }
+        == [])
   }
 }

@@ -80,6 +80,20 @@ import Testing
     #expect(requests == ["write 0401 request", "write 0101 request"])
   }
 
+  @Test func aMeterIsForgottenAlsoWithoutBluetoothd() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    let outcome = try await setting.program.run(
+      arguments: ["meter", "forget", "00123456"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(setting.program.path("none"))"])
+    #expect(outcome.status == 0 && outcome.errors.contains("was not removed"), "\(outcome)")
+    #expect(try await setting.run("meter", "forget", "00123456").status == 66)
+    // The bond is still there, and is removed by the address.
+    let again = try await setting.run("meter", "forget", Self.address, "--quiet")
+    #expect(again.status == 0, "\(again)")
+    _ = setting.peer.end()
+  }
+
   @Test func aSessionIsRecordedAndReplayedAlsoAnonymised() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()

@@ -147,6 +147,7 @@ struct DoctorFacts {
     facts.bluetooth = bluetooth
     if case .examined(let examination) = content.content {
       facts.sources = examination.sources.map { SourceFacts.of($0, user: user) }
+      facts.jobs.hasSources = !facts.sources.isEmpty
     }
     return facts
   }

@@ -163,16 +163,31 @@ struct MeterForgetCommand: ClassifiedCommand {
       throw Failure(
         .missingInput, "\(displayed(meter)): no such paired meter; 'glucoport meter list' lists them")
     }
-    let bus = try BluetoothMeters().bus()
-    let device = try bus.devices().first { $0.address.uppercased() == address }
-    guard known != nil || device?.isPaired == true else {
+    let name = try removeBond(address, isKnown: known != nil, output)
+    try PairedMeters.change { $0.remove(address: address) }
+    if !quiet { output.line("\(displayed(known?.name ?? name ?? address)): no longer paired") }
+    try output.finish()
+  }
+
+  /// Removes the bond with a meter. A known meter can be forgotten also after its adapter is gone for good.
+  ///
+  /// - Returns: the name of the meter at bluetoothd; nil without one.
+  private func removeBond(_ address: String, isKnown: Bool, _ output: Output) throws(Failure) -> String? {
+    let (bus, device): (BluetoothBus, BluetoothDevice?)
+    do throws(Failure) {
+      bus = try BluetoothMeters().bus()
+      device = try bus.devices().first { $0.address.uppercased() == address }
+    } catch {
+      guard isKnown, error.category == .unavailable else { throw error }
+      output.message("glucoport: the bond of this computer with the meter was not removed: \(error.message)")
+      return nil
+    }
+    guard isKnown || device?.isPaired == true else {
       throw Failure(
         .missingInput, "\(displayed(meter)): no such paired meter; 'glucoport meter list' lists them")
     }
     if let device { try bus.forget(device) }
-    try PairedMeters.change { $0.remove(address: address) }
-    if !quiet { output.line("\(displayed(known?.name ?? device?.name ?? address)): no longer paired") }
-    try output.finish()
+    return device?.name
   }
 }
 

@@ -18,6 +18,8 @@ package struct JobFacts: Sendable {
   package var hasMail: Bool
   /// Whether the store has a remote.
   package var hasRemote: Bool
+  /// Whether the store has a source.
+  package var hasSources = false
 
   /// Jobs with their requirements.
   package init(
@@ -66,12 +68,18 @@ package struct JobFacts: Sendable {
   /// The problems that stop jobs, or their messages.
   var findings: [Finding] {
     var found: [Finding] = []
+    let hint = seesCrontab ? "" : "; your own crontab cannot be read by this program"
     if units.isEmpty, crontabs.isEmpty, hasRemote {
-      let hint = seesCrontab ? "" : "; your own crontab cannot be read by this program"
       found.append(
         Finding(
           .jobs, .note, "no timer and no crontab was found that runs 'glucoport upload'\(hint)",
           fix: seesCrontab ? "systemctl --user enable --now glucoport-upload.timer" : "crontab -l"))
+    }
+    if hasSources, crontabs.isEmpty, !units.contains(where: { $0.hasSuffix("glucoport-fetch.timer") }) {
+      found.append(
+        Finding(
+          .jobs, .note, "no timer and no crontab was found that runs 'glucoport fetch'\(hint)",
+          fix: seesCrontab ? "systemctl --user enable --now glucoport-fetch.timer" : "crontab -l"))
     }
     if !units.isEmpty, !lingers {
       found.append(
@@ -88,7 +96,8 @@ package struct JobFacts: Sendable {
     if !found.isEmpty { return found }
     let jobs = units + crontabs
     let text =
-      jobs.isEmpty ? "no job is needed without a remote" : jobs.map(PathText.shown).joined(separator: ", ")
+      jobs.isEmpty
+      ? "no job is needed without a remote and a source" : jobs.map(PathText.shown).joined(separator: ", ")
     return [Finding(.jobs, .ok, text)]
   }
 }
