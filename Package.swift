@@ -310,8 +310,8 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "embedding", "Commands", "Doctor", "Formats", "Logbook", "LogbookStore", "Meters",
-        "Remotes", "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TestProgram",
-        "USBTransport",
+        "Remotes", "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TemporaryFiles",
+        "TestProgram", "USBTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

@@ -13,6 +13,9 @@ struct NewLogbook {
   /// Whether the command line gave it. For an existing logbook, it is then only the zone of an input.
   let isOfCommand: Bool
 
+  /// Whether it is more than the default of a system that was never set up.
+  var isKnown: Bool { LogbookZones(base: zone.base, origin: isGiven ? .given : .system).isKnown }
+
   /// - Parameter name: the zone from the command line; nil to use the environment or the system.
   /// - Throws: `Failure` of category `configuration` if there is no zone with this name.
   init(timezone name: String? = nil) throws {

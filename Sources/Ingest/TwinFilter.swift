@@ -11,7 +11,9 @@ package import LogbookStore
 /// - The seconds of a value may move by some between two answers of LibreLinkUp.
 /// - xDrip+ leaves out the name of the device with `brief_mode=Y`.
 ///
-/// Only equal values are left out: two different ones within half a minute are two measurements.
+/// Two different values of Dexcom Share within half a minute are two measurements. The graph of LibreLinkUp is the history of
+/// a sensor, which has one value each minute: the stored one is kept. A list of xDrip+ has values as they are shown, which a
+/// calibration changes. They are known by their instants in milliseconds.
 package struct TwinFilter: Ingestor {
   /// Sensors send a value once a minute at most.
   private static let reachSeconds: Int64 = 30
@@ -31,6 +33,8 @@ package struct TwinFilter: Ingestor {
   private var known: [Int64: [Known]] = [:]
   /// The name by which an import counts what was left out.
   package static let reason = "value that is stored from an earlier answer"
+  /// The name for those of which the stored one is different.
+  package static let otherValueReason = "value that differs from the stored one of its time, which is kept"
 
   /// The formats in which values come over again.
   private static let formats: Set<String> = ["dexcom-share", "librelinkup", "nightscout"]
@@ -67,7 +71,7 @@ package struct TwinFilter: Ingestor {
     let hasMore = try reader.read(into: &batch)
     guard Self.formats.contains(reader.format) else { return hasMore }
     let devices = batch.devices
-    var leftOut = 0
+    var leftOut: [String: Int] = [:]
     batch.readings.removeAll { reading in
       guard reading.kind == .cbg, reading.positionKind == .tick,
         devices.indices.contains(Int(reading.device.number))
@@ -75,28 +79,29 @@ package struct TwinFilter: Ingestor {
       let one = Known(
         second: reading.deviceTime.seconds - Int64(reading.placement.utcOffset), position: reading.position,
         measurement: reading.measurement, device: devices[Int(reading.device.number)])
-      if isTwin(one) {
-        leftOut += 1
+      if let twin = twin(of: one) {
+        leftOut[twin.agrees(with: one.measurement) ? Self.reason : Self.otherValueReason, default: 0] += 1
         return true
       }
       known[one.second / 60, default: []].append(one)
       return false
     }
-    if leftOut > 0 { batch.skipped[Self.reason, default: 0] += leftOut }
+    batch.skipped.merge(leftOut) { $0 + $1 }
     return hasMore
   }
 
-  /// Whether a known value is the same one under another identity, and the value itself is not known.
-  private func isTwin(_ one: Known) -> Bool {
+  /// A known value that is the same one under another identity; nil without one, and if the value itself is known.
+  private func twin(of one: Known) -> Measurement? {
     let minute = one.second / 60
     let near = (minute - 1...minute + 1).flatMap { known[$0] ?? [] }
     // A value that is stored is known by its identity, whatever lies near it.
-    if near.contains(where: { $0.position == one.position && $0.device == one.device }) { return false }
-    return near.contains { other in
-      guard other.measurement.agrees(with: one.measurement) else { return false }
+    if near.contains(where: { $0.position == one.position && $0.device == one.device }) { return nil }
+    let twins = near.filter { other in
       if reader.format == "nightscout" { return other.position == one.position && isUnnamed(other, one) }
       return other.device == one.device && abs(other.second - one.second) <= Self.reachSeconds
     }
+    let equal = twins.first { $0.measurement.agrees(with: one.measurement) }
+    return (equal ?? (reader.format == "dexcom-share" ? nil : twins.first))?.measurement
   }
 
   /// Whether exactly one of two documents of a site names its device.

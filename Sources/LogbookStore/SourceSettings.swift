@@ -106,6 +106,8 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var digest: String?
   /// The instant of the newest sensor value that the source had.
   package var newestValue: Int64?
+  /// When the source last answered with data, which the state keeps when the source is set again.
+  package var answeredAt: Int64?
   /// The position of a walk that continues, in the form of the type of source.
   package var cursor: String?
   /// Times without readings that the source does not have any more.
@@ -171,7 +173,7 @@ extension Store {
     try read { try Self.source(name, $0) }
   }
 
-  /// Sets a source, or another access for one. The state starts again, but holes and the newest value are kept.
+  /// Sets a source, or another access for one. The state starts again, but what says which values are missing is kept.
   ///
   /// - Throws: `Failure` of category `configuration` for too many sources.
   package func setSource(_ setting: SourceSetting) throws {
@@ -180,6 +182,7 @@ extension Store {
       if let known = try Self.source(setting.name, database) {
         setting.state.holes = known.state.holes
         setting.state.newestValue = known.state.newestValue
+        setting.state.answeredAt = known.state.answeredAt
       } else {
         let count = try Int.fetchOne(
           database, sql: "SELECT count(*) FROM setting WHERE name >= ? AND name < ?",

@@ -187,6 +187,22 @@ import Testing
     #expect((failure?.category == .configuration) == isRefused)
   }
 
+  @Test func aTimeWithoutASensorAtASourceThatAnswersIsNoHole() {
+    var state = SourceState()
+    (state.newestValue, state.answeredAt) = (Self.now - 5 * 86400, Self.now - 900)
+    #expect(SourceHoles.after(state, oldest: Self.now - 600, now: Self.now) == [])
+    // The last answer came before the oldest value that the source still has.
+    state.answeredAt = Self.now - 86400
+    let rest = SourceHole(from: Self.now - 86400 - SourceHoles.lagSeconds, until: Self.now - 43200)
+    #expect(SourceHoles.after(state, oldest: Self.now - 43200, now: Self.now) == [rest])
+    // Without such an answer, and after one by a clock that was ahead, only the values say it.
+    for answered in [nil, Self.now + 86400] {
+      state.answeredAt = answered
+      let whole = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 600)
+      #expect(SourceHoles.after(state, oldest: Self.now - 600, now: Self.now) == [whole])
+    }
+  }
+
   /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
   /// There are outages of minutes, hours and two days, a change of the sensor, and a change of the password.
   @Test func inTwoWeeksEachValueIsReadOrSaidToBeMissingAndEachCauseIsReportedOnce() {
@@ -199,9 +215,9 @@ import Testing
       let now = start + Int64(minute) * 60
       // A person reads the mail some hours later, and sets the source again.
       if now == start + noticed {
-        let kept = (state.holes, state.newestValue)
+        let kept = (state.holes, state.newestValue, state.answeredAt)
         state = SourceState()
-        (state.holes, state.newestValue) = kept
+        (state.holes, state.newestValue, state.answeredAt) = kept
       }
       let gate = SourceGate(setting: Self.setting(state), now: now)
       guard case .open = gate.verdict(isUnattended: true, isNow: false) else { continue }
@@ -217,8 +233,9 @@ import Testing
       let values = stride(from: start, through: now, by: 300).filter {
         $0 > now - window && !sensorChange.contains($0 - start)
       }
+      let holes = SourceHoles.after(state, oldest: values.first, now: now)
       state = gate.succeeded(gate.begun, hasMore: false, jitter: 0.5)
-      state.holes = SourceHoles.after(state.holes, oldest: values.first, newestKnown: state.newestValue)
+      state.holes = holes
       state.newestValue = values.last ?? state.newestValue
       stored.formUnion(values)
     }

@@ -7,6 +7,20 @@ import Testing
 
 /// Tests the first bytes of a pipe for different writers.
 @Suite struct HeadTests {
+  @Test(
+    arguments: [
+      ("b", "Ben"), ("a", "Anna"), ("c", nil), ("d", nil), ("cut", "Carl"),
+    ] as [(String, String?)])
+  func aNameIsReadBesideAnId(_ id: String, _ name: String?) throws {
+    let text = #"""
+      [{"patientId":"a","said":"\"firstName\": {","sensor":{"sn":"1"},"firstName":"Anna"},
+      {"firstName":"Ben","sensor":{"firstName":"no"},"patientId" : "b"},{"patientId":"c","names":{"firstName":"no"}},
+      {"firstName":"Carl","patientId":"cut","rest
+      """#
+    let head = try InputHead(text: Array(text.utf8), isWhole: false)
+    #expect(head.value(of: "firstName", beside: id) == name)
+  }
+
   /// A pipe whose writer sends this many bytes in intervals of this many milliseconds, until it has sent all.
   private final class Writer: ByteSource {
     private(set) var now = ContinuousClock.now

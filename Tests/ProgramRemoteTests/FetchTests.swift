@@ -145,7 +145,12 @@ struct FetchTests {
       (500, #"{"Code":"SSO_AuthenticateMaxAttemptsExceeed","Message":"x"}"#, 75, "locked the account"),
       (200, "<!DOCTYPE html><html><title>Login</title></html>", 76, "a web page instead of data"),
       (403, "<html>Attention Required</html>", 76, "a web page instead of data"),
-      (401, "", 77, "rejects the login"), (404, "", 76, "there is nothing at this address"),
+      (401, "", 77, "rejects the login"),
+      (401, "<html><title>401 Authorization Required</title></html>", 77, "rejects the login"),
+      (429, "<html>429 Too Many Requests</html>", 75, "status 429"),
+      (500, "<html>500 Internal Server Error</html>", 75, "status 500"),
+      (502, "<!DOCTYPE html><html></html>", 69, "status 502"), (503, "\n<html></html>", 75, "status 503"),
+      (404, "", 76, "there is nothing at this address"),
       (430, "", 76, "status 430"), (503, "", 75, "status 503"), (502, "", 69, "status 502"),
       (200, #"{"Zweck":"unbekannt"}"#, 65, "unknown format"),
     ])
@@ -185,6 +190,24 @@ struct FetchTests {
       "source", "set", "a", own.url, "--type", "http", "--yes", "--token-file", token)
     #expect(followed.status == 0, "\(followed)")
     #expect(own.requests.last?.headers["authorization"] == "Bearer \(Self.secret)")
+    let relative = try ScriptedServer { request in
+      request.path == "/a/c2" ? .status(200, Self.values([5])) : .status(307, headers: ["Location: c2"])
+    }
+    let beside = try await program.run("source", "set", "b", relative.url + "/a/b", "--type", "http", "--yes")
+    #expect(beside.status == 0, "\(beside)")
+  }
+
+  @Test func aPageOfARejectedLoginBlocksOnlyWithAChallenge() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([5])))
+    let server = try answers.server()
+    try await set(program, server)
+    let page = Array("<html>Forbidden</html>".utf8)
+    answers.answer = .status(403, page)
+    #expect(try await program.run("fetch").status == 76)
+    answers.answer = .status(403, page, headers: ["WWW-Authenticate: Basic realm=\"files\""])
+    let refused = try await program.run("fetch", "--now")
+    #expect(refused.status == 77 && refused.errors.contains("phone: 127.0.0.1"), "\(refused)")
   }
 
   @Test func cutAndTooLargeAnswersAreNoSuccess() async throws {
@@ -407,9 +430,21 @@ struct FetchTests {
     let one = try await program.run(
       "source", "set", "both", server.url, "--type", "http", "--yes", "--patient", "aaaa-1")
     #expect(one.status == 0 && one.output.contains("cbg 1"), "\(one)")
+    let second = try await program.run(
+      "source", "set", "ben", server.url, "--type", "http", "--yes", "--accept-person", "--patient", "bbbb-2")
+    #expect(second.status == 0 && second.output.contains("person Ben"), "\(second)")
     answers.answer = .status(200, Array(graph("bbbb-2", "Ben").utf8))
     let gone = try await program.run("fetch", "both")
     #expect(gone.status == 78 && gone.errors.contains("not in the answer any more"), "\(gone)")
+  }
+
+  /// Makes the last answers a day older, as after an outage.
+  private func ageAnswers(of program: Program) throws {
+    try StoreFile(program.store).execute(
+      """
+      UPDATE setting SET value = json_set(value, '$.state.answeredAt',
+        json_extract(value, '$.state.answeredAt') - 86400) WHERE name LIKE 'source %'
+      """)
   }
 
   @Test func aHoleIsSaidUntilItIsFilled() async throws {
@@ -418,6 +453,7 @@ struct FetchTests {
     let server = try answers.server()
     try await set(program, server)
     #expect(try await program.run("fetch").errors == "")
+    try ageAnswers(of: program)
     answers.answer = .status(200, Self.values(stride(from: 100, through: 0, by: -5)))
     let hole = try await program.run("fetch", "--quiet")
     #expect(hole.status == 0 && hole.output == "", "\(hole)")
@@ -483,6 +519,23 @@ struct FetchTests {
       "3")
     #expect(failing.status == 75, "\(failing)")
     #expect(failing.errors.contains("the command ended with status 3: no [31m network"), "\(failing.errors)")
+  }
+
+  /// Each exit status of a command, and that of the fetch.
+  @Test(arguments: [(1, 75), (69, 75), (75, 75), (76, 76), (77, 77), (78, 78), (143, 75)])
+  func theExitStatusOfACommandSaysWhatAPersonMustDo(_ status: Int32, _ expected: Int32) async throws {
+    let (program, _) = try program()
+    let script = try program.write(
+      "#!/bin/sh\n[ ! -e ends ] && echo '[]' && exit\nexit $(cat ends)\n", to: "recipe")
+    #expect(chmod(script, 0o700) == 0)
+    let set = try await program.shell("glucoport source set cloud --type command --yes -- '\(script)'")
+    #expect(set.status == 0, "\(set)")
+    _ = try program.write("\(status)\n", to: "ends")
+    let fetch = try await program.shell("glucoport fetch --unattended")
+    #expect(fetch.status == expected && fetch.errors.contains("ended with status \(status)"), "\(fetch)")
+    let show = try await program.run("source", "show", "--json")
+    let object = try #require(try show.objects().first)
+    #expect(object["blocked"] as? Bool == (expected >= 77), "\(object)")
   }
 
   @Test func aCommandIsBoundedInTimeAndOutput() async throws {
@@ -574,6 +627,7 @@ struct FetchTests {
     #expect(try await program.run("fetch").status == 0)
     let well = try await program.run("status", "--check", "--quiet")
     #expect(well.status == 0, "\(well)")
+    try ageAnswers(of: program)
     answers.answer = .status(200, Self.values([5, 0]))
     #expect(try await program.run("fetch").status == 0)
     let hole = try await program.run("status", "--check", "--quiet")
@@ -636,6 +690,35 @@ struct FetchTests {
     #expect(Set(devices.compactMap { $0["kind"] as? String }) == ["cbg", "scan"], "\(devices)")
   }
 
+  @Test func ofAValueOfTheGraphThatMovedAndChangedTheStoredOneIsKept() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.libre(graph: [("9:00:39", 120), ("8:55:40", 118)])))
+    let server = try answers.server()
+    try await set(program, server, "--patient", "aaaa-1")
+    #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
+    answers.answer = .status(200, Self.libre(graph: [("9:00:41", 123), ("8:55:40", 118)]))
+    let moved = try await program.run("fetch")
+    #expect(moved.output == "phone: new 0 · known 2\n", "\(moved)")
+    #expect(moved.errors.contains("1 value differs from the stored ones of the same time"), "\(moved)")
+    let list = try await program.run("list")
+    #expect(list.output.contains(" 120 mg/dL") && !list.output.contains(" 123 mg/dL"), "\(list.output)")
+  }
+
+  @Test func aTableOfTheSameSensorIsNamedByAFetch() async throws {
+    let (program, _) = try program()
+    let times = (0..<20).map { String(format: "9:%02d", $0) }
+    let rows = times.enumerated().map { "2026-05-06 0\($1),\(100 + $0)" }
+    let table = "time,sensor glucose (mg/dL)\n" + rows.joined(separator: "\n") + "\n"
+    let imported = try await program.run(
+      "import", "-", "--quiet", "--format", "generic", "--timezone", "UTC", input: Array(table.utf8))
+    #expect(imported.status == 0, "\(imported)")
+    let graph = times.enumerated().map { ("\($1):40", 100 + $0) }
+    let server = try Answers(.status(200, Self.libre(graph: graph))).server()
+    try await set(program, server, "--patient", "aaaa-1")
+    let fetch = try await program.run("fetch")
+    #expect(fetch.output.hasPrefix("phone: new 20 · known 0\n  likely the same readings: 20 of "), "\(fetch)")
+  }
+
   @Test(
     arguments: [
       #"{"status":0,"data":{"connection":{"patientId":"aaaa-1","glucoseMeasurement":null},"activeSensors":[],"graphData":[]}}"#,
@@ -666,6 +749,21 @@ struct FetchTests {
     #expect(try await program.run("fetch").output == "phone: new 2 · known 2\n")
     let list = try await program.run("list", "--format", "ndjson")
     #expect(list.output.split(separator: "\n").count == 4, "\(list.output)")
+  }
+
+  @Test func aListWithoutDevicesAfterACalibrationIsKnown() async throws {
+    let (program, _) = try program()
+    let full = String(decoding: Self.values([15, 10, 5], device: "xDrip-Libre"), as: UTF8.self)
+    let answers = Answers(.status(200, Array(full.utf8)))
+    let server = try answers.server()
+    try await set(program, server)
+    #expect(try await program.run("fetch").output == "phone: new 3 · known 0\n")
+    let calibrated = full.replacing(#""sgv":1"#, with: #""sgv":2"#)
+    answers.answer = .status(200, Array(calibrated.utf8))
+    #expect(try await program.run("fetch").output == "phone: new 0 · known 3\n")
+    answers.answer = .status(200, Array(calibrated.replacing(#","device":"xDrip-Libre""#, with: "").utf8))
+    let brief = try await program.run("fetch")
+    #expect(brief.output == "phone: new 0 · known 3\n", "\(brief)")
   }
 
   @Test(arguments: [false, true])

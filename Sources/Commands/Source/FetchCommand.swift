@@ -102,6 +102,9 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
       try output.json(FetchObject(setting, ending, state))
     } else if !quiet, let line = FetchText.line(setting, ending) {
       output.line(line)
+      if case .stored(let counts) = ending {
+        for duplicate in counts.likelyDuplicates { output.line("  \(ImportSummary.line(duplicate))") }
+      }
     }
     switch ending {
     case .failed(let failure, let isKnown): return report(failure, isKnown: isKnown, output)
@@ -182,6 +185,11 @@ enum FetchText {
     var lines = counts.rejections.prefix(5).map { "\(name):\($0.line): \(displayed($0.reason))" }
     if counts.rejected > lines.count, !lines.isEmpty {
       lines.append("\(name): and \(counted(counts.rejected - lines.count, "more rejected item"))")
+    }
+    if counts.otherValues > 0 {
+      lines.append(
+        "glucoport: \(name): \(counted(counts.otherValues, "value differs", "values differ")) from the stored ones of the same time, which are kept"
+      )
     }
     if counts.hasMore { lines.append("glucoport: \(name): there is more; the next fetch continues") }
     return lines

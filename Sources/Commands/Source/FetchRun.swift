@@ -30,6 +30,9 @@ struct FetchRun {
     var updatedRecords = 0
     var rejected = 0
     var rejections: [Rejection] = []
+    /// Values that differ from the stored ones of their time, which are kept.
+    var otherValues = 0
+    var likelyDuplicates: [LikelyDuplicate] = []
     /// Whether the source has more, which the next run reads.
     var hasMore = false
 
@@ -41,7 +44,11 @@ struct FetchRun {
     mutating func add(_ report: ImportReport) {
       let counts = report.counts
       newReadings += counts.newReadings
-      knownReadings += counts.readings - counts.newReadings + (counts.skipped[TwinFilter.reason] ?? 0)
+      let others = counts.skipped[TwinFilter.otherValueReason] ?? 0
+      knownReadings +=
+        counts.readings - counts.newReadings + (counts.skipped[TwinFilter.reason] ?? 0) + others
+      otherValues += others
+      likelyDuplicates += report.likelyDuplicates
       newRecords += counts.newRecords
       updatedRecords += counts.updatedRecords
       knownRecords += counts.records - counts.newRecords - counts.updatedRecords
@@ -122,7 +129,7 @@ struct FetchRun {
           try request.check(body)
           return try importing(body, setting, request.options(for: store, of: body))
         }
-        note(contents, &result.state)
+        note(contents, of: setting, &result.state)
         var stored = counts
         stored.hasMore = result.hasMore
         ending = .stored(stored)
@@ -134,11 +141,13 @@ struct FetchRun {
     return (ending, gate.succeeded(result.state, hasMore: result.hasMore, jitter: jitter))
   }
 
-  private func note(_ contents: SourceContents, _ state: inout SourceState) {
-    state.holes = SourceHoles.after(
-      state.holes, oldest: contents.values?.lowerBound, newestKnown: state.newestValue)
-    // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
+  private func note(_ contents: SourceContents, of setting: SourceSetting, _ state: inout SourceState) {
     let now = Host.now()
+    // A site keeps everything, and all of it is read.
+    if setting.type != .nightscout {
+      state.holes = SourceHoles.after(state, oldest: contents.values?.lowerBound, now: now)
+    }
+    // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
     if let newest = contents.values?.upperBound, now >= Release.date {
       state.newestValue = max(state.newestValue ?? .min, min(newest, now))
     }

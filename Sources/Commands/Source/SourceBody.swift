@@ -79,6 +79,10 @@ struct SourceContents {
   private(set) var period: ClosedRange<Int64>?
   /// The instants of the oldest and the newest sensor value.
   private(set) var values: ClosedRange<Int64>?
+  /// Whether a time has no offset of its own.
+  private var usesZone = false
+  /// Whether it states the zone of its logbook, as an export of a store does.
+  private var statesZone = false
   private(set) var format = ""
   private(set) var firstName: String?
   private(set) var persons: [StatedPerson] = []
@@ -99,6 +103,8 @@ struct SourceContents {
       for reading in batch.readings { note(reading) }
       for record in batch.records {
         records += 1
+        usesZone = usesZone || record.placement.source.isDerived
+        statesZone = statesZone || record.guid == LogbookZones.baseGuid
         note(record.deviceTime.seconds - Int64(record.placement.utcOffset))
       }
       rejections += batch.rejections.count
@@ -110,6 +116,7 @@ struct SourceContents {
 
   private mutating func note(_ reading: Reading) {
     readings[reading.kind, default: 0] += 1
+    usesZone = usesZone || reading.placement.source.isDerived
     let instant = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     note(instant)
     if reading.kind == .cbg, !reading.marks.contains(.doubtfulTime) {
@@ -123,6 +130,9 @@ struct SourceContents {
     guard let range else { return instant...instant }
     return min(range.lowerBound, instant)...max(range.upperBound, instant)
   }
+
+  /// Whether an import needs the zone of the logbook.
+  var needsZone: Bool { usesZone && !statesZone }
 
   /// Whether it has no item at all.
   var isEmpty: Bool { readings.isEmpty && records == 0 && rejections == 0 }

@@ -143,6 +143,12 @@ struct SourcePreview {
       try request.check(body)
       state = result.state
       contents = try SourceContents(body, request.options(for: store, of: body))
+      // As the import refuses it, which knows no zone for these times.
+      if contents.needsZone, setting.access.timezone == nil, try store?.hasKnownZone() != true,
+        try !NewLogbook().isKnown
+      {
+        throw Store.missingZone(for: body.name)
+      }
       if let fault = contents.end.fault { throw Failure(.temporary, "\(setting.name): the answer\(fault)") }
     } catch let error as SourceFailure {
       throw SourceRequest.Failed(error: error, state: before, wasAsked: true)

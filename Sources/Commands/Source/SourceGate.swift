@@ -77,7 +77,7 @@ struct SourceGate {
   ///   - jitter: a random number from 0 up to, not including, 1.
   func succeeded(_ state: SourceState, hasMore: Bool, jitter: Double) -> SourceState {
     var state = state
-    state.lastSuccess = now
+    (state.lastSuccess, state.answeredAt) = (now, now)
     let interval = Double(setting.access.intervalSeconds)
     state.nextAttempt =
       hasMore ? nil : now + Int64(interval + jitter * min(Self.maxJitterSeconds, interval / 4))
@@ -141,14 +141,22 @@ enum SourceHoles {
   /// Sensors send a value each 15 minutes or more often. A longer time without one is a hole, in seconds.
   static let minSeconds: Int64 = 20 * 60
 
-  /// The holes of a source after an answer.
+  /// How long after its time a source may show a value, in seconds: the graph of LibreLinkUp is 17 minutes late.
+  static let lagSeconds: Int64 = 3600
+
+  /// The holes of a source after an answer. While a source answers, it has what there is: a time without values is then one
+  /// without a sensor.
   ///
   /// - Parameters:
+  ///   - state: that before the answer.
   ///   - oldest: the instant of the oldest sensor value in the answer.
-  ///   - newestKnown: that of the newest value in all earlier answers; nil before the first.
-  static func after(_ holes: [SourceHole], oldest: Int64?, newestKnown: Int64?) -> [SourceHole] {
-    guard let oldest, let newestKnown, oldest - newestKnown > minSeconds else { return holes }
-    return (holes + [SourceHole(from: newestKnown, until: oldest)]).suffix(SourceState.maxHoles)
+  ///   - now: the host's clock in UTC seconds.
+  static func after(_ state: SourceState, oldest: Int64?, now: Int64) -> [SourceHole] {
+    guard let oldest, var from = state.newestValue else { return state.holes }
+    // The clock may have been ahead.
+    if let answered = state.answeredAt, answered <= now { from = max(from, answered - lagSeconds) }
+    guard oldest - from > minSeconds else { return state.holes }
+    return (state.holes + [SourceHole(from: from, until: oldest)]).suffix(SourceState.maxHoles)
   }
 
   /// The parts of the holes that the store does not have from anywhere, such as an export that was imported meanwhile.

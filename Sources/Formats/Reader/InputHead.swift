@@ -101,6 +101,38 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
+  /// The text of a member in the first JSON object of which another member has a certain text. The head may end in the object.
+  func value(of member: String, beside text: String) -> String? {
+    var objects: [(isMeant: Bool, value: String?)] = []
+    var (key, index) = (String?.none, json.startIndex)
+    while index < json.endIndex {
+      let sign = json[index]
+      index += 1
+      switch sign {
+      case UInt8(ascii: "{"): objects.append((false, nil))
+      case UInt8(ascii: "}"):
+        if let object = objects.popLast(), object.isMeant, let value = object.value { return value }
+      case UInt8(ascii: "\""):
+        let start = index
+        while index < json.endIndex, json[index] != UInt8(ascii: "\"") {
+          index += json[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        guard index < json.endIndex else { break }
+        let string = String(decoding: json[start..<index], as: UTF8.self)
+        index += 1
+        if json[index...].first(where: { !$0.isBlank }) == UInt8(ascii: ":") {
+          key = string
+        } else if let last = objects.indices.last {
+          if string == text { objects[last].isMeant = true }
+          if key == member { objects[last].value = string }
+          key = nil
+        }
+      default: break
+      }
+    }
+    return objects.last { $0.isMeant && $0.value != nil }?.value
+  }
+
   /// Whether XML has more than one element of a name with attributes.
   func repeats(_ element: String) -> Bool {
     let tag = Array("<\(element) ".utf8)

@@ -109,10 +109,13 @@ public struct InputReader {
   /// What the input states about its person, as far as it is read.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
-  /// The first name that JSON states around its readings, for the question whether these are the right data; nil without.
+  /// The first name that JSON states around its readings, for the question whether these are the right data; nil without. Of
+  /// several persons it is that of the chosen one.
   package var statedFirstName: String? {
     guard input.head.isJSON else { return nil }
-    return ["firstName", "first_name"].lazy.compactMap { input.head.value(of: $0) }.first { !$0.isEmpty }
+    return ["firstName", "first_name"].lazy.compactMap { member in
+      options.patient.map { input.head.value(of: member, beside: $0) } ?? input.head.value(of: member)
+    }.first { !$0.isEmpty }
   }
 
   /// What was decided about the input. The format is the first decision.

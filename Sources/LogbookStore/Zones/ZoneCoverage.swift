@@ -150,6 +150,9 @@ extension Store {
   /// Whether the zone is known: a person gave it, or it is more than the default of a system that was never
   /// set up.
   package func hasKnownZone() throws -> Bool { try zones().isKnown }
+
+  /// The failure for an input whose times need a zone while that of the logbook was never given.
+  package static func missingZone(for input: String) -> Failure { StatedZone.missing(input, nil) }
 }
 
 /// Zones that the logbook states and this system does not know, because its time zone data is too old.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+import TemporaryFiles
+import Testing
+
+@testable import Commands
+
+/// What an answer holds, before anything of it is stored.
+@Suite struct SourceContentsTests {
+  /// A source is not set with times that have no known zone, which the first fetch would refuse.
+  @Test(arguments: [("2026-05-06 10:00", true), ("2026-05-06T10:00:00+02:00", false)])
+  func aTimeWithoutAnOffsetNeedsTheZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {
+    let body = SourceBody(file: try UnlinkedFile(), name: "source file")
+    let table = Array("time,sensor glucose (mg/dL)\n\(time),140\n".utf8)
+    try table.withUnsafeBytes { try body.file.append($0) }
+    var options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
+    options.format = "generic"
+    let contents = try SourceContents(body, options)
+    #expect(contents.readings[.cbg] == 1 && contents.needsZone == needsZone)
+  }
+}
