@@ -112,7 +112,7 @@ final class PostgresCore: Sendable {
 
   /// The number of standbys, and the lag of the slowest one; nothing if the role may not see them (`pg_monitor`).
   ///
-  /// The seconds are those of the last answer, so that they stay small while a standby stands still. Its bytes grow.
+  /// The seconds are those of the last answer, so that they stay small while a standby replays nothing. Its bytes grow.
   private func replication() async -> [String] {
     do {
       return try await pool.run(.directory) { transaction in
