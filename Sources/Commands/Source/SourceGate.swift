@@ -154,7 +154,11 @@ enum SourceHoles {
   static func after(_ state: SourceState, oldest: Int64?, now: Int64) -> [SourceHole] {
     guard let oldest, var from = state.newestValue else { return state.holes }
     // The clock may have been ahead.
-    if let answered = state.answeredAt, answered <= now { from = max(from, answered - lagSeconds) }
+    if let answered = state.answeredAt, answered <= now {
+      // Every source keeps its values for more than two hours: this answer has what the last one could not show yet.
+      if now - answered <= lagSeconds { return state.holes }
+      from = max(from, answered - lagSeconds)
+    }
     guard oldest - from > minSeconds else { return state.holes }
     return (state.holes + [SourceHole(from: from, until: oldest)]).suffix(SourceState.maxHoles)
   }

@@ -164,10 +164,7 @@ extension LastLine {
     if items.isEmpty {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
-    // No row shows which cells the first record of a kind has. Amounts may be among them, unless a whole row of another
-    // kind ends at the same cell.
-    let hasKnownEnd = !endsInDelimiter && earlier.contains { $0.cells.cells.count == count }
-    if sameKind.isEmpty, hasKnownEnd { return false }
+    // No row shows which cells the first record of a kind has. Amounts may be among them.
     if sameKind.isEmpty, Self.amounts.contains(where: { changes(items, with: $0, in: missing) }) {
       return true
     }
