@@ -100,9 +100,51 @@ import Testing
     }
   }
 
+  /// Readings that differ only in times and numbers share the rest of their lines. All others do not.
+  @Test(arguments: [false, true])
+  func readingsThatDifferInOnePartHaveTheirOwnLines(_ isJSON: Bool) throws {
+    var random = SeededGenerator(seed: 9)
+    let form = isJSON ? GlucoportWriter.Form.ndjson : .csv(isSpreadsheetSafe: false)
+    var writer = GlucoportWriter(form)
+    for number in 0..<600 {
+      let item = GlucoportItem.reading(Self.variant(number % 12, &random))
+      var (line, first): ([UInt8], [UInt8]) = ([], [])
+      writer.append(item, to: &line)
+      // A writer that has written nothing has nothing to share.
+      var other = GlucoportWriter(form)
+      other.append(item, to: &first)
+      #expect(String(decoding: line, as: UTF8.self) == String(decoding: first, as: UTF8.self))
+    }
+  }
+
+  /// A reading with times and numbers of its own. Those with other numbers than 0 differ in one further part.
+  private static func variant(_ part: Int, _ random: inout SeededGenerator) -> GlucoportReading {
+    func text(_ number: Int, _ text: String) -> String { part == number ? "other" : text }
+    return GlucoportReading(
+      device: Device(
+        vendor: text(1, "v"), model: text(2, "m"), serial: text(3, "s"), format: text(4, "f")),
+      kind: part == 5 ? .scan : .smbg,
+      deviceTime: DeviceTime(seconds: Int64.random(in: -1_000_000...1_761_600_000, using: &random)),
+      placement: Placement(utcOffset: part == 6 ? -12_600 : 3600, source: part == 7 ? .zone : .stated),
+      measurement: .value(
+        Quantity(
+          Double(Int.random(in: 0...6000, using: &random)) / (part % 2 == 0 ? 10 : 7),
+          part == 8 ? .millimolesPerLitre : .milligramsPerDecilitre)),
+      marks: part == 9 ? [.fasting, .manual] : [], isWithdrawn: part == 10,
+      positionKind: part == 11 ? .tick : .time,
+      position: Int64.random(in: -1000...2_000_000_000_000, using: &random),
+      valueBucket: Int64.random(in: -2...300, using: &random),
+      occurrence: Int64.random(in: 0...2, using: &random))
+  }
+
   /// Pairs of equal texts with different bytes: of different lengths, of the same length, and one that equals ASCII.
-  @Test(arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")])
-  func devicesWithEqualNamesKeepTheirBytes(_ one: String, _ other: String) {
+  @Test(
+    arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")],
+    [Logbook.Measurement.low(below: nil, .millimolesPerLitre), .value(Quantity(5.5, .millimolesPerLitre))])
+  func devicesWithEqualNamesKeepTheirBytes(
+    _ names: (one: String, other: String), _ measurement: Logbook.Measurement
+  ) {
+    let (one, other) = names
     #expect(one == other)
     for form in [GlucoportWriter.Form.ndjson, .csv(isSpreadsheetSafe: false)] {
       var writer = GlucoportWriter(form)
@@ -110,8 +152,8 @@ import Testing
         let reading = GlucoportReading(
           device: Device(vendor: "T", model: "M", serial: serial, format: "test"), kind: .cbg,
           deviceTime: DeviceTime(seconds: 0), placement: Placement(utcOffset: 0, source: .stated),
-          measurement: .low(below: nil, .millimolesPerLitre),
-          marks: [], isWithdrawn: false, positionKind: .time, position: 0, valueBucket: 0, occurrence: 0)
+          measurement: measurement, marks: [], isWithdrawn: false, positionKind: .time, position: 0,
+          valueBucket: 0, occurrence: 0)
         var line: [UInt8] = []
         writer.append(.reading(reading), to: &line)
         #expect(line.split(whereSeparator: { $0 < 0x30 }).contains { $0.elementsEqual(serial.utf8) })

@@ -168,14 +168,20 @@ extension GlucoportRecord {
   }
 }
 
+extension Placement {
+  /// A shown time in UTC.
+  func instant(of shown: DeviceTime) -> DeviceTime {
+    DeviceTime(seconds: shown.seconds - Int64(utcOffset))
+  }
+}
+
 extension GlucoportSink {
   fileprivate mutating func literal(_ column: GlucoportColumn, _ text: String?) {
     if let text { literal(column, text) } else { null(column) }
   }
 
   fileprivate mutating func state(_ deviceTime: DeviceTime, _ placement: Placement) {
-    let utc = deviceTime.seconds - Int64(placement.utcOffset)
-    time(.time, DeviceTime(seconds: utc), isInstant: true)
+    time(.time, placement.instant(of: deviceTime), isInstant: true)
     time(.deviceTime, deviceTime, isInstant: false)
     offset(.utcOffset, placement.utcOffset)
     text(.offsetSource, placement.source.name)

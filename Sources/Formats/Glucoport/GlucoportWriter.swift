@@ -17,6 +17,8 @@ package struct GlucoportWriter: Sendable {
   private let columns: [GlucoportColumn]
   private var csv: GlucoportCSVLine
   private var json = GlucoportJSONLine()
+  private var patterns = RecentlyWritten<LinePattern>()
+  private var times = TimeTexts()
 
   /// - Parameter inBothUnits: whether to write the columns of the value in a fixed unit, whatever the source's unit.
   package init(_ form: Form, inBothUnits: Bool = false) {
@@ -37,23 +39,86 @@ package struct GlucoportWriter: Sendable {
 
   /// Appends the line of an item.
   package mutating func append(_ item: GlucoportItem, to out: inout [UInt8]) {
+    if case .reading(let reading) = item, let number = reading.measurement.quantity?.number, !inBothUnits {
+      if let index = patterns.index(where: { $0.fits(reading) }) {
+        return patterns[index].append(reading, number, &times, to: &out)
+      }
+      let gaps = appendColumns(of: item, to: &out)
+      patterns.keep(LinePattern(reading, isCSV ? csv.bytes : json.bytes, gaps: gaps))
+    } else {
+      _ = appendColumns(of: item, to: &out)
+    }
+  }
+
+  /// Appends the line column by column. Returns where its times and numbers are in the line.
+  private mutating func appendColumns(of item: GlucoportItem, to out: inout [UInt8]) -> [Range<Int>] {
     if isCSV {
       csv.begin()
       item.state(inBothUnits: inBothUnits, to: &csv)
       csv.end()
       out.append(contentsOf: csv.bytes)
-    } else {
-      json.begin()
-      item.state(inBothUnits: inBothUnits, to: &json)
-      json.end()
-      out.append(contentsOf: json.bytes)
+      return csv.gaps
     }
+    json.begin()
+    item.state(inBothUnits: inBothUnits, to: &json)
+    json.end()
+    out.append(contentsOf: json.bytes)
+    return json.gaps
+  }
+}
+
+/// What lines of readings have in common if the readings differ only in times and numbers, as most readings of a device
+/// do. It is copied instead of writing every column. A class, since a search would copy the texts of a value.
+private final class LinePattern: Sendable {
+  private let reading: GlucoportReading
+  private let device: ExactDevice
+  /// The bytes before, between and after the times and numbers.
+  private let pieces: [[UInt8]]
+
+  /// - Parameters:
+  ///   - reading: a reading with a number.
+  ///   - line: its line.
+  ///   - gaps: where its times and numbers are in the line.
+  init(_ reading: GlucoportReading, _ line: [UInt8], gaps: [Range<Int>]) {
+    self.reading = reading
+    device = ExactDevice(reading.device)
+    let starts = [0] + gaps.map(\.upperBound)
+    let ends = gaps.map(\.lowerBound) + [line.count]
+    pieces = zip(starts, ends).map { Array(line[$0..<$1]) }
+  }
+
+  /// Whether another reading with a number differs only in times and numbers.
+  func fits(_ other: GlucoportReading) -> Bool {
+    reading.placement == other.placement && reading.kind == other.kind && reading.marks == other.marks
+      && reading.measurement.unit == other.measurement.unit && reading.isWithdrawn == other.isWithdrawn
+      && reading.positionKind == other.positionKind && device.isSame(as: other.device)
+  }
+
+  /// Appends the line of a reading that fits, with its times and numbers in the order of the columns.
+  func append(
+    _ reading: GlucoportReading, _ number: Double, _ times: inout TimeTexts, to out: inout [UInt8]
+  ) {
+    out.append(contentsOf: pieces[0])
+    times.append(reading.placement.instant(of: reading.deviceTime), isInstant: true, to: &out)
+    out.append(contentsOf: pieces[1])
+    times.append(reading.deviceTime, isInstant: false, to: &out)
+    out.append(contentsOf: pieces[2])
+    appendNumber(number, to: &out)
+    out.append(contentsOf: pieces[3])
+    appendInteger(reading.position, to: &out)
+    out.append(contentsOf: pieces[4])
+    appendInteger(reading.valueBucket, to: &out)
+    out.append(contentsOf: pieces[5])
+    appendInteger(reading.occurrence, to: &out)
+    out.append(contentsOf: pieces[6])
   }
 }
 
 /// A line of CSV that is written into bytes cell by cell, without a string for each.
 private struct GlucoportCSVLine: GlucoportSink, Sendable {
   private(set) var bytes: [UInt8] = []
+  /// Where the times and numbers are in the line.
+  private(set) var gaps: [Range<Int>] = []
   private let isSpreadsheetSafe: Bool
   /// The position of each column in the line.
   private let places: [Int]
@@ -70,6 +135,7 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
 
   mutating func begin() {
     bytes.removeAll(keepingCapacity: true)
+    gaps.removeAll(keepingCapacity: true)
     place = 0
   }
 
@@ -91,17 +157,23 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
 
   mutating func integer(_ column: GlucoportColumn, _ number: Int64) {
     move(to: places[column.rawValue])
+    let start = bytes.count
     appendInteger(number, to: &bytes)
+    gaps.append(start..<bytes.count)
   }
 
   mutating func number(_ column: GlucoportColumn, _ number: Double) {
     move(to: places[column.rawValue])
+    let start = bytes.count
     appendNumber(number, to: &bytes)
+    gaps.append(start..<bytes.count)
   }
 
   mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool) {
     move(to: places[column.rawValue])
+    let start = bytes.count
     times.append(time, isInstant: isInstant, to: &bytes)
+    gaps.append(start..<bytes.count)
   }
 
   mutating func offset(_ column: GlucoportColumn, _ seconds: Int32) {
@@ -136,11 +208,16 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
   private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
 
   private(set) var bytes: [UInt8] = []
+  /// Where the times and numbers are in the line.
+  private(set) var gaps: [Range<Int>] = []
   private let keys = Self.keys
   private var times = TimeTexts()
   private var devices = DeviceTexts()
 
-  mutating func begin() { bytes.removeAll(keepingCapacity: true) }
+  mutating func begin() {
+    bytes.removeAll(keepingCapacity: true)
+    gaps.removeAll(keepingCapacity: true)
+  }
 
   mutating func end() {
     bytes.append(UInt8(ascii: "}"))
@@ -161,18 +238,24 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
 
   mutating func integer(_ column: GlucoportColumn, _ number: Int64) {
     key(column)
+    let start = bytes.count
     appendInteger(number, to: &bytes)
+    gaps.append(start..<bytes.count)
   }
 
   mutating func number(_ column: GlucoportColumn, _ number: Double) {
     key(column)
+    let start = bytes.count
     appendNumber(number, to: &bytes)
+    gaps.append(start..<bytes.count)
   }
 
   mutating func time(_ column: GlucoportColumn, _ time: DeviceTime, isInstant: Bool) {
     key(column)
     bytes.append(UInt8(ascii: "\""))
+    let start = bytes.count
     times.append(time, isInstant: isInstant, to: &bytes)
+    gaps.append(start..<bytes.count)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -225,58 +308,75 @@ private struct TimeTexts: Sendable {
   }
 }
 
-/// Caches what was written for the last devices, since rows of a few devices alternate.
+/// A device that is compared byte for byte: two that only look alike are two devices.
+private struct ExactDevice: Sendable {
+  private let device: Device
+  /// Whether texts of equal value and length have equal bytes; other texts may be composed of different characters.
+  private let isASCII: Bool
+
+  init(_ device: Device) {
+    self.device = device
+    isASCII = [device.serial, device.model, device.vendor, device.format].allSatisfy { text in
+      text.utf8.allSatisfy { $0 < 0x80 }
+    }
+  }
+
+  func isSame(as other: Device) -> Bool {
+    guard device == other else { return false }
+    return isSame(device.serial, other.serial) && isSame(device.model, other.model)
+      && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
+  }
+
+  /// Whether texts that look alike have equal bytes.
+  private func isSame(_ text: String, _ other: String) -> Bool {
+    isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
+  }
+}
+
+/// The last few of the parts that were written, since rows of a few devices alternate.
+private struct RecentlyWritten<Part: Sendable>: Sendable {
+  /// Readings of a device have a few offsets and marks.
+  private static var maxCount: Int { 32 }
+
+  private var parts: [Part] = []
+  private var oldest = 0
+
+  subscript(index: Int) -> Part { parts[index] }
+
+  @inline(__always)
+  func index(where isWanted: (Part) -> Bool) -> Int? { parts.firstIndex(where: isWanted) }
+
+  mutating func keep(_ part: Part) {
+    if parts.count < Self.maxCount {
+      parts.append(part)
+    } else {
+      parts[oldest] = part
+      oldest = (oldest + 1) % Self.maxCount
+    }
+  }
+}
+
+/// Caches what was written for the last devices.
 private struct DeviceTexts: Sendable {
   private struct Known: Sendable {
-    let device: Device
+    let device: ExactDevice
     /// The position in the line at which it starts, on which its bytes depend.
     let start: Int
     let bytes: [UInt8]
     /// The position after it.
     let place: Int
-    /// Whether texts of equal value and length have equal bytes; other texts may be composed of different characters.
-    private let isASCII: Bool
-
-    init(_ device: Device, start: Int, bytes: ArraySlice<UInt8>, place: Int) {
-      (self.device, self.start, self.bytes, self.place) = (device, start, Array(bytes), place)
-      isASCII = [device.serial, device.model, device.vendor, device.format].allSatisfy { text in
-        text.utf8.allSatisfy { $0 < 0x80 }
-      }
-    }
-
-    /// Whether these are the texts of a device, byte for byte: two that only look alike are two devices.
-    func isOf(_ other: Device) -> Bool {
-      guard device == other else { return false }
-      return isSame(device.serial, other.serial) && isSame(device.model, other.model)
-        && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
-    }
-
-    /// Whether texts that look alike have equal bytes.
-    private func isSame(_ text: String, _ other: String) -> Bool {
-      isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
-    }
   }
 
-  private static let maxCount = 8
-
-  private var known: [Known] = []
-  private var oldest = 0
+  private var known = RecentlyWritten<Known>()
 
   func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
-    for known in known where known.start == start && known.isOf(device) {
-      return (known.bytes, known.place)
+    known.index { $0.start == start && $0.device.isSame(as: device) }.map {
+      (known[$0].bytes, known[$0].place)
     }
-    return nil
   }
 
   mutating func keep(_ device: Device, behind start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
-    let next = Known(device, start: start, bytes: bytes, place: place)
-    if known.count < Self.maxCount {
-      known.append(next)
-    } else {
-      known[oldest] = next
-      oldest = (oldest + 1) % Self.maxCount
-    }
+    known.keep(Known(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
   }
 }
 
