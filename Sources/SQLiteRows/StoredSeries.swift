@@ -149,8 +149,10 @@ package struct StoredMeasurement {
     guard let code = UInt8(exactly: unit), let unit = GlucoseUnit(rawValue: code) else {
       throw DamagedRow(row(), "unknown unit \(self.unit)")
     }
-    for number in [value, threshold].compactMap(\.self) where !PlausibleAmounts.stated.contains(number) {
-      throw DamagedRow(row(), number == value ? "unknown value" : "unknown threshold")
+    // One after the other: a list of both would be allocated for each row.
+    if let value, !PlausibleAmounts.stated.contains(value) { throw DamagedRow(row(), "unknown value") }
+    if let threshold, !PlausibleAmounts.stated.contains(threshold) {
+      throw DamagedRow(row(), "unknown threshold")
     }
     switch (rangeFlag, value) {
     case (0, let value?): return .value(Quantity(value, unit))
