@@ -322,12 +322,14 @@ public struct InputReader {
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input)
     var picker = picker
+    // Where only the people are surveyed, the head has shown the rest.
+    let isParserSurveyed = parser.isOpen || parser.gainsBySurvey
     var isComplete = false
     while !isComplete {
       switch try rows.next() {
       case .row(let row):
         people?.survey(row)
-        if picker?.reasonToLeaveOut(row) == nil { parser.survey(row) }
+        if isParserSurveyed, picker?.reasonToLeaveOut(row) == nil { parser.survey(row) }
         if parser.hasSeenEnough, people == nil { isComplete = true }
       case .rejected: continue
       case .paused, .end: isComplete = true
@@ -336,7 +338,7 @@ public struct InputReader {
     let hint = ImportHint(options: options)
     do {
       try people?.decide(hint)
-      try parser.decide()
+      if isParserSurveyed { try parser.decide() }
     } catch let failure as Failure {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
