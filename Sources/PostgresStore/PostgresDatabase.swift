@@ -25,7 +25,8 @@ package struct PostgresDatabase: Sendable {
   ///   - isPreview: whether everything is rolled back.
   /// - Returns: the statements that were run.
   /// - Throws: `Failure`: `configuration` for the schema of a newer or another program, an old database or another
-  ///   encoding, `unavailable`, `permission` for a role that does not own the tables, `inputOutput` for a damaged schema.
+  ///   encoding; `unavailable`. It is `permission` for a role that does not own the tables, `inputOutput` for a damaged
+  ///   schema.
   package func prepare(role: String?, isPreview: Bool) throws(Failure) -> [String] {
     do {
       let connection = try DatabaseConnection(address)

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// A reading with times and numbers of its own. Those with other numbers than 0 differ in one further part.
+  /// A reading with its own times and numbers. Those with other numbers than 0 differ in one further part.
   private static func variant(_ part: Int, _ random: inout SeededGenerator) -> GlucoportReading {
     func text(_ number: Int, _ text: String) -> String { part == number ? "other" : text }
     return GlucoportReading(

@@ -91,7 +91,7 @@ struct StoreImportTests {
     _ = try await run(program, "import \(ben) --person anna --yes --quiet")
   }
 
-  /// Each store keeps names with a salt of its own.
+  /// Each store keeps names with another salt.
   @Test func theStoreOfAPersonWhoCannotBeComparedIsRefused() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))

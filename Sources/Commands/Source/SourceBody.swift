@@ -79,7 +79,7 @@ struct SourceContents {
   private(set) var period: ClosedRange<Int64>?
   /// The instants of the oldest and the newest sensor value.
   private(set) var values: ClosedRange<Int64>?
-  /// Whether a time has no offset of its own.
+  /// Whether a time states no offset.
   private var usesZone = false
   /// Whether it states the zone of its logbook, as an export of a store does.
   private var statesZone = false

@@ -194,9 +194,9 @@ package struct StoreExaminer {
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
     // Of an older version only its own program knows all rules.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
-    let tables = try ofNewStore {
-      try Row.fetchAll($0, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
-        .map { (name: $0[0] as String, rules: Self.rules(in: $0[1])) }
+    let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
+    let tables = try ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in
+      (name: text.prefix { $0 != "\n" }, rules: Self.rules(in: text))
     }
     return try tables.filter { !$0.rules.isEmpty }.compactMap { table in
       let all = table.rules.map { "(\($0))" }.joined(separator: " AND ")

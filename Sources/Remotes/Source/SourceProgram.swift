@@ -21,7 +21,7 @@ package enum SourceProgram {
   private static let maxLineLength = 200
 
   /// Runs a program to its end. After the time limit, or with too much output, it is ended with all of its process group:
-  /// what it started, unless that began a session of its own.
+  /// what it started, unless that began another session.
   ///
   /// - Parameters:
   ///   - words: the path of the program and its arguments.
