@@ -4,8 +4,11 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// The files that no output of a command replaces or extends, also with `--force`. These are stores and other SQLite databases
-/// with the files next to them, the files of a server, the inputs of the command, and what the login to the remote needs.
+/// The files that no output of a command replaces or extends, also with `--force`:
+///
+/// - stores and other SQLite databases, with the files next to them
+/// - the files of a server
+/// - the inputs of the command, and what the login to the remote needs
 struct ProtectedFiles {
   /// Each file with its description for a message.
   private var files: [(path: String, what: String)] = []
