@@ -118,6 +118,29 @@ import Testing
     #expect(try shown(there).count == 1)
   }
 
+  /// Otherwise the conflict would have two equal sides, which only a person could end.
+  @Test(arguments: [true, false])
+  func whatTheRemoteSideOfAConflictHasIsLeftToAPerson(_ isTheSame: Bool) throws {
+    let guid = try note("first", in: here)
+    try merge(here, into: there)
+    try edit(guid, "mine", in: here, at: 4000)
+    _ = try RecordEditor(there.open(.editor), at: 6000).delete(guid)
+    try here.open(.sync).sync { store in
+      var theirs = try #require(try store.record(guid)).state
+      if isTheSame {
+        (theirs.isDeleted, theirs.fields) = (true, RecordFields())
+      } else {
+        theirs.fields["text"] = .text("third")
+      }
+      let remote = RemoteRecord(guid: guid, revision: "r2", state: theirs)
+      try store.markConflicted(remote, isAnswered: true)
+    }
+    let counts = try merge(there, into: here)
+    #expect(counts.keptRecords == (isTheSame ? 1 : 0) && counts.updatedRecords == (isTheSame ? 0 : 1))
+    let conflict = try #require(try RecordResolver(here.open(.resolver)).conflicts().first)
+    #expect(!conflict.mine.agrees(with: conflict.theirs))
+  }
+
   /// A backup of the store itself holds what was undone since.
   @Test func anUndoneStepIsNotTakenBackByAnEarlierStore() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])

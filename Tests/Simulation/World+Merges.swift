@@ -34,13 +34,15 @@ extension World {
     mine.isImportedOnly || (mine.state.editedAt ?? 0) <= (theirs.state.editedAt ?? 0)
   }
 
-  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit.
+  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit. One that it has
+  /// as the remote's side of a conflict waits for a person.
   private func checkMerged(_ node: SimulatedNode, _ theirs: [String: SyncRecord]) throws {
     let mine = try node.records()
+    let deletedAsConflict = Set(try node.conflicts().filter(\.theirs.isDeleted).map(\.guid))
     for (guid, record) in theirs where guid != LogbookZones.baseGuid {
       guard let held = mine[guid] else { throw Broken("\(node.name): it merged no record \(guid)") }
       guard
-        held.state.isDeleted || !record.state.isDeleted
+        held.state.isDeleted || !record.state.isDeleted || deletedAsConflict.contains(guid)
           || (held.state.editedAt ?? 0) > (record.state.editedAt ?? 0)
       else { throw Broken("\(node.name): the merge left the deleted record \(guid)") }
     }

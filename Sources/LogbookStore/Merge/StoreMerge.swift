@@ -251,9 +251,10 @@ private final class RecordMerge {
 
   /// Which content stays of two different ones. What a person wrote or deleted goes before what imports wrote, and then
   /// the later one. Of two exports it is the later one, as if both were imported here. At equal times the digest decides,
-  /// as in the other store.
+  /// as in the other store. What is here already as the remote's side of a conflict is left to the person who resolves it.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
+    if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }
     let age = try RecordAge(of: mine.guid, database)
     let isDeletion = theirs.record.state.isDeleted
     let isByPerson = (age.editedAt != nil, theirs.age.editedAt != nil || isDeletion)

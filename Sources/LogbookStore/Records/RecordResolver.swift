@@ -314,13 +314,19 @@ extension SyncTransaction {
           WHERE conflict IS NOT NULL AND version = version_synced AND kind NOT IN ('zone', 'withdrawal') ORDER BY guid
           """))
     return try guids.compactMap { guid in
-      guard let record = try record(guid), let revision = record.conflictRevision,
-        let text = try String.fetchOne(
-          database.cachedStatement(sql: "SELECT conflict FROM record WHERE guid = ?"), arguments: [guid]),
-        // The upload handles a state that cannot be read; see `SyncTexts`.
-        let state = SyncTexts(sent: nil, base: nil, conflict: text).conflict
-      else { return nil }
-      return (record, RemoteRecord(guid: guid, revision: revision, state: state))
+      guard let record = try record(guid), let remote = try remoteSide(of: record) else { return nil }
+      return (record, remote)
     }
+  }
+
+  /// The remote's side of a record in conflict; nil for any other record. The upload handles a side that cannot be read;
+  /// see `SyncTexts`.
+  func remoteSide(of record: SyncRecord) throws -> RemoteRecord? {
+    guard let revision = record.conflictRevision,
+      let text = try String.fetchOne(
+        database.cachedStatement(sql: "SELECT conflict FROM record WHERE guid = ?"), arguments: [record.guid]),
+      let state = SyncTexts(sent: nil, base: nil, conflict: text).conflict
+    else { return nil }
+    return RemoteRecord(guid: record.guid, revision: revision, state: state)
   }
 }
