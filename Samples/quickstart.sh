@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the release program, imports the sample exports into a store of its own in a temporary folder, shows what is
 # in it, and brings it into a second store through a server. Installs what is missing as root; without, it says what to
-# install.
+# install. GLUCOPORT_PROGRAM names a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*"; }
 
-say "packages"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev
-command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
+program=${GLUCOPORT_PROGRAM:-}
+if [ -z "$program" ]; then
+  say "packages"
+  Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev
+  command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
 
-say "build"
-# Without the folder of the program among those in which libraries are sought: whoever may write there could put one.
-swift build -c release --static-swift-stdlib --disable-local-rpath --product glucoport
-program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
+  say "build"
+  # Without the folder of the program among those in which libraries are sought: whoever may write there could put one.
+  swift build -c release --static-swift-stdlib --disable-local-rpath --product glucoport
+  program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
+fi
 
 folder=$(mktemp -d)
 server=
@@ -47,11 +50,11 @@ say "the latest readings"
 say "the same again stores nothing twice"
 import Samples/clarity/clarity-mgdl-en.csv
 
-say "an import in the wrong unit, its undo, and the right one"
+say "an import with the wrong time zone, its undo, and the right one"
 printf 'time,glucose\n2026-05-06T08:00:00,12.4\n2026-05-06T12:00:00,15.6\n' >"$folder/diary.csv"
-import --unit mg/dL --kind smbg "$folder/diary.csv"
+import --unit mmol/L --kind smbg --timezone America/New_York "$folder/diary.csv"
 "$program" undo --yes
-import --unit mmol/L --kind smbg "$folder/diary.csv"
+import --unit mmol/L --kind smbg --timezone Europe/Madrid "$folder/diary.csv"
 "$program" list --since 2026-05-06 --until 2026-05-07
 
 say "a server for this machine, on a port that the system chooses"
@@ -73,7 +76,7 @@ say "upload"
 
 say "a second store fetches it and adds a record, and the first fetches that"
 second=$folder/second.db
-"$program" remote set "$url" --token-file "$folder/second.token" --store "$second"
+"$program" remote set "$url" --token-file "$folder/second.token" --zone theirs --store "$second"
 "$program" upload --store "$second"
 "$program" record add insulin 4.5 --subtype rapid --note "with dinner" --store "$second"
 "$program" upload --store "$second"

@@ -46,7 +46,7 @@ def main():
         end(WRONG, "usage: dexcom-share.py FILE")
     try:
         from pydexcom import Dexcom, Region
-        from pydexcom.errors import AccountError, AccountErrorEnum, ArgumentError
+        from pydexcom.errors import AccountError, AccountErrorEnum, ArgumentError, ArgumentErrorEnum
     except ImportError as error:
         end(WRONG, f"the package pydexcom is missing or has changed: {error}")
 
@@ -65,6 +65,8 @@ def main():
             end(LATER, str(error))
         end(REJECTED, f"{error}; a wrong region looks the same")
     except ArgumentError as error:
+        if error.enum is ArgumentErrorEnum.GLUCOSE_READING_INVALID:
+            end(CHANGED, str(error))
         # Also for a login that the service does not know.
         end(REJECTED, f"{error}: check user name, password and region")
     json.dump([reading.json for reading in readings], sys.stdout)

@@ -43,12 +43,15 @@ def settings(path, *needed):
     return found
 
 
-def is_passing(error):
-    """Whether a lock-out or a maintenance looks like a rejected login: the package has the answer in the cause only."""
+def passing(error):
+    """The answer of a lock-out or a maintenance, which looks like a rejected login: the package has it in the cause only."""
     parts = [item.get("input") for item in getattr(error.__context__, "errors", list)()]
-    return any(
-        isinstance(part, dict) and (part.get("code") == 60 or part.get("status") in (429, 911)) for part in parts
-    )
+    parts = [part for part in parts if isinstance(part, dict)]
+    if any(part.get("status") == 911 for part in parts):
+        return {"status": 911}
+    if any(part.get("code") == 60 or part.get("status") == 429 for part in parts):
+        return {"status": 429, "data": {"code": 60, "message": "locked"}}
+    return None
 
 
 def main():
@@ -80,9 +83,10 @@ def main():
     except exceptions.RedirectError as error:
         end(WRONG, f"this account is in the region {error.region.name}: correct the line 'region'")
     except exceptions.AuthenticationError as error:
-        if is_passing(error):
-            # As the service answers: 'glucoport fetch' then waits until the lock is over.
-            json.dump({"status": 429, "data": {"code": 60, "message": "locked"}}, sys.stdout)
+        answer = passing(error)
+        if answer is not None:
+            # As the service answers: 'glucoport fetch' then waits until it is over.
+            json.dump(answer, sys.stdout)
             end(LATER, "the account is locked, or the service is in maintenance")
         end(REJECTED, str(error))
     except (

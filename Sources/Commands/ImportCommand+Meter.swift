@@ -118,8 +118,7 @@ extension ImportCommand {
     connection.onIdentity = { identity in
       try require(identity)
       if !yes {
-        let owner = MeterOwner(identity, at: displayed(PathText.shown(path)), try PersonList.load())
-        try owner.requireStore(target.path)
+        try MeterOwner(identity, PersonList.load()).requireStore(target.path)
       }
     }
     return try show(store(driver, connection, source, target), in: target.store, output)

@@ -78,13 +78,16 @@ struct StepOptions: ParsableArguments {
   }
 
   private static func refusal(ofMerge path: String, into store: Store) -> Failure {
-    let kept = Store.beforeMerges.map { store.path + $0 }.last { access(PathText.bytes($0), F_OK) == 0 }
-    let remedy = kept.map {
-      "the store as it was before is kept in \(displayed($0)), and 'glucoport restore' makes it the store again"
-    }
+    // Which of several is of this merge, its name does not say.
+    let start = store.path + Store.beforeMerges[0]
+    let isKept = Store.beforeMerges.contains { access(PathText.bytes(store.path + $0), F_OK) == 0 }
+    let remedy =
+      isKept
+      ? "copies of the store from before merges are kept as \(displayed(start))…, and 'glucoport restore' makes one the store again"
+      : "no copy of the store from before it is kept"
     return Failure(
       .usage,
-      "the last change is the merge of \(displayed(path)), which is not undone; \(remedy ?? "no copy of the store from before it is kept"); 'glucoport undo NUMBER' undoes an import"
+      "the last change is the merge of \(displayed(path)), which is not undone; \(remedy); 'glucoport undo NUMBER' undoes an import"
     )
   }
 

@@ -57,7 +57,7 @@ enum ServingRole {
     UNION ALL SELECT r.rolname || ': ' || a.name || ' on ' || c.relname
       FROM role r
       CROSS JOIN (VALUES ('SELECT', true), ('INSERT', true), ('UPDATE', true), ('DELETE', false), ('TRUNCATE', false),
-        ('TRIGGER', false)) AS a (name, is_of_columns)
+        ('TRIGGER', false), ('REFERENCES', true)) AS a (name, is_of_columns)
       CROSS JOIN pg_class c LEFT JOIN granted g ON g.name = c.relname
       WHERE c.relnamespace = 'glucoport'::regnamespace AND c.relkind IN ('r', 'p')
         AND NOT a.name = ANY (coalesce(g.rights, '{}'))

@@ -177,6 +177,7 @@ package final class FolderTarget: TransferTarget {
   /// - Parameter path: a folder that does not exist.
   /// - Throws: `Failure`: `cannotCreate` if it exists, or its parent does not; `permission`.
   package init(folder path: String) throws {
+    let path = path.count > 1 && path.last == "/" ? String(path.dropLast()) : path
     self.path = path
     part = path + ".part"
     guard access(path, F_OK) != 0 else { throw Failure(.cannotCreate, "\(path): File exists") }

@@ -102,6 +102,7 @@ import Testing
     ("insulin 4", "4 may belong to 'insulin'"), ("bolus 5", "may belong"), ("food 12", "may belong"),
     ("carbs 45", "may belong"), ("Novorapid 7", "may belong"), ("pulse 80", "may belong"),
     ("weight 75", "may belong"), ("rapid 4", "may belong"), ("soup 6.1", "may belong"),
+    ("140 blood pressure", "may belong to 'pressure'"),
     ("insulin 45g 6.1", "may belong to 'insulin'"), ("7.5 novorapid", "may belong to 'novorapid'"),
     ("insulin 0.4 --kind ketone", "may belong"),
     ("1 000 steps", "may be one number or two"), ("4 5U", "may be one number or two"),

@@ -195,6 +195,10 @@ import Testing
     state.answeredAt = Self.now - 86400
     let rest = SourceHole(from: Self.now - 86400 - SourceHoles.lagSeconds, until: Self.now - 43200)
     #expect(SourceHoles.after(state, oldest: Self.now - 43200, now: Self.now) == [rest])
+    // A phone that was away brings only its last half day to a service that answered all the while.
+    state.answeredAt = Self.now - 900
+    let late = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 43200)
+    #expect(SourceHoles.after(state, oldest: Self.now - 43200, now: Self.now) == [late])
     // Without such an answer, and after one by a clock that was ahead, only the values say it.
     for answered in [nil, Self.now + 86400] {
       state.answeredAt = answered

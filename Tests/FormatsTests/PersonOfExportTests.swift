@@ -81,6 +81,8 @@ import Testing
       #expect(!refusal.contains("Sample") && !refusal.contains("Bo"))
       #expect(try values(text, where: "person=1") == [110, 111])
       #expect(try values(text, where: "person=2") == [210, 211])
+      let first = try TextExport(text) { $0.rows = [RowFilter(column: "person", value: "1")] }
+      #expect(first.rejections.isEmpty, "\(first.rejections)")
       #expect(try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "person", value: "3")] } != nil)
     }
   }

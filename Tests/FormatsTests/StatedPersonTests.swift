@@ -48,6 +48,15 @@ import Testing
     #expect(stated.map { $0.words.sorted() } == expected)
   }
 
+  @Test func ofJoinedExportsOfAClinicThePickedPersonIsStated() throws {
+    let one = try String(
+      decoding: TextExport.sample("libreview/libreview-mmol-sv-clinician.csv"), as: UTF8.self)
+    let stated = try stated(one + one.replacing("Person", with: "Other")) { options in
+      options.rows = [RowFilter(column: "person", value: "2")]
+    }
+    #expect(stated.map { $0.words.sorted() } == [["other", "sample"]])
+  }
+
   private static let header =
     "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
     + "Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams),Duration (hh:mm:ss),"

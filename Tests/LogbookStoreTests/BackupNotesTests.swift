@@ -102,12 +102,12 @@ import Testing
   /// A killed run leaves a file that is overwritten in part. No other bytes are taken for such a file.
   @Test func anInterruptedRemovalIsContinued() throws {
     let path = try file("secret")
-    #expect(rename(path, path + ".erase") == 0)
+    #expect(rename(path, path + ".glucoport-erase") == 0)
     #expect(try ErasedFile(path).remove(ifSHA256: "00") == .removed)
     let other = try file("other")
-    try Data("secret".utf8).write(to: URL(filePath: path + ".erase"))
+    try Data("secret".utf8).write(to: URL(filePath: path + ".glucoport-erase"))
     #expect(try ErasedFile(path).remove(ifSHA256: "00") == .other)
-    #expect(!FileManager.default.fileExists(atPath: path + ".erase"))
+    #expect(!FileManager.default.fileExists(atPath: path + ".glucoport-erase"))
     #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
   }
 

@@ -158,30 +158,4 @@ import Testing
     }
     #expect(try scratch.number("SELECT count(*) FROM reading") == 100, "reported, never merged")
   }
-
-  /// Numbered values of a service have seconds, and a table of the same sensor has minutes.
-  @Test(arguments: [false, true], [0, Int64(1_000_000_000_000)])
-  func theSameSensorByMinutesIsReportedInBothOrders(_ isTableFirst: Bool, _ firstTick: Int64) throws {
-    let values = (0..<50).map { (number: Double(80 + $0), time: Make.noon + Int64($0) * 300) }
-    let table = values.map { Make.reading(.cbg, Make.milligrams($0.number), at: $0.time) }
-    let ticks = values.map { value in
-      // An instant in milliseconds, or a number of the device.
-      let tick = firstTick > 0 ? (value.time + 40 - 7200) * 1000 : value.time / 300
-      return Make.tick(tick, value.number, at: value.time + 40)
-    }
-    try scratch.ingest(Make.batch(isTableFirst ? table : ticks))
-    let store = try scratch.open()
-    let source = IngestSource(name: "twin", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
-    let twin = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
-    // Values of the same minutes that do not agree.
-    let stranger = Device(vendor: "Test", model: "Third", serial: "S3", format: "test")
-    let others = values.map { Make.reading(.cbg, Make.milligrams($0.number + 100), at: $0.time, device: 1) }
-    try store.ingest(source, isAtomic: false) { writer in
-      try writer.write(Make.batch((isTableFirst ? ticks : table) + others, devices: [twin, stranger]))
-      let duplicates = try writer.likelyDuplicates()
-      #expect(duplicates.map(\.readings) == [50], "\(duplicates)")
-      #expect(duplicates.map(\.device) == ["Test Other S2"])
-      #expect(duplicates.map(\.other) == ["Test Meter S1"])
-    }
-  }
 }

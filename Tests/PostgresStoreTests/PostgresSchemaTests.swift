@@ -126,7 +126,8 @@ import Testing
   /// The role inherits nothing, but could become another one.
   @Test(arguments: [
     "GRANT UPDATE (value) ON glucoport.reading TO $role", "GRANT TRIGGER ON glucoport.reading TO $role",
-    "GRANT DELETE ON glucoport.record TO $role", "GRANT UPDATE ON glucoport.reading_1 TO $role",
+    "GRANT REFERENCES ON glucoport.record TO $role", "GRANT DELETE ON glucoport.record TO $role",
+    "GRANT UPDATE ON glucoport.reading_1 TO $role",
     "GRANT DELETE ON glucoport.reading_1 TO $role", "GRANT SELECT ON glucoport.reading_1 TO PUBLIC",
     "GRANT \(PostgresServer.owner) TO $role", "GRANT pg_write_all_data TO $role",
     "REVOKE INSERT ON glucoport.record FROM $role",

@@ -453,7 +453,6 @@ struct FetchTests {
     let server = try answers.server()
     try await set(program, server)
     #expect(try await program.run("fetch").errors == "")
-    try ageAnswers(of: program)
     answers.answer = .status(200, Self.values(stride(from: 100, through: 0, by: -5)))
     let hole = try await program.run("fetch", "--quiet")
     #expect(hole.status == 0 && hole.output == "", "\(hole)")
@@ -702,21 +701,6 @@ struct FetchTests {
     #expect(moved.errors.contains("1 value differs from the stored ones of the same time"), "\(moved)")
     let list = try await program.run("list")
     #expect(list.output.contains(" 120 mg/dL") && !list.output.contains(" 123 mg/dL"), "\(list.output)")
-  }
-
-  @Test func aTableOfTheSameSensorIsNamedByAFetch() async throws {
-    let (program, _) = try program()
-    let times = (0..<20).map { String(format: "9:%02d", $0) }
-    let rows = times.enumerated().map { "2026-05-06 0\($1),\(100 + $0)" }
-    let table = "time,sensor glucose (mg/dL)\n" + rows.joined(separator: "\n") + "\n"
-    let imported = try await program.run(
-      "import", "-", "--quiet", "--format", "generic", "--timezone", "UTC", input: Array(table.utf8))
-    #expect(imported.status == 0, "\(imported)")
-    let graph = times.enumerated().map { ("\($1):40", 100 + $0) }
-    let server = try Answers(.status(200, Self.libre(graph: graph))).server()
-    try await set(program, server, "--patient", "aaaa-1")
-    let fetch = try await program.run("fetch")
-    #expect(fetch.output.hasPrefix("phone: new 20 · known 0\n  likely the same readings: 20 of "), "\(fetch)")
   }
 
   @Test(

@@ -86,11 +86,15 @@ struct PersonTests {
     #expect(try await run(program, "status").output.hasPrefix(program.store))
   }
 
-  @Test func anExistingStoreWithoutAPersonIsReported() async throws {
+  /// Its jobs would end without a word otherwise.
+  @Test func anExistingStoreGetsAPersonFirst() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
-    let added = try await run(program, "person add ben")
-    #expect(added.errors.contains("is the store of no person"), "\(added.errors)")
+    let refused = try await run(program, "person add ben", status: 64)
+    #expect(refused.errors.contains("is the store of no person yet"), "\(refused.errors)")
+    #expect(try await run(program, "person list").output.hasPrefix("no persons"))
+    _ = try await run(program, "person add anna --store \(program.store)")
+    _ = try await run(program, "person add ben")
   }
 
   @Test func statusAndBackupIncludeAllPersons() async throws {

@@ -53,7 +53,7 @@ struct StoreImportTests {
     try await expectSound(program, one)
     _ = try await run(program, "undo 2 --store \(one)", status: 64)
     let last = try await run(program, "undo --yes --store \(one)", status: 64)
-    #expect(last.errors.contains(one + ".before-merge,"), "\(last.errors)")
+    #expect(last.errors.contains(one + ".before-merge…"), "\(last.errors)")
     #expect(try await readings(program, one) == 2)
     _ = try await run(program, "import \(one) --store \(one)", status: 64)
     _ = try await run(program, "import \(two) --format clarity --store \(one)", status: 64)

@@ -159,19 +159,20 @@ extension EntryWords {
       if let next = rest.first, Self.mayBeOne(number, next) {
         throw Failure(
           .usage,
-          "'\(displayed("\(number) \(next)"))' may be one number or two; write it without the blank, or the unit of \(number), such as \(number)mmol"
+          "'\(displayed("\(number) \(next)"))' may be one number or two; write it without the blank, or the unit of \(number), such as \(Self.asGlucose(number))"
         )
       }
       if kind == .ketone { return try add(ketones: number) }
       if let next = rest.first, Self.mayCount(number, next) || Self.maybeUnit(next) {
         throw Failure(
           .usage,
-          "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(number)mmol for glucose, or --note for a text"
+          "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(Self.asGlucose(number)) for glucose, or --note for a text"
         )
       }
-      if let next = rest.first, !Self.beginsNumber(next[...]), OtherMeasure.isNamed(by: next) {
-        throw Self.unclear(number, next)
-      }
+      // Also '140 blood pressure', but not '6.1 before exercise'.
+      let named = rest.first?.lowercased() == "blood" ? 2 : 1
+      let following = rest.prefix { !Self.beginsNumber($0[...]) }.prefix(named)
+      if let measure = following.first(where: OtherMeasure.isNamed) { throw Self.unclear(number, measure) }
       try add(bare: number)
     } else if Self.ketoneWords.contains(name) {
       try add(ketones: number)
@@ -202,8 +203,14 @@ extension EntryWords {
   private static func unclear(_ number: String, _ word: String) -> Failure {
     Failure(
       .usage,
-      "\(displayed(number)) may belong to '\(displayed(word))'; write its unit, such as \(displayed(number))U or \(displayed(number))mmol, or --note for a text"
+      "\(displayed(number)) may belong to '\(displayed(word))'; write the unit at a number, such as 4U or 6.1mmol, or --note for a text"
     )
+  }
+
+  /// The number with the unit in which it may be glucose.
+  private static func asGlucose(_ number: String) -> String {
+    let isMillimoles = Double(number.replacing(",", with: ".")).map(typedMillimoles.contains) ?? true
+    return number + (isMillimoles ? "mmol" : "mg/dL")
   }
 
   /// Whether the word directly before is the subtype of a dose that is given already: '4.5U rapid 6.1'.
@@ -231,10 +238,11 @@ extension EntryWords {
   }
 
   private static func ambiguousGroups(_ text: String, _ parts: [Substring]) -> Failure {
-    Failure(
-      .usage,
-      "'\(displayed(text))' may be a number with thousands or a decimal one; write \(parts.joined()) or \(parts.joined(separator: "."))0"
-    )
+    let remedy =
+      text.contains(".") && text.contains(",")
+      ? "it without the mark of thousands" : "\(parts.joined()) or \(parts.joined(separator: "."))0"
+    return Failure(
+      .usage, "'\(displayed(text))' may be a number with thousands or a decimal one; write \(remedy)")
   }
 
   /// Whether a number counts the next word, as in '2 rolls'.

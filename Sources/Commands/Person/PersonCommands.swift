@@ -63,7 +63,15 @@ struct PersonAddCommand: ClassifiedCommand {
     }
     let person = Person(name: name, store: path)
     let folders = try folder.map { try PersonFolder.path($0.path) }
-    let isFirst = try PersonList.change { list in
+    let former = data + "/logbook.db"
+    try PersonList.change { list in
+      // Otherwise no command would read that store any more, and jobs would end without a word.
+      if store == nil, try Store.exists(path: former), !list.all.contains(where: { $0.hasStore(former) }) {
+        throw Failure(
+          .usage,
+          "\(displayed(former)) is the store of no person yet; first give it to its person: 'glucoport person add NAME --store \(former.shellWord)'"
+        )
+      }
       try list.add(person)
       if store == nil, try Store.exists(path: path) {
         throw Failure(
@@ -79,15 +87,8 @@ struct PersonAddCommand: ClassifiedCommand {
           )
         }
       }
-      return list.all.count == 1
     }
     if !quiet { output.line("added: \(displayed(name)), \(displayed(path))") }
-    let former = data + "/logbook.db"
-    if isFirst, path != former, try Store.exists(path: former) {
-      output.message(
-        "glucoport: \(displayed(former)) is the store of no person; 'glucoport person add NAME --store \(former.shellWord)' gives it one"
-      )
-    }
     try output.finish()
   }
 }

@@ -155,8 +155,8 @@ struct InputPerson {
 struct MeterOwner {
   /// The names by which a meter is assigned: its serial numbers, or its model.
   private let names: [String]
-  /// Where it is, for messages.
-  private let place: String
+  /// Where it is, as the start of a message.
+  private let start: String
   private let persons: PersonList
 
   init(_ identity: MeterIdentity, _ meter: PluggedMeter, _ persons: PersonList) {
@@ -165,11 +165,12 @@ struct MeterOwner {
 
   /// - Parameters:
   ///   - plug: the serial number that the plug reports; empty for none.
-  ///   - place: the port, or the file of a transcript.
-  init(_ identity: MeterIdentity, plug: String = "", at place: String, _ persons: PersonList) {
+  ///   - place: the port; nil if the caller's message names the place.
+  init(_ identity: MeterIdentity, plug: String = "", at place: String? = nil, _ persons: PersonList) {
     let serials = [identity.device.serial, plug].filter { !$0.isEmpty }
     names = serials.isEmpty ? [identity.device.model] : serials
-    (self.place, self.persons) = (place, persons)
+    start = place.map { "\($0): " } ?? ""
+    self.persons = persons
   }
 
   /// The person to whom the meter is assigned.
@@ -180,7 +181,7 @@ struct MeterOwner {
     let words = ["glucoport", "person", "assign", names[0]].map(\.shellWord).joined(separator: " ")
     throw Failure(
       .configuration,
-      "\(place): this meter is assigned to no person, so that it is open whose readings it holds; '\(words) NAME' assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
+      "\(start)this meter is assigned to no person, so that it is open whose readings it holds; '\(words) NAME' assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
     )
   }
 
@@ -189,7 +190,7 @@ struct MeterOwner {
     guard let person = persons.owner(ofMeter: names), !person.hasStore(path) else { return }
     throw Failure(
       .badInput,
-      "\(place): this meter is that of \(displayed(person.name)); nothing was imported; '--person \(person.name.shellWord)' imports it there, and --yes here"
+      "\(start)this meter is that of \(displayed(person.name)), so nothing is imported; '--person \(person.name.shellWord)' imports it there, and --yes here"
     )
   }
 }

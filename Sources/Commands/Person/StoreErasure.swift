@@ -155,19 +155,15 @@ struct StoreErasure {
     let backups = try notes.notes()
     // A path may be noted again, for the backup that was made there after the former one was removed.
     let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
-    var absent: [String] = []
+    // Older ones are removed by `backup --keep` all the time.
+    let newest = backups.last { !$0.path.isEmpty }
     for backup in backups where !backup.path.isEmpty && last[backup.path] == backup {
       let isThere = remove(
         backup.path, sha256: backup.sha256, or: "this file is not the backup that was made there")
-      if !isThere { absent.append(displayed(backup.path)) }
+      if !isThere, backup == newest {
+        unreached.append("\(displayed(backup.path)): no longer there; it may have been moved")
+      }
       remove(backup.path + BackupSettings.suffix, sha256: nil, or: "this is not a regular file")
-    }
-    if let newest = absent.last {
-      unreached.append(
-        absent.count == 1
-          ? "\(newest): no longer there; it may have been moved"
-          : "\(counted(absent.count, "backup")) no longer where they were made, such as \(newest); they may have been moved"
-      )
     }
     let streamed = backups.filter(\.path.isEmpty).count
     if streamed > 0 { unreached.append("\(counted(streamed, "backup")) that went to standard output") }

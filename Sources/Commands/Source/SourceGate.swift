@@ -145,7 +145,7 @@ enum SourceHoles {
   static let lagSeconds: Int64 = 3600
 
   /// The holes of a source after an answer. While a source answers, it has what there is: a time without values is then one
-  /// without a sensor.
+  /// without a sensor, unless the source was late.
   ///
   /// - Parameters:
   ///   - state: that before the answer.
@@ -153,8 +153,9 @@ enum SourceHoles {
   ///   - now: the host's clock in UTC seconds.
   static func after(_ state: SourceState, oldest: Int64?, now: Int64) -> [SourceHole] {
     guard let oldest, var from = state.newestValue else { return state.holes }
-    // The clock may have been ahead.
-    if let answered = state.answeredAt, answered <= now {
+    // The clock may have been ahead. An older value that the last answer lacked shows that the source itself was late.
+    // An example is a service that a phone had not reached for days.
+    if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
       // Every source keeps its values for more than two hours: this answer has what the last one could not show yet.
       if now - answered <= lagSeconds { return state.holes }
       from = max(from, answered - lagSeconds)

@@ -54,7 +54,9 @@ struct GlookoFormat: ExportFormat {
   }
 
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
-    person(row.fields.map { $0.trimmed.text }).map { .title([$0.name]) } ?? .other
+    // Before texts are made: few rows have two cells.
+    guard row.fields.count(where: { !$0.trimmed.isEmpty }) == 2 else { return .other }
+    return person(row.fields.map { $0.trimmed.text }).map { .title([$0.name]) } ?? .other
   }
 
   private static func person(in head: InputHead) -> (word: String, name: String)? {

@@ -62,12 +62,17 @@ struct LibreViewFormat: ExportFormat {
     if case .title = above, case let cells = row.fields.map(\.trimmed).filter({ $0.count > 0 }),
       cells.count == 1
     {
-      return .name(cells[0].text)
+      return .title([cells[0].text])
     }
     guard row.count >= 5, !row[4].isEmpty, row[0].isEmpty || row[0][0] &- 0x30 > 9 else { return .other }
     let time = row[2].trimmed
     let isTitle = time.count > 4 && time.slice(time.count - 4, time.count).equals(" UTC")
     return isTitle ? .title([row[4].trimmed.text]) : .other
+  }
+
+  /// The person, or who made the export.
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
   }
 
   /// The line below the title of a clinician's export. The title names who made the export.
@@ -76,7 +81,7 @@ struct LibreViewFormat: ExportFormat {
     guard above.count == 2, above[0].count > 2, above[0][2].hasSuffix(" UTC"),
       case let cells = above[1].filter({ !$0.isEmpty }), cells.count == 1
     else { return [] }
-    return StatedPerson(label: cells[0], of: id).map { [$0] } ?? []
+    return statedPersons(named: cells)
   }
 
   var isOpen: Bool { order == nil && !isYearFirst }

@@ -309,6 +309,8 @@ public struct InputReader {
     if let failure = parser.failureAtEnd ?? picker?.missing ?? people?.missing {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
+    // The rows above the headers of the people who were not picked.
+    if people != nil, !options.rows.isEmpty { unknownRows.removeAll { !$0.holdsData } }
     rejectUnknownRows(at: collector.batch.rejections.count)
     parser.finish(into: &collector)
     if let cut { end = .truncated(line: cut.line, detail: cut.detail) }

@@ -14,7 +14,7 @@ package struct ErasedFile {
   }
 
   /// The end of the name of a file that is being overwritten.
-  private static let suffix = ".erase"
+  private static let suffix = ".glucoport-erase"
   private static let pieceBytes = 1 << 20
   private let path: String
 

@@ -98,8 +98,10 @@ struct UndoPlan {
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
   /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"
-  /// The SQL condition for an ingest of `fetch`, which a timer may have made.
-  static let isFetched = "source GLOB '\(IngestSource.fetched)*'"
+  /// The SQL condition for an ingest of `fetch`, which a timer may have made. A file may have a name that begins alike, but
+  /// names of sources have only letters, digits and hyphens.
+  static let isFetched =
+    "(source GLOB '\(IngestSource.fetched)*' AND source NOT GLOB '\(IngestSource.fetched)*[^A-Za-z0-9-]*')"
   /// The SQL condition for a row that only keeps the age of an export of a merged store.
   static let isOrigin = "source = '' AND digest IS NULL"
 

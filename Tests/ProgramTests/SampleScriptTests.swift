@@ -4,13 +4,25 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `Samples/ten-people.sh` with the built program.
-@Suite(.timeLimit(.minutes(10))) struct TenPeopleTests {
+/// The scripts of `Samples` with the built program.
+@Suite(.timeLimit(.minutes(10))) struct SampleScriptTests {
+  private static func script(_ name: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Samples/\(name)").path
+  }
+
+  @Test func theFirstCommandOfTheReadmeEndsWithEqualStores() async throws {
+    let outcome = try await Program().shell(
+      "export GLUCOPORT_PROGRAM=$(command -v glucoport); bash '\(Self.script("quickstart.sh"))'",
+      within: .seconds(300))
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("== both hold the same"))
+    #expect(outcome.output.contains("2 readings hidden") && outcome.output.contains("shown again 2"))
+  }
+
   @Test func aNursesDayEndsWithEachReadingInItsStore() async throws {
-    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Samples/ten-people.sh").path
     let program = try Program()
-    let outcome = try await program.shell("bash '\(script)'", within: .seconds(300))
+    let outcome = try await program.shell("bash '\(Self.script("ten-people.sh"))'", within: .seconds(300))
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.errors.contains("'glucoport import --person Ben "), "\(outcome.errors)")
     let lines = outcome.output.split(separator: "\n").map(String.init)
