@@ -110,7 +110,7 @@ enum StatsTable {
     }
 
     private static func text(_ metric: Metric, _ factor: Double) -> String {
-      MetricObject(metric, times: factor).value.map(plainNumber) ?? ""
+      metric.scaled(by: factor).number.map { plainNumber(Metric.decimals($0)) } ?? ""
     }
   }
 

@@ -40,6 +40,19 @@ package struct DailyAmount: Sendable {
   }
 }
 
+/// The total, the number of its records, and the mean over the days that have any: the form of `stats --json`.
+extension DailyAmount: Encodable {
+  private enum CodingKeys: String, CodingKey { case total, records, daysWithAny, perDay }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(sum.map(Metric.decimals), forKey: .total)
+    try container.encode(records, forKey: .records)
+    try container.encode(daysWithAny, forKey: .daysWithAny)
+    try container.encode(perDay, forKey: .perDay)
+  }
+}
+
 /// The insulin and the carbohydrates of a group.
 package struct DailyAmounts: Sendable {
   /// All insulin, in units.

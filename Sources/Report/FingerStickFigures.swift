@@ -99,7 +99,7 @@ struct FingerStickTally: Sendable {
 }
 
 /// Figures of ketone readings, in mmol/L.
-package struct KetoneFigures: Sendable {
+package struct KetoneFigures: Encodable, Sendable {
   /// The number of readings, including LO and HI.
   package let readings: Int
   /// The mean of the readings that are numbers.

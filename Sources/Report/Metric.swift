@@ -24,6 +24,28 @@ package enum Metric: Hashable, Sendable {
   }
 }
 
+/// An object with the figure, or the reason why there is none: the form of `stats --json`.
+extension Metric: Encodable {
+  private enum CodingKeys: String, CodingKey { case value, reason }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(number.map(Self.decimals), forKey: .value)
+    try container.encode(shortage?.text, forKey: .reason)
+  }
+
+  /// A number with at most four decimals, since further ones are rounding errors.
+  package static func decimals(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
+
+  /// The figure in a unit with this factor.
+  package func scaled(by factor: Double) -> Metric {
+    switch self {
+    case .value(let number): .value(number * factor)
+    case .absent: self
+    }
+  }
+}
+
 /// Why there is too little data for a figure.
 package enum Shortage: Hashable, Sendable {
   case noReadings

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The share of one range: samples, minutes and the percentage of the time.
-package struct RangeFigures: Sendable {
+package struct RangeFigures: Encodable, Sendable {
   /// The number of samples or readings in it.
   package let readings: Int
   /// The time that they represent; 0 for finger sticks, which represent none.

@@ -65,3 +65,15 @@ package struct UploadSummary: Hashable, Sendable {
 
   package init() {}
 }
+
+/// The form of `upload --json`, whose order is that of the keys.
+extension UploadSummary: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case pushedReadings, knownReadings, differingReadings, disputedReadings, pushedRecords
+    case pulledReadings, pulledRecords, notTaken, merged, conflicts, refused, setAside, requeued, rollbacks
+    case movedReadings, movedRecords, readingsToMove, recordsToMove
+    case removedReadings, removedRecords, readingsToRemove, recordsToRemove
+    case pushedAttachments, pushedAttachmentBytes, pulledAttachments, pulledAttachmentBytes
+    case keptAttachments, absentAttachments, damagedAttachments
+  }
+}

@@ -61,9 +61,9 @@ struct SourceAmountObject: Encodable {
 
   init(_ amount: SourceAmount, _ doubts: [SourceDoubt]) {
     source = amount.source.text
-    total = decimals(amount.total)
+    total = Metric.decimals(amount.total)
     daysWithAny = amount.days
-    perDay = decimals(amount.perDay)
+    perDay = Metric.decimals(amount.perDay)
     let doubt = doubts.first { [$0.first.source, $0.second.source].contains(amount.source) }
     let other = doubt.map { $0.first.source == amount.source ? $0.second.source : $0.first.source }
     differsFrom = other?.text
@@ -97,24 +97,13 @@ struct TargetsObject: Encodable {
   }
 }
 
-/// One figure, or the reason why there is none.
-struct MetricObject: Encodable {
-  let value: Double?
-  let reason: String?
-
-  init(_ metric: Metric, times factor: Double = 1) {
-    value = metric.number.map { decimals($0 * factor) }
-    reason = metric.shortage?.text
-  }
-}
-
 /// The figures of the whole period or of a group.
 struct FiguresObject: Encodable {
   let group: String?
   let days: Int
   let sensor: SensorObject
   let fingerSticks: FingerSticksObject
-  let ketones: KetonesObject
+  let ketones: KetoneFigures
   let insulin: InsulinObject
   let carbohydrates: CarbohydratesObject
   let leftOut: JSONMembers<Int>
@@ -127,7 +116,7 @@ struct FiguresObject: Encodable {
     fingerSticks = FingerSticksObject(
       group.fingerSticks, view.unit,
       isWhole ? SourceAmountObject.all(result.sources.sticks, view, .smbg) : nil)
-    ketones = KetonesObject(group.ketones)
+    ketones = group.ketones
     insulin = InsulinObject(
       group.amounts, bolus: isWhole ? SourceAmountObject.all(result.sources.bolus, view, .insulin) : nil,
       basal: isWhole ? SourceAmountObject.all(result.sources.basal, view, .insulin, isBasal: true) : nil)
@@ -146,19 +135,19 @@ struct SensorObject: Encodable {
   let minutes: Int
   let days: Int
   let daysWithReadings: Int
-  let activePercent: MetricObject
-  let mean: MetricObject
-  let sd: MetricObject
-  let cvPercent: MetricObject
-  let gmiPercent: MetricObject
-  let gmiMmolMol: MetricObject
+  let activePercent: Metric
+  let mean: Metric
+  let sd: Metric
+  let cvPercent: Metric
+  let gmiPercent: Metric
+  let gmiMmolMol: Metric
   let bound: String?
-  let ranges: JSONMembers<RangeObject>
+  let ranges: JSONMembers<RangeFigures>
   let goals: [GoalObject]
-  let lbgi: MetricObject
-  let hbgi: MetricObject
-  let gri: MetricObject
-  let percentiles: JSONMembers<MetricObject>
+  let lbgi: Metric
+  let hbgi: Metric
+  let gri: Metric
+  let percentiles: JSONMembers<Metric>
   let episodes: JSONMembers<EpisodeObject>
 
   init(_ sensor: SensorFigures, _ view: StatsView) {
@@ -167,38 +156,25 @@ struct SensorObject: Encodable {
     (lo, hi, atLimit) = (sensor.lows, sensor.highs, sensor.atLimits)
     minutes = sensor.minutes
     (days, daysWithReadings) = (sensor.days, sensor.daysWithReadings)
-    activePercent = MetricObject(sensor.active)
-    mean = MetricObject(sensor.mean, times: factor)
-    sd = MetricObject(sensor.standardDeviation, times: factor)
-    cvPercent = MetricObject(sensor.variation)
-    gmiPercent = MetricObject(sensor.managementIndicator)
-    gmiMmolMol = MetricObject(sensor.managementIndicatorInMillimoles)
+    activePercent = sensor.active
+    mean = sensor.mean.scaled(by: factor)
+    sd = sensor.standardDeviation.scaled(by: factor)
+    cvPercent = sensor.variation
+    gmiPercent = sensor.managementIndicator
+    gmiMmolMol = sensor.managementIndicatorInMillimoles
     bound = sensor.bound?.rawValue
-    let ranges = zip(GlucoseBand.allCases, sensor.ranges).map { ($0.name, RangeObject($1)) }
-    self.ranges = members(ranges + [("tight", RangeObject(sensor.tight))])
+    let ranges = zip(GlucoseBand.allCases, sensor.ranges).map { ($0.name, $1) }
+    self.ranges = members(ranges + [("tight", sensor.tight)])
     goals = StatsGoal.all(of: sensor, view.targets).map(GoalObject.init)
-    lbgi = MetricObject(sensor.lowRisk)
-    hbgi = MetricObject(sensor.highRisk)
-    gri = MetricObject(sensor.glycemiaRisk)
+    lbgi = sensor.lowRisk
+    hbgi = sensor.highRisk
+    gri = sensor.glycemiaRisk
     percentiles = members(
       zip(["p5", "p25", "p50", "p75", "p95"], sensor.percentiles).map {
-        ($0, MetricObject($1, times: factor))
+        ($0, $1.scaled(by: factor))
       })
     episodes = members(
       EpisodeKind.allCases.map { ($0.name, EpisodeObject(sensor.episodes[$0], sensor.episodesPerDay($0))) })
-  }
-}
-
-/// The share of one range.
-struct RangeObject: Encodable {
-  let readings: Int
-  let minutes: Int
-  let percent: MetricObject
-
-  init(_ range: RangeFigures) {
-    readings = range.readings
-    minutes = range.minutes
-    percent = MetricObject(range.percent)
   }
 }
 
@@ -214,7 +190,7 @@ struct GoalObject: Encodable {
     range = goal.range.rawValue
     above = goal.isAbove ? goal.limit : nil
     below = goal.isAbove ? nil : goal.limit
-    percent = decimals(goal.percent)
+    percent = Metric.decimals(goal.percent)
     met = goal.isMet
   }
 }
@@ -224,13 +200,13 @@ struct EpisodeObject: Encodable {
   let count: Int
   let withoutDeeper: Int
   let minutes: Int
-  let perDay: MetricObject
+  let perDay: Metric
 
   init(_ line: EpisodeCounts.Line, _ perDay: Metric) {
     count = line.count
     withoutDeeper = line.withoutDeeper
     minutes = line.minutes
-    self.perDay = MetricObject(perDay)
+    self.perDay = perDay
   }
 }
 
@@ -238,24 +214,24 @@ struct EpisodeObject: Encodable {
 struct FingerSticksObject: Encodable {
   struct Range: Encodable {
     let readings: Int
-    let percentOfReadings: MetricObject
+    let percentOfReadings: Metric
   }
 
   let readings: Int
   let lo: Int
   let hi: Int
   let daysWithReadings: Int
-  let perDay: MetricObject
-  let perDayWithReadings: MetricObject
-  let lowest: MetricObject
-  let highest: MetricObject
-  let median: MetricObject
-  let mean: MetricObject
-  let sd: MetricObject
-  let cvPercent: MetricObject
+  let perDay: Metric
+  let perDayWithReadings: Metric
+  let lowest: Metric
+  let highest: Metric
+  let median: Metric
+  let mean: Metric
+  let sd: Metric
+  let cvPercent: Metric
   let ranges: JSONMembers<Range>
-  let lbgi: MetricObject
-  let hbgi: MetricObject
+  let lbgi: Metric
+  let hbgi: Metric
   /// The amounts of each source; only for the whole period.
   let sources: [SourceAmountObject]?
 
@@ -264,57 +240,29 @@ struct FingerSticksObject: Encodable {
     let factor = unit.perMilligram
     readings = fingers.readings
     (lo, hi, daysWithReadings) = (fingers.lows, fingers.highs, fingers.daysWithReadings)
-    perDay = MetricObject(fingers.perDay)
-    perDayWithReadings = MetricObject(fingers.perDayWithReadings)
-    lowest = MetricObject(fingers.lowest, times: factor)
-    highest = MetricObject(fingers.highest, times: factor)
-    median = MetricObject(fingers.median, times: factor)
-    mean = MetricObject(fingers.mean, times: factor)
-    sd = MetricObject(fingers.standardDeviation, times: factor)
-    cvPercent = MetricObject(fingers.variation)
+    perDay = fingers.perDay
+    perDayWithReadings = fingers.perDayWithReadings
+    lowest = fingers.lowest.scaled(by: factor)
+    highest = fingers.highest.scaled(by: factor)
+    median = fingers.median.scaled(by: factor)
+    mean = fingers.mean.scaled(by: factor)
+    sd = fingers.standardDeviation.scaled(by: factor)
+    cvPercent = fingers.variation
     ranges = members(
       zip(GlucoseBand.allCases, fingers.ranges).map {
-        ($0.name, Range(readings: $1.readings, percentOfReadings: MetricObject($1.percent)))
+        ($0.name, Range(readings: $1.readings, percentOfReadings: $1.percent))
       })
-    lbgi = MetricObject(fingers.lowRisk)
-    hbgi = MetricObject(fingers.highRisk)
-  }
-}
-
-/// The figures of ketone readings.
-struct KetonesObject: Encodable {
-  let readings: Int
-  let mean: MetricObject
-  let highest: MetricObject
-
-  init(_ ketones: KetoneFigures) {
-    readings = ketones.readings
-    mean = MetricObject(ketones.mean)
-    highest = MetricObject(ketones.highest)
-  }
-}
-
-/// An amount with its mean over the days that have any.
-struct AmountObject: Encodable {
-  let total: Double?
-  let records: Int
-  let daysWithAny: Int
-  let perDay: MetricObject
-
-  init(_ amount: DailyAmount) {
-    total = amount.sum.map(decimals)
-    records = amount.records
-    daysWithAny = amount.daysWithAny
-    perDay = MetricObject(amount.perDay)
+    lbgi = fingers.lowRisk
+    hbgi = fingers.highRisk
   }
 }
 
 /// The insulin in units.
 struct InsulinObject: Encodable {
-  let all: AmountObject
-  let basal: AmountObject
-  let bolus: AmountObject
-  let mixed: AmountObject
+  let all: DailyAmount
+  let basal: DailyAmount
+  let bolus: DailyAmount
+  let mixed: DailyAmount
   let withoutAmount: Int
   /// The bolus insulin of each source; only for the whole period.
   let sources: [SourceAmountObject]?
@@ -323,34 +271,31 @@ struct InsulinObject: Encodable {
 
   init(_ amounts: DailyAmounts, bolus: [SourceAmountObject]?, basal sources: [SourceAmountObject]?) {
     (self.sources, basalSources) = (bolus, sources)
-    all = AmountObject(amounts.insulin)
-    self.basal = AmountObject(amounts.basal)
-    self.bolus = AmountObject(amounts.bolus)
-    mixed = AmountObject(amounts.mixed)
+    all = amounts.insulin
+    self.basal = amounts.basal
+    self.bolus = amounts.bolus
+    mixed = amounts.mixed
     withoutAmount = amounts.insulinWithoutAmount
   }
 }
 
 /// The carbohydrates.
 struct CarbohydratesObject: Encodable {
-  let grams: AmountObject
-  let servings: AmountObject
+  let grams: DailyAmount
+  let servings: DailyAmount
   /// The amounts of each source; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
     self.sources = sources
-    grams = AmountObject(amounts.carbohydrates)
-    servings = AmountObject(amounts.servings)
+    grams = amounts.carbohydrates
+    servings = amounts.servings
   }
 }
 
 private func members<Value: Encodable>(_ pairs: [(String, Value)]) -> JSONMembers<Value> {
   JSONMembers(pairs.map { (name: $0.0, value: $0.1) })
 }
-
-/// A number with at most four decimals, since further ones are rounding errors.
-private func decimals(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
 
 extension GlucoseUnit {
   /// The factor from mg/dL to this unit.

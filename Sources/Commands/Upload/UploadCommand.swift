@@ -172,7 +172,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   ) throws {
     let output = report.output
     if json {
-      try output.json(UploadObject(ending, summary, login.traffic))
+      try output.json(UploadObject(ending: ending, summary: summary, traffic: login.traffic))
     } else if !quiet {
       if let line = UploadText.result(ending, summary) { output.line(line) }
     }
