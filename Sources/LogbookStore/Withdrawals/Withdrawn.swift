@@ -12,7 +12,7 @@ enum Withdrawn {
 
   /// 1 or 0 for whether a withdrawal hides a reading `r`. It does not hide one whose equal is visible.
   static let readingByStatement = """
-    CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow("AND w.cause = 1")) ELSE 0 END
+    CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow(" AND w.cause = 1")) ELSE 0 END
     """
 
   /// The condition that a reading `r` is visible.
@@ -21,7 +21,7 @@ enum Withdrawn {
   private static func hasRow(_ condition: String = "") -> String {
     """
     EXISTS (SELECT 1 FROM withdrawn AS w WHERE w.series = r.series AND w.position = r.position
-      AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence \(condition))
+      AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence\(condition))
     """
   }
 
