@@ -6,7 +6,7 @@ import Logbook
 /// The files that the arguments of `import` mean: a file is itself, a folder is the files below it.
 struct ImportPaths {
   /// One file to import.
-  struct Place {
+  struct FoundInput {
     let path: String
     /// The folder that a person named; nil for a file that was named itself.
     let folder: String?
@@ -15,7 +15,7 @@ struct ImportPaths {
   /// The maximum number of files. A folder of downloads never has more.
   private static let maxFiles = 100_000
 
-  private(set) var places: [Place] = []
+  private(set) var places: [FoundInput] = []
   /// The named folders, in their order.
   private(set) var folders: [String] = []
   /// Folders in these that belong to another person, whose files are left out.
@@ -30,7 +30,7 @@ struct ImportPaths {
     self.persons = persons
     for path in paths {
       guard path != "-", Self.type(of: path, followsLinks: true) == S_IFDIR else {
-        places.append(Place(path: path, folder: nil))
+        places.append(FoundInput(path: path, folder: nil))
         continue
       }
       folders.append(path)
@@ -55,7 +55,7 @@ struct ImportPaths {
         guard places.count < Self.maxFiles else {
           throw Failure(.badInput, "\(root): more than \(Self.maxFiles) files; import a smaller folder")
         }
-        places.append(Place(path: path, folder: root))
+        places.append(FoundInput(path: path, folder: root))
       }
     }
   }

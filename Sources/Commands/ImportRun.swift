@@ -51,7 +51,7 @@ final class ImportRun {
   }
 
   /// Imports every input of a file.
-  private func importAll(of place: ImportPaths.Place) throws {
+  private func importAll(of place: ImportPaths.FoundInput) throws {
     if place.folder == nil, place.path != "-", let store = StoreImport(command, place.path, target, output) {
       return try reporting { try store.run() }
     }
@@ -85,7 +85,7 @@ final class ImportRun {
   /// Imports the inputs of a file, and those of the spreadsheets among the members of an archive.
   ///
   /// - Returns: whether any of them is an export.
-  private func importEach(of inputs: ExportInputs, _ place: ImportPaths.Place) throws -> Bool {
+  private func importEach(of inputs: ExportInputs, _ place: ImportPaths.FoundInput) throws -> Bool {
     var hasExport = false
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
@@ -128,7 +128,7 @@ final class ImportRun {
   }
 
   /// Handles a member or a file that is not an export: counted in a folder, otherwise named.
-  private func pass(over name: String, _ reason: String, _ place: ImportPaths.Place) {
+  private func pass(over name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
     if let folder = place.folder {
       tallies[folder]?.passOver(reason)
       return
@@ -139,7 +139,7 @@ final class ImportRun {
     }
   }
 
-  private func importOne(_ reader: InputReader, _ place: ImportPaths.Place) throws -> ExitStatus {
+  private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     if command.strict { try reader.spool() }

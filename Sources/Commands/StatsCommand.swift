@@ -87,7 +87,7 @@ struct StatsCommand: ClassifiedCommand {
 /// empty cell.
 enum StatsTable {
   /// A column and its cell for a group.
-  private struct Column: Sendable {
+  private struct StatsColumn: Sendable {
     let name: String
     let cell: @Sendable (GroupFigures, StatsView) -> String
 
@@ -96,17 +96,19 @@ enum StatsTable {
       self.cell = cell
     }
 
-    static func count(_ name: String, _ number: @escaping @Sendable (GroupFigures) -> Int) -> Column {
-      Column(name) { group, _ in "\(number(group))" }
+    static func count(_ name: String, _ number: @escaping @Sendable (GroupFigures) -> Int) -> StatsColumn {
+      StatsColumn(name) { group, _ in "\(number(group))" }
     }
 
-    static func figure(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> Column {
-      Column(name) { group, _ in text(metric(group), 1) }
+    static func figure(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> StatsColumn
+    {
+      StatsColumn(name) { group, _ in text(metric(group), 1) }
     }
 
     /// A glucose value in the displayed unit.
-    static func glucose(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> Column {
-      Column(name) { group, view in text(metric(group), view.unit.perMilligram) }
+    static func glucose(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> StatsColumn
+    {
+      StatsColumn(name) { group, view in text(metric(group), view.unit.perMilligram) }
     }
 
     private static func text(_ metric: Metric, _ factor: Double) -> String {
@@ -128,9 +130,9 @@ enum StatsTable {
     .flatMap(
       \.self)
 
-  private static let sensor: [Column] = [
-    Column("group") { group, view in view.name(of: group) ?? "total" },
-    Column("unit") { _, view in view.unit.name },
+  private static let sensor: [StatsColumn] = [
+    StatsColumn("group") { group, view in view.name(of: group) ?? "total" },
+    StatsColumn("unit") { _, view in view.unit.name },
     .count("days") { $0.days },
     .count("sensor_readings") { $0.sensor.readings },
     .count("sensor_lo") { $0.sensor.lows },
@@ -144,22 +146,22 @@ enum StatsTable {
     .figure("gmi_mmol_mol") { $0.sensor.managementIndicatorInMillimoles },
   ]
 
-  private static let ranges: [Column] = GlucoseBand.allCases.map { band in
+  private static let ranges: [StatsColumn] = GlucoseBand.allCases.map { band in
     .figure("\(band.name)_percent") { $0.sensor.ranges[band.rawValue].percent }
   }
 
-  private static let indices: [Column] = [
+  private static let indices: [StatsColumn] = [
     .figure("tight_percent") { $0.sensor.tight.percent },
     .figure("lbgi") { $0.sensor.lowRisk },
     .figure("hbgi") { $0.sensor.highRisk },
     .figure("gri") { $0.sensor.glycemiaRisk },
   ]
 
-  private static let episodes: [Column] = EpisodeKind.allCases.map { kind in
+  private static let episodes: [StatsColumn] = EpisodeKind.allCases.map { kind in
     .count("\(kind.name)_episodes") { $0.sensor.episodes[kind].count }
   }
 
-  private static let fingerSticks: [Column] = [
+  private static let fingerSticks: [StatsColumn] = [
     .count("finger_readings") { $0.fingerSticks.readings },
     .count("finger_lo") { $0.fingerSticks.lows },
     .count("finger_hi") { $0.fingerSticks.highs },
@@ -169,11 +171,11 @@ enum StatsTable {
     .glucose("finger_highest") { $0.fingerSticks.highest },
   ]
 
-  private static let fingerRanges: [Column] = GlucoseBand.allCases.map { band in
+  private static let fingerRanges: [StatsColumn] = GlucoseBand.allCases.map { band in
     .figure("finger_\(band.name)_percent_of_readings") { $0.fingerSticks.ranges[band.rawValue].percent }
   }
 
-  private static let others: [Column] = [
+  private static let others: [StatsColumn] = [
     .count("ketone_readings") { $0.ketones.readings },
     .figure("insulin_per_day") { $0.amounts.insulin.perDay },
     .figure("basal_per_day") { $0.amounts.basal.perDay },

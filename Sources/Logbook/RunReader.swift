@@ -22,7 +22,7 @@ struct RunReader: IteratorProtocol, Sendable {
   private(set) var lastPosition: Int64
   /// Whether the bytes are invalid from here on.
   private(set) var isDamaged = false
-  private var stretch: Stretch?
+  private var stretch: PackedStretch?
   /// The position of the last piece's distance.
   private var distance = 0..<0
 
@@ -61,7 +61,7 @@ struct RunReader: IteratorProtocol, Sendable {
 
 extension RunReader {
   /// Points at changing distances, after the first ones were read.
-  fileprivate struct Stretch: Sendable {
+  fileprivate struct PackedStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
     let leastDistance: UInt64
@@ -89,7 +89,7 @@ extension RunReader {
       let valueBuckets = flags.contains(.valueBuckets) ? code().map(Optional.some) : .some(nil),
       let occurrences = flags.contains(.occurrences) ? code().map(Optional.some) : .some(nil)
     else { return nil }
-    stretch = Stretch(
+    stretch = PackedStretch(
       last: first, rest: count - 1, leastDistance: least, distances: distances, valueBuckets: valueBuckets,
       occurrences: occurrences, bits: BitReader(from: index))
     lastPosition = first.position
@@ -147,7 +147,7 @@ extension RunReader {
   }
 }
 
-extension RunReader.Stretch {
+extension RunReader.PackedStretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
     let (distance, isTooFar) = leastDistance.addingReportingOverflow(further)

@@ -67,7 +67,7 @@ struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 
   /// Consecutive samples.
-  private struct Run: Sendable {
+  private struct SampleRun: Sendable {
     var minutes = 0
     var samples = 0
     var sum = 0.0
@@ -78,7 +78,7 @@ struct EpisodeDetector: Sendable {
       sum += milligrams * Double(minutes)
     }
 
-    mutating func add(_ other: Run) {
+    mutating func add(_ other: SampleRun) {
       minutes += other.minutes
       samples += other.samples
       sum += other.sum
@@ -86,8 +86,8 @@ struct EpisodeDetector: Sendable {
   }
 
   let kind: EpisodeKind
-  private var run = Run()
-  private var recovery = Run()
+  private var run = SampleRun()
+  private var recovery = SampleRun()
   private var group = 0
   private(set) var isOpen = false
   private var hasDeeper = false
@@ -100,14 +100,14 @@ struct EpisodeDetector: Sendable {
       if run.samples == 0 { self.group = group }
       if recovery.samples > 0 {
         run.add(recovery)
-        recovery = Run()
+        recovery = SampleRun()
       }
       run.add(minutes, milligrams)
       isOpen = isOpen || kind.begins(minutes: run.minutes, samples: run.samples)
       return nil
     }
     if !isOpen {
-      if run.samples > 0 { run = Run() }
+      if run.samples > 0 { run = SampleRun() }
       return nil
     }
     recovery.add(minutes, milligrams)
@@ -124,7 +124,7 @@ struct EpisodeDetector: Sendable {
       isOpen
       ? Episode(kind: kind, group: group, minutes: run.minutes, sum: run.sum, hasDeeper: hasDeeper)
       : nil
-    (run, recovery, isOpen, hasDeeper) = (Run(), Run(), false, false)
+    (run, recovery, isOpen, hasDeeper) = (SampleRun(), SampleRun(), false, false)
     return episode
   }
 }

@@ -115,7 +115,7 @@ private enum SheetNumber {
 /// Finds columns in which a program swapped day and month. A program that opens a text file in the wrong order reads
 /// 04/05 as the wrong date, and leaves 04/13 as text.
 struct DateColumns {
-  private struct Column {
+  private struct SheetColumn {
     var hasDates = false
     /// Whether a date has a day above 12.
     var hasLateDays = false
@@ -125,7 +125,7 @@ struct DateColumns {
 
   /// The minimum number of such texts: a single one may be in a title above the table.
   private static let minTexts = 2
-  private var columns = [Column](repeating: Column(), count: SheetText.maxColumns)
+  private var columns = [SheetColumn](repeating: SheetColumn(), count: SheetText.maxColumns)
 
   mutating func note(_ date: SheetTime, column: Int) {
     guard column < columns.count, !columns[column].hasLateDays else { return }

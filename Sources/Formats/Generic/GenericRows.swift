@@ -30,7 +30,7 @@ struct GenericRows {
   private static let maxShown = 4
 
   /// The state of a watched column.
-  private struct Column {
+  private struct CandidateColumn {
     let watch: WatchedColumn
     /// The required value of rows; nil while any value is allowed, or until the value with `number` is found.
     var wanted: [UInt8]?
@@ -102,7 +102,7 @@ struct GenericRows {
     case refuse
   }
 
-  private var columns: [Column]
+  private var columns: [CandidateColumn]
   private var series: [GenericSeries]
   private(set) var isSettled = false
   private var hasPicked = false
@@ -111,7 +111,7 @@ struct GenericRows {
   init(_ finding: GenericFinding) {
     series = finding.columns.series.map { GenericSeries(place: $0, name: finding.header.names[$0]) }
     columns = finding.watches.map { watch in
-      var column = Column(watch)
+      var column = CandidateColumn(watch)
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       column.mayNamePersons = Set(cells).count > 1
@@ -166,7 +166,7 @@ struct GenericRows {
         + commands(series.name, series.words.count, hint))
   }
 
-  private static func failure(_ column: Column, _ hint: ImportHint) -> Failure {
+  private static func failure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
     Failure(
       .badInput,
       "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "

@@ -17,7 +17,7 @@ struct UploadMarks {
   let database: Database
 
   /// Readings without another pending one between them.
-  private struct Stretch {
+  private struct MarkedRange {
     let first: ReadingKey
     var last: ReadingKey
     var count = 1
@@ -27,7 +27,7 @@ struct UploadMarks {
   private struct Marks {
     let partition: Int64
     let keys: ArraySlice<ReadingKey>
-    var stretches: [Stretch] = []
+    var ranges: [MarkedRange] = []
     /// The number of marked readings of each series.
     var counts: [Int64: Int] = [:]
     /// The positions between the keys that stay pending.
@@ -55,16 +55,16 @@ struct UploadMarks {
       marks.append(try self.marks(of: partition))
       start = partition.endIndex
     }
-    let stretches = marks.flatMap(\.stretches)
+    let ranges = marks.flatMap(\.ranges)
     if sorted.count < Self.many {
-      try stretches.forEach(set)
+      try ranges.forEach(set)
     } else {
-      try Roles.withoutUploadTriggers(database) { try stretches.forEach(set) }
+      try Roles.withoutUploadTriggers(database) { try ranges.forEach(set) }
       try count(marks)
     }
-    let ranges = try PendingRanges(database)
+    let pendingRanges = try PendingRanges(database)
     for marks in marks {
-      try ranges.cut(marks.keys.map(\.position), remaining: marks.remaining, in: marks.partition)
+      try pendingRanges.cut(marks.keys.map(\.position), remaining: marks.remaining, in: marks.partition)
     }
   }
 
@@ -99,9 +99,9 @@ extension UploadMarks {
       defer { isOpen = isMarked }
       switch (isMarked, isOpen == isMarked) {
       case (true, true):
-        marks.stretches[marks.stretches.count - 1].last = key
-        marks.stretches[marks.stretches.count - 1].count += 1
-      case (true, false): marks.stretches.append(Stretch(first: key, last: key))
+        marks.ranges[marks.ranges.count - 1].last = key
+        marks.ranges[marks.ranges.count - 1].count += 1
+      case (true, false): marks.ranges.append(MarkedRange(first: key, last: key))
       case (false, _): marks.keep(key.position, isNext: isOpen == isMarked)
       }
       if isMarked { marks.counts[key.series, default: 0] += 1 }
@@ -118,7 +118,7 @@ extension UploadMarks {
     ORDER BY p.first_position, p.last_position, r.position, r.series, r.value_bucket, r.occurrence
     """
 
-  private func set(_ stretch: Stretch) throws {
+  private func set(_ range: MarkedRange) throws {
     // With OR FAIL, the statement does not copy the pages that it changes into its own journal. The separate
     // comparisons of partition and position find the rows; comparing the whole keys would double the time.
     let update = try RawStatement(
@@ -129,9 +129,9 @@ extension UploadMarks {
         AND (position > ?2 OR (series, value_bucket, occurrence) >= (?3, ?4, ?5))
         AND (position < ?7 OR (series, value_bucket, occurrence) <= (?8, ?9, ?10))
       """)
-    update.bind(stretch.first, at: 1)
-    update.bind(stretch.last, at: 6)
-    guard try update.run() == stretch.count else {
+    update.bind(range.first, at: 1)
+    update.bind(range.last, at: 6)
+    guard try update.run() == range.count else {
       throw DatabaseError(
         resultCode: .SQLITE_INTERNAL, message: "other readings were marked than those that were sent")
     }

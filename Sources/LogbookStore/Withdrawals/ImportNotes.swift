@@ -10,14 +10,14 @@ struct ImportNotes {
   /// The maximum number of runs. If an input has more, they are not stored.
   static let maxRuns = 10_000
 
-  private struct Run {
+  private struct NotedRun {
     let series: Int64
     var first: SeriesPoint
     var last: SeriesPoint
   }
 
   private let ingest: Int64
-  private var runs: [Run] = []
+  private var runs: [NotedRun] = []
   /// The index of the last run of each series.
   private var open: [Int64: Int] = [:]
   /// Whether there are too many.
@@ -64,7 +64,7 @@ struct ImportNotes {
       ORDER BY position, series, value_bucket, occurrence
       """)
     bind(range, of: series, to: statement)
-    var (next, found) = (0, [Run]())
+    var (next, found) = (0, [NotedRun]())
     var isOpen = false
     while try statement.step() {
       let point = statement.point(from: 0)
@@ -76,7 +76,7 @@ struct ImportNotes {
       if isOpen {
         found[found.count - 1].last = point
       } else {
-        found.append(Run(series: series.id, first: point, last: point))
+        found.append(NotedRun(series: series.id, first: point, last: point))
         isOpen = true
       }
     }
@@ -95,7 +95,7 @@ struct ImportNotes {
       return
     }
     open[series.id] = runs.count
-    runs.append(Run(series: series.id, first: first, last: last))
+    runs.append(NotedRun(series: series.id, first: first, last: last))
     if runs.count > Self.maxRuns {
       isFull = true
       runs = []

@@ -69,7 +69,7 @@ extension AccuChekReport {
 
   /// The marks of a row. A value outside the person's target range and a mark of the person's choice are ignored.
   private mutating func marks(of row: [String]) -> ReadingMarks {
-    let named: [(AccuChekColumns.Column, ReadingMarks)] = [
+    let named: [(AccuChekColumns.Kind, ReadingMarks)] = [
       (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),
       (.fasting, .fasting), (.bedtime, .bedtime), (.controlTest, .controlSolution),
     ]
@@ -128,13 +128,13 @@ extension AccuChekReport {
 /// "fasting" and "bedtime" before the control test, and is that of German reports of 2016. The meter writes the names
 /// in its own language.
 private struct AccuChekColumns: Hashable {
-  enum Column: Hashable {
+  enum Kind: Hashable {
     case date, time, result, unit, temperatureWarning, outOfRange, other, beforeMeal, afterMeal, fasting
     case bedtime, controlTest
   }
 
   let count: Int
-  private let places: [Column: Int]
+  private let places: [Kind: Int]
 
   /// The columns that a header names. In an unknown language, their number decides.
   ///
@@ -162,21 +162,21 @@ private struct AccuChekColumns: Hashable {
   /// - Throws: `MalformedReport` for an unknown number of columns.
   init(count: Int) throws(MalformedReport) { self.init(try Self.form(of: count)) }
 
-  private init(_ columns: [Column]) {
+  private init(_ columns: [Kind]) {
     count = columns.count
     places = Dictionary(uniqueKeysWithValues: zip(columns, columns.indices))
   }
 
   /// The text of a row in a column; empty if the report has no such column.
-  func text(_ column: Column, in row: [String]) -> String {
+  func text(_ column: Kind, in row: [String]) -> String {
     guard let place = places[column], row.indices.contains(place) else { return "" }
     return row[place]
   }
 }
 
 extension AccuChekColumns {
-  private static func form(of count: Int) throws(MalformedReport) -> [Column] {
-    let front: [Column] = [
+  private static func form(of count: Int) throws(MalformedReport) -> [Kind] {
+    let front: [Kind] = [
       .date, .time, .result, .unit, .temperatureWarning, .outOfRange, .other, .beforeMeal, .afterMeal,
     ]
     switch count {
@@ -189,7 +189,7 @@ extension AccuChekColumns {
   }
 
   /// The names in English and in German, as in reports.
-  private static let names: [String: Column] = [
+  private static let names: [String: Kind] = [
     "date": .date, "time": .time, "result": .result, "unit": .unit,
     "temperature warning": .temperatureWarning, "out of target range": .outOfRange, "other": .other,
     "before meal": .beforeMeal, "after meal": .afterMeal, "fasting": .fasting, "bedtime": .bedtime,
