@@ -117,8 +117,7 @@ package struct Glucoport: ParsableCommand {
     case is OutputClosed: status = .done
     case let failure as Failure:
       status = ExitStatus(failure.category)
-      let isSaid = failure.message.hasSuffix("; nothing was removed")
-      output.failure("glucoport: \(failure.message)\(isSaid ? "" : failureSuffix)", status)
+      output.failure("glucoport: \(failure.message)\(failureSuffix)", status)
     case let late as FailureAfterRemoteChange:
       status = ExitStatus(late.failure.category)
       output.failure("glucoport: \(late.failure.message)", status)

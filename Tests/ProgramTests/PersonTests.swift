@@ -237,7 +237,7 @@ struct PersonTests {
     #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
     #expect(try await run(program, "list").output.contains("110 mg/dL"))
     let wrong = try await run(program, "store erase --confirm x", status: 64)
-    #expect(wrong.errors.hasSuffix(" is expected; nothing was removed\n"), "\(wrong.errors)")
+    #expect(wrong.errors.hasSuffix(" is expected; nothing was changed here\n"), "\(wrong.errors)")
     _ = try await run(program, "store erase --confirm ben.db")
     #expect(try await run(program, "list", status: 66).errors.contains("ben.db"))
   }

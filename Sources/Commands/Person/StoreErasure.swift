@@ -136,7 +136,7 @@ struct StoreErasure {
       given = readLine()
     }
     guard given == name else {
-      throw Failure(.usage, "wrong name: '\(displayed(name))' is expected; nothing was removed")
+      throw Failure(.usage, "wrong name: '\(displayed(name))' is expected")
     }
   }
 
