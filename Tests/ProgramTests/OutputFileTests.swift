@@ -84,18 +84,35 @@ struct OutputFileTests {
     #expect(errors.contains("null: not a regular file; choose another file"), "\(errors)")
   }
 
-  @Test func theFilesOfAServerAreNotReplaced() async throws {
+  @Test func nothingIsWrittenIntoTheDataFolderOfAServer() async throws {
     let program = try await ReadingRows.sticks()
+    try program.write("time,glucose (mmol/L)\n2026-05-06 10:00,x\n", to: "bad.csv")
     let made = try await program.shell(
-      "mkdir sd other; sqlite3 sd/server.db 'CREATE TABLE t (a)'; touch sd/lock other/lock; ln -s sd/lock link"
-    )
+      """
+      mkdir -p sd/logbooks sd/more other/logbooks; sqlite3 sd/server.db 'CREATE TABLE t (a)'; touch sd/lock other/lock
+      ln -s sd/lock link; ln -s sd/logbooks folder
+      """)
     #expect(made.status == 0, "\(made)")
-    for file in ["sd/lock", "sd/moved-to-database", "link"] {
-      try await expectRefused(
-        program, "report", "--force", "-o", file: file, "a file that belongs to the data of a server")
+    let place = "a place in the data folder of a server"
+    for file in [
+      "sd/lock", "sd/moved-to-database", "link", "sd/x.html", "sd/logbooks/x.html", "folder/x.html",
+    ] {
+      try await expectRefused(program, "report", "--force", "-o", file: file, place)
     }
-    let page = try await program.run("report", "--force", "--quiet", "-o", program.path("other/lock"))
-    #expect(page.status == 0, "\(page)")
+    for command in [["backup"], ["import", "bad.csv", "--rejects"]] {
+      let outcome = try await program.run(arguments: command + [program.path("sd/logbooks/copy.db")])
+      #expect(
+        outcome.status == 64 && outcome.errors.contains("copy.db: this is \(place); choose"), "\(outcome)")
+    }
+    let backup = try await program.run("backup", program.path("sd"))
+    #expect(backup.status == 64 && backup.errors.contains("Z.db: this is \(place); choose"), "\(backup)")
+    #expect(
+      try await program.shell("ls sd sd/logbooks").output
+        == "sd:\nlock\nlogbooks\nmore\nserver.db\n\nsd/logbooks:\n")
+    for file in ["other/lock", "other/logbooks/x.html", "sd/more/x.html"] {
+      let page = try await program.run("report", "--force", "--quiet", "-o", program.path(file))
+      #expect(page.status == 0, "\(page)")
+    }
   }
 
   @Test func theTokenOfTheRemoteIsNotReplaced() async throws {

@@ -7,7 +7,7 @@ import LogbookStore
 /// The files that no output of a command replaces or extends, also with `--force`:
 ///
 /// - stores and other SQLite databases, with the files next to them
-/// - the files of a server
+/// - everything in the data folder of a server
 /// - the inputs of the command, and what the login to the remote needs
 struct ProtectedFiles {
   /// Each file with its description for a message.
@@ -17,8 +17,6 @@ struct ProtectedFiles {
 
   /// The suffixes of files that SQLite, or an upload, opens next to a database.
   private static let companions = ["-wal", "-shm", "-journal", "-upload", "-fetch", "-backups"]
-  /// The files in the data folder of a server that are not databases.
-  private static let serverFiles = ["lock", "moved-to-database"]
   /// The first bytes of every SQLite database.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
@@ -80,11 +78,18 @@ struct ProtectedFiles {
       let isDatabase = try Self.isDatabase(database, status)
       if isStore || isDatabase { return "a file that belongs to the database \(displayed(database))" }
     }
-    let server = Host.folder(of: path) + "/server.db"
-    guard Self.serverFiles.contains(where: { path == $0 || path.hasSuffix("/" + $0) }),
-      let status = Self.status(server), try Self.isDatabase(server, status)
-    else { return nil }
-    return "a file that belongs to the data of a server"
+    return try isInServerFolder(path) ? "a place in the data folder of a server" : nil
+  }
+
+  /// Whether a path is in the data folder of a server, or in its folder of logbooks. A server removes files there by name,
+  /// and its backup copies them.
+  private func isInServerFolder(_ path: String) throws(Failure) -> Bool {
+    guard let folder = PathText.real(Host.folder(of: path)) else { return false }
+    for place in [folder, Host.folder(of: folder)] where place == folder || folder.hasSuffix("/logbooks") {
+      let server = place + "/server.db"
+      if let status = Self.status(server), try Self.isDatabase(server, status) { return true }
+    }
+    return false
   }
 
   /// The status of the file at the path, after links are followed; nil if there is none.
