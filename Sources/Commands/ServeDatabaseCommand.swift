@@ -118,7 +118,8 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     discussion: helpText(
       """
       Stop the server first, and run it as the role that owns the tables. Clients notice nothing: positions, \
-      tokens and removed logbooks move too. The folder is marked, and servers refuse it from then on.
+      tokens and removed logbooks move too. The folder is marked with the name of the database, and servers \
+      refuse it from then on.
       """,
       examples:
         "glucoport serve import --from /var/lib/glucoport --database postgresql://owner@db/glucoport",
@@ -136,8 +137,10 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     Host.keepFilesPrivate()
     let target = try PostgresTransfer(databaseOptions.requiredAddress)
     let source = try FolderSource(folder: from.path)
+    let database = try target.database()
+    try source.requireUnmoved(exceptTo: database)
     try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
-    try source.mark()
+    try source.mark(database)
     output.line(transferred(try source.move(to: target)))
     try source.close()
     try output.finish()

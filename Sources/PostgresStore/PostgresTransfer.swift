@@ -51,6 +51,21 @@ package final class PostgresTransfer {
 }
 
 extension PostgresTransfer: TransferTarget {
+  /// The database by the system identifier of its cluster and its number there, which another address or name does not
+  /// change. A restored dump has others.
+  package func database() throws -> MovedDatabase {
+    try transaction(Self.snapshot) { transaction in
+      let row = try transaction.rows(
+        """
+        SELECT d.datname, c.system_identifier::text, d.oid::text FROM pg_database d, pg_control_system() c
+        WHERE d.datname = current_database()
+        """)
+      let (name, cluster) = (try row.text(0, 0), try row.text(0, 1))
+      return MovedDatabase(
+        id: "\(cluster)/\(try row.text(0, 2))", name: "'\(name)' of the PostgreSQL system \(cluster)")
+    }
+  }
+
   /// Checks that the role owns the tables, and that the database knows nothing that the data would contradict.
   ///
   /// - Parameter isRepeated: whether an earlier transfer of the same data may have stored some of the logbooks.

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Logbook
+import LogbookAPI
 
 /// The folder with all files of a server.
 struct DataFolder: Sendable {
@@ -16,9 +17,11 @@ struct DataFolder: Sendable {
   init(_ path: String, mayBeMoved: Bool = false) throws {
     self.path = path
     guard mayBeMoved || access(moveMark, F_OK) != 0 else {
+      let name = try movedTo.map { "the database \($0.name)" } ?? "a database"
       throw Failure(
         .configuration,
-        "\(path): these data were moved to a database by 'glucoport serve import'; use --database")
+        "\(path): these data were moved to \(name) by 'glucoport serve import'; use --database"
+      )
     }
     try Self.make(path)
     try Self.make(path + "/logbooks")
@@ -36,8 +39,34 @@ struct DataFolder: Sendable {
   /// The file with logins and names of logbooks.
   var serverFile: String { path + "/server.db" }
 
-  /// The file that marks a folder whose data are moved to a database.
+  /// The file that marks a folder whose data are moved to a database, and names that one.
   var moveMark: String { path + "/moved-to-database" }
+
+  /// The database that the mark names; nil without a mark, and for one that names none.
+  ///
+  /// - Throws: `Failure` if there is a mark that cannot be read.
+  var movedTo: MovedDatabase? {
+    get throws {
+      guard access(moveMark, F_OK) == 0 else { return nil }
+      do {
+        return MovedDatabase(line: try String(contentsOfFile: moveMark, encoding: .utf8))
+      } catch {
+        throw Failure(.inputOutput, "\(moveMark): cannot be read: \(error.localizedDescription)")
+      }
+    }
+  }
+
+  /// Marks the folder as moved to a database.
+  func mark(_ database: MovedDatabase) throws {
+    try Self.makeFile(moveMark)
+    let descriptor = open(moveMark, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
+    let line = Array(database.line.utf8)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
+      throw Failure(.inputOutput, "\(moveMark): cannot be written: \(String(cString: strerror(errno)))")
+    }
+    try synchroniseFolder(path)
+  }
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 

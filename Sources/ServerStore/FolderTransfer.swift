@@ -32,13 +32,21 @@ package final class FolderSource: TransferSource {
     logins = try DatabaseFile(path: folder.serverFile, name: "server", schema: LoginSchema.schema)
   }
 
-  /// Marks the folder as moved.
+  /// Refuses a folder whose data were moved to another database: clients may have used that one since.
+  ///
+  /// - Throws: `Failure` of category `cannotCreate`.
+  package func requireUnmoved(exceptTo database: MovedDatabase) throws {
+    guard let other = try folder.movedTo, other.id != database.id else { return }
+    throw Failure(
+      .cannotCreate,
+      "\(folder.path): these data were moved to the database \(other.name), and not to \(database.name); use that one, or remove \(folder.moveMark) if it never served"
+    )
+  }
+
+  /// Marks the folder as moved to a database.
   ///
   /// - Throws: `Failure` if the file system fails.
-  package func mark() throws {
-    try DataFolder.makeFile(folder.moveMark)
-    try synchroniseFolder(folder.path)
-  }
+  package func mark(_ database: MovedDatabase) throws { try folder.mark(database) }
 
   /// Closes the files, and releases the lock. The mark stays.
   package func close() throws {

@@ -26,8 +26,10 @@ import Testing
   @discardableResult
   private static func move(_ folder: String, to database: DatabaseAddress) throws -> TransferCounts {
     let (source, target) = (try FolderSource(folder: folder), try PostgresTransfer(database))
+    let place = try target.database()
+    try source.requireUnmoved(exceptTo: place)
     try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
-    try source.mark()
+    try source.mark(place)
     let counts = try source.move(to: target)
     try source.close()
     return counts
@@ -98,6 +100,33 @@ import Testing
       #expect(try await storage.logins.login(tokenHash: LoginToken("gp_writer").hash, at: 11) == nil)
       #expect(try await storage.logins.login(tokenHash: LoginToken("gp_next").hash, at: 11) == stand.writer)
       try await storage.close()
+    }
+  }
+
+  /// Clients may have used the first one since, so that two databases with the same logbooks would differ.
+  @Test func aFolderThatWasMovedIsNotMovedToAnotherDatabase() async throws {
+    try await Self.with { _, folder, server, name in
+      let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
+      try Self.move(folder.path, to: owner)
+      let other = try TestDatabases.shared.get().copy()
+      let address = try DatabaseAddress(server.address(other, as: PostgresServer.owner))
+      #expect {
+        try Self.move(folder.path, to: address)
+      } throws: { error in
+        guard let failure = error as? Failure else { return false }
+        return failure.category == .cannotCreate
+          && failure.message.contains("moved to the database '\(name)' of ")
+          && failure.message.contains("not to '\(other)' of ")
+      }
+      #expect(try server.number("SELECT count(*) FROM glucoport.logbook", in: other) == 0)
+      #expect {
+        _ = try EmbeddedStorage(folder: folder.path)
+      } throws: { "\($0)".contains("'\(name)' of the PostgreSQL system") }
+      // A mark that names no database is of an interrupted run.
+      try "".write(toFile: folder.path + "/moved-to-database", atomically: false, encoding: .utf8)
+      #expect(try Self.move(folder.path, to: address).readings > 0)
+      #expect(try Self.move(folder.path, to: address).knownLogbooks == 2)
+      try server.run("DROP DATABASE \(other)")
     }
   }
 

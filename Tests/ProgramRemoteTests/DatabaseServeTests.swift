@@ -67,7 +67,9 @@ import Testing
         glucoport serve import --from folder --database "$owner" 2>/dev/null; echo "import back: $?"
         glucoport serve database prepare --database "$empty" >/dev/null
         for attempt in 1 2; do glucoport serve import --from folder --database "$empty"; echo "import: $?"; done
-        glucoport serve --data folder 2>/dev/null; echo "moved: $?"
+        glucoport serve --data folder 2>message; echo "moved: $?"
+        glucoport serve import --from folder --database "$owner" 2>>message; echo "elsewhere: $?"
+        grep -o "data were moved to the database '[^']*'" message | uniq -c | cut -c 7-
         kill -QUIT "$(head -1 '\(server.folder)/data/postmaster.pid')"
         while curl -sS "$(cat second.url)/healthz" | grep -q ok; do sleep 0.05; done
         for path in healthz ready; do
@@ -105,6 +107,8 @@ import Testing
         1 logbook (1 moved already), 0 readings, 0 records, 0 bytes of attachments
         import: 0
         moved: 78
+        elsewhere: 73
+        2 data were moved to the database 'empty'
         away: 503
         away: 503
         stopped: 0

@@ -114,6 +114,27 @@ package struct TransferCounts: Hashable, Sendable {
   }
 }
 
+/// The database to which the data of a server's folder are moved.
+package struct MovedDatabase: Hashable, Sendable {
+  /// What stays the same when the database gets another name or address; without a space.
+  package let id: String
+  /// The name for people.
+  package let name: String
+
+  /// - Parameter id: has no space.
+  package init(id: String, name: String) { (self.id, self.name) = (id, name) }
+
+  /// The database of a line that `line` made; nil for any other text.
+  package init?(line: String) {
+    let parts = line.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    (id, name) = (String(parts[0]), parts[1].filter { !$0.isNewline })
+  }
+
+  /// Both as one line of text.
+  package var line: String { "\(id) \(name)\n" }
+}
+
 /// The data of a server that are moved to another storage.
 package protocol TransferSource {
   /// The logins and names.
