@@ -123,6 +123,16 @@ import Testing
     #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
   }
 
+  @Test func aForeignTriggerIsAWarning() {
+    let found = Well.wrong { facts in
+      var examination = StoreExamination()
+      examination.foreignSchema = ["trigger extra"]
+      facts.store.content = .examined(examination)
+    }
+    #expect(found.map(\.state) == [.warn])
+    #expect(found.first?.detail.contains("did not make the trigger extra, ") == true)
+  }
+
   @Test func aChangedRuleOfTheStoreAndAWrongAttachmentFail() {
     for change in [
       { (found: inout StoreExamination) in found.changedSchema = ["trigger reading_stays"] },

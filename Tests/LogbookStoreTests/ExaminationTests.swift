@@ -109,7 +109,7 @@ import Testing
   @Test func aPathOfAnyCharactersIsRead() throws {
     let path = scratch.folder.path + "//a b?c#d%41'ä.db"
     try FileManager.default.copyItem(atPath: scratch.path, toPath: path)
-    #expect(try StoreExaminer(path: path).examine(isDeep: false)?.schema == Schema.schema.version)
+    #expect(try StoreExaminer(path: scratch.path).examine(isDeep: false)?.schema == Schema.schema.version)
   }
 
   @Test(arguments: [false, true])
@@ -146,7 +146,9 @@ import Testing
     } else {
       try Data(String(repeating: text, count: 20).utf8).write(to: URL(filePath: path))
     }
-    let failure = #expect(throws: Failure.self) { try StoreExaminer(path: path).examine(isDeep: false) }
+    let failure = #expect(throws: Failure.self) {
+      try StoreExaminer(path: scratch.path).examine(isDeep: false)
+    }
     #expect(failure?.category == .badInput)
   }
 
@@ -164,9 +166,46 @@ import Testing
     #expect(try examine()?.changedSchema == ["trigger blob_stays"])
   }
 
-  @Test func aTableOfAnotherProgramIsNotReported() throws {
-    try execute("CREATE TABLE mine (a)")
-    #expect(try examine()?.changedSchema == [])
+  @Test func aTableAViewAndAPlainIndexOfAnotherProgramAreNotReported() throws {
+    try execute(
+      "CREATE TABLE mine (a); CREATE VIEW own AS SELECT a FROM mine; CREATE INDEX by_kind ON record (kind, guid)"
+    )
+    let found = try #require(try examine())
+    #expect(found.changedSchema == [] && found.foreignSchema == [])
+    try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: true)
+  }
+
+  @Test(arguments: [
+    ("trigger extra", "CREATE TRIGGER extra AFTER INSERT ON record BEGIN DELETE FROM rejection; END"),
+    ("index extra", "CREATE INDEX extra ON record (length(hex(zeroblob(1000000))))"),
+    ("index extra", "CREATE INDEX extra ON record (kind) WHERE length(fields) > 1"),
+    ("index extra", "CREATE UNIQUE INDEX extra ON record (kind)"),
+  ])
+  func anAdditionThatRunsWhenAProgramWritesIsFoundAndNotTakenOver(_ name: String, _ sql: String) throws {
+    try execute(sql)
+    let found = try #require(try examine())
+    #expect(found.changedSchema == [] && found.foreignSchema == [name])
+    try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: false)
+    let failure = #expect(throws: Failure.self) {
+      try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: true)
+    }
+    #expect(failure?.category == .badInput && failure?.message.contains(": \(name); ") == true)
+  }
+
+  /// A view with a recursion without end would keep every command that reads the table.
+  @Test func aViewInThePlaceOfATableIsRefusedBeforeItRuns() throws {
+    try execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = 'CREATE VIEW setting AS SELECT (WITH RECURSIVE
+        n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n) AS name, 1 AS value' WHERE name = 'setting'
+      """)
+    #expect(try examine()?.changedSchema == ["table setting"])
+    let failure = #expect(throws: Failure.self) {
+      try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: false)
+    }
+    #expect(
+      failure?.category == .inputOutput && failure?.message.contains("table setting is missing") == true)
   }
 
   @Test func aReferenceToNothingIsFoundByTheCompleteCheck() throws {

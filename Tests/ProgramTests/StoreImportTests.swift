@@ -63,6 +63,34 @@ struct StoreImportTests {
     #expect(try await readings(program, one) == 1)
   }
 
+  /// A trigger of somebody else would act with every later entry, and a view may never end.
+  @Test func aStoreWithAForeignTriggerOrAViewInThePlaceOfATableIsRefused() async throws {
+    let program = try Program()
+    let (mine, other) = (program.path("mine.db"), program.path("other.db"))
+    for store in [mine, other] { _ = try await run(program, "add 45g --store \(store) --quiet") }
+    try StoreFile(other).execute(
+      "CREATE TRIGGER extra AFTER INSERT ON record BEGIN DELETE FROM rejection; END")
+    for command in ["import \(other)", "restore \(other) --yes"] {
+      let refused = try await run(program, "\(command) --store \(mine)", status: 65)
+      #expect(
+        refused.errors.contains("did not make") && refused.errors.contains("trigger extra"), "\(refused)")
+    }
+    let doctor = try await program.run("doctor", "--store", other)
+    #expect(doctor.output.contains("trigger extra"), "\(doctor)")
+    try StoreFile(other).execute(
+      """
+      DROP TRIGGER extra; PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = 'CREATE VIEW setting AS SELECT (WITH RECURSIVE
+        n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n) AS name, 1 AS value' WHERE name = 'setting'
+      """)
+    for command in ["import \(other)", "restore \(other) --yes"] {
+      let refused = try await run(program, "\(command) --store \(mine)", status: 74)
+      #expect(refused.errors.contains("table setting is missing or changed"), "\(refused)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: mine + ".before-merge"))
+    try await expectSound(program, mine)
+  }
+
   @Test func theStoreOfAnotherPersonIsRefused() async throws {
     let program = try Program()
     for (name, value) in [("anna", "6.1mmol"), ("ben", "110mg/dL")] {

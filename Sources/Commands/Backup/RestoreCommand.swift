@@ -45,11 +45,13 @@ struct RestoreCommand: ClassifiedCommand {
       throw Failure(.usage, "\(displayed(file.path)): this is the store itself; name a backup of it")
     }
     try requireForeignName(besides: path)
-    let examined = try StoreExaminer(path: file.path).examine(isDeep: true, against: present?.path)
+    let examiner = StoreExaminer(path: file.path)
+    try examiner.requireOwnSchema(isWritten: true)
+    let examined = try examiner.examine(isDeep: true, against: present?.path)
     guard let examined else {
       throw Failure(.badInput, "\(displayed(file.path)): the file is empty, and no backup")
     }
-    if let damage = examined.damage.first ?? examined.changedSchema.first {
+    if let damage = examined.damage.first {
       throw Failure(
         .inputOutput,
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")

@@ -187,6 +187,7 @@ struct DoctorFacts {
       let path = try store.path
       let log = FileFact.at(path + "-wal")?.size ?? 0
       do {
+        if let against { try StoreExaminer(path: against).requireOwnSchema(isWritten: false) }
         let examination = try StoreExaminer(path: path).examine(isDeep: isDeep, against: against)
         return StoreFacts(path: path, content: examination.map { .examined($0) } ?? .none, logBytes: log)
       } catch {

@@ -28,6 +28,13 @@ struct StoreImport {
     if let option = command.optionOfExports {
       throw Failure(.usage, "\(displayed(path)): this is a store; \(option) is only for exports")
     }
+    let examiner = StoreExaminer(path: path)
+    try examiner.requireOwnSchema(isWritten: true)
+    if let damage = try examiner.examine(isDeep: false)?.damage.first {
+      throw Failure(
+        .inputOutput,
+        "\(displayed(path)): this store is damaged: \(displayed(damage)); use another copy of it")
+    }
     let other = try Store(path: path, role: .reader, upgrades: false)
     if !command.yes {
       let reason = try OtherStore(other, at: path).strangeness(to: target.present, at: target.path)

@@ -73,6 +73,13 @@ package struct StoreFacts: Sendable {
       let more = store.changedSchema.count > 1 ? " and \(store.changedSchema.count - 1) more are" : " is"
       fail("\(first)\(more) missing or changed, so the rules of the store do not hold")
     }
+    if let first = store.foreignSchema.first {
+      found.append(
+        Finding(
+          .store, .warn,
+          "glucoport did not make the \(first.replacing("\n", with: " ")), which may change what is stored or refuse it; remove it if no program of yours needs it"
+        ))
+    }
     if let deep = store.deep {
       if deep.brokenReferences > 0 { fail("\(deep.brokenReferences) rows refer to rows that do not exist") }
       if !deep.brokenRules.isEmpty {

@@ -52,7 +52,7 @@ package struct StoreExaminer {
       found.damage = try damage(file, isDeep: isDeep)
       // The remaining rows of a damaged file are not worth counting.
       guard found.damage.isEmpty else { return found }
-      found.changedSchema = try changedSchema(file)
+      (found.changedSchema, found.foreignSchema) = try schemaFindings(file)
       guard found.changedSchema.isEmpty else { return found }
       try count(&found, file)
       if isDeep { found.deep = try deep(file) }
@@ -90,13 +90,57 @@ package struct StoreExaminer {
     }
   }
 
-  private func changedSchema(_ file: ExaminedFile) throws -> [String] {
+  /// Refuses the file of somebody else whose tables and rules are not those of glucoport, before anything in it runs. A view
+  /// in the place of a table may never end, and a trigger changes what is stored.
+  ///
+  /// - Parameter isWritten: whether something will write to it or to a copy of it, which runs triggers and indexes.
+  /// - Throws: `Failure`: as `examine`; `inputOutput` for a schema that was changed, `badInput` for one with additions.
+  package func requireOwnSchema(isWritten: Bool) throws {
+    guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return }
+    func damaged(_ what: String) -> Failure {
+      Failure(.inputOutput, "\(path): this store is damaged: \(what); use another copy of it")
+    }
+    try translatingErrors(path) {
+      let file = try ExaminedFile(path, isImmutable: !hasLog)
+      let (changed, foreign): ([String], [String])
+      do {
+        _ = try checkedSchema(file)
+        (changed, foreign) = try schemaFindings(file)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+        throw damaged(error.message ?? "\(error.resultCode)")
+      }
+      if let first = changed.first { throw damaged("\(first) is missing or changed") }
+      if isWritten, let first = foreign.first {
+        throw Failure(
+          .badInput,
+          "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); use another copy, or remove it with sqlite3"
+        )
+      }
+    }
+  }
+
+  /// Parts of the schema that are missing or changed, and additions that run when a program writes to the store. Tables,
+  /// views and plain indexes of a person do not.
+  private func schemaFindings(_ file: ExaminedFile) throws -> (changed: [String], foreign: [String]) {
     // Of an older version only its own program knows all statements.
-    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
+    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return ([], []) }
     let sql = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-    let expected = try ofNewStore { try String.fetchAll($0, sql: sql) }
+    let expected = try Set(ofNewStore { try String.fetchAll($0, sql: sql) })
     let found = try Set(file.rows(sql).compactMap { $0.first ?? nil })
-    return Set(expected).subtracting(found).map { String($0.prefix { $0 != "\n" }) }.sorted()
+    let names = { (parts: Set<String>) in parts.map { Self.name(ofPart: $0) }.sorted() }
+    let changed = names(expected.subtracting(found))
+    let additions = found.subtracting(expected).filter { Self.runsOnWrites($0) }
+    return (changed, names(additions).filter { !changed.contains($0) })
+  }
+
+  /// Such as `trigger blob_stays`.
+  private static func name(ofPart text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(100)) }
+
+  private static func runsOnWrites(_ part: String) -> Bool {
+    if part.hasPrefix("trigger ") { return true }
+    guard part.hasPrefix("index ") else { return false }
+    // Of columns only: no expression, no condition, and no uniqueness that refuses rows.
+    return !part.contains(/\nCREATE INDEX [^()]+\([^()]+\)$/)
   }
 
   /// What a query finds in a store without content.
@@ -246,6 +290,8 @@ package struct StoreExamination: Sendable {
   package var damage: [String] = []
   /// Tables, indexes, triggers and views that are missing or were changed.
   package var changedSchema: [String] = []
+  /// Triggers and indexes that glucoport did not make, which run when a program writes.
+  package var foreignSchema: [String] = []
   /// Imports that have not ended: interrupted ones, and running ones.
   package var unfinishedImports = 0
   /// Records in conflict.
