@@ -31,9 +31,7 @@ final class RejectsFile {
   ///   `usage` for a protected one.
   init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
     try protected.refuse(path)
-    let flags = O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY)
-    let descriptor = open(PathText.bytes(path), flags, 0o600)
-    guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
+    let descriptor = try Self.open(path, appends: appends)
     let lastLine: LastLine
     do {
       // Checked again, since opening may have created the file that will be the store.
@@ -81,6 +79,25 @@ final class RejectsFile {
 extension RejectsFile {
   /// Whether the last line of a file has a line end.
   private enum LastLine { case ended, open }
+
+  /// Opens the file for writing. A named pipe is opened only for that, and without waiting for a program that reads it.
+  /// Opened for reading as well, it would take the rows and lose them when it is closed.
+  private static func open(_ path: String, appends: Bool) throws -> Int32 {
+    var status = stat()
+    let isPipe = stat(PathText.bytes(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    let flags =
+      isPipe ? O_WRONLY | O_NONBLOCK : O_CREAT | O_APPEND | (appends ? O_RDWR : O_WRONLY)
+    let descriptor = Glibc.open(PathText.bytes(path), flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      let reason =
+        isPipe && errno == ENXIO
+        ? "no program reads this pipe; start that one first" : String(cString: strerror(errno))
+      throw cannotCreate(path, reason)
+    }
+    // Rows wait for a slow reader.
+    if isPipe { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
+    return descriptor
+  }
 
   /// Refuses a file with content unless `appends` is set. Makes the file accessible only to its owner, since
   /// an existing one may be readable for others.

@@ -43,6 +43,24 @@ struct NamedPipeTests {
     #expect(outcome.output == "65\n", "\(outcome)")
   }
 
+  /// Without a reader, rows in a pipe are lost when it is closed, and opening it for writing waits forever.
+  @Test func rejectedRowsAreWrittenIntoAPipeOnlyIfAProgramReadsIt() async throws {
+    let outcome = try await Program().shell(
+      """
+      mkfifo pipe; export GLUCOPORT_TIMEZONE=UTC; printf '\(Self.rows)2026-05-06 10:10,x\n' >rows.csv
+      for append in '' --rejects-append; do
+        timeout 20 glucoport import --quiet rows.csv --rejects pipe $append; echo $?
+      done
+      cat pipe >read &
+      until glucoport import --quiet rows.csv --rejects pipe; [ $? -ne 73 ]; do :; done; wait; cat read
+      glucoport import --quiet --again rows.csv --rejects >(cat >other); echo $?
+      """)
+    #expect(
+      outcome.output == "73\n73\ntime,glucose (mmol/L)\n2026-05-06 10:10,x\n3\n", "\(outcome)")
+    #expect(
+      outcome.errors.contains("pipe: cannot create the file for rejected rows: no program reads this pipe"))
+  }
+
   @Test func processSubstitutionWorks() async throws {
     let outcome = try await run(
       """
