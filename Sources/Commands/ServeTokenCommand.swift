@@ -48,10 +48,16 @@ extension ServeTokenCommand {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      try await dataOptions.logins(databaseOptions).add(
-        name: name, role: role, logbook: logbook, token: token, at: Host.now())
+      let logins = try dataOptions.logins(databaseOptions)
+      try await logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
       output.line(token.text)
-      try output.finish()
+      do {
+        try output.finish()
+      } catch let failure as Failure {
+        // Nothing shows it again, and its name would be taken.
+        try await logins.remove(name: name)
+        throw Failure(failure.category, "\(failure.message); no token was added")
+      }
     }
   }
 
@@ -120,7 +126,14 @@ extension ServeTokenCommand {
       try await dataOptions.logins(databaseOptions).rotate(
         name: name, token: token, graceSeconds: grace?.seconds ?? 0, at: Host.now())
       output.line(token.text)
-      try output.finish()
+      do {
+        try output.finish()
+      } catch let failure as Failure {
+        throw Failure(
+          failure.category,
+          "\(failure.message); the token was replaced, and nothing shows the other one again: repeat the command"
+        )
+      }
     }
   }
 

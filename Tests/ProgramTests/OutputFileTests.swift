@@ -115,6 +115,21 @@ struct OutputFileTests {
     }
   }
 
+  /// A token is shown once: one that could not be printed is of no use, and would keep its name.
+  @Test func aTokenThatCannotBePrintedIsNotAdded() async throws {
+    let outcome = try await Program().shell(
+      """
+      serve() { glucoport serve token "$@" --data sd; }
+      serve add anna --role write --logbook anna >/dev/full; echo $?; serve list
+      serve add anna --role write --logbook anna >token; echo $?
+      serve rotate anna >/dev/full; echo $?; serve list | cut -c1-11
+      """)
+    #expect(outcome.output == "74\n0\n74\nanna  write\n", "\(outcome)")
+    #expect(outcome.errors.contains("No space left on device; no token was added"), "\(outcome)")
+    #expect(
+      outcome.errors.contains("the token was replaced, and nothing shows the other one again"), "\(outcome)")
+  }
+
   @Test func theTokenOfTheRemoteIsNotReplaced() async throws {
     let program = try await ReadingRows.sticks()
     let token = try program.write("secret\n", to: "token")
