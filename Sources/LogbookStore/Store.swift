@@ -196,9 +196,9 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
   case .SQLITE_BUSY, .SQLITE_LOCKED:
     return Failure(.temporary, "\(name): another process holds the lock on the store; try again")
   case .SQLITE_FULL:
-    return Failure(
-      .inputOutput,
-      "\(name): the disk is full; the last batch was not stored, earlier ones are safe")
+    let place =
+      StoreFile.hasRoom(path) ? "the folder for temporary files (TMPDIR) is full" : "the disk is full"
+    return Failure(.inputOutput, "\(name): \(place); the last batch was not stored, earlier ones are safe")
   case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
     return Failure(
       .permission,

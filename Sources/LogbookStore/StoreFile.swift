@@ -33,6 +33,14 @@ enum StoreFile {
     return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
   }
 
+  /// Whether the disk of a file has space for more than a batch, so that SQLite lacked space elsewhere.
+  static func hasRoom(_ path: String) -> Bool {
+    var status = statvfs()
+    guard !path.isEmpty, statvfs(PathText.bytes(folder(of: path)), &status) == 0 else { return false }
+    let maxBatchBytes: UInt = 64 << 20
+    return status.f_bavail > maxBatchBytes / max(status.f_frsize, 1)
+  }
+
   /// The path of the file to which a path leads; the path itself if it leads to none.
   static func resolved(_ path: String) -> String { PathText.real(path) ?? path }
 

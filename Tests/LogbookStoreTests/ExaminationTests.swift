@@ -192,6 +192,14 @@ import Testing
     #expect(failure?.category == .badInput && failure?.message.contains(": \(name); ") == true)
   }
 
+  /// SQLite does not say which disk is full: that of the store, or that of its temporary files.
+  @Test func aDiskWithoutSpaceIsToldFromOneWithSpace() {
+    #expect(StoreFile.hasRoom(scratch.path))
+    #expect(
+      !StoreFile.hasRoom("/proc/logbook.db") && !StoreFile.hasRoom("/missing/logbook.db")
+        && !StoreFile.hasRoom(""))
+  }
+
   /// A view with a recursion without end would keep every command that reads the table.
   @Test func aViewInThePlaceOfATableIsRefusedBeforeItRuns() throws {
     try execute(
