@@ -165,7 +165,7 @@ import Testing
       sqlite3 a.db 'UPDATE reading SET uploaded = 1; UPDATE series SET pending = 0'
       job a; check a; of a status | grep -c 'last attempt failed'; row a 07:30 98; job a; said
       # A server that is down in between says nothing of the login.
-      stop >/dev/null; job a; check a; again; sqlite3 a.db 'UPDATE remote SET next_attempt = NULL'; job a; said
+      stop >/dev/null; job a; check a; grep -c '; the last attempt failed for another reason: 127.0.0.1' found; again; sqlite3 a.db 'UPDATE remote SET next_attempt = NULL'; job a; said
       of a remote set "$url" --token-file a.token 2>>all; login a; of a remote set "$url" --token-file a.token >/dev/null; check a
       """)
     #expect(
@@ -180,6 +180,7 @@ import Testing
         said 0
         a 75
         check 77 upload
+        1
         a 77
         said 0
         check 0

@@ -78,11 +78,18 @@ struct StatusCheck {
     if let failure = sync.remote?.persistentFailure {
       find(
         .upload, ExitStatus(failure.category),
-        "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))")
+        "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))\(lastAttempt(after: failure))"
+      )
     }
     for (status, message) in troubled { find(.source, status, message) }
     if let message = late { find(.overdue, .temporary, message) }
     return findings
+  }
+
+  /// Why the last attempt failed, if that was for another reason than the one that needs a person.
+  private func lastAttempt(after failure: PersistentFailure) -> String {
+    guard let last = sync.remote?.lastError, last != failure.message else { return "" }
+    return "; the last attempt failed for another reason: \(displayed(last))"
   }
 
   /// A message if the clock of a meter is wrong. It must be wrong in the zone of the import that read it. It
