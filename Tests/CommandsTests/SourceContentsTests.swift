@@ -2,6 +2,8 @@
 
 import Formats
 import Logbook
+import LogbookStore
+import Remotes
 import TemporaryFiles
 import Testing
 
@@ -9,6 +11,16 @@ import Testing
 
 /// What an answer holds, before anything of it is stored.
 @Suite struct SourceContentsTests {
+  /// Of several sources, a message says which one failed, also if it begins with the same word.
+  @Test func aFailureNamesItsSourceAlsoIfThatHasTheNameOfTheHost() async throws {
+    var access = SourceAccess(type: "http", intervalSeconds: 60)
+    (access.url, access.allowsPlainHTTP) = ("http://localhost:1/sgv.json", true)
+    let request = SourceRequest(setting: SourceSetting(name: "localhost", access: access))
+    let failed = await #expect(throws: SourceRequest.Failed.self) { try await request.send(SourceState()) }
+    let message = try #require(failed?.error.failure.message)
+    #expect(message.hasPrefix("localhost: localhost"), "\(message)")
+  }
+
   /// A source is not set with times that have no known zone, which the first fetch would refuse.
   @Test(arguments: [("2026-05-06 10:00", true), ("2026-05-06T10:00:00+02:00", false)])
   func aTimeWithoutAnOffsetNeedsTheZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {

@@ -85,10 +85,9 @@ struct SourceRequest {
 
   /// A failure whose message begins with the name of the source: of several, that says which one failed.
   private func named(_ error: SourceFailure) -> SourceFailure {
-    let (failure, start) = (error.failure, "\(setting.name): ")
-    if failure.message.hasPrefix(start) { return error }
-    return SourceFailure(
-      Failure(failure.category, start + failure.message), retryAfterSeconds: error.retryAfterSeconds)
+    SourceFailure(
+      Failure(error.failure.category, "\(setting.name): \(error.failure.message)"),
+      retryAfterSeconds: error.retryAfterSeconds)
   }
 
   private func httpLogin() async throws -> SourceLogin {
@@ -113,16 +112,15 @@ struct SourceRequest {
 
   /// Keeps a piece of an answer, unless the program was asked to end.
   private func append(_ bytes: UnsafeRawBufferPointer, to body: SourceBody) throws {
-    if SignalFlag.isRaised { throw Failure(.temporary, "\(setting.name): interrupted") }
+    if SignalFlag.isRaised { throw Failure(.temporary, "interrupted") }
     try body.file.append(bytes)
   }
 
-  /// The failure that a body states; nil if it states none.
+  /// The failure that a body states, without the name of the source; nil if it states none.
   private func trouble(in body: [UInt8]) -> SourceFailure? {
     ServiceTrouble.of(body, isPersonKnown: access.patient != nil).map { trouble in
       SourceFailure(
-        Failure(trouble.category, "\(setting.name): \(trouble.reason)"),
-        retryAfterSeconds: trouble.retryAfterSeconds)
+        Failure(trouble.category, trouble.reason), retryAfterSeconds: trouble.retryAfterSeconds)
     }
   }
 
@@ -140,15 +138,16 @@ struct SourceRequest {
     } catch let failure as Failure {
       let wasAsked = failure.category != .missingInput && failure.category != .permission
       throw Failed(
-        error: SourceFailure(Failure(failure.category, "\(setting.name): \(failure.message)")), state: state,
-        wasAsked: wasAsked)
+        error: named(SourceFailure(failure)), state: state, wasAsked: wasAsked)
     }
     state.exitStatus = ending.failure ?? "status 0"
     state.lastLine = ending.lastLine.isEmpty ? nil : ending.lastLine
     guard let reason = ending.failure else { return Result(body: body, state: state) }
     // A program that failed may have printed the answer of the service, which says more than a status.
     let (head, isWhole) = try body.head()
-    if isWhole, let found = trouble(in: head) { throw Failed(error: found, state: state, wasAsked: true) }
+    if isWhole, let found = trouble(in: head) {
+      throw Failed(error: named(found), state: state, wasAsked: true)
+    }
     let words = state.lastLine.map { ": \($0)" } ?? ""
     let category = Self.category(ofStatus: ending.exitStatus)
     let isBlocking = category == .permission || category == .configuration
@@ -176,7 +175,7 @@ struct SourceRequest {
     do {
       let address = try RemoteAddress(access.url ?? "", allowsPlainHTTP: access.allowsPlainHTTP)
       guard let source = access.token else {
-        throw Failure(.configuration, "\(setting.name): a Nightscout site needs an access token")
+        throw Failure(.configuration, "a Nightscout site needs an access token")
       }
       if let certificate = access.certificate { try CertificateFiles.check(certificate, at: Host.now()) }
       var made = RemoteLogin(
@@ -229,7 +228,9 @@ extension SourceRequest {
   /// - Throws: `SourceFailure`.
   func check(_ body: SourceBody) throws {
     let (head, isWhole) = try body.head()
-    if isWhole || head.first == UInt8(ascii: "<"), let found = trouble(in: head) { throw found }
+    if isWhole || head.first == UInt8(ascii: "<"), let found = trouble(in: head) {
+      throw named(found)
+    }
     guard head.contains(where: { $0 > 0x20 }) else {
       throw SourceFailure(
         Failure(
