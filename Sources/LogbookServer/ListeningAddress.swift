@@ -85,10 +85,23 @@ package struct SystemSocket: Hashable, Sendable {
     var sockets: [SystemSocket] = []
     for number in 0..<count {
       let name = names.indices.contains(Int(number)) ? names[Int(number)] : ""
-      sockets.append(
-        try SystemSocket(descriptor: firstDescriptor + number, isForMetrics: name == metricsName))
+      let socket = try SystemSocket(
+        descriptor: firstDescriptor + number, isForMetrics: name == metricsName)
+      if let other = sockets.first(where: { inode($0.descriptor) == inode(socket.descriptor) }) {
+        throw Failure(
+          .configuration,
+          "the service manager passed one socket twice, as descriptors \(other.descriptor) and \(socket.descriptor); name each address once in the socket unit"
+        )
+      }
+      sockets.append(socket)
     }
     return sockets
+  }
+
+  /// The number of a socket, which its duplicates share. Two listeners on one would wait for each other's connections.
+  private static func inode(_ descriptor: Int32) -> ino_t? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
   private init(descriptor: Int32, isForMetrics: Bool) throws(Failure) {

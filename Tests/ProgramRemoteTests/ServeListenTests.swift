@@ -162,6 +162,18 @@ import Testing
     #expect(outcome.errors.contains("ListenStream="), "\(outcome.errors)")
   }
 
+  @Test func aSocketThatIsPassedTwiceIsRefused() async throws {
+    let outcome = try await Program().shell(
+      """
+      perl -MPOSIX -MSocket -e 'socket(my $s, PF_INET, SOCK_STREAM, 0); bind($s, sockaddr_in(0, INADDR_LOOPBACK));
+        listen($s, 5); POSIX::dup2(fileno($s), 10); POSIX::dup2(10, $_) for 3, 4;
+        $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = 2; exec @ARGV' glucoport serve --data served; echo $?
+      """)
+    #expect(
+      outcome.output == "78\n" && outcome.errors.contains("one socket twice, as descriptors 3 and 4"),
+      "\(outcome)")
+  }
+
   /// Every request is answered while the server is replaced three times.
   @Test func aRestartWithASocketOfTheServiceManagerRefusesNoRequest() async throws {
     let program = try Program()
