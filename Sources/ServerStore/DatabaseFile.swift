@@ -73,13 +73,24 @@ struct DatabaseFile: Sendable {
 
   /// Moves all changes into the file and closes every connection. SQLite does so when the last connection closes, but
   /// here the last connections are read-only.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` for a disk that fails. The changes then stay in the log.
   func close() throws {
+    let moved = Result { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+    let closed = Result { try pool.close() }
     do {
-      try pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // `serve token` may be reading or writing. The changes then stay in the log, which is equally durable.
+      do {
+        try moved.get()
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        // `serve token` may be reading or writing. The changes then stay in the log, which is equally durable.
+      }
+      try closed.get()
+    } catch let error as DatabaseError {
+      throw Failure(
+        .inputOutput,
+        "\(name): its file cannot be closed: \(error.message ?? "\(error.resultCode)"); the changes that clients sent are in the log beside it, which the next server reads"
+      )
     }
-    try pool.close()
   }
 }
 

@@ -104,10 +104,11 @@ actor OpenLogbooks {
     }
   }
 
-  /// Closes all files.
+  /// Closes all files, also after one that cannot be closed.
   func close() throws {
-    for file in files.values { try file.close() }
+    let closed = files.values.map { file in Result { try file.close() } }
     files = [:]
     used = []
+    for result in closed { try result.get() }
   }
 }

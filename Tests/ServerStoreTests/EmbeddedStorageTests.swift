@@ -146,6 +146,18 @@ import Testing
     #expect(readings == 1)
   }
 
+  /// A server that stops on a failing disk says so, and it is no bug of the program.
+  @Test func aFileThatCannotBeClosedIsAFailureOfTheDisk() throws {
+    let path = folder.path + "/a.db"
+    try DataFolder.makeFile(path)
+    let file = try DatabaseFile(path: path, name: "logbook a", schema: LogbookSchema.schema)
+    _ = try file.writeNow { try ReadingStorage($0, node: 1, after: 0).store(Sample.history(1)) }
+    #expect(truncate(path + "-wal", 0) == 0)
+    let failure = #expect(throws: Failure.self) { try file.close() }
+    #expect(failure?.category == .inputOutput)
+    #expect(failure?.message.hasPrefix("logbook a: its file cannot be closed: ") == true)
+  }
+
   @Test func commitsReachTheDiskBeforeTheyAreAcknowledged() async throws {
     try DataFolder.makeFile(folder.path + "/a.db")
     let file = try DatabaseFile(path: folder.path + "/a.db", name: "a", schema: LogbookSchema.schema)
