@@ -14,7 +14,7 @@ source Tests/phases.sh
 
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3 strace
 
 # So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
 phase "optimised build of the simulation"
@@ -63,7 +63,7 @@ phase "inputs of libFuzzer"
 Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"
 
 phase "damaged files, stores, requests and answers"
-for kind in inputs bits requests answers; do
+for kind in inputs bits requests answers schemas disk; do
   python3 Tests/Damage/damage.py "$(built glucoport)" "$kind" "${GLUCOPORT_DAMAGE_SECONDS:-3600}"
 done
 

@@ -7,10 +7,13 @@ Kinds:
   bits      single bits of a store are changed, then commands read it
   requests  requests with damaged bytes are sent to a server that also keeps another logbook
   answers   a proxy damages the answers of a server while a store is uploaded; then the same without the proxy
+  schemas   stores and databases of apps with hostile views, triggers, indexes and tables are imported, merged and restored
+  disk      strace(1) lets one call of the system fail, or all from one on, while a command reads or writes a store
 
 Each trial has a seed, which is printed with what was found. A trial fails if a program ends by a signal, with a status that
 no manual page has, after more than 20 seconds (120 with a server), or if it needs more than 2 GiB. After damaged requests the server still answers
-for the other logbook. After damaged answers an undamaged upload makes both sides equal."""
+for the other logbook. After damaged answers an undamaged upload makes both sides equal. Nothing of a hostile schema comes into a
+store. After a failing call the store is sound, and a command that ended with 0 did and printed all of it."""
 import http.client
 import json
 import os
@@ -19,6 +22,7 @@ import resource
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -57,19 +61,22 @@ class Machine:
     def path(self, *names):
         return os.path.join(self.folder, *names)
 
-    def run(self, *arguments, input=None):
-        """Runs one command. Returns its status. Raises Found if the end is not documented."""
+    def run(self, *arguments, input=None, under=(), output=None):
+        """Runs one command, by another program if one is given. Returns its status, and writes what it prints to a list.
+        Raises Found if the end is not documented."""
         shown = " ".join(arguments)
         seconds = MOST_UPLOAD_SECONDS if arguments[0] in ("upload", "verify", "remote") else MOST_SECONDS
         try:
             ended = subprocess.run(
-                [self.program, *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                [*under, self.program, *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 env=self.environment, cwd=self.folder, timeout=seconds, preexec_fn=limit_memory)
         except subprocess.TimeoutExpired:
             raise Found(f"'{shown}' ran for more than {seconds} s")
         if ended.returncode not in STATUSES:
             lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-3:]
             raise Found(f"'{shown}' ended with {ended.returncode}: {' | '.join(lines)}")
+        if output is not None:
+            output.append(ended.stdout)
         return ended.returncode
 
     def output(self, *arguments):
@@ -388,7 +395,153 @@ class Answers:
         self.server.stop()
 
 
-KINDS = {"inputs": Inputs, "bits": Bits, "requests": Requests, "answers": Answers}
+ENDLESS = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n)"
+LONG = "length(replace(hex(zeroblob(100000)), '0', hex(zeroblob(1000))))"
+
+
+class Schemas:
+    """One table of a store or of an app's database gets a hostile schema, then the file is an input."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.whole, self.own = machine.path("whole.db"), machine.path("own.db")
+        fill(machine, self.whole)
+        machine.run("record", "add", "--store", self.own, "note", "own")
+        self.app = os.path.join(os.path.dirname(__file__), "..", "..", "Samples", "xdrip", "backup.sqlite")
+
+    @staticmethod
+    def hostile(chance, table, columns):
+        """Statements that change a table, some of them as no program could."""
+        column = chance.choice(columns)
+        event = chance.choice(["INSERT", "UPDATE", "DELETE"])
+        views = ", ".join(f'{ENDLESS} AS "{name}"' for name in columns).replace("'", "''")
+
+        def schema(change):
+            return f"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET {change} WHERE name = '{table}'"
+
+        return chance.choice([
+            f'CREATE TRIGGER hostile AFTER {event} ON "{table}" BEGIN SELECT {ENDLESS}; END',
+            f'CREATE TRIGGER hostile AFTER {event} ON "{table}" BEGIN DELETE FROM "{table}"; END',
+            f'CREATE TRIGGER hostile BEFORE {event} ON "{table}" BEGIN SELECT hex(randomblob(900000000)); END',
+            f'CREATE INDEX hostile ON "{table}" ({LONG})',
+            f'CREATE UNIQUE INDEX hostile ON "{table}" ("{column}") WHERE length("{column}") > 1000',
+            f'ALTER TABLE "{table}" RENAME TO "other"; CREATE VIEW "{table}" AS SELECT * FROM "other", "other" AS more',
+            schema(f"type = 'view', rootpage = 0, sql = 'CREATE VIEW \"{table}\" AS SELECT {views}'"),
+            schema(f"sql = replace(sql, ')', ', hostile ANY CHECK ({LONG.replace(chr(39), chr(39) * 2)} > 0))')"),
+            schema("rootpage = 1"), schema("rootpage = 2147483647"), schema("rootpage = rootpage + 1"),
+            schema("sql = sql || ' WITHOUT ROWID'"), schema("name = name || char(0) || 'x'"),
+            schema(f"sql = replace(sql, '{column}', '{column} COLLATE hostile')"),
+            schema(f"sql = replace(sql, '{column}', '{'x' * 100000}')"),
+            f'DROP TABLE "{table}"',
+            f"PRAGMA ignore_check_constraints = ON; UPDATE \"{table}\" SET \"{column}\" = zeroblob(100000000)",
+            f"PRAGMA ignore_check_constraints = ON; UPDATE \"{table}\" SET \"{column}\" = 9e999",
+        ])
+
+    def trial(self, chance):
+        isStore = chance.random() < 0.7
+        path, mine = self.machine.path("hostile.db"), self.machine.path("mine.db")
+        for file in (path, mine):
+            remove_store(file)
+        shutil.copy(self.whole if isStore else self.app, path)
+        database = sqlite3.connect(path, isolation_level=None)
+        tables = [row[0] for row in database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name")]
+        table = chance.choice(tables)
+        columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
+        script = self.hostile(chance, table, columns)
+        try:
+            database.executescript(script)
+        except sqlite3.Error:
+            # A rule of the schema forbids it, so that nothing hostile is in the file.
+            pass
+        finally:
+            database.close()
+        shutil.copy(self.own, mine)
+        commands = [["import", "--yes", path], ["restore", "--yes", "--other-person", path]] if isStore else [["import", path]]
+        for command in commands:
+            try:
+                self.machine.run(*command, "--store", mine)
+                self.machine.run("add", "45g", "--store", mine)
+                require_sound(mine)
+            except Found as found:
+                raise Found(f"{script[:200]}: {found}")
+
+    def end(self):
+        pass
+
+
+def require_sound(path):
+    """Raises Found for a damaged store, and for one with a part of a hostile schema."""
+    database = sqlite3.connect(path)
+    try:
+        damage = database.execute("PRAGMA integrity_check").fetchone()[0]
+        foreign = database.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'hostile'").fetchone()[0]
+    except sqlite3.Error as error:
+        damage, foreign = str(error), 0
+    finally:
+        database.close()
+    if damage != "ok" or foreign:
+        raise Found(f"the store is damaged ({damage}) or has a hostile part")
+
+
+class Disk:
+    """Calls of the system fail while a command uses a store."""
+
+    CALLS = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate", "openat", "read", "write", "unlink", "rename"]
+    COMMANDS = [
+        ["add", "45g"], ["import", "rows.csv"], ["undo", "--yes"], ["config", "timezone", "Asia/Tokyo"],
+        ["import", "--yes", "other.db"], ["restore", "--yes", "--other-person", "backup.db"], ["backup", "copy.db"],
+        ["list"], ["export", "--format", "ndjson"], ["status"], ["stats"],
+    ]
+
+    def __init__(self, machine):
+        if not shutil.which("strace"):
+            sys.exit("damage.py: strace is missing")
+        self.machine = machine
+        self.whole, self.store = machine.path("whole.db"), machine.path("used.db")
+        fill(machine, self.whole)
+        machine.run("record", "add", "--store", machine.path("other.db"), "note", "other")
+        machine.run("backup", "--store", machine.path("other.db"), machine.path("backup.db"))
+        with open(machine.path("rows.csv"), "w") as file:
+            file.write("time,glucose (mg/dL)\n" + "".join(
+                f"2026-05-{1 + row // 24:02}T{row % 24:02}:00:00,{100 + row}\n" for row in range(600)))
+
+    def perform(self, command, under=()):
+        """Runs a command on a copy of the store. Returns its status, what it prints, and what the store then has."""
+        for file in (self.store, self.machine.path("copy.db")):
+            remove_store(file)
+        shutil.copy(self.whole, self.store)
+        printed = []
+        status = self.machine.run(*command, "--store", self.store, under=under, output=printed)
+        require_sound(self.store)
+        database = sqlite3.connect(self.store)
+        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("reading", "record", "withdrawn")]
+        database.close()
+        return status, printed[0] if command[0] in ("list", "export", "stats") else b"", counts
+
+    def trial(self, chance):
+        command = chance.choice(self.COMMANDS)
+        error, call = chance.choice(["EIO", "ENOSPC"]), chance.choice(self.CALLS)
+        first = chance.choice([1, 2, 3, chance.randint(1, 20), chance.randint(1, 200)])
+        under = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            under += ["-P", self.store + suffix]
+        under += ["-e", f"inject={call}:error={error}:when={first}{chance.choice(['', '+'])}"]
+        whole = self.perform(command)
+        try:
+            disturbed = self.perform(command, under)
+        except Found as found:
+            raise Found(f"{under[-1]}: {found}")
+        if disturbed[0] == 0 and disturbed != whole:
+            raise Found(f"{under[-1]}: '{' '.join(command)}' ended with 0 and did something else")
+
+    def end(self):
+        pass
+
+
+KINDS = {
+    "inputs": Inputs, "bits": Bits, "requests": Requests, "answers": Answers, "schemas": Schemas, "disk": Disk,
+}
 
 
 def main():
