@@ -81,8 +81,9 @@ struct DatabaseFile: Sendable {
     do {
       do {
         try moved.get()
-      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-        // `serve token` may be reading or writing. The changes then stay in the log, which is equally durable.
+      } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode) {
+        // `serve token` may be reading or writing, or a request was cancelled in this moment. The changes then stay in the
+        // log, which is equally durable.
       }
       try closed.get()
     } catch let error as DatabaseError {
