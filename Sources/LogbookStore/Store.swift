@@ -102,6 +102,7 @@ package final class Store {
     self.path = path
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
     isFrozen = frozen != nil
+    if !path.isEmpty { try ForeignJournal.refuse(at: path) }
     if frozen == nil, upgrades, !path.isEmpty {
       try translatingErrors(path) {
         let upgrade = SchemaUpgrade(

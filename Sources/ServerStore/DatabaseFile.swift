@@ -27,6 +27,7 @@ struct DatabaseFile: Sendable {
       busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: Self.maxReaders, cacheKiB: 2048
     ) { _ = try schema.isMade(in: $0, path: path) }
     try DataFolder.makeFile(path)
+    try ForeignJournal.refuse(at: path)
     do {
       try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds).run(opening: path)
       pool = try DatabasePool(path: path, configuration: configuration)

@@ -102,6 +102,7 @@ package struct ServerBackup: Hashable, Sendable {
   private static func copy(
     file: String, _ schema: FileSchema, _ source: String, _ part: String
   ) throws -> Int64 {
+    try ForeignJournal.refuse(at: source + file)
     do {
       var configuration = Configuration()
       configuration.busyMode = .timeout(30)

@@ -147,7 +147,7 @@ import Testing
       try Data(String(repeating: text, count: 20).utf8).write(to: URL(filePath: path))
     }
     let failure = #expect(throws: Failure.self) {
-      try StoreExaminer(path: scratch.path).examine(isDeep: false)
+      try StoreExaminer(path: path).examine(isDeep: false)
     }
     #expect(failure?.category == .badInput)
   }

@@ -94,9 +94,18 @@ package struct StoreExaminer {
   /// in the place of a table may never end, and a trigger changes what is stored.
   ///
   /// - Parameter isWritten: whether something will write to it or to a copy of it, which runs triggers and indexes.
-  /// - Throws: `Failure`: as `examine`; `inputOutput` for a schema that was changed, `badInput` for one with additions.
+  /// - Throws: `Failure`: as `examine`; `inputOutput` for a schema that was changed, `badInput` for one with additions, and for a
+  ///   store with a journal.
   package func requireOwnSchema(isWritten: Bool) throws {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return }
+    try ForeignJournal.refuse(at: path)
+    // It would be applied after this check.
+    guard !ForeignJournal.isPresent(at: path) else {
+      throw Failure(
+        .badInput,
+        "\(path): a part of this store is in \(ForeignJournal.path(of: path)); open it once where it was made, such as with 'glucoport status', or use another copy"
+      )
+    }
     func damaged(_ what: String) -> Failure {
       Failure(.inputOutput, "\(path): this store is damaged: \(what); use another copy of it")
     }
