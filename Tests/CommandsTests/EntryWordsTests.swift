@@ -55,6 +55,9 @@ import Testing
     ("6.1 300kcal", "smbg 6.1 mmol/L; food {\"energy\":300}"),
     ("ketones 0.4 6.1", "ketone 0.4 mmol/L; smbg 6.1 mmol/L"),
     ("6.1 before exercise", "smbg 6.1 mmol/L; text before exercise"),
+    // Stems of other measures inside words are part of a text.
+    ("120 impulsive eating", "smbg 120 mg/dL; text impulsive eating"),
+    ("6.1 depression 45g", "smbg 6.1 mmol/L; food {\"carbs\":45}; text depression"),
     ("10.5 steps", "exercise {\"steps\":10.5}"),
     ("LO mmol", "smbg LO"), ("HI mg/dL 4U", "smbg HI; insulin {\"units\":4}"),
     ("6.1 --note fasting", "smbg 6.1 mmol/L; text fasting"),
@@ -102,6 +105,7 @@ import Testing
     ("insulin 4", "4 may belong to 'insulin'"), ("bolus 5", "may belong"), ("food 12", "may belong"),
     ("carbs 45", "may belong"), ("Novorapid 7", "may belong"), ("pulse 80", "may belong"),
     ("weight 75", "may belong"), ("rapid 4", "may belong"), ("soup 6.1", "may belong"),
+    ("160 Ruhepuls", "may belong to 'Ruhepuls'"), ("Ruhepuls 45g 60", "may belong to 'Ruhepuls'"),
     ("140 blood pressure", "may belong to 'pressure'"),
     ("insulin 45g 6.1", "may belong to 'insulin'"), ("7.5 novorapid", "may belong to 'novorapid'"),
     ("insulin 0.4 --kind ketone", "may belong"),

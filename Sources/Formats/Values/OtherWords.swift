@@ -2,19 +2,38 @@
 
 /// Names for what is measured, given or eaten besides glucose.
 package enum OtherMeasure {
-  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or `pulse`.
-  package static func isNamed(by word: String) -> Bool { HeaderWords(word).namesOther }
+  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or `Ruhepuls`.
+  ///
+  /// A typed word is prose, in which stems also occur inside other words: `impulsive` is no pulse.
+  package static func isNamed(by word: String) -> Bool {
+    let word = HeaderWords(word)
+    return word.namesOther(by: word.beginsOrEnds(with:))
+  }
 }
 
 /// Column names for other substances, devices and measures, and for persons, in the languages of `HeaderWords`.
 extension HeaderWords {
   /// Whether it is a name for something other than glucose that is measured, given or eaten.
-  var namesOther: Bool {
-    namesFood || hasStem(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
+  var namesOther: Bool { namesOther(by: hasStem) }
+
+  /// - Parameter has: whether the name has one of the stems.
+  fileprivate func namesOther(by has: ([StaticString]) -> Bool) -> Bool {
+    namesFood(by: has) || has(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
   }
 
   /// Whether it is a name for a part of food. Then sugar in the next column is a part of food, too.
-  var namesFood: Bool { hasStem(Self.foodStems) || !words.isDisjoint(with: Self.foodWords) }
+  var namesFood: Bool { namesFood(by: hasStem) }
+
+  private func namesFood(by has: ([StaticString]) -> Bool) -> Bool {
+    has(Self.foodStems) || !words.isDisjoint(with: Self.foodWords)
+  }
+
+  /// Whether a word of the name begins with one of the stems, or ends with it as compounds do.
+  fileprivate func beginsOrEnds(with stems: [StaticString]) -> Bool {
+    stems.contains { stem in
+      words.contains { $0.hasPrefix(stem.description) || $0.hasSuffix(stem.description) }
+    }
+  }
 
   /// Whether it is a name for the person of the row.
   var isPerson: Bool {
