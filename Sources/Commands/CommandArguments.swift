@@ -18,6 +18,7 @@ struct CommandArguments {
   /// - Throws: `ValidationError`, or an error of the parser: help, the version, wrong usage.
   func parse() throws -> any ParsableCommand {
     if let shell = scriptShell { throw CleanExit.message(CompletionScript.text(for: shell)) }
+    if let moved = try withStoreOptionsAfterCommand { return try CommandArguments(words: moved).parse() }
     try refuseUnknownCommand()
     try refuseTypedReading()
     try refuseNegativeNumber()
@@ -41,6 +42,38 @@ extension CommandArguments {
     if words == [option] { return CompletionShell.autodetected() }
     guard let first = words.first, first.hasPrefix(option), words.count <= 2 else { return nil }
     return CompletionShell(rawValue: words.count == 2 ? words[1] : String(first.dropFirst(option.count + 1)))
+  }
+
+  /// The words with `--store` and `--person` after the command, where the parser expects them; nil unless they are before it.
+  private var withStoreOptionsAfterCommand: [String]? {
+    get throws {
+      var (rest, options) = (words[...], [String]())
+      while let word = rest.first, let name = Self.storeOption(word) {
+        options.append(rest.removeFirst())
+        guard word == name else { continue }
+        guard let value = rest.popFirst() else { throw ValidationError("Missing value for '\(name)'.") }
+        options.append(value)
+      }
+      guard !options.isEmpty else { return nil }
+      guard rest.first?.hasPrefix("-") == false else {
+        let text = options.joined(separator: " ")
+        throw ValidationError("'\(text)' needs a command, such as 'glucoport \(text) status'.")
+      }
+      var (path, commands) = ([String](), Glucoport.configuration.subcommands)
+      while let word = rest.first,
+        let next = commands.first(where: { $0.configuration.commandName == word })
+      {
+        path.append(rest.removeFirst())
+        commands = next.configuration.subcommands
+      }
+      // An unknown command is reported as such.
+      return path + (path.isEmpty ? rest + options : options + rest)
+    }
+  }
+
+  /// The name of the option in a word such as `--person` or `--person=anna`; nil for another word.
+  private static func storeOption(_ word: String) -> String? {
+    ["--store", "--person"].first { word == $0 || word.hasPrefix($0 + "=") }
   }
 
   /// The parser calls it an unexpected argument, and shows the whole help for 'help imprt'.

@@ -29,6 +29,36 @@ import Testing
     #expect(outcome.errors.hasPrefix("Error: \(message)\n"), "\(outcome.errors)")
   }
 
+  @Test(arguments: [
+    ("--person anna status", "status --person anna"),
+    ("--store=x.db record list", "record list --store=x.db"),
+    ("--store x.db --person anna record add food 30g", "record add --store x.db --person anna food 30g"),
+    ("--person anna import a.csv --dry-run", "import --person anna a.csv --dry-run"),
+  ])
+  func theStoreMayBeNamedBeforeTheCommand(_ line: String, _ meant: String) throws {
+    func command(_ line: String) throws -> String {
+      var text = ""
+      dump(try CommandArguments(words: line.split(separator: " ").map(String.init)).parse(), to: &text)
+      return text
+    }
+    #expect(try command(line) == command(meant))
+    #expect(try command(line) != command("status"))
+  }
+
+  @Test(arguments: [
+    ("--person", "Missing value for '--person'."),
+    ("--person anna", "'--person anna' needs a command, such as 'glucoport --person anna status'."),
+    ("--store=x.db --quiet", "'--store=x.db' needs a command"),
+    ("--person anna statu", "Unknown command 'statu'; did you mean 'status'?"),
+    ("--person anna formats", "Unknown option '--person'"),
+    ("--verbose status", "Unknown option '--verbose'"),
+  ])
+  func aStoreBeforeNoCommandIsAnError(_ line: String, _ message: String) async throws {
+    let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("Error: \(message)"), "\(outcome.errors)")
+  }
+
   @Test(arguments: ["help", "help import", "help meter list", "help help", "--help", "meter --help", "meter"])
   func helpIsShownForExistingCommands(_ line: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
