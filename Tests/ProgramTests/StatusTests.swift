@@ -50,6 +50,35 @@ import Testing
         """, "\(outcome)")
   }
 
+  /// A deleted record is none of the records, and its deletion is pending nevertheless.
+  @Test func pendingDeletionsAreCountedSeparately() async throws {
+    let outcome = try await run(
+      """
+      status() { glucoport status | grep -E 'records?,|food|note|readings,'; glucoport status --json | grep -oE '"pending_records":[0-9]+'; }
+      status; glucoport upload --quiet; glucoport record delete $entry --quiet; glucoport record add note x --quiet
+      status; glucoport upload --quiet; status
+      """)
+    #expect(
+      outcome.output == """
+        3 readings, 3 pending
+        2 records, 2 pending
+          food: 1
+          note: 1
+        "pending_records":2
+        3 readings, 0 pending
+        1 record, 1 pending, 2 deletions pending
+          food: 0 · 1 deletion pending
+          note: 1 · 1 pending · 1 deletion pending
+        "pending_records":3
+        3 readings, 0 pending
+        1 record, 0 pending
+          food: 0
+          note: 1
+        "pending_records":0
+
+        """, "\(outcome)")
+  }
+
   @Test func anEntryIsMarkedWhileItsNoteIsPending() async throws {
     let outcome = try await run(
       """

@@ -169,12 +169,15 @@ struct StatusText {
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.readings))
     }
     lines.append(
-      "\(counted(overview.records, "record")), \(grouped(overview.pendingListedRecords)) pending"
-        + part(overview.conflicts, "in conflict") + part(refusedListedRecords, "refused"))
+      "\(counted(overview.records, "record")), \(grouped(pendingRecords)) pending"
+        + deletions(overview.pendingDeletions, after: ", ") + part(overview.conflicts, "in conflict")
+        + part(refusedListedRecords, "refused"))
     for line in overview.recordLines where line.isListed {
       lines.append(
         "  \(line.kind): \(grouped(line.records))"
-          + reasons([("pending", line.pending), ("refused", line.refused)], of: line.records))
+          + reasons(
+            [("pending", line.pending - line.pendingDeletions), ("refused", line.refused)], of: line.records)
+          + deletions(line.pendingDeletions, after: " · "))
     }
     for line in overview.recordLines where !line.isListed && line.pending + line.refused > 0 {
       let parts = [(line.pending, "pending"), (line.refused, "refused")].filter { $0.0 > 0 }
@@ -219,6 +222,9 @@ struct StatusText {
     }
   }
 
+  /// The pending records that lists show, without the tombstones, which are none of the counted records.
+  private var pendingRecords: Int { overview.pendingListedRecords - overview.pendingDeletions }
+
   private var refusedListedRecords: Int {
     overview.recordLines.filter(\.isListed).reduce(0) { $0 + $1.refused }
   }
@@ -227,7 +233,7 @@ struct StatusText {
   /// that.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
     if counts.contains(where: { $0.1 == all }),
-      overview.readings + overview.records == overview.pendingReadings + overview.pendingListedRecords
+      overview.readings + overview.records == overview.pendingReadings + pendingRecords
     {
       return ""
     }
@@ -264,6 +270,10 @@ struct StatusText {
       (activity.readings, "reading"), (activity.records, "record"), (activity.attachments, "attachment"),
     ]
     .filter { $0.0 > 0 }.map { " · \(counted($0.0, $0.1)) syncing" }.joined()
+  }
+
+  private func deletions(_ count: Int, after mark: String) -> String {
+    count > 0 ? "\(mark)\(counted(count, "deletion")) pending" : ""
   }
 
   private func part(_ count: Int, _ name: String) -> String { count > 0 ? ", \(grouped(count)) \(name)" : "" }

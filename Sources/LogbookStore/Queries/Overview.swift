@@ -32,6 +32,8 @@ package struct Overview: Sendable {
     package let records: Int
     /// The number of pending records and tombstones, without the conflicted and refused ones.
     package let pending: Int
+    /// The number of tombstones among the pending ones.
+    package let pendingDeletions: Int
     /// The number of records that the remote refused permanently.
     package let refused: Int
 
@@ -69,6 +71,10 @@ package struct Overview: Sendable {
   package var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
   /// Pending records that lists show.
   package var pendingListedRecords: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.pending } }
+  /// Pending tombstones of records that lists show.
+  package var pendingDeletions: Int {
+    recordLines.filter(\.isListed).reduce(0) { $0 + $1.pendingDeletions }
+  }
   /// Pending readings and records.
   package var pending: Int { pendingReadings + pendingRecords }
   /// Readings and records that the remote refused permanently.
@@ -172,6 +178,7 @@ extension Overview.RecordLine {
   fileprivate init(_ row: Row) throws {
     let row = StoredRow(row, of: "record")
     (kind, records, pending, refused) = (try row[0], try row.count(1), try row.count(2), try row.count(3))
+    pendingDeletions = try row.count(4)
   }
 }
 
@@ -199,7 +206,8 @@ extension Store {
           database,
           sql: """
             SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE \(Self.isPending)),
-              count(*) FILTER (WHERE \(RecordCondition.isRefused))
+              count(*) FILTER (WHERE \(RecordCondition.isRefused)),
+              count(*) FILTER (WHERE deleted = 1 AND \(Self.isPending))
             FROM record GROUP BY kind
             HAVING kind NOT IN (\(Self.statements)) OR count(*) FILTER (WHERE \(Self.isPending)) > 0
               OR count(*) FILTER (WHERE \(RecordCondition.isRefused)) > 0
