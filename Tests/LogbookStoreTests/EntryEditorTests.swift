@@ -229,6 +229,41 @@ import Testing
     try add(6.1)
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }
+
+  @Test func aRecordWithOtherContentIsKeptAndReported() throws {
+    #expect(try add(6.1, grams: 45).differs == false)
+    let again = try add(6.1, grams: 45)
+    #expect(!again.isNew && !again.differs)
+    let other = try add(6.1, grams: 50)
+    #expect(!other.isNew && other.differs)
+    #expect(try shown() == ["6.1", #"{"carbs":45}"#])
+    // A time that is only the moment of the input is not compared.
+    var draft = food(45)
+    draft.deviceTime = DeviceTime(seconds: Make.noon + 60)
+    var entry = TypedEntry(records: [(draft, guid)])
+    #expect(try editor().add([entry]).first?.differs == true)
+    entry.statesTime = false
+    #expect(try editor().add([entry]).first?.differs == false)
+  }
+
+  @Test func aCorrectionWithoutAChangeIsNoStep() throws {
+    try add(6.1, grams: 45)
+    let store = try scratch.open(.reader)
+    let entry = try #require(try store.lastEntry())
+    var revision = EntryRevision()
+    revision.kept = entry.readings
+    revision.records = [(guid, food(45))]
+    let same = try editor().revise(revision)
+    #expect(!same.isNew && same.items.count == 2)
+    revision.records = [(guid, food(50))]
+    #expect(try editor().revise(revision).isNew)
+    #expect(try shown() == ["6.1", #"{"carbs":50}"#])
+    // Only the change is taken back.
+    _ = try step(.undo)
+    #expect(try shown() == ["6.1", #"{"carbs":45}"#])
+    _ = try step(.undo)
+    #expect(try shown() == [])
+  }
 }
 
 /// Tests short ids of readings.

@@ -185,6 +185,77 @@ struct AddTests {
     #expect(try await program.run("add", "-", input: line).status == 0)
   }
 
+  @Test func aFieldThatItsKindDoesNotHaveIsRefused() async throws {
+    let program = try Program()
+    for (field, advice) in [
+      ("carbohydrates", "did you mean 'carbs'?"), ("protien", "did you mean 'protein'?"),
+      ("xyz", "it has carbs, servings, fat, protein, energy, text."),
+    ] {
+      let line = #"{"kind":"food","fields":{"\#(field)":12}}"# + "\n"
+      let outcome = try await program.run("add", "-", input: line)
+      #expect(
+        outcome.status == 3 && outcome.output.contains("food has no field '\(field)'; \(advice)"),
+        "\(outcome)")
+    }
+    // An export of a newer version, or of a server with records of other programs, keeps it.
+    _ = try await add(program, "30g --at 2026-05-06T11:00:00+00:00")
+    let exported = try await program.run("export", "--format", "ndjson").output
+    let other = try Program()
+    let imported = try await other.run(
+      "import", "-", input: exported.replacing(#""carbs":30"#, with: #""carbs":30,"fibre":4"#))
+    #expect(imported.status == 0, "\(imported)")
+    #expect(try await other.run("list", "--format", "ndjson").output.contains(#""carbs":30,"fibre":4"#))
+  }
+
+  @Test func aKnownRecordWithOtherContentIsReported() async throws {
+    let program = try Program()
+    let line = #"{"kind":"food","guid":"8120c4e8-0b5e-4f0c-8a55-5f0e3ac9b0a1","fields":{"carbs":30}}"# + "\n"
+    let words = ["added", "known", "known, differs"]
+    for (word, text) in zip(words, [line, line, line.replacing("30", with: "40")]) {
+      let outcome = try await program.run("add", "-", input: text)
+      #expect(outcome.status == 0 && outcome.output.hasPrefix("line 1: \(word) 8120"), "\(outcome)")
+    }
+    let object = try await program.run("add", "-", "--json", input: line.replacing("30", with: "40"))
+      .objects()
+      .first
+    #expect(object?["outcome"] as? String == "known" && object?["differs"] as? Bool == true)
+    #expect(try await list(program) == ["food 30 g"])
+    // The second import of another content is counted as kept.
+    let typed = "30g --at 2026-05-06T08:00\n"
+    #expect(try await program.run("add", "-", "--quiet", input: typed).status == 0)
+    _ = try await add(program, "--edit LAST 35g")
+    #expect(try await program.run("add", "-", input: typed).output.hasPrefix("line 1: known, differs "))
+  }
+
+  @Test func aLineCorrectsAnEarlierEntry() async throws {
+    let program = try Program()
+    let none = try await program.run("add", "-", input: "--edit LAST 45g\n")
+    #expect(none.status == 3 && none.output.contains("no entry to correct"), "\(none)")
+    let first = try await program.run("add", "-", "--json", input: "6.1 45g soup --at 2026-05-06T08:00\n")
+      .objects()
+    let ids = try #require(first.first?["ids"] as? [String])
+    _ = try await add(program, "30min --at 2026-05-06T09:00")
+    let lines = "50g 3U --edit \(ids[1])\n--edit LAST 50g\n--edit 00000000 50g\n--edit \(ids[0])\n"
+    let answers = try await program.run("add", "-", input: lines)
+    #expect(answers.status == 3, "\(answers)")
+    #expect(
+      answers.output.split(separator: "\n").map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
+        == [
+          "line 1: edited", "line 2: known", "line 3: refused:", "line 4: refused:",
+        ], "\(answers.output)")
+    let whole: Set = ["smbg 6.1 mmol/L manual", "food 50 g · soup", "insulin 3 U", "exercise 30 min"]
+    #expect(try await Set(list(program)) == whole)
+    // What is so already is no step of 'undo'.
+    let again = try await program.run("add", "-", "--json", input: lines).objects()
+    #expect(again.map { $0["outcome"] as? String } == ["known", "known", "refused", "refused"])
+    _ = try await program.run("undo", "--yes")
+    let before: Set = ["smbg 6.1 mmol/L manual", "food 45 g · soup", "exercise 30 min"]
+    #expect(try await Set(list(program)) == before)
+    let strict = try await program.run("add", "-", "--strict", input: "45g\n--edit \(ids[0]) 7.1\n")
+    #expect(strict.status == 65 && strict.output.contains("in a run without it"), "\(strict)")
+    #expect(try await Set(list(program)) == before)
+  }
+
   @Test func aLineAfterItsUndoIsKnownAndWithdrawn() async throws {
     let program = try Program()
     let line = "6.1 45g --at 2026-05-06T08:00\n"

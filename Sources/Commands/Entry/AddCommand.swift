@@ -44,7 +44,8 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
         || entry.force
       if hasOptions || ask || edit != nil {
         throw ValidationError(
-          "With '-', each line has its own options; only --strict, --push, --json and --quiet go with it.")
+          "With '-', each line has its own options, --edit among them; only --strict, --push, --json and --quiet go with it."
+        )
       }
     } else if strict {
       throw ValidationError("--strict needs '-', for lines of standard input.")
@@ -81,7 +82,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
   private func correct(_ id: String, _ output: Output) throws -> [StoredItem] {
     let store = try storeOptions.open(.importer)
     let words = try EntryWords(entry, unit: store.displayUnit())
-    let stored = try storedEntry(id, store)
+    let stored = try EntryCorrection.entry(id, store)
     let revision = try EntryCorrection.revision(of: stored, words, entry, zone: store.timezone())
     if ask {
       let table = TableWriter(output: output, unit: nil, isLong: false)
@@ -91,22 +92,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
         lines, "Change this to '\(displayed(entry.words.joined(separator: " ")))'?",
         otherwise: "nothing was changed", output)
     }
-    return try EntryEditor(store, at: Host.now()).revise(revision)
-  }
-
-  private func storedEntry(_ id: String, _ store: Store) throws -> StoredEntry {
-    guard id == "LAST" else {
-      let item: StoredItem =
-        if let reading = try store.reading(at: id) { .reading(reading) } else {
-          .record(try store.record(named: id))
-        }
-      return try store.entry(of: item)
-    }
-    guard let entry = try store.lastEntry() else {
-      throw Failure(
-        .missingInput, "nothing was typed in this store so far; 'glucoport log' lists what was done")
-    }
-    return entry
+    return try EntryEditor(store, at: Host.now()).revise(revision).items
   }
 
   private func confirm(
@@ -146,6 +132,25 @@ struct EntryCorrection {
   private var revision = EntryRevision()
   /// The identities of hidden readings, and those of their replacements.
   private var replaced: [String: String] = [:]
+
+  /// The entry of an item, or the last one that was typed in the store.
+  ///
+  /// - Parameter id: `LAST`, or the id of an item.
+  /// - Throws: `Failure` of category `missingInput` if there is none.
+  static func entry(_ id: String, _ store: Store) throws -> StoredEntry {
+    guard id == "LAST" else {
+      let item: StoredItem =
+        if let reading = try store.reading(at: id) { .reading(reading) } else {
+          .record(try store.record(named: id))
+        }
+      return try store.entry(of: item)
+    }
+    guard let entry = try store.lastEntry() else {
+      throw Failure(
+        .missingInput, "nothing was typed in this store so far; 'glucoport log' lists what was done")
+    }
+    return entry
+  }
 
   /// - Throws: `Failure` of category `usage` for a reading that was not typed, and if nothing changes.
   static func revision(

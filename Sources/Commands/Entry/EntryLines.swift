@@ -45,9 +45,13 @@ final class EntryLines {
         guard let text = line.text else {
           throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
         }
-        guard let entry = try entry(number == 1 ? text.withoutByteOrderMark : text[...]) else { return }
-        // What belongs to an entry may be listed before it.
-        if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
+        switch try content(number == 1 ? text.withoutByteOrderMark : text[...]) {
+        case nil: break
+        case .correction(let revision)?: try correct(revision, number)
+        case .entry(let entry)?:
+          // What belongs to an entry may be listed before it.
+          if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
+        }
       }
       _ = output.pass()
     }
@@ -106,19 +110,22 @@ final class EntryLines {
 
   private func add(_ entries: [(line: Int, entry: TypedEntry)]) throws {
     let outcomes = try EntryEditor(openStore(), at: Host.now()).add(entries.map(\.entry))
-    for ((line, _), outcome) in zip(entries, outcomes) {
-      if outcome.isNew, keepsItems { items += outcome.items }
-      if result.quiet { continue }
-      let ids = outcome.items.map(Self.id)
-      let word = outcome.isNew ? "added" : "known"
-      let isWithdrawn = !outcome.isNew && outcome.items.allSatisfy(Self.isInvisible)
-      try output.result(
-        asJSON: result.json,
-        EntryLineObject(line: line, outcome: word, withdrawn: isWithdrawn, ids: ids, reason: nil),
-        orLines: [
-          "line \(line): \(word)\(isWithdrawn ? ", withdrawn" : "") \(ids.joined(separator: " "))"
-        ])
-    }
+    for ((line, _), outcome) in zip(entries, outcomes) { try answer(line, outcome, word: "added") }
+  }
+
+  private func correct(_ revision: EntryRevision, _ line: Int) throws {
+    try answer(line, try EntryEditor(openStore(), at: Host.now()).revise(revision), word: "edited")
+  }
+
+  /// - Parameter word: what was done, unless the store had all of it.
+  private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
+    if outcome.isNew, keepsItems { items += outcome.items }
+    if result.quiet { return }
+    let isWithdrawn = !outcome.isNew && outcome.items.allSatisfy(Self.isInvisible)
+    let object = EntryLineObject(
+      line: line, outcome: outcome.isNew ? word : "known", withdrawn: isWithdrawn,
+      differs: outcome.differs, ids: outcome.items.map(Self.id), reason: nil)
+    try output.result(asJSON: result.json, object, orLines: [object.text])
   }
 
   private static func id(_ item: StoredItem) -> String {
@@ -142,12 +149,19 @@ final class EntryLines {
     if result.quiet { return output.message("glucoport: \(text)") }
     try output.result(
       asJSON: result.json,
-      EntryLineObject(line: line, outcome: "refused", withdrawn: false, ids: [], reason: reason),
+      EntryLineObject(
+        line: line, outcome: "refused", withdrawn: false, differs: false, ids: [], reason: reason),
       orLines: [text])
   }
 
-  /// The entry of a line; nil for an empty line or a comment.
-  private func entry(_ text: Substring) throws -> TypedEntry? {
+  /// What a line states.
+  private enum Content {
+    case entry(TypedEntry)
+    case correction(EntryRevision)
+  }
+
+  /// The content of a line; nil for an empty line or a comment.
+  private func content(_ text: Substring) throws -> Content? {
     let text = text.trimmingSuffix(while: \.isWhitespace).drop(while: \.isWhitespace)
     guard let first = text.first, first != "#" else { return nil }
     guard first != "[" else {
@@ -161,22 +175,35 @@ final class EntryLines {
     if first == "{" {
       entry = try EntryObject(json: String(text)).entry(ids, zone: zone)
     } else {
-      let options = try Self.options(String(text))
+      let line = try Self.line(String(text))
+      let options = line.options
       if !options.force {
         try RecordContentOptions.requirePlausible(options.at, in: known, zone: zone, output)
       }
       let words = try EntryWords(options, unit: try known?.displayUnit())
+      if let id = line.edit { return .correction(try correction(id, words, options, known, zone)) }
       try words.requireWhole(options)
       let isRepeatable = options.at?.isComplete == true
       entry = EntryDraft(words, options, zone: zone).entry(isRepeatable ? ids : .random)
     }
     numbers[String(text)] = number + 1
-    return entry
+    return .entry(entry)
   }
 
-  private static func options(_ text: String) throws -> EntryOptions {
+  private func correction(
+    _ id: String, _ words: EntryWords, _ options: EntryOptions, _ store: Store?, _ zone: LogbookZone
+  ) throws -> EntryRevision {
+    // The lines before it are not stored yet, and what they would change is not known.
+    if isStrict {
+      throw Failure(.usage, "--strict stores all lines at once; correct an entry in a run without it")
+    }
+    guard let store else { throw Failure(.missingInput, "there is no store yet, and so no entry to correct") }
+    return try EntryCorrection.revision(of: EntryCorrection.entry(id, store), words, options, zone: zone)
+  }
+
+  private static func line(_ text: String) throws -> EntryLine {
     do {
-      return try EntryLine.parse(try words(text)).options
+      return try EntryLine.parse(try words(text))
     } catch let failure as Failure {
       throw failure
     } catch {
@@ -233,8 +260,15 @@ struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String
   let withdrawn: Bool
+  let differs: Bool
   let ids: [String]
   let reason: String?
+
+  /// The object as text, of a line that is not refused.
+  var text: String {
+    let state = withdrawn ? ", withdrawn" : differs ? ", differs" : ""
+    return "line \(line): \(outcome)\(state) \(ids.joined(separator: " "))"
+  }
 }
 
 /// Reads lines of limited length as they arrive.

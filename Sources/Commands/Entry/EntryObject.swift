@@ -90,7 +90,9 @@ struct EntryObject {
         "'\(displayed(kind))' is no kind of reading or record that can be added; 'glucoport import -' imports exports"
       )
     }
-    return TypedEntry(records: [try record(kind, ids, place)])
+    var entry = TypedEntry(records: [try record(kind, ids, place)])
+    entry.statesTime = texts["device_time"] ?? texts["time"] != nil
+    return entry
   }
 
   /// The time that the device showed, or else the instant; now for an object with neither.
@@ -184,7 +186,8 @@ extension EntryObject {
   ) throws -> (draft: RecordDraft, guid: String) {
     guard !fields.values.isEmpty else { throw Failure(.badInput, "'fields' is missing or empty") }
     for (name, value) in fields.values.sorted(by: { $0.key < $1.key }) {
-      guard kind.details?.field(name)?.holds(value) ?? true else {
+      guard let field = kind.details?.field(name) else { throw Self.unknownField(name, of: kind) }
+      guard field.holds(value) else {
         throw Failure(.badInput, "'\(displayed(name))' has another type")
       }
     }
@@ -198,5 +201,17 @@ extension EntryObject {
     var draft = RecordDraft(kind: kind, at: place.time, placement: place.placement, fields: fields)
     draft.entryGuid = entry
     return (draft, guid ?? ids.guid(kind))
+  }
+
+  /// A typing mistake would lose the amount: lists, totals and reports only read the fields of the kind.
+  private static func unknownField(_ name: String, of kind: RecordKind) -> Failure {
+    let known = kind.fields.map(\.name)
+    let near =
+      NearestWord.of(name, among: known) ?? known.first { $0.count >= 4 && name.hasPrefix($0.prefix(4)) }
+    let advice = near.map { "did you mean '\($0)'?" } ?? "it has \(known.joined(separator: ", "))."
+    return Failure(
+      .badInput,
+      "\(kind.rawValue) has no field '\(displayed(name))'; \(advice) 'glucoport import -' keeps fields of other programs"
+    )
   }
 }

@@ -66,4 +66,7 @@ struct EntryOptions: ParsableArguments {
 /// One line of `add -`, in the syntax of the command.
 struct EntryLine: ParsableArguments {
   @OptionGroup var options: EntryOptions
+
+  @Option(help: "Correct an entry: LAST, or the id of an item of it.")
+  var edit: String?
 }

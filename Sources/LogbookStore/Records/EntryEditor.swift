@@ -9,6 +9,8 @@ package struct TypedEntry: Sendable {
   package var readings: [(reading: Reading, device: Device)]
   /// The records and their new ids. Those after the first belong to the first.
   package var records: [(draft: RecordDraft, guid: String)]
+  /// Whether the time was stated. Else it is only the moment of the input, and the same entry may come at another one.
+  package var statesTime = true
 
   /// An entry with these items.
   package init(
@@ -52,6 +54,8 @@ package struct EntryEditor {
     package let items: [StoredItem]
     /// False if the store already had all of them.
     package let isNew: Bool
+    /// Whether the store has a record of the entry with other content. That content is kept.
+    package var differs = false
   }
 
   /// Stores all of the entries or none. Each entry is a separate step of `undo`.
@@ -65,22 +69,43 @@ package struct EntryEditor {
         let new = try entry.records.filter { record in
           try !RecordEditor.exists(record.guid, database)
         }
+        let differs = try entry.records.contains { try Self.differs($0, entry, database) }
         guard !added.isEmpty || !new.isEmpty else {
-          return try Outcome(items: items(readings, entry.records, database), isNew: false)
+          return try Outcome(
+            items: items(readings, entry.records, database), isNew: false, differs: differs)
         }
         try ActionLog(database, at: now).noting(.add, new.map(\.guid), added: added) {
           for (draft, guid) in new { _ = try RecordEditor(store, at: now).insert(draft, guid, database) }
         }
-        return try Outcome(items: items(readings, entry.records, database), isNew: true)
+        return try Outcome(
+          items: items(readings, entry.records, database), isNew: true, differs: differs)
       }
     }
   }
 
-  /// Corrects an entry. Returns its items after that.
+  /// Whether a record is stored with other content than that of the entry. A deleted one has none.
+  private static func differs(
+    _ record: (draft: RecordDraft, guid: String), _ entry: TypedEntry, _ database: Database
+  ) throws -> Bool {
+    guard let stored = try RecordEditor.fetch(record.guid, database), !stored.isDeleted else { return false }
+    var (draft, known) = (record.draft, try RecordDraft(stored))
+    if !entry.statesTime { draft.deviceTime = known.deviceTime }
+    // Without an offset, an entry agrees with any stated one, as a row of an export does.
+    if !entry.statesTime || draft.placement.source.isDerived { known.placement = draft.placement }
+    return !draft.agrees(with: known)
+  }
+
+  /// Corrects an entry. Returns its items after that, and whether anything changed.
   ///
   /// - Throws: `Failure` as for records that are edited and added.
-  package func revise(_ revision: EntryRevision) throws -> [StoredItem] {
+  package func revise(_ revision: EntryRevision) throws -> Outcome {
     try store.write { database in
+      func outcome(_ added: [StoredReading], isNew: Bool) throws -> Outcome {
+        let records = revision.records.map { ($0.draft, $0.guid) } + revision.added.records
+        return try Outcome(items: items(revision.kept + added, records, database), isNew: isNew)
+      }
+      // A correction that was made already is no step of 'undo'.
+      guard try Self.isChange(revision, database) else { return try outcome([], isNew: false) }
       let (added, _) = try write(revision.added.readings, database)
       let hidden = revision.hidden.map { Withdrawal(.reading($0.identity), isHidden: true) }
       let guids =
@@ -93,10 +118,17 @@ package struct EntryEditor {
         for (guid, draft) in revision.records { try editor.replace(guid, by: draft, database) }
         for (draft, guid) in revision.added.records { _ = try editor.insert(draft, guid, database) }
       }
-      return try items(
-        revision.kept + added, revision.records.map { ($0.draft, $0.guid) } + revision.added.records, database
-      )
+      return try outcome(added, isNew: true)
     }
+  }
+
+  private static func isChange(_ revision: EntryRevision, _ database: Database) throws -> Bool {
+    let added = revision.added
+    return try !revision.hidden.isEmpty || !added.readings.isEmpty || !added.records.isEmpty
+      || revision.records.contains { guid, draft in
+        let stored = try RecordEditor.require(guid, database)
+        return try stored.isDeleted || !draft.agrees(with: RecordDraft(stored))
+      }
   }
 
   /// Stores readings. Returns the new ones, and all of them.
