@@ -221,7 +221,7 @@ let package = Package(
       name: "RemotesTests",
       dependencies: [
         "Logbook", "LogbookAPI", "LogbookServer", "Nightscout", "Remotes", "SeededRandom", "ServerStore",
-        "ServiceConformance", "TestServers",
+        "ServiceConformance", "TestServers", .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .testTarget(
