@@ -142,14 +142,17 @@ final class ImportRun {
   private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
-    if command.strict { try reader.spool() }
+    let others = try command.yes ? nil : OthersMeters(target.path)
+    // Both keep one transaction open until the end of the input, for which a pipe may take any time.
+    if command.strict || others != nil { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)
     let session = ImportSession(
       policy: command.policy, clock: Host.now,
       onProgress: { meter.show(ImportCommand.progress(name, $0, $1)) },
       onRejection: { [rejectsFile] in try rejectsFile?.add($0, header: $1) },
-      isInterrupted: { SignalFlag.isRaised })
+      isInterrupted: { SignalFlag.isRaised },
+      onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } })
     return try command.namingRejections(output) {
       let report: ImportReport
       do {

@@ -13,14 +13,18 @@ package struct ImportSession {
   private let onRejection: (Rejection, String?) throws -> Void
   /// Polled after each batch; true after SIGINT or SIGTERM.
   private let isInterrupted: () -> Bool
+  /// Receives the devices of the input before their readings are stored. Its error refuses the whole input, so that
+  /// everything is stored together. Nil if every device is accepted.
+  private let onDevices: (([Device]) throws -> Void)?
 
   /// - Parameter clock: returns the host's time in UTC seconds.
   package init(
     policy: ImportPolicy = ImportPolicy(), clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
-    isInterrupted: @escaping () -> Bool = { false }
+    isInterrupted: @escaping () -> Bool = { false }, onDevices: (([Device]) throws -> Void)? = nil
   ) {
+    self.onDevices = onDevices
     self.policy = policy
     self.clock = clock
     self.onProgress = onProgress
@@ -32,8 +36,8 @@ package struct ImportSession {
   ///
   /// - Parameter store: called only after a meter was completely read, so that an unreadable one creates no
   ///   store.
-  /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal,
-  ///   else `Failure`. Committed items stay, except for a strict import and a meter.
+  /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal, the error of
+  ///   `onDevices`, else `Failure`. Committed items stay, except for a strict import and a meter.
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
@@ -41,7 +45,7 @@ package struct ImportSession {
       restoresWithdrawn: policy.restoresWithdrawn, zone: ingestor.inputZone,
       acceptsPerson: policy.acceptsPerson,
       persons: ingestor.statedPersons)
-    let isAtomic = policy.isStrict || ingestor.isIndivisible
+    let isAtomic = policy.isStrict || ingestor.isIndivisible || onDevices != nil
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
       let rejections = try ahead.read().rejections
@@ -51,6 +55,8 @@ package struct ImportSession {
     } else {
       ahead.begin()
     }
+    // Most inputs have all of their devices in the first batch, before which there may be no store.
+    if let onDevices { try onDevices(ahead.devices) }
     var rejections: [Rejection] = []
     var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in
@@ -79,6 +85,7 @@ extension ImportSession {
     while let place = try ahead.next(for: &batch) {
       if !place.isLast { ahead.begin() }
       writer.persons = place.persons
+      try onDevices?(batch.devices)
       let refused = try writer.write(batch)
       header = place.header
       try report(batch.rejections + refused, header, place.progress, writer, name, &rejections)

@@ -36,6 +36,9 @@ struct ReadAhead {
   /// The ingestor, after the current read has ended.
   var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }
 
+  /// The devices of the batch that is being read, after it was read, and of those before it.
+  var devices: [Device] { thread.afterwards { $0.batch.devices } }
+
   /// Starts to read the next batch.
   func begin() { thread.begin { $0.read() } }
 

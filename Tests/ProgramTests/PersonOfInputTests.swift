@@ -103,6 +103,47 @@ struct PersonOfInputTests {
     #expect(try await readings(program) == 3)
   }
 
+  @Test func aFileWithAnotherPersonsMeterIsRefused() async throws {
+    let program = try Program()
+    for name in ["anna", "ben"] { _ = try await run(program, "person add \(name) --quiet") }
+    _ = try await run(program, "person assign sn-ben ben --quiet")
+    func rows(_ serial: String, _ hours: Range<Int>) -> String {
+      hours.map { "2026-03-01T\($0 + 10):00:00Z,10\($0),smbg,\(serial)\n" }.joined()
+    }
+    let head = "time,glucose (mg/dL),kind,serial\n"
+    try program.write(head + rows("SN-BEN", 0..<2), to: "ben.csv")
+    try program.write(head + rows("SN-ANNA", 2..<4), to: "anna.csv")
+    // The other meter is far below the first batch.
+    try program.write(
+      head
+        + (0..<70_000).map { number in
+          let (day, minute) = (number / 1440 + 1, number % 1440)
+          let date = "2025-0\(day / 28 + 1)-\(day % 28 < 9 ? "0" : "")\(day % 28 + 1)"
+          let time =
+            "\(minute / 60 < 10 ? "0" : "")\(minute / 60):\(minute % 60 < 10 ? "0" : "")\(minute % 60):00Z"
+          return "\(date)T\(time),\(80 + number % 100),smbg,SN-ANNA\n"
+        }.joined() + rows("sn-BEN", 4..<5), to: "both.csv")
+    // Nothing was imported, so there is no store either.
+    let first = try await run(
+      program, "import --person anna --timezone UTC \(program.path("ben.csv"))", status: 65)
+    #expect(
+      first.errors.contains("it has readings of a meter of ben")
+        && first.errors.contains("'glucoport import --person ben ")
+        && !first.errors.contains("SN-BEN"), "\(first.errors)")
+    _ = try await run(program, "status --person anna", status: 66)
+    _ = try await run(program, "import --person anna --timezone UTC --quiet \(program.path("anna.csv"))")
+    _ = try await run(program, "import --person anna \(program.path("both.csv"))", status: 65)
+    let piped = try await program.shell("cat ben.csv | glucoport import --person anna -")
+    #expect(piped.status == 65, "\(piped)")
+    #expect(try await readings(program, "anna") == 2)
+    // The owner's own store, a meter of no person, and --yes.
+    _ = try await run(program, "import --person ben --timezone UTC --quiet \(program.path("ben.csv"))")
+    _ = try await run(program, "import --person ben --quiet \(program.path("anna.csv"))")
+    #expect(try await readings(program, "ben") == 4)
+    _ = try await run(program, "import --person anna --yes --quiet \(program.path("both.csv"))")
+    #expect(try await readings(program, "anna") == 70_003)
+  }
+
   @Test func aFolderOfAPersonIsImportedIntoThePersonsStore() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {

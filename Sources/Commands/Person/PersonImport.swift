@@ -194,3 +194,30 @@ struct MeterOwner {
     )
   }
 }
+
+/// The meters that are assigned to other persons. A file with readings of one of them is a mistake, as the meter itself is.
+struct OthersMeters {
+  private let persons: [Person]
+
+  /// Nil if no other person has a meter.
+  ///
+  /// - Parameter path: the store of the import.
+  init?(_ path: String) throws {
+    persons = try PersonList.load().all.filter { !$0.meters.isEmpty && !$0.hasStore(path) }
+    if persons.isEmpty { return nil }
+  }
+
+  /// - Parameters:
+  ///   - name: the name of the input.
+  ///   - path: the path of its file.
+  /// - Throws: `Failure` of category `badInput` for a device that another person has.
+  func requireNone(of devices: [Device], in name: String, _ path: String) throws {
+    let serials = devices.map(\.serial).filter { !$0.isEmpty }
+    guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }
+    let words = ["glucoport", "import", "--person", person.name, path].map(\.shellWord).joined(separator: " ")
+    throw Failure(
+      .badInput,
+      "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so nothing is imported; '\(words)' imports it there, and --yes here"
+    )
+  }
+}

@@ -14,6 +14,11 @@ struct Person: Hashable {
   /// The serial numbers of the person's meters; for a meter without one its model.
   var meters: [String] = []
 
+  /// Whether one of the names is that of a meter of the person.
+  func hasMeter(_ names: [String]) -> Bool {
+    meters.contains { meter in names.contains { PersonList.isSame($0, meter) } }
+  }
+
   /// Whether a path is that of the store, also by a link or before either file exists.
   func hasStore(_ path: String) -> Bool {
     Host.isSameFile(store, path) || Host.resolved(store) == Host.resolved(path)
@@ -123,9 +128,7 @@ extension PersonList {
   /// Whose meter it is; nil where it is assigned to none.
   ///
   /// - Parameter names: the serial numbers that the meter and its plug report, or the model of one without.
-  func owner(ofMeter names: [String]) -> Person? {
-    all.first { person in person.meters.contains { meter in names.contains { Self.isSame($0, meter) } } }
-  }
+  func owner(ofMeter names: [String]) -> Person? { all.first { $0.hasMeter(names) } }
 
   /// Whose folder a path is, or is in; the longest one decides.
   func owner(ofPath path: String) -> Person? {
@@ -137,7 +140,7 @@ extension PersonList {
     return matches.max { $0.1 < $1.1 }?.0
   }
 
-  private static func isSame(_ one: String, _ other: String) -> Bool {
+  fileprivate static func isSame(_ one: String, _ other: String) -> Bool {
     one.lowercased() == other.lowercased()
   }
 
