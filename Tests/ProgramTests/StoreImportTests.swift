@@ -171,6 +171,29 @@ struct StoreImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
+  /// The items of a store have their zone; where nothing gave one, what the option would mean is open.
+  @Test func aTimeZoneIsOnlyForExports() async throws {
+    let program = try Program()
+    let (one, two) = (program.path("one.db"), program.path("two.db"))
+    try program.write("time,glucose (mg/dL),kind\n2026-03-01T08:00:00Z,100,smbg\n", to: "export.csv")
+    _ = try await run(program, "import --quiet \(program.path("export.csv")) --store \(two)")
+    let refused = try await run(
+      program, "import --timezone Europe/Madrid \(two) --store \(one)", status: 64)
+    #expect(
+      refused.errors.contains("leave out --timezone; 'glucoport config timezone' sets"), "\(refused.errors)")
+    #expect(!FileManager.default.fileExists(atPath: one))
+    _ = try await run(program, "import --quiet \(two) --store \(one)")
+    #expect(try await readings(program, one) == 1)
+    // Of two zones that were given, the message says what to do, and that helps.
+    for (store, zone) in [(one, "Europe/Madrid"), (two, "Asia/Tokyo")] {
+      _ = try await run(program, "config timezone \(zone) --store \(store)")
+    }
+    let differing = try await run(program, "import \(two) --store \(one)", status: 78)
+    #expect(differing.errors.contains("'glucoport config timezone'"), "\(differing.errors)")
+    _ = try await run(program, "config timezone Asia/Tokyo --store \(one)")
+    _ = try await run(program, "import --quiet \(two) --store \(one)")
+  }
+
   @Test func aKilledMergeLeavesTheOldStoreOrTheNewOne() async throws {
     let program = try Program()
     let (one, two, kept) = (program.path("one.db"), program.path("two.db"), program.path("kept.db"))

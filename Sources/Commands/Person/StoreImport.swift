@@ -28,6 +28,12 @@ struct StoreImport {
     if let option = command.optionOfExports {
       throw Failure(.usage, "\(displayed(path)): this is a store; \(option) is only for exports")
     }
+    guard command.timezone == nil else {
+      throw Failure(
+        .usage,
+        "\(displayed(path)): this is a store, whose items have their time zone; leave out --timezone; 'glucoport config timezone' sets the zone of a logbook"
+      )
+    }
     let examiner = StoreExaminer(path: path)
     try examiner.requireOwnSchema(isWritten: true)
     if let damage = try examiner.examine(isDeep: false)?.damage.first {
