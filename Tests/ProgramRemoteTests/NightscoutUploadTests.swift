@@ -269,6 +269,22 @@ import Testing
     }
   }
 
+  /// A person's settings are of one computer, and no setting shares them.
+  @Test func nameAndDateOfBirthAreInNoRequest() async throws {
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "add", "6.1mmol", "45g", "soup", "--at", "2026-05-06T08:00").status == 0)
+    for (name, value) in [("name", "Zoë Sommerfeldt"), ("born", "1971-03-09")] {
+      #expect(try await of("a", "config", name, value).status == 0)
+    }
+    #expect(try await upload("a").hasPrefix("pushed 1 reading, 1 record"))
+    #expect(try await of("a", "verify").status == 0)
+    #expect(site.requests.contains { String(decoding: $0.body, as: UTF8.self).contains("soup") })
+    for request in site.requests {
+      let text = "\(request.path) \(request.headers) \(String(decoding: request.body, as: UTF8.self))"
+      #expect(!text.contains("Sommerfeldt") && !text.contains("1971-03-09"), "\(request.path)")
+    }
+  }
+
   @Test func invalidTokensAndTypesAreRefused() async throws {
     let secret = try await connect("a", token: "a-secret-of-the-site")
     #expect(

@@ -63,6 +63,23 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
+  /// A person's settings are of one computer, and no setting shares them.
+  @Test func nameAndDateOfBirthAreNotOnTheServer() async throws {
+    let outcome = try await script(
+      """
+      of a add 45g soup --quiet; of a config name 'Zoë Sommerfeldt'; of a config born 1971-03-09
+      connect a; row a 07:10 123; upload a --quiet; of a verify --quiet; upload a --quiet
+      connect b; upload b --quiet; of b list | wc -l; of b config name; of b config born
+      of a export --format ndjson >exported; of a export --format fhir >>exported
+      private='Sommerfeldt|1971-03-09'
+      grep -aq soup -r served && grep -aq soup exported && echo there
+      grep -aqE "$private" -r served log exported || echo absent
+      cat a.db a.db-wal 2>/dev/null | grep -aqE "$private" && echo kept
+      """)
+    #expect(
+      outcome.output == "a 0\na 0\nb 0\n2\nname none\nborn none\nthere\nabsent\nkept\n", "\(outcome)")
+  }
+
   @Test func onlySendingOrOnlyFetchingSkipsTheOtherDirection() async throws {
     let outcome = try await script(
       """
