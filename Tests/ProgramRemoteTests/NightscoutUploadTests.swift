@@ -285,6 +285,32 @@ import Testing
     }
   }
 
+  /// A typed finger stick is an entry, as that of a meter is. With a treatment as well, programs that read both would show
+  /// it twice.
+  @Test func aTypedFingerStickIsAnEntryThatCountsOnceWithACheckOfThePage() async throws {
+    #expect(try await connect("a").status == 0)
+    let typed = try await of(
+      "a", "add", "6.1mmol", "--mark", "fasting", "--at", "2026-05-06T08:00:20+00:00")
+    #expect(typed.status == 0, "\(typed)")
+    #expect(try await upload("a").hasPrefix("pushed 1 reading"))
+    let entry = try #require(site.documents("entries").first)
+    #expect(entry["type"]?.text == "mbg" && entry["mbg"]?.number == 110 && entry["device"]?.text == "typed")
+    #expect(treatments.isEmpty)
+    // The same stick on the web page of the site, to the minute.
+    site.actAsPhoneApp().addTreatment([
+      "eventType": "BG Check", "glucose": 110, "glucoseType": "Finger", "units": "mg/dl",
+      "created_at": "2026-05-06T08:00:00.000Z", "enteredBy": "web",
+    ])
+    #expect(try await connect("b").status == 0)
+    _ = try await upload("b")
+    let listed = try await of("b", "list", "--kind", "smbg").output
+    #expect(listed.split(separator: "\n").count == 2, "\(listed)")
+    #expect(listed.contains("6.1 mmol/L  manual fasting"), "\(listed)")
+    let leftOut = try await of("b", "list", "--left-out").output
+    #expect(leftOut.split(separator: "\n").count == 1, "\(leftOut)")
+    #expect(site.documents("entries").count == 1 && treatments.count == 1)
+  }
+
   @Test func invalidTokensAndTypesAreRefused() async throws {
     let secret = try await connect("a", token: "a-secret-of-the-site")
     #expect(
