@@ -30,4 +30,13 @@ import Testing
     }
     #expect(readings.map(\.measurement.quantity?.number) == [142])
   }
+
+  /// A table with such a word that does not begin with a time may be another one.
+  @Test func onlyRowsAfterATimeAreAnExportOfDiaguard() throws {
+    let rows = "\"bloodsugar\";\"110\"\n\"insulin\";\"4.0\"\n"
+    #expect(
+      try ScratchFile("\"11.11.2022 11:11\";\n" + rows).refusal()?.contains("make a backup in the app")
+        == true)
+    #expect(try ScratchFile("\"name\";\"x\"\n" + rows).refusal()?.contains("Diaguard") != true)
+  }
 }

@@ -124,6 +124,10 @@ enum Signature {
       return "this is a table of food: its glucose is sugar in what was eaten; "
         + "export the biometrics for blood glucose"
     }
+    if isDiaguardExport(head.rows(UInt8(ascii: ";"))) {
+      return "this is an export of Diaguard, whose dates and words are those of the phone; "
+        + "make a backup in the app (Settings > Backup > Create backup), and import that"
+    }
     return isLog
       ? "this is the log of user entries of AAPS, with targets among its glucose values; "
         + "let AAPS upload to Nightscout, and import from there" : nil
@@ -134,6 +138,15 @@ enum Signature {
     cells.contains("energy (kcal)") && cells.contains("glucose (g)")
       && cells.count { $0.hasSuffix("(g)") } >= 4
       && !cells.contains { $0.contains("mg/dl") || $0.contains("mmol/l") }
+  }
+
+  /// The export of older versions of Diaguard has rows with a time and a note, each followed by its values. The order of
+  /// day and month is that of the phone.
+  private static func isDiaguardExport(_ rows: [[String]]) -> Bool {
+    guard let first = rows.first, first.count == 2, first[0].contains(":"),
+      first[0].contains(where: \.isNumber)
+    else { return false }
+    return rows.dropFirst().contains { $0.count >= 2 && $0[0] == "bloodsugar" }
   }
 
   /// - Throws: `UnrecognisedInput`, with advice.
