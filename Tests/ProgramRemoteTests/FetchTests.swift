@@ -409,6 +409,36 @@ struct FetchTests {
     #expect(server.requests.last?.headers["if-none-match"] == nil)
   }
 
+  @Test(arguments: [
+    ("", ScriptedAnswer.End.hold), ("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n[", .hold),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n[", .drip),
+  ])
+  func aSignalEndsAFetchAtOnceAlsoDuringAnAnswer(_ sent: String, _ end: ScriptedAnswer.End) async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values([60]), headers: ["ETag: \"one\""]))
+    let server = try ScriptedServer { [asked = program.path("asked")] request in
+      if request.path == "/sgv.json" { _ = FileManager.default.createFile(atPath: asked, contents: nil) }
+      return answers.answer
+    }
+    try await set(program, server)
+    #expect(try await program.run("fetch").status == 0)
+    answers.answer = .raw(sent, end)
+    let start = ContinuousClock.now
+    let ended = try await program.shell(
+      """
+      rm asked; glucoport fetch & pid=$!
+      until [ -e asked ] || ! kill -0 $pid; do sleep 0.02; done
+      kill -TERM $pid; wait $pid; echo "ended $?"
+      """)
+    #expect(ended.output == "ended 143\n", "\(ended)")
+    // The server goes on for longer, and the limits of the request are minutes.
+    #expect(ContinuousClock.now - start < .seconds(10))
+    answers.answer = .status(200, Self.values([60, 5]))
+    let after = try await program.run("fetch")
+    #expect(after.status == 0 && after.output == "phone: new 1 · known 1\n", "\(after)")
+    #expect(server.requests.last?.headers["if-none-match"] == "\"one\"")
+  }
+
   // MARK: - Persons, holes and options
 
   @Test func anotherPersonIsRefusedAndSeveralNeedAChoice() async throws {

@@ -42,14 +42,31 @@ struct SourceRequest {
   func send(_ state: SourceState) async throws -> Result {
     let body = SourceBody(file: try UnlinkedFile(), name: IngestSource.fetched + setting.name)
     switch setting.type {
-    case .http: return try await askByHTTP(state, body)
+    case .http: return try await untilSignal { try await askByHTTP(state, body) }
     case .command: return try await runCommand(state, body)
-    case .nightscout: return try await askSite(state, body)
+    case .nightscout: return try await untilSignal { try await askSite(state, body) }
     case nil:
       throw Failed(
         error: SourceFailure(
           Failure(.configuration, "a source of the type '\(access.type)' needs another version of glucoport")),
         state: state, wasAsked: false)
+    }
+  }
+
+  /// Asks a server. A signal to the program ends that at once, also while the server sends nothing.
+  private func untilSignal(_ ask: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await ask() }
+      group.addTask {
+        while !SignalFlag.isRaised { try await Task.sleep(for: .milliseconds(100)) }
+        return nil
+      }
+      // The other task is cancelled and waited for, whatever it then returns.
+      defer { group.cancelAll() }
+      guard let result = try await group.next() ?? nil else {
+        throw Failure(.temporary, "\(setting.name): interrupted")
+      }
+      return result
     }
   }
 
