@@ -24,6 +24,8 @@ package final class IngestWriter {
     /// The input's known items, for which a person gave a zone.
     var given = GivenItems()
     var doubled = DoubledTimes()
+    /// Where the ingest stored new readings, by the ids of their series.
+    var stretches: [Int64: NewStretch] = [:]
     /// What it stated about its person that is stored.
     var persons: Set<StatedPerson> = []
   }
@@ -40,8 +42,6 @@ package final class IngestWriter {
   var connection: Database { database }
   /// The number of this ingest.
   package var ingestID: Int64 { id }
-  /// The ids of this ingest's devices, for an IN list.
-  var deviceList: String { state.deviceIDs.map(String.init).joined(separator: ",") }
   let isAtomic: Bool
   let source: IngestSource
   private(set) var id: Int64 = 0
@@ -290,6 +290,7 @@ package final class IngestWriter {
     state.counts.knownReadings += outcome.known
     state.counts.repeatedReadings += outcome.repeated
     state.counts.changedReadings += outcome.changed
+    for stretch in outcome.stretches { note(stretch) }
     for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
     for (series, points) in source.isMerge ? [] : outcome.met {
@@ -325,6 +326,11 @@ package final class IngestWriter {
     try write(refused)
     state.counts.note(refused)
     return refused
+  }
+
+  private func note(_ stretch: NewStretch) {
+    guard state.stretches[stretch.series.id]?.add(stretch) == nil else { return }
+    state.stretches[stretch.series.id] = stretch
   }
 
   private func write(_ rejections: [Rejection]) throws {

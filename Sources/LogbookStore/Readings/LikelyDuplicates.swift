@@ -13,59 +13,95 @@ package struct LikelyDuplicate: Hashable, Sendable {
   package let device: String
   /// The name of the other device.
   package let other: String
-  /// The number of readings with equal kind, shown time and value.
+  /// The number of readings of this ingest whose shown minute and value the other device has, too.
   package let readings: Int
 }
 
+/// Where an ingest stored new readings of one series.
+struct NewStretch {
+  let series: Series
+  private(set) var count: Int
+  private(set) var positions: ClosedRange<Int64>
+  /// The shown times, in seconds.
+  private(set) var times: ClosedRange<Int64>
+
+  init(_ series: Series, count: Int, positions: ClosedRange<Int64>, times: ClosedRange<Int64>) {
+    (self.series, self.count, self.positions, self.times) = (series, count, positions, times)
+  }
+
+  /// Adds what another batch of the ingest stored in the series.
+  mutating func add(_ next: NewStretch) {
+    count += next.count
+    positions =
+      min(
+        positions.lowerBound, next.positions.lowerBound)...max(
+        positions.upperBound, next.positions.upperBound)
+    times = min(times.lowerBound, next.times.lowerBound)...max(times.upperBound, next.times.upperBound)
+  }
+}
+
 extension IngestWriter {
-  /// The number of readings that are compared before a pair of devices is compared completely.
-  private static let sampleSize = 200
+  /// The maximum number of pairs of devices that are compared.
+  private static let maxPairs = 100
+
+  private struct PairOfDevices: Hashable {
+    let kind: ReadingKind
+    let lower: Int64
+    let upper: Int64
+  }
 
   /// Devices whose readings agree with those that this ingest stored. They are reported, never merged.
   ///
-  /// A sample is compared first: two sensors of one person share some values by chance, but not one in four.
+  /// Only what this ingest stored is compared, with what other devices have at these times. So the cost follows the
+  /// size of the import, not that of the store.
   package func likelyDuplicates() throws -> [LikelyDuplicate] {
-    guard counts.newReadings > 0 else { return [] }
-    let pairs = try Row.fetchAll(
-      connection,
-      sql: """
-        SELECT mine.id, mine.kind, other.id,
-          md.vendor || ' ' || md.model || ' ' || md.serial, od.vendor || ' ' || od.model || ' ' || od.serial
-        FROM series AS mine JOIN series AS other
-          ON other.kind = mine.kind AND other.device <> mine.device AND other.position_kind = 0
-            AND other.first_time <= mine.last_time AND other.last_time >= mine.first_time
-        JOIN device AS md ON md.id = mine.device JOIN device AS od ON od.id = other.device
-        WHERE mine.device IN (\(deviceList)) LIMIT 100
-        """)
-    return try pairs.compactMap { pair in
-      let pair = StoredRow(pair, of: "series")
-      let sample = try agreeing(try pair[0], try pair[2], limit: Self.sampleSize)
-      guard sample.looked > 0, sample.agreed * 4 >= sample.looked else { return nil }
-      let all = try agreeing(try pair[0], try pair[2], limit: -1)
-      return LikelyDuplicate(
-        kind: try pair.code(1), device: try pair[3], other: try pair[4], readings: all.agreed)
+    var found: [LikelyDuplicate] = []
+    var (left, known): (Int, Set<PairOfDevices>) = (Self.maxPairs, [])
+    let stretches = state.stretches.values.filter { $0.count >= SameMinutes.minEqual }
+    for stretch in stretches.sorted(by: { $0.series.id < $1.series.id }) {
+      for other in try others(than: stretch, limit: left) {
+        left -= 1
+        let devices = (stretch.series.device, other.device)
+        let pair = PairOfDevices(
+          kind: stretch.series.kind, lower: min(devices.0, devices.1), upper: max(devices.0, devices.1))
+        guard !known.contains(pair) else { continue }
+        var comparison = SameMinutes(connection, ingest: ingestID, stretch, with: other)
+        guard let readings = try comparison.count() else { continue }
+        known.insert(pair)
+        found.append(
+          LikelyDuplicate(
+            kind: stretch.series.kind, device: try name(of: devices.0), other: try name(of: devices.1),
+            readings: readings))
+      }
+    }
+    return found
+  }
+
+  /// The series of other devices with readings of this kind at these times.
+  private func others(than stretch: NewStretch, limit: Int) throws -> [SameMinutes.Other] {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT id, device, partition, position_kind, is_instant, first_time, last_time FROM series
+          WHERE kind = ?1 AND device <> ?2 AND first_time <= ?3 AND last_time >= ?4 ORDER BY id LIMIT ?5
+          """),
+      arguments: [
+        stretch.series.kind.rawValue, stretch.series.device, stretch.times.upperBound + SameMinutes.reach,
+        stretch.times.lowerBound - SameMinutes.reach, limit,
+      ])
+    return try rows.map { row in
+      let row = StoredRow(row, of: "series")
+      let (first, last): (Int64, Int64) = (try row[5], try row[6])
+      guard first <= last else { throw row.damage(6) }
+      let order: SameMinutes.Order = try row[3] == 0 as Int64 ? .shown : try row[4] ? .instants : .counter
+      return SameMinutes.Other(
+        id: try row[0], device: try row[1], partition: try row[2], order: order, times: first...last)
     }
   }
 
-  private func agreeing(_ mine: Int64, _ other: Int64, limit: Int) throws -> (looked: Int, agreed: Int) {
-    let row = try Row.fetchOne(
-      connection,
-      sql: """
-        SELECT count(*), coalesce(sum(EXISTS (
-          SELECT 1 FROM reading AS o
-          WHERE o.partition = mine.other_section AND o.position = mine.device_time AND o.series = ?2
-            AND o.value = mine.value AND o.unit = mine.unit)), 0)
-        FROM (SELECT r.device_time, r.value, r.unit, o.partition AS other_section
-          FROM series AS s JOIN series AS o ON o.id = ?2
-            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-              AND r.position BETWEEN CASE s.position_kind WHEN 0 THEN o.first_time ELSE s.first_position END
-                AND CASE s.position_kind WHEN 0 THEN o.last_time ELSE s.last_position END
-          WHERE s.id = ?1 AND r.ingest = ?3 AND r.device_time BETWEEN o.first_time AND o.last_time
-          LIMIT ?4) AS mine
-        """, arguments: [mine, other, ingestID, limit])
-    return try row.map { row in
-      let row = StoredRow(row, of: "reading")
-      return (try row[0], try row[1])
-    } ?? (0, 0)
+  private func name(of device: Int64) throws -> String {
+    try String.fetchOne(
+      connection, sql: "SELECT vendor || ' ' || model || ' ' || serial FROM device WHERE id = ?",
+      arguments: [device]) ?? ""
   }
 }

@@ -49,6 +49,8 @@ final class ReadingWriter {
     /// states whether the same hour has others.
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
+    /// Where the new readings are, by series.
+    var stretches: [NewStretch] = []
     /// Indexes in the batch of readings whose tick belongs to a reading of another day.
     var restarted: [Int] = []
     /// Known readings that a withdrawal hides.
@@ -138,6 +140,7 @@ final class ReadingWriter {
     // If the batch fails, the rollback also restores the trigger.
     if storesMany { try Roles.keepReadings(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
+    outcome.stretches = table.stretches
     try completeValueSets(statesIdentities: readings.first?.occurrenceIsStated == true)
     for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
     let counted = table.devicesWithNewTicks

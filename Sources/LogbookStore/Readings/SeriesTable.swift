@@ -96,6 +96,15 @@ struct SeriesTable {
     Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
   }
 
+  /// Where the new readings are, by series.
+  var stretches: [NewStretch] {
+    zip(all, changes).filter { $1.new > 0 }.map { series, change in
+      NewStretch(
+        series, count: change.new, positions: change.positions.first...change.positions.last,
+        times: change.times.first...change.times.last)
+    }
+  }
+
   /// Adds the counts to the store's counters. Returns the new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
