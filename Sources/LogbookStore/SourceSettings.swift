@@ -110,8 +110,11 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var answeredAt: Int64?
   /// The position of a walk that continues, in the form of the type of source.
   package var cursor: String?
-  /// Times without readings that the source does not have any more.
+  /// Times without readings that the source does not have any more, and the store had not at the last fetch.
   package var holes: [SourceHole] = []
+  /// Each such time as it was found, also if an import has filled it since: that import may be undone. Nil in the state of
+  /// a program that kept only what was left.
+  package var foundHoles: [SourceHole]?
   /// The exit status of the last command.
   package var exitStatus: String?
   /// The last line of its standard error.
@@ -181,6 +184,7 @@ extension Store {
       var setting = setting
       if let known = try Self.source(setting.name, database) {
         setting.state.holes = known.state.holes
+        setting.state.foundHoles = known.state.foundHoles
         setting.state.newestValue = known.state.newestValue
         setting.state.answeredAt = known.state.answeredAt
       } else {

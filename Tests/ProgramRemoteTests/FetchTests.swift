@@ -501,6 +501,16 @@ struct FetchTests {
       let object = try #require(try await program.run("source", "show", "--json").objects().first)
       #expect((object["holes"] as? [Any])?.count == count, "\(object)")
     }
+    // The import that filled the rest is undone, and the hole of this rest is there again, and then filled again.
+    func holes() async throws -> Int? {
+      let object = try #require(try await program.run("source", "show", "--json").objects().first)
+      return (object["holes"] as? [Any])?.count
+    }
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await holes() == 1)
+    #expect(try await program.run("fetch", "--quiet").errors.contains("is missing and no longer at"))
+    #expect(try await program.run("redo", "--yes").status == 0)
+    #expect(try await holes() == 0)
   }
 
   @Test func invalidSourcesAreRefusedBeforeAnyRequest() async throws {

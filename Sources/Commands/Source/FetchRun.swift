@@ -134,7 +134,8 @@ struct FetchRun {
         result.state.digest = digest
       }
     }
-    result.state.holes = try SourceHoles.remaining(result.state.holes, in: store)
+    let found = result.state.foundHoles ?? result.state.holes
+    (result.state.foundHoles, result.state.holes) = try SourceHoles.examine(found, in: store, now: Host.now())
     let jitter = Double.random(in: 0..<1)
     return (ending, gate.succeeded(result.state, hasMore: result.hasMore, jitter: jitter))
   }
@@ -143,7 +144,7 @@ struct FetchRun {
     let now = Host.now()
     // A site keeps everything, and all of it is read.
     if setting.type != .nightscout {
-      state.holes = SourceHoles.after(state, oldest: contents.values?.lowerBound, now: now)
+      state.foundHoles = SourceHoles.after(state, oldest: contents.values?.lowerBound, now: now)
     }
     // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
     if let newest = contents.values?.upperBound, now >= Release.date {

@@ -144,7 +144,10 @@ enum SourceHoles {
   /// How long after its time a source may show a value, in seconds: the graph of LibreLinkUp is 17 minutes late.
   static let lagSeconds: Int64 = 3600
 
-  /// The holes of a source after an answer. While a source answers, it has what there is: a time without values is then one
+  /// How long a hole that was filled is kept, because what filled it may be undone, in seconds.
+  static let keptSeconds: Int64 = 90 * 86400
+
+  /// The holes of a source after an answer, also those that the store has filled since. While a source answers, it has what there is: a time without values is then one
   /// without a sensor, unless the source was late.
   ///
   /// - Parameters:
@@ -152,21 +155,33 @@ enum SourceHoles {
   ///   - oldest: the instant of the oldest sensor value in the answer.
   ///   - now: the host's clock in UTC seconds.
   static func after(_ state: SourceState, oldest: Int64?, now: Int64) -> [SourceHole] {
-    guard let oldest, var from = state.newestValue else { return state.holes }
+    let found = state.foundHoles ?? state.holes
+    guard let oldest, var from = state.newestValue else { return found }
     // The clock may have been ahead. An older value that the last answer lacked shows that the source itself was late.
     // An example is a service that a phone had not reached for days.
     if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
       // Every source keeps its values for more than two hours: this answer has what the last one could not show yet.
-      if now - answered <= lagSeconds { return state.holes }
+      if now - answered <= lagSeconds { return found }
       from = max(from, answered - lagSeconds)
     }
-    guard oldest - from > minSeconds else { return state.holes }
-    return (state.holes + [SourceHole(from: from, until: oldest)]).suffix(SourceState.maxHoles)
+    guard oldest - from > minSeconds else { return found }
+    return found + [SourceHole(from: from, until: oldest)]
   }
 
-  /// The parts of the holes that the store does not have from anywhere, such as an export that was imported meanwhile.
-  static func remaining(_ holes: [SourceHole], in store: Store) throws -> [SourceHole] {
-    try holes.flatMap { try remaining($0, in: store) }.suffix(SourceState.maxHoles)
+  /// The holes as they were found, without those that stay filled, and the parts of them that the store does not have from
+  /// anywhere, such as an export that was imported meanwhile.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  static func examine(
+    _ found: [SourceHole], in store: Store, now: Int64
+  ) throws -> (found: [SourceHole], remaining: [SourceHole]) {
+    var examined = try found.map { (hole: $0, rest: try remaining($0, in: store)) }
+    examined.removeAll { $0.rest.isEmpty && $0.hole.until < now - keptSeconds }
+    // A filled one makes room for one that is not.
+    while examined.count > SourceState.maxHoles {
+      examined.remove(at: examined.firstIndex { $0.rest.isEmpty } ?? 0)
+    }
+    return (examined.map(\.hole), examined.flatMap(\.rest).suffix(SourceState.maxHoles))
   }
 
   private static func remaining(_ hole: SourceHole, in store: Store) throws -> [SourceHole] {
@@ -201,7 +216,8 @@ extension Store {
   func sourcesWithHoles() throws -> [SourceSetting] {
     try sources().map { setting in
       var setting = setting
-      setting.state.holes = try SourceHoles.remaining(setting.state.holes, in: self)
+      let found = setting.state.foundHoles ?? setting.state.holes
+      setting.state.holes = try SourceHoles.examine(found, in: self, now: Host.now()).remaining
       return setting
     }
   }
