@@ -108,6 +108,10 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var newestValue: Int64?
   /// When the source last answered with data, which the state keeps when the source is set again.
   package var answeredAt: Int64?
+  /// How far back answers with recent values reached at most, in seconds.
+  package var reachSeconds: Int64?
+  /// The maximum number of sensor values of such an answer.
+  package var mostValues: Int?
   /// The position of a walk that continues, in the form of the type of source.
   package var cursor: String?
   /// Times without readings that the source does not have any more, and the store had not at the last fetch.

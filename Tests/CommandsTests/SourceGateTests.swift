@@ -190,21 +190,63 @@ import Testing
   @Test func aTimeWithoutASensorAtASourceThatAnswersIsNoHole() {
     var state = SourceState()
     (state.newestValue, state.answeredAt) = (Self.now - 5 * 86400, Self.now - 900)
-    #expect(SourceHoles.after(state, oldest: Self.now - 600, now: Self.now) == [])
+    #expect(SourceHoles.after(state, oldest: Self.now - 600, count: 2, now: Self.now) == [])
     // The last answer came before the oldest value that the source still has.
     state.answeredAt = Self.now - 86400
     let rest = SourceHole(from: Self.now - 86400 - SourceHoles.lagSeconds, until: Self.now - 43200)
-    #expect(SourceHoles.after(state, oldest: Self.now - 43200, now: Self.now) == [rest])
+    #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [rest])
     // A phone that was away brings only its last half day to a service that answered all the while.
     state.answeredAt = Self.now - 900
     let late = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 43200)
-    #expect(SourceHoles.after(state, oldest: Self.now - 43200, now: Self.now) == [late])
+    #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [late])
     // Without such an answer, and after one by a clock that was ahead, only the values say it.
     for answered in [nil, Self.now + 86400] {
       state.answeredAt = answered
       let whole = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 600)
-      #expect(SourceHoles.after(state, oldest: Self.now - 600, now: Self.now) == [whole])
+      #expect(SourceHoles.after(state, oldest: Self.now - 600, count: 2, now: Self.now) == [whole])
     }
+  }
+
+  /// A source that keeps its values for twelve hours has no sensor from a time on until the next one begins. Then it is
+  /// asked again after hours.
+  @Test(arguments: [
+    // The next sensor began in the last three hours: nothing of it is missing.
+    (silentHours: 30, everyHours: 3, hasHole: false), (silentHours: 5, everyHours: 3, hasHole: false),
+    // The sensor worked until after the last answer, so that its last values may be missing.
+    (silentHours: 1, everyHours: 3, hasHole: true),
+    // The source is asked once a day: what the next sensor had before the last twelve hours is missing.
+    (silentHours: 30, everyHours: 24, hasHole: true),
+  ])
+  func aSensorThatBeginsAtASourceThatIsAskedRarelyIsNoHole(
+    _ silentHours: Int64, _ everyHours: Int64, _ hasHole: Bool
+  ) {
+    let (end, window) = (Self.now, 12 * 3600 as Int64)
+    let begin = end + silentHours * 3600
+    // The last answer before the next sensor began.
+    let last = begin - (everyHours > 12 ? 3600 : 5400)
+    var state = SourceState()
+    func values(at now: Int64) -> [Int64] {
+      // Only the values of the present sensor are shown.
+      let first = stride(from: end - 86400, through: min(end, now), by: 300).filter { $0 > now - window }
+      let second = stride(from: begin, through: now, by: 300).filter { $0 > now - window }
+      return second.isEmpty ? first : second
+    }
+    for now in stride(from: last - 20 * everyHours * 3600, through: last, by: 3600) where now >= end - 43200 {
+      let shown = values(at: now)
+      state.foundHoles = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
+      SourceHoles.noteReach(
+        of: shown.first.flatMap { first in shown.last.map { first...$0 } }, count: shown.count, now: now,
+        &state)
+      (state.answeredAt, state.newestValue) = (now, max(state.newestValue ?? .min, shown.last ?? .min))
+    }
+    #expect(state.foundHoles == [])
+    let now = last + everyHours * 3600
+    let shown = values(at: now)
+    let found = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
+    #expect(found.isEmpty != hasHole, "\(found)")
+    // Without knowing how far back the source reaches, some hours may be missing.
+    (state.reachSeconds, state.mostValues) = (nil, nil)
+    #expect(!SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now).isEmpty)
   }
 
   /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
@@ -219,9 +261,9 @@ import Testing
       let now = start + Int64(minute) * 60
       // A person reads the mail some hours later, and sets the source again.
       if now == start + noticed {
-        let kept = (state.holes, state.newestValue, state.answeredAt)
+        let kept = (state.foundHoles, state.newestValue, state.answeredAt)
         state = SourceState()
-        (state.holes, state.newestValue, state.answeredAt) = kept
+        (state.foundHoles, state.newestValue, state.answeredAt) = kept
       }
       let gate = SourceGate(setting: Self.setting(state), now: now)
       guard case .open = gate.verdict(isUnattended: true, isNow: false) else { continue }
@@ -237,9 +279,12 @@ import Testing
       let values = stride(from: start, through: now, by: 300).filter {
         $0 > now - window && !sensorChange.contains($0 - start)
       }
-      let holes = SourceHoles.after(state, oldest: values.first, now: now)
+      let holes = SourceHoles.after(state, oldest: values.first, count: values.count, now: now)
       state = gate.succeeded(gate.begun, hasMore: false, jitter: 0.5)
-      state.holes = holes
+      state.foundHoles = holes
+      SourceHoles.noteReach(
+        of: values.first.flatMap { first in values.last.map { first...$0 } }, count: values.count, now: now,
+        &state)
       state.newestValue = values.last ?? state.newestValue
       stored.formUnion(values)
     }
@@ -248,10 +293,11 @@ import Testing
       !stored.contains(value) && !sensorChange.contains(value - start)
     }
     // Of the outage of two days, the values before its last twelve hours, and the hours until the next attempt.
-    #expect(state.holes.count == 1 && mails == 1, "\(state.holes), \(mails)")
+    let holes = state.foundHoles ?? []
+    #expect(holes.count == 1 && mails == 1, "\(holes), \(mails)")
     #expect(
       !missing.isEmpty
-        && missing.allSatisfy { value in state.holes.contains { $0.from < value && value < $0.until } })
+        && missing.allSatisfy { value in holes.contains { $0.from < value && value < $0.until } })
     #expect(end > start + 14 * day - 900)
     // Every six minutes without failures; fewer in outages, and none while the password is wrong.
     #expect((2200...2900).contains(requests), "\(requests)")

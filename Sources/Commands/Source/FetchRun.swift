@@ -144,7 +144,9 @@ struct FetchRun {
     let now = Host.now()
     // A site keeps everything, and all of it is read.
     if setting.type != .nightscout {
-      state.foundHoles = SourceHoles.after(state, oldest: contents.values?.lowerBound, now: now)
+      let (values, count) = (contents.values, contents.readings[.cbg] ?? 0)
+      state.foundHoles = SourceHoles.after(state, oldest: values?.lowerBound, count: count, now: now)
+      SourceHoles.noteReach(of: values, count: count, now: now, &state)
     }
     // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
     if let newest = contents.values?.upperBound, now >= Release.date {

@@ -153,8 +153,9 @@ enum SourceHoles {
   /// - Parameters:
   ///   - state: that before the answer.
   ///   - oldest: the instant of the oldest sensor value in the answer.
+  ///   - count: the number of its sensor values.
   ///   - now: the host's clock in UTC seconds.
-  static func after(_ state: SourceState, oldest: Int64?, now: Int64) -> [SourceHole] {
+  static func after(_ state: SourceState, oldest: Int64?, count: Int, now: Int64) -> [SourceHole] {
     let found = state.foundHoles ?? state.holes
     guard let oldest, var from = state.newestValue else { return found }
     // The clock may have been ahead. An older value that the last answer lacked shows that the source itself was late.
@@ -162,10 +163,29 @@ enum SourceHoles {
     if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
       // Every source keeps its values for more than two hours: this answer has what the last one could not show yet.
       if now - answered <= lagSeconds { return found }
+      // There was no sensor at the last answer, and this one has all values of the next sensor.
+      if from <= answered - lagSeconds, isWhole(state, oldest: oldest, count: count, now: now) {
+        return found
+      }
       from = max(from, answered - lagSeconds)
     }
     guard oldest - from > minSeconds else { return found }
     return found + [SourceHole(from: from, until: oldest)]
+  }
+
+  /// Whether a source has cut off nothing at the start of an answer: it reaches less far back than an earlier one, and has
+  /// fewer values. The first says that it forgets nothing by time, the second that it forgets nothing by number.
+  private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
+    guard let reach = state.reachSeconds, let most = state.mostValues else { return false }
+    return now - oldest < reach - minSeconds && count < most
+  }
+
+  /// Notes how far back an answer reaches. One without a recent value does not say it: its sensor may be silent, or the
+  /// clock of this computer may be ahead.
+  static func noteReach(of values: ClosedRange<Int64>?, count: Int, now: Int64, _ state: inout SourceState) {
+    guard let values, (0...lagSeconds).contains(now - values.upperBound) else { return }
+    state.reachSeconds = max(state.reachSeconds ?? 0, now - values.lowerBound)
+    state.mostValues = max(state.mostValues ?? 0, count)
   }
 
   /// The holes as they were found, without those that stay filled, and the parts of them that the store does not have from
