@@ -222,8 +222,18 @@ struct ReportCommand: PersonVisitor {
     var contents = ReportContents(
       view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
     contents.person = try person(of: store)
+    contents.missing = try missing(in: store, view, shown)
     let summary = "\(dates[0]) to \(dates[1]), \(counted(PeriodNote.readings(view), "reading"))"
     return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
+  }
+
+  /// The parts of the sources' holes in a period.
+  private func missing(in store: Store, _ view: StatsView, _ period: Period) throws -> [MissingTime] {
+    let holes = Set(try store.sourcesWithHoles().flatMap(\.state.holes)).sorted { $0.from < $1.from }
+    return holes.filter { $0.from < period.end && $0.until > period.start }.map { hole in
+      MissingTime(
+        from: view.shown(max(hole.from, period.start)), until: view.shown(min(hole.until, period.end)))
+    }
   }
 
   /// The options that a command for another period has, too.

@@ -491,6 +491,11 @@ struct FetchTests {
     let again = try await program.run("fetch", "--quiet")
     #expect(again.status == 0 && again.errors == "", "\(again)")
     #expect(try await program.run("source", "show").output.contains("is missing"))
+    let report = ["report", "-o", "-", "--quiet", "--language", "de"]
+    let page = try await program.run(arguments: report)
+    #expect(page.output.contains("Sensorwerte fehlen"), "\(page.errors)")
+    let early = try await program.run(arguments: report + ["--until", "1d"])
+    #expect(early.status == 66 || !early.output.contains("Sensorwerte fehlen"), "\(early)")
     // An export fills a part of it, and another one the rest.
     for (minutes, count) in [
       (stride(from: 395, through: 200, by: -5), 1), (stride(from: 195, through: 105, by: -5), 0),
@@ -511,6 +516,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--quiet").errors.contains("is missing and no longer at"))
     #expect(try await program.run("redo", "--yes").status == 0)
     #expect(try await holes() == 0)
+    #expect(try await !program.run(arguments: report).output.contains("Sensorwerte fehlen"))
   }
 
   @Test func invalidSourcesAreRefusedBeforeAnyRequest() async throws {

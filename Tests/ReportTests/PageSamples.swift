@@ -17,6 +17,7 @@ struct SampleReport {
   var device: String?
   var isAnonymised = false
   var person: ReportPerson?
+  var missing: [MissingTime] = []
 
   /// Two weeks of a sensor, 40 finger sticks, insulin, food and a note.
   static let usual = SampleReport(
@@ -59,6 +60,7 @@ struct SampleReport {
       unit: unit, zone: "Europe/Madrid", dates: ("2026-03-02", String(last)), device: device,
       version: "1.2.3", isAnonymised: isAnonymised)
     contents.person = person
+    contents.missing = missing
     return contents
   }
 

@@ -37,6 +37,36 @@ struct SheetTests {
     #expect(words(page, .summary).filter { $0.contains("…") } == [], "\(code) \(kind)")
   }
 
+  /// What sources did not keep is on the first sheet, also of a person of whose sensor nothing is left.
+  @Test(arguments: languages, SampleReport.Kind.allCases)
+  func missingTimesAreNamed(_ code: String, _ kind: SampleReport.Kind) throws {
+    var report = SampleReport.of(kind)
+    let day = SampleReport.start + 2 * 86400
+    report.missing = [(7800, 24000), (80_000, 100_000), (200_000, 201_800)].map {
+      MissingTime(from: DeviceTime(seconds: day + $0.0), until: DeviceTime(seconds: day + $0.1))
+    }
+    let page = try page(report, code)
+    let text = PageTexts.fill(page.texts.missing, "2026-03-04 02:10–06:40 (+2)")
+    func isNamed(_ page: ReportPage, _ text: String) -> Bool {
+      words(page, .summary).joined(separator: " ").contains(text)
+    }
+    #expect(isNamed(page, text), "\(words(page, .summary))")
+    for paper in Paper.allCases { expectWhole(page, .summary, paper, "\(code) \(kind)") }
+    let all =
+      "2026-03-04 02:10–06:40, 2026-03-04 22:13 – 2026-03-05 03:46, 2026-03-06 07:33–08:03"
+    #expect(try page.html([.about]).contains(PageTexts.fill(page.texts.missing, all)))
+    report.isAnonymised = true
+    report.person = nil
+    let unnamed = try self.page(report, code)
+    let number = unnamed.name(ofDay: Int(day / 86400))
+    #expect(number != "2026-03-04")
+    #expect(isNamed(unnamed, PageTexts.fill(page.texts.missing, "\(number) 02:10–06:40 (+2)")))
+    report.missing = []
+    let start = try #require(page.texts.missing.split(separator: "{").first)
+    #expect(!isNamed(try self.page(report, code), String(start)))
+    #expect(try !self.page(report, code).html([.about]).contains(start))
+  }
+
   @Test func everyPictureIsXML() throws {
     let page = try page(.of(.both))
     for drawing in page.sheets(.summary, .a4).flatMap(\.boxes).map(\.drawing) {

@@ -72,6 +72,8 @@ package struct ReportContents: Sendable {
   package var links: [ReportLink] = []
   /// The person; nil without a name.
   package var person: ReportPerson?
+  /// Times of the period whose sensor values no source has any more.
+  package var missing: [MissingTime] = []
   /// How people name a source.
   package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 

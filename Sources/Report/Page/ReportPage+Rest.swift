@@ -108,6 +108,7 @@ extension ReportPage {
   /// The rules of the figures, and the version of the program.
   var about: PageModel.Section {
     var notes = [texts.shortageRule, texts.extremesRule, texts.sensorsRule, texts.clockRule]
+    if !contents.missing.isEmpty { notes.append(missingText(contents.missing.count)) }
     if let device = contents.device {
       notes.append(contents.isAnonymised ? texts.oneDevice : PageTexts.fill(texts.onlyDevice, device))
     }

@@ -47,7 +47,8 @@ extension ReportPage {
       SummaryLine(name: texts.readings, value: count(sensor.readings)),
     ]
     let goals = contents.targets.goals == nil ? nil : sensor.goalShortage
-    let note = goals.map { "\(texts.goals): — (\(texts.text(of: $0)))" } ?? ""
+    let goalNote = goals.map { "\(texts.goals): — (\(texts.text(of: $0)))" } ?? ""
+    let note = [goalNote, missingText(1)].filter { !$0.isEmpty }.joined(separator: ". ")
     return list(texts.sheet.summary, lines, note, height: height)
   }
 
@@ -80,7 +81,9 @@ extension ReportPage {
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
       line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),
     ]
-    return list(texts.sheet.stickFigures, lines, "", height: height)
+    // If all its values are missing, no other box says that there was a sensor.
+    let note = total.sensor.readings == 0 ? missingText(1) : ""
+    return list(texts.sheet.stickFigures, lines, note, height: height)
   }
 
   private func list(_ title: String, _ lines: [SummaryLine], _ note: String, height: Double) -> Drawing {

@@ -131,6 +131,7 @@ extension PageTexts {
     sensorsRule: "If several sensors measured at once, the one that measured first is used until it pauses.",
     shortageRule: "A dash is shown where there are too few data for a figure, with the reason.",
     clockRule: "Times are those that the devices showed.",
+    missing: "Sensor values are missing that a source no longer had: {1}.",
     anonymised: "Names, serial numbers, notes and dates are left out.",
     onlyDevice: "Only the device {1}; insulin, food and notes are left out.",
     oneDevice: "Only one device; insulin, food and notes are left out.",

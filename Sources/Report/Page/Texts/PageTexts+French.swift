@@ -133,6 +133,7 @@ extension PageTexts {
       "Si plusieurs capteurs mesuraient en même temps, le premier compte jusqu’à ce qu’il s’interrompe.",
     shortageRule: "Un tiret indique qu’il y a trop peu de données pour une valeur, avec le motif.",
     clockRule: "Les heures sont celles que les appareils affichaient.",
+    missing: "Il manque des valeurs du capteur qu’une source n’avait plus : {1}.",
     anonymised: "Les noms, numéros de série, notes et dates sont omis.",
     onlyDevice: "Seulement l’appareil {1} ; sans insuline, repas ni notes.",
     oneDevice: "Seulement un appareil ; sans insuline, repas ni notes.",

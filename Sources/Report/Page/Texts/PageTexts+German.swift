@@ -132,6 +132,7 @@ extension PageTexts {
       "Wenn mehrere Sensoren zugleich gemessen haben, gilt der, der zuerst gemessen hat, bis er aussetzt.",
     shortageRule: "Ein Strich steht, wo für eine Kennzahl zu wenige Daten vorliegen, mit dem Grund.",
     clockRule: "Die Uhrzeiten sind die, die die Geräte angezeigt haben.",
+    missing: "Sensorwerte fehlen, die eine Quelle nicht mehr hatte: {1}.",
     anonymised: "Namen, Seriennummern, Notizen und Daten der Tage sind weggelassen.",
     onlyDevice: "Nur das Gerät {1}; Insulin, Essen und Notizen sind weggelassen.",
     oneDevice: "Nur ein Gerät; Insulin, Essen und Notizen sind weggelassen.",

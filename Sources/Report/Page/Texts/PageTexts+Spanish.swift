@@ -131,6 +131,7 @@ extension PageTexts {
     sensorsRule: "Si midieron varios sensores a la vez, vale el que midió primero hasta que se detiene.",
     shortageRule: "Se muestra un guion donde faltan datos para un dato, con el motivo.",
     clockRule: "Las horas son las que mostraban los dispositivos.",
+    missing: "Faltan valores del sensor que una fuente ya no tenía: {1}.",
     anonymised: "Se omiten nombres, números de serie, notas y fechas.",
     onlyDevice: "Solo el dispositivo {1}; sin insulina, comida ni notas.",
     oneDevice: "Solo un dispositivo; sin insulina, comida ni notas.",

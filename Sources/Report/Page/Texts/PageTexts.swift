@@ -148,6 +148,8 @@ package struct PageTexts: Sendable {
   package let sensorsRule: String
   package let shortageRule: String
   package let clockRule: String
+  /// Times whose sensor values no source has any more.
+  package let missing: String
   /// For an anonymised report.
   package let anonymised: String
   /// For a report of one selected device.
