@@ -287,6 +287,14 @@ class Meter(Node):
         elif value == b"\x01\x01":
             end = "06000101" if records else "06000106"
             self.later(records + [["2a52", self.options.get("end", end)]])
+        elif len(value) == 5 and value[1:3] == b"\x03\x01" and value[0] in (1, 4):
+            least = value[3] | value[4] << 8
+            newer = [[number, text] for number, text in records if least <= int(text[4:6] + text[2:4], 16)]
+            if value[0] == 4:
+                count = sum(number == "2a18" for number, _ in newer)
+                self.later([["2a52", "0500%02x%02x" % (count & 255, count >> 8)]])
+            else:
+                self.later(newer + [["2a52", "06000101" if newer else "06000106"]])
         else:
             self.later([["2a52", "0600%02x02" % value[0]]])
 

@@ -4,6 +4,7 @@ import ArgumentParser
 import Formats
 import Ingest
 import Logbook
+import LogbookStore
 import Meters
 
 /// `glucoport import --meter`, and the same from a transcript.
@@ -15,8 +16,8 @@ extension ImportCommand {
       throw ValidationError("Name a file, - for standard input, or --meter.")
     }
     if sources > 1 { throw ValidationError("Use only one of files, --meter and --transcript.") }
-    if !meter, ifPresent || meterOptions.isGiven {
-      throw ValidationError("--driver, --usb, --serial, --bluetooth and --if-present need --meter.")
+    if !meter, ifPresent || all || meterOptions.isGiven {
+      throw ValidationError("--driver, --usb, --serial, --bluetooth, --all and --if-present need --meter.")
     }
     if paths.isEmpty, let name = optionOfExports {
       throw ValidationError("\(name) is only for files, not for meters.")
@@ -60,6 +61,11 @@ extension ImportCommand {
           isMeant = true
           _ = try MeterOwner(identity, meter, persons).required()
         }
+        connection.storedPosition = { identity in
+          var one = self
+          one.storeOptions.person = try MeterOwner(identity, meter, persons).required().name
+          return try one.storedPosition(of: identity)
+        }
         let contents = try meter.driver.init().read(connection)
         // Times are read by the zone of the store, which is known once the person is.
         var one = self
@@ -90,6 +96,7 @@ extension ImportCommand {
         try require(identity)
         if !yes { try MeterOwner(identity, meter, PersonList.load()).requireStore(target.path) }
       }
+      connection.storedPosition = storedPosition
       let report = try store(meter.driver, connection, .meter, target)
       try noteImport(of: meter)
       return report
@@ -98,6 +105,13 @@ extension ImportCommand {
     progress.clear()
     guard let report else { return .done }
     return try show(report, in: target.store, output)
+  }
+
+  /// Up to where the memory of a meter is in the store; nil to read all of it, as for options that say something of what is
+  /// in the store already.
+  private func storedPosition(of meter: MeterIdentity) throws -> MeterPosition? {
+    if all || again || timezone != nil { return nil }
+    return try storeOptions.existing()?.meterPosition(of: meter.device)
   }
 
   /// Notes when a paired Bluetooth meter was imported.

@@ -35,6 +35,9 @@ struct ImportCommand: ClassifiedCommand {
 
   @OptionGroup var meterOptions: MeterOptions
 
+  @Flag(help: "With --meter: read all records, also of a meter that can send those since the last import.")
+  var all = false
+
   @Flag(help: "With --meter: exit quietly if no meter is connected or in reach.")
   var ifPresent = false
 

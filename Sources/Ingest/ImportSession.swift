@@ -125,7 +125,7 @@ extension ImportSession {
     if let meter = ingestor.meter {
       try writer.note(
         meter.identity.device, firmware: meter.identity.firmware,
-        clock: meter.clock.map { ($0.comparison, $0.difference) })
+        clock: meter.clock.map { ($0.comparison, $0.difference) }, position: meter.position)
     }
     try writer.finish(
       end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),

@@ -56,6 +56,8 @@ package struct MeterReport: Sendable {
   package let identity: MeterIdentity
   /// Its clock; nil if it reports none.
   package let clock: ClockJudgement?
+  /// How far its memory was read; nil if the next session must read all of it.
+  package let position: MeterPosition?
 }
 
 extension InputReader: Ingestor {

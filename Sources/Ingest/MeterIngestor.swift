@@ -102,7 +102,7 @@ package struct MeterIngestor: Ingestor {
     let contents = try contents ?? readMemory()
     generatedAt = connection.now()
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: times.zone) }
-    meter = MeterReport(identity: contents.identity, clock: judgement)
+    meter = MeterReport(identity: contents.identity, clock: judgement, position: contents.position)
     warnings = contents.warnings + warnings(judgement)
     batch.append(contents, times)
     return false

@@ -31,11 +31,15 @@ public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
 ///
 /// The control point can also delete records. This type has no such request, so no driver, transport or transcript can
 /// send one.
-public enum RecordAccess: CaseIterable, Hashable, Sendable {
+public enum RecordAccess: Hashable, Sendable {
   /// How many records are stored? Op code 04, operator 01.
   case countAll
+  /// How many records have this sequence number or a greater one? Op code 04, operator 03.
+  case countFrom(UInt16)
   /// Send all stored records. Op code 01, operator 01.
   case reportAll
+  /// Send the records with this sequence number or a greater one. Op code 01, operator 03.
+  case reportFrom(UInt16)
   /// Stop sending. Op code 03.
   case abort
 
@@ -43,14 +47,22 @@ public enum RecordAccess: CaseIterable, Hashable, Sendable {
   public var bytes: [UInt8] {
     switch self {
     case .countAll: [0x04, 0x01]
+    case .countFrom(let number): [0x04, 0x03, Self.bySequence] + Self.bytes(number)
     case .reportAll: [0x01, 0x01]
+    case .reportFrom(let number): [0x01, 0x03, Self.bySequence] + Self.bytes(number)
     case .abort: [0x03, 0x00]
     }
   }
 
   /// The request with these bytes; nil for any other, such as a deletion.
   public init?(bytes: [UInt8]) {
-    guard let request = Self.allCases.first(where: { $0.bytes == bytes }) else { return nil }
+    let number = bytes.count == 5 ? UInt16(bytes[3]) | UInt16(bytes[4]) << 8 : 0
+    let all: [RecordAccess] = [.countAll, .countFrom(number), .reportAll, .reportFrom(number), .abort]
+    guard let request = all.first(where: { $0.bytes == bytes }) else { return nil }
     self = request
   }
+
+  private static let bySequence: UInt8 = 0x01
+
+  private static func bytes(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
 }

@@ -8,6 +8,8 @@ public final class MeterConnection {
   public let now: () -> Int64
   /// Receives the meter's identity before its memory is read. If it throws, the session ends properly.
   public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
+  /// The position up to which the memory of this meter is stored; nil to read all of it. Drivers ask after `onIdentity`.
+  public var storedPosition: (MeterIdentity) throws -> MeterPosition? = { _ in nil }
   /// Receives the number of items read, and the total if the meter reported it. Drivers call `noteProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   /// The time since the session began, which ends a session without new data. In a recorded session it comes from the

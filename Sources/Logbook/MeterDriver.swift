@@ -164,7 +164,25 @@ public struct MeterRecord: Hashable, Sendable {
   }
 }
 
-/// All data of a meter. They are complete, since a driver that cannot finish throws.
+/// How far the memory of a meter was read: its last record, if the meter numbers its records and lets a later session ask
+/// for those from a number on.
+public struct MeterPosition: Hashable, Sendable {
+  /// The number that the meter gave the record, and never changes.
+  public let number: Int64
+  /// The content of the record as a text. A memory that began again has another one.
+  public let mark: String
+  /// The kind of the record's reading.
+  public let kind: ReadingKind
+  /// The time of the record's reading as the meter showed it.
+  public let deviceTime: DeviceTime
+
+  /// The position of a record.
+  public init(number: Int64, mark: String, kind: ReadingKind, deviceTime: DeviceTime) {
+    (self.number, self.mark, self.kind, self.deviceTime) = (number, mark, kind, deviceTime)
+  }
+}
+
+/// All data of a meter, or all since a position. They are complete, since a driver that cannot finish throws.
 public struct MeterContents: Sendable {
   /// The identity of the meter.
   public var identity: MeterIdentity
@@ -178,6 +196,8 @@ public struct MeterContents: Sendable {
   public var rejections: [Rejection] = []
   /// What a person should know that rejects no item.
   public var warnings: [String] = []
+  /// How far the memory was read; nil if the next session must read all of it.
+  public var position: MeterPosition?
 
   /// The contents of an empty meter.
   public init(_ identity: MeterIdentity) { self.identity = identity }
@@ -202,7 +222,8 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Throws: `Failure`. The meter can be used and connected again after it.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all data of the meter, and gives its identity to the connection as soon as it is known.
+  /// Reads all data of the meter, and gives its identity to the connection as soon as it is known. It may leave out what is
+  /// before the position that the connection has, if the meter still has the same record there.
   ///
   /// - Throws: `Failure`. The meter can be used and connected again after it.
   func read(_ meter: MeterConnection) throws -> MeterContents

@@ -33,7 +33,15 @@ import Testing
   private func read(
     _ meter: SimulatedGlucoseMeter, now: Int64 = DriverTrial.noon.seconds
   ) throws -> MeterContents {
+    try read(meter, from: nil, now: now)
+  }
+
+  /// Reads a meter of whose memory all up to a position is stored.
+  private func read(
+    _ meter: SimulatedGlucoseMeter, from position: MeterPosition?, now: Int64 = DriverTrial.noon.seconds
+  ) throws -> MeterContents {
     let connection = MeterConnection(SimulatedHost(meter), model: .bluetooth("test")) { now }
+    connection.storedPosition = { _ in position }
     return try BluetoothGlucoseDriver().read(connection)
   }
 
@@ -407,6 +415,95 @@ import Testing
     #expect(failure?.category == .temporary)
     #expect(session.isExhausted)
     #expect(serial == "0042")
+  }
+
+  // MARK: Only what is new
+
+  /// Records of a Guide with these numbers, one each minute, each with its offset.
+  private static func records(_ numbers: ClosedRange<Int>, offset: String? = "4a ff") -> [String] {
+    numbers.map { number in
+      let (code, minute) = (String(number, radix: 16), String(number % 60, radix: 16))
+      return
+        "m \(offset == nil ? "02" : "03") \(code) 00 e4 07 08 02 10 \(minute) 00 \(offset.map { "\($0) " } ?? "")"
+        + "64 b0 f8"
+    }
+  }
+
+  private func values(_ numbers: ClosedRange<Int>) -> [String] {
+    numbers.map { "2020-08-02T13:\($0 - 2 < 10 ? "0" : "")\($0 - 2):00" }
+  }
+
+  @Test func onlyRecordsSinceTheStoredOneAreAskedFor() throws {
+    let all = try read(Self.meter(Self.records(10...14)))
+    let position = try #require(all.position)
+    #expect(position.number == 14 && position.deviceTime == all.readings.last?.deviceTime)
+    let meter = Self.meter(Self.records(10...17))
+    let new = try read(meter, from: position)
+    #expect(new.readings.map(\.deviceTime.text) == values(14...17))
+    #expect(new.identity.count == nil && new.position?.number == 17)
+    #expect(meter.requests == [[4, 3, 1, 14, 0], [1, 3, 1, 14, 0]])
+    // Nothing is new.
+    let same = try read(Self.meter(Self.records(10...17)), from: new.position)
+    #expect(same.readings.count == 1 && same.position == new.position)
+  }
+
+  @Test func anOffsetThatIsLeftOutIsThatOfTheRecordsBefore() throws {
+    let first = Self.records(10...10) + Self.records(11...14, offset: nil)
+    func meter() -> SimulatedGlucoseMeter {
+      Self.meter(first + Self.records(15...16, offset: nil)) { $0.offset = -182 }
+    }
+    let position = try read(Self.meter(first)).position
+    #expect(try read(meter(), from: position).readings.map(\.deviceTime.text) == values(14...16))
+    // Without an offset in the first record of a transfer, the times would be wrong.
+    let other = meter()
+    other.losesOffset = true
+    #expect(try read(other, from: position).readings.map(\.deviceTime.text) == values(10...16))
+    #expect(other.requests.last == [1, 1])
+  }
+
+  /// What a meter may do so that all of its memory is read.
+  enum Change: CaseIterable {
+    case cannotFilter, isMissing, isAnother, isEmpty, losesRecords, beginsAgain, isOutOfOrder
+  }
+
+  @Test(arguments: Change.allCases)
+  func allIsReadIfTheStoredRecordIsNotAsExpected(_ change: Change) throws {
+    let position = try #require(try read(Self.meter(Self.records(10...14))).position)
+    var records = Self.records(10...17)
+    switch change {
+    case .isAnother: records[4] = records[4].replacing("64 b0", with: "65 b0")
+    case .isMissing: records.remove(at: 4)
+    case .isEmpty: records = []
+    case .beginsAgain: records = Self.records(0...3)
+    case .isOutOfOrder: records.swapAt(5, 6)
+    case .cannotFilter, .losesRecords: break
+    }
+    let meter = Self.meter(records)
+    if change == .cannotFilter { meter.filtersByNumber = false }
+    if change == .losesRecords { meter.lost = [1] }
+    let contents = try read(meter, from: position)
+    #expect(contents.readings.count == records.count)
+    #expect(meter.requests.last == (change == .isEmpty ? [1, 1] : [1, 1]))
+    #expect((contents.position == nil) == [.isEmpty, .isOutOfOrder].contains(change))
+  }
+
+  @Test func aMeterThatMayCountBackwardsOrWithoutOrderIsAlwaysReadAsAWhole() throws {
+    let records = Self.records(10...14)
+    for (maker, name) in [("TaiDoc", "TAIDOC"), ("Example", "Example"), ("i-SENS", "CareSens 1")] {
+      func meter() -> SimulatedGlucoseMeter {
+        Self.meter(records) { ($0.maker, $0.name) = (maker, name) }
+      }
+      #expect(try read(meter()).position == nil)
+      let position = try read(Self.meter(records)).position
+      let other = meter()
+      #expect(try read(other, from: position).readings.count == 5)
+      #expect(other.requests == [[4, 1], [1, 1]])
+    }
+    #expect(try read(Self.meter(records.reversed())).position == nil)
+    // What was rejected or lacks its context is read again.
+    #expect(try read(Self.meter(records + ["m 03 0f"])).position == nil)
+    #expect(
+      try read(Self.meter(records + ["m 13 0f 00 e4 07 08 02 10 0f 00 4a ff 64 b0 f8"])).position == nil)
   }
 
   // MARK: The clock

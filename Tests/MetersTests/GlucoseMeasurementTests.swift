@@ -128,13 +128,21 @@ import Testing
     #expect(ControlPointAnswer([UInt8](printed: bytes)) == nil)
   }
 
-  @Test func onlyThreeRequestsExistAndNoneDeletes() {
-    #expect(RecordAccess.allCases.map(\.bytes) == [[4, 1], [1, 1], [3, 0]])
+  @Test func onlyFiveRequestsExistAndNoneDeletes() {
+    let requests: [RecordAccess] = [
+      .countAll, .countFrom(0x1234), .reportAll, .reportFrom(0x1234), .abort,
+    ]
+    let expected = [[4, 1], [4, 3, 1, 0x34, 0x12], [1, 1], [1, 3, 1, 0x34, 0x12], [3, 0]] as [[UInt8]]
+    #expect(requests.map(\.bytes) == expected)
+    #expect(requests.map { RecordAccess(bytes: $0.bytes) } == requests)
     for first in 0...255 as ClosedRange<UInt8> {
       for second in 0...255 as ClosedRange<UInt8> {
         let bytes = [first, second]
         #expect((RecordAccess(bytes: bytes) != nil) == [[4, 1], [1, 1], [3, 0]].contains(bytes))
-        #expect(RecordAccess(bytes: bytes + [0]) == nil)
+        for more in [[0], [1, 0], [1, 0x34, 0x12], [2, 0x34, 0x12], [1, 0, 0, 0]] as [[UInt8]] {
+          let isKnown = more.first == 1 && more.count == 3 && [[4, 3], [1, 3]].contains(bytes)
+          #expect((RecordAccess(bytes: bytes + more) != nil) == isKnown)
+        }
       }
     }
   }

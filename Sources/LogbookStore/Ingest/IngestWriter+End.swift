@@ -8,9 +8,12 @@ extension IngestWriter {
   /// Stores with the ingest which meter was read and what its clock showed, and stores its firmware with the
   /// device.
   ///
-  /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
+  /// - Parameters:
+  ///   - clock: both clocks, and the meter's lead over the logbook's local time in seconds.
+  ///   - position: how far the memory was read; nil to keep what is known.
   package func note(
-    _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
+    _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
+    position: MeterPosition? = nil
   ) throws {
     try inTransaction {
       let device = try meter.addedID(database)
@@ -27,6 +30,7 @@ extension IngestWriter {
           device, firmware.isEmpty ? nil : firmware, clock?.comparison.meter.seconds, clock?.comparison.host,
           clock?.difference, id,
         ])
+      if let position { try StoredPosition(position).save(device, database) }
     }
   }
 

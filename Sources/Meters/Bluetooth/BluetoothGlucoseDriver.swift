@@ -21,17 +21,41 @@ struct BluetoothGlucoseDriver: AnonymisingDriver {
     let session = GlucoseSession(meter)
     let (identity, maker) = try session.identity()
     try meter.onIdentity(identity)
+    let position = maker.numbersCountUp ? try meter.storedPosition(identity) : nil
     let features = try session.features()
-    let (transfer, warning) = try session.records()
+    let (transfer, isAll, warning) = try session.records(from: position)
     var memory = GlucoseMemory(identity, maker, features: features)
     for (index, bytes) in transfer.contexts.enumerated() { memory.takeContext(bytes, number: index + 1) }
     for (index, bytes) in transfer.measurements.enumerated() {
       memory.takeMeasurement(bytes, number: index + 1)
     }
     var contents = memory.finished()
-    contents.identity.count = transfer.measurements.count
-    if let warning { contents.warnings.append(warning) }
+    contents.identity.count = isAll ? transfer.measurements.count : nil
+    if let warning {
+      contents.warnings.append(warning)
+      contents.position = nil
+    }
     return contents
+  }
+}
+
+/// Whether the numbers of a transfer tell later records from earlier ones.
+private struct GlucoseOrder {
+  /// Whether each record came with all that belongs to it.
+  var isWhole = true
+  private var last: (sequence: UInt16, base: Int64, mark: String)?
+
+  mutating func note(_ measurement: GlucoseMeasurement, offsetMinutes: Int?) {
+    guard let base = measurement.baseTime?.seconds, let offsetMinutes else { return isWhole = false }
+    if let last, measurement.sequence <= last.sequence || base < last.base { isWhole = false }
+    last = (measurement.sequence, base, measurement.mark(offsetMinutes: offsetMinutes))
+  }
+
+  /// The position of the last record, if it is the one of this reading; nil if the next session must read all.
+  func position(_ sequence: UInt16, _ reading: MeterReading) -> MeterPosition? {
+    guard isWhole, let last, last.sequence == sequence else { return nil }
+    return MeterPosition(
+      number: Int64(sequence), mark: last.mark, kind: reading.kind, deviceTime: reading.deviceTime)
   }
 }
 
@@ -49,6 +73,7 @@ struct GlucoseMemory {
   /// damaged record, which may have changed them.
   private var offsetMinutes: Int? = 0
   private var readings: [(sequence: UInt16, reading: MeterReading)] = []
+  private var order = GlucoseOrder()
 
   /// - Parameter features: the bits of Glucose Feature; nil if unknown, and then every status is believed.
   init(_ identity: MeterIdentity, _ maker: GlucoseMaker, features: UInt16?) {
@@ -83,12 +108,14 @@ struct GlucoseMemory {
       return reject(number, error.reason)
     }
     offsetMinutes = measurement.offsetMinutes ?? offsetMinutes
+    order.note(measurement, offsetMinutes: offsetMinutes)
     let context = contexts.removeValue(forKey: measurement.sequence)
     if measurement.hasContext, context == nil {
       guard !maker.hasKetones else {
         return reject(number, "its context did not arrive, so that it may be a ketone")
       }
       skip("context that did not arrive")
+      order.isWhole = false
     }
     guard offsetMinutes != nil else { return reject(number, "unknown time, after a damaged record") }
     guard let time = shownTime(measurement) else { return reject(number, "invalid time") }
@@ -104,6 +131,10 @@ struct GlucoseMemory {
       .sorted { ($0.element.sequence, $0.offset) < ($1.element.sequence, $1.offset) }.map(\.element.reading)
     contents.readings.markClockSetBackInEitherOrder()
     if let clock = contents.identity.clock { contents.identity.clock = shown(clock) }
+    // What was rejected is to be rejected again, and is looked at again by a later version.
+    if maker.numbersCountUp, contents.rejections.isEmpty, let last = readings.max(by: { $0.0 < $1.0 }) {
+      contents.position = order.position(last.sequence, last.reading)
+    }
     return contents
   }
 }

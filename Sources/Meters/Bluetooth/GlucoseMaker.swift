@@ -8,6 +8,9 @@ struct GlucoseMaker: Hashable {
   let vendor: String
   /// Whether times have seconds. The USB drivers of some makers only get minutes, and the time is the identity.
   var hasSeconds = true
+  /// Whether numbers are known to count upwards, and a request from a number on to work. Captures show it of some makers;
+  /// others count backwards, or ignore the number.
+  var numbersCountUp = false
   /// Whether the meal 6 means that the measurement is a ketone.
   var hasKetones = false
   /// The texts with which the maker's name begins in the device information, in lower case.
@@ -25,11 +28,12 @@ struct GlucoseMaker: Hashable {
   }
 
   private init(
-    _ vendor: String, hasSeconds: Bool = true, hasKetones: Bool = false, makers: [String] = [],
-    names: [String] = []
+    _ vendor: String, hasSeconds: Bool = true, numbersCountUp: Bool = false, hasKetones: Bool = false,
+    makers: [String] = [], names: [String] = []
   ) {
     self.vendor = vendor
     self.hasSeconds = hasSeconds
+    self.numbersCountUp = numbersCountUp
     self.hasKetones = hasKetones
     self.makers = makers
     self.names = names
@@ -58,8 +62,9 @@ struct GlucoseMaker: Hashable {
   private static let (roche, taiDoc, trividia) = ("Roche", "TaiDoc", "Trividia")
 
   private static let all = [
-    GlucoseMaker(roche, makers: ["roche"], names: ["meter+"]),
-    GlucoseMaker("Ascensia", hasSeconds: false, makers: ["ascensia", "bayer"], names: ["Contour"]),
+    GlucoseMaker(roche, numbersCountUp: true, makers: ["roche"], names: ["meter+"]),
+    GlucoseMaker(
+      "Ascensia", hasSeconds: false, numbersCountUp: true, makers: ["ascensia", "bayer"], names: ["Contour"]),
     GlucoseMaker(trividia, hasSeconds: false, makers: ["trividia", "nipro"], names: ["NiproBGM"]),
     GlucoseMaker(taiDoc, hasSeconds: false, makers: ["taidoc", "fora"], names: ["TNG", "FORA", "TAIDOC"]),
     GlucoseMaker("i-SENS", hasKetones: true, makers: ["i-sens", "isens"], names: ["CareSens", "ReliOn"]),

@@ -94,6 +94,21 @@ struct GlucoseMeasurement: Hashable {
       minute: baseParts[4], second: baseParts[5])
   }
 
+  /// The content as a text, which is the same for the same record of any transfer.
+  ///
+  /// - Parameter offsetMinutes: the offset of the record, also if it was left out.
+  func mark(offsetMinutes: Int) -> String {
+    let result =
+      switch concentration {
+      case .number(let mantissa, let exponent)?: "\(mantissa)e\(exponent)"
+      case .high?: "HI"
+      case .low?: "LO"
+      case ShortFloat.none?, nil: "-"
+      }
+    let facts = [offsetMinutes, isMolar ? 1 : 0, Int(type), Int(location), Int(status.rawValue)]
+    return (baseParts + facts).map(String.init).joined(separator: " ") + " " + result
+  }
+
   /// Whether it is a test of control solution. Some meters state it as the type, others as the location.
   var isControl: Bool { type == 10 || location == 4 }
 
@@ -167,6 +182,8 @@ enum ControlPointAnswer: Hashable {
   static let success: UInt8 = 0x01
   /// The result if no record is stored.
   static let noRecords: UInt8 = 0x06
+  /// The results by which a meter says that it does not support a request: its op code, operator or operand.
+  static let notSupported: Set<UInt8> = [0x02, 0x03, 0x04, 0x05, 0x09]
 
   /// Parses an indication; nil for one of another form.
   init?(_ bytes: [UInt8]) {

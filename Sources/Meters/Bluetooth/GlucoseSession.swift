@@ -79,16 +79,30 @@ struct GlucoseSession {
     try value(.feature, "asking the meter what it supports")?.littleEndian(UInt16.self, at: 0)
   }
 
-  /// All records, with a warning if the meter announced another number.
+  /// The records from a position on, or all of them, with a warning if the meter announced another number.
   ///
   /// If fewer arrive than announced, they are read again: a lost notification is not repeated, a wrong count is.
-  func records() throws -> (transfer: GlucoseTransfer, warning: String?) {
+  func records(
+    from position: MeterPosition?
+  ) throws -> (transfer: GlucoseTransfer, isAll: Bool, warning: String?) {
     try subscribe()
     let unasked = try unaskedRecords()
-    guard let count = try count(mayBeSilent: !unasked.measurements.isEmpty) else { return (unasked, nil) }
+    if unasked.measurements.isEmpty, let position, let transfer = try newRecords(from: position) {
+      return (transfer, false, nil)
+    }
+    let (transfer, warning) = try allRecords(unasked)
+    return (transfer, true, warning)
+  }
+
+  private func allRecords(
+    _ unasked: GlucoseTransfer
+  ) throws -> (transfer: GlucoseTransfer, warning: String?) {
+    guard let count = try count(.countAll, mayBeSilent: !unasked.measurements.isEmpty) else {
+      return (unasked, nil)
+    }
     var first: GlucoseTransfer?
     for _ in 0..<2 {
-      let transfer = try report(of: count.number)
+      guard let transfer = try report(.reportAll, of: count.number) else { continue }
       guard let number = count.number, transfer.measurements.count < number else { return (transfer, nil) }
       if first == transfer {
         return (transfer, "the meter announced \(number) records and sent \(transfer.measurements.count)")
@@ -97,6 +111,32 @@ struct GlucoseSession {
     }
     throw Failure(
       .protocolViolation, "reading the records: some of them were lost; bring the meter near and retry")
+  }
+
+  /// The records from a position on, whose first one is the known one; nil if all must be read: the meter does not have that
+  /// record or has another one in its place, cannot send them, or sends others.
+  private func newRecords(from position: MeterPosition) throws -> GlucoseTransfer? {
+    guard let number = UInt16(exactly: position.number),
+      let count = try count(.countFrom(number), mayBeSilent: false)?.number, count > 0,
+      let transfer = try report(.reportFrom(number), of: count),
+      transfer.measurements.count >= count,
+      let first = transfer.measurements.first
+    else { return nil }
+    do throws(MalformedNotification) {
+      // The offset may be left out if it did not change, but not in the first record of a transfer.
+      let known = try GlucoseMeasurement(first)
+      guard known.sequence == number, known.mark(offsetMinutes: known.offsetMinutes ?? 0) == position.mark
+      else { return nil }
+      var last = number
+      for bytes in transfer.measurements.dropFirst() {
+        let next = try GlucoseMeasurement(bytes).sequence
+        guard next > last else { return nil }
+        last = next
+      }
+    } catch {
+      return nil
+    }
+    return transfer
   }
 }
 
@@ -153,10 +193,10 @@ extension GlucoseSession {
   }
 
   /// The number of records, without a number if the meter cannot count; nil if it does not answer at all.
-  private func count(mayBeSilent: Bool) throws -> (number: Int?, Void)? {
+  private func count(_ which: RecordAccess, mayBeSilent: Bool) throws -> (number: Int?, Void)? {
     let doing = "asking the meter for the number of its records"
     do {
-      try request(.countAll, doing)
+      try request(which, doing)
     } catch let failure as Failure where mayBeSilent && failure.category == .protocolViolation {
       return nil
     }
@@ -172,11 +212,11 @@ extension GlucoseSession {
     return nil
   }
 
-  /// Reads every record once.
-  private func report(of count: Int?) throws -> GlucoseTransfer {
+  /// Reads every record once. Nil if the meter does not support a request from a number on.
+  private func report(_ which: RecordAccess, of count: Int?) throws -> GlucoseTransfer? {
     let doing = "reading the records"
     var transfer = GlucoseTransfer()
-    try request(.reportAll, doing)
+    try request(which, doing)
     while let event = try event(within: Self.silenceMilliseconds, mayBeSilent: false, doing) {
       switch event {
       case .measurement(let bytes): try transfer.takeMeasurement(bytes)
@@ -186,6 +226,9 @@ extension GlucoseSession {
         case .response(request: 0x01, ControlPointAnswer.success): return transfer
         case .response(request: 0x01, ControlPointAnswer.noRecords) where transfer.measurements.isEmpty:
           return transfer
+        case .response(request: 0x01, let result)
+        where which != .reportAll && ControlPointAnswer.notSupported.contains(result):
+          return nil
         default: throw Self.unexpected(bytes, doing)
         }
       }

@@ -67,6 +67,10 @@ package final class SimulatedGlucoseMeter {
   package var vanishesAfter: Int?
   /// Whether requests are refused until the host and the meter are bonded.
   package var isBonded = true
+  /// Whether it can send the records from a number on.
+  package var filtersByNumber = true
+  /// Whether it leaves out the offset of the first record of such a transfer, too.
+  package var losesOffset = false
   /// Whether it answers requests at all.
   package var answersRequests = true
   /// Records that each transfer leaves out once, as if they were lost on the way.
@@ -136,6 +140,14 @@ package final class SimulatedGlucoseMeter {
     case [0x04, 0x01]:
       let count = announced ?? records.count { $0.number == 0x2A18 }
       answer([0x05, 0x00, UInt8(count & 0xFF), UInt8(count >> 8)])
+    case [0x04, 0x03, 0x01, bytes.dropFirst(3).first ?? 0, bytes.last ?? 0] where filtersByNumber:
+      let count = from(bytes).count { $0.number == 0x2A18 }
+      answer([0x05, 0x00, UInt8(count & 0xFF), UInt8(count >> 8)])
+    case [0x01, 0x03, 0x01, bytes.dropFirst(3).first ?? 0, bytes.last ?? 0] where filtersByNumber:
+      let records = from(bytes)
+      queue += records.enumerated().filter { !lost.contains($0.offset) }.map(\.element)
+      lost = []
+      if let end { answer(records.isEmpty ? [0x06, 0x00, 0x01, 0x06] : end) }
     case [0x01, 0x01] where records.isEmpty: answer([0x06, 0x00, 0x01, 0x06])
     case [0x01, 0x01]:
       queue += records.enumerated().filter { !lost.contains($0.offset) }.map(\.element)
@@ -151,6 +163,21 @@ package final class SimulatedGlucoseMeter {
     guard !queue.isEmpty, !isGone else { return nil }
     sent += 1
     return queue.removeFirst()
+  }
+
+  /// The records with the number of a request or a greater one. The first measurement of a transfer has its offset, also if
+  /// others leave it out.
+  private func from(_ request: [UInt8]) -> [SimulatedNotification] {
+    func number(_ bytes: [UInt8]) -> Int { Int(bytes[1]) | Int(bytes[2]) << 8 }
+    let least = Int(request[3]) | Int(request[4]) << 8
+    var found = records.filter { number($0.bytes) >= least }
+    let first = found.firstIndex { $0.number == 0x2A18 }
+    if let first, let offset = traits.offset, found[first].bytes[0] & 1 == 0, !losesOffset {
+      found[first].bytes[0] |= 1
+      found[first].bytes.insert(
+        contentsOf: [UInt8(truncatingIfNeeded: offset), UInt8(truncatingIfNeeded: offset >> 8)], at: 10)
+    }
+    return found
   }
 
   private func answer(_ bytes: [UInt8]) { queue.append(SimulatedNotification(0x2A52, bytes)) }

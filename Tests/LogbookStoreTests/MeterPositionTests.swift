@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Testing
+
+/// How far the memory of a meter is stored.
+struct MeterPositionTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func position(_ number: Int64, at seconds: Int64 = Make.noon) -> MeterPosition {
+    MeterPosition(number: number, mark: "a", kind: .smbg, deviceTime: DeviceTime(seconds: seconds))
+  }
+
+  /// Stores a reading, and a position.
+  private func store(_ position: MeterPosition?, _ seconds: Int64) throws {
+    let store = try scratch.open()
+    let source = IngestSource(name: "meter", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    try store.ingest(source, isAtomic: true) { writer in
+      try writer.write(Make.batch([Make.reading(.smbg, Make.milligrams(100), at: seconds)]))
+      try writer.note(Make.device, firmware: "", clock: nil, position: position)
+      try writer.finish(end: .whole, digest: nil, generatedAt: nil, finishedAt: 2, decisions: [])
+    }
+  }
+
+  @Test func thePositionOfAMeterIsThatOfItsLastImport() throws {
+    #expect(try scratch.open(.importer).meterPosition(of: Make.device) == nil)
+    try store(position(1), Make.noon)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(1))
+    try store(position(2, at: Make.noon + 60), Make.noon + 60)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(2, at: Make.noon + 60))
+    // Another driver of the same meter has no numbers.
+    try store(nil, Make.noon + 120)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device)?.number == 2)
+    let other = Device(vendor: "Test", model: "Meter", serial: "S9", format: "test")
+    #expect(try scratch.open(.reader).meterPosition(of: other) == nil)
+  }
+
+  @Test func aPositionWhoseReadingIsNotShownDoesNotCount() throws {
+    try store(position(1), Make.noon)
+    _ = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["group"]), at: 5000)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
+  }
+
+  @Test func aPositionWithoutItsReadingDoesNotCount() throws {
+    try store(position(1, at: Make.noon + 60), Make.noon)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
+  }
+
+  @Test func thePositionOfAnotherVersionDoesNotCount() throws {
+    try store(position(1), Make.noon)
+    let change = "UPDATE setting SET value = '{}' WHERE name LIKE 'meter %'"
+    #expect(try scratch.refusal(.importer, change) == nil)
+    #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
+  }
+}
