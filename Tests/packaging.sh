@@ -23,7 +23,7 @@ done
 (
   cd "$work/units/system"
   systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service \
-    ./glucoport-fetch.service ./glucoport-fetch.timer
+    ./glucoport-fetch.service ./glucoport-fetch.timer ./glucoport-meter-bluetooth.service ./glucoport-meter-bluetooth.timer
   cd ../user
   XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-meter-bluetooth.service \
     ./glucoport-meter-bluetooth.timer ./glucoport-upload.timer \
@@ -39,6 +39,7 @@ exposed() {
 }
 exposed "$work/units/system/glucoport-server.service" 15
 exposed "$work/units/system/glucoport-import@.service" 17
+exposed "$work/units/system/glucoport-meter-bluetooth.service" 15
 
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done

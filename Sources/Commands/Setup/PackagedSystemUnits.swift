@@ -67,6 +67,40 @@ enum PackagedSystemUnits {
       """#
     ),
     (
+      "glucoport-meter-bluetooth.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # For a computer without a login: waits for a Bluetooth meter that the user glucoport has paired, imports it into the store
+      # of glucoport-import@.service, and then uploads. Without a meter in reach it does nothing.
+      [Unit]
+      Description=Import the Bluetooth glucose meter that came near
+      Documentation=man:glucoport-operation(7) man:glucoport-meter(1)
+      ConditionPathExists=/var/lib/glucoport-import/glucoport/bluetooth.json
+
+      [Service]
+      Type=oneshot
+      Environment=GLUCOPORT_STORE=/var/lib/glucoport-import/logbook.db
+      # The list of paired meters is there.
+      Environment=XDG_DATA_HOME=/var/lib/glucoport-import
+      # A meter advertises for about 30 seconds.
+      ExecCondition=/usr/bin/glucoport meter wait --seconds 30 --quiet
+      ExecStart=/usr/bin/glucoport import --meter --driver bluetooth-glucose --if-present --quiet
+      ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
+      # A meter that left again, and a store that another program writes.
+      SuccessExitStatus=75
+      TimeoutStartSec=20min
+      User=glucoport
+      StateDirectory=glucoport-import
+      StateDirectoryMode=0700
+      PrivateDevices=yes
+      # bluetoothd has the adapter; the program talks to it over a Unix socket, and the upload by IP.
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+      \#(confinement)
+
+      """#
+    ),
+    ("glucoport-meter-bluetooth.timer", bluetoothTimer),
+    (
       "glucoport-server.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0
@@ -125,6 +159,24 @@ enum PackagedSystemUnits {
       """#
     ),
   ]
+
+  /// The timer that looks for Bluetooth meters, of the system and of a user.
+  static let bluetoothTimer = #"""
+    # SPDX-License-Identifier: Apache-2.0
+    [Unit]
+    Description=Look for Bluetooth glucose meters during half of each minute
+    Documentation=man:glucoport-operation(7)
+
+    [Timer]
+    OnActiveSec=5
+    # Shorter than the time for which a meter advertises.
+    OnUnitInactiveSec=25
+    AccuracySec=1s
+
+    [Install]
+    WantedBy=timers.target
+
+    """#
 
   /// The timer of the fetches, of the system and of a user.
   static let fetchTimer = #"""

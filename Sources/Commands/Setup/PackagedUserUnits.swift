@@ -157,25 +157,7 @@ enum PackagedUserUnits {
 
       """#
     ),
-    (
-      "glucoport-meter-bluetooth.timer",
-      #"""
-      # SPDX-License-Identifier: Apache-2.0
-      [Unit]
-      Description=Look for Bluetooth glucose meters during half of each minute
-      Documentation=man:glucoport-operation(7)
-
-      [Timer]
-      OnActiveSec=5
-      # Shorter than the time for which a meter advertises.
-      OnUnitInactiveSec=25
-      AccuracySec=1s
-
-      [Install]
-      WantedBy=timers.target
-
-      """#
-    ),
+    ("glucoport-meter-bluetooth.timer", PackagedSystemUnits.bluetoothTimer),
     (
       "glucoport-notify@.service",
       #"""
