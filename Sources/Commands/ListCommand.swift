@@ -228,6 +228,13 @@ struct ListFile {
     return try work()
   }
 
+  /// Takes the lock for work with what the list names; nil while another process holds it.
+  ///
+  /// - Throws: `Failure` as for `locked`.
+  func lock(for work: UploadLock.Work) throws -> UploadLock? {
+    try locked { try path.flatMap { try UploadLock.take(storePath: $0, for: work) } }
+  }
+
   /// Replaces the content. Another process sees the old or the new one.
   ///
   /// - Throws: `Failure` as for a file that is saved.

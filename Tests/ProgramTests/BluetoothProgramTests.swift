@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import SimulatedBluetooth
 import SimulatedUSB
 import TestProgram
@@ -37,10 +38,12 @@ import Testing
       bus = try SimulatedBus()
     }
 
+    var environment: [String: String] {
+      bus.environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": peer.address]) { $1 }
+    }
+
     func run(_ arguments: String..., input: [UInt8] = []) async throws -> Program.Outcome {
-      try await program.run(
-        arguments: arguments, input: input,
-        environment: bus.environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": peer.address]) { $1 })
+      try await program.run(arguments: arguments, input: input, environment: environment)
     }
 
     /// Pairs the meter with its passkey.
@@ -131,6 +134,57 @@ import Testing
     let job = try await setting.run("import", "--meter", "--if-present", "--quiet", "--timezone", "UTC")
     #expect(job.status == 75, "\(job)")
     #expect(!FileManager.default.fileExists(atPath: setting.program.store))
+  }
+
+  @Test func jobsLeaveAMeterAloneAfterFailedSessions() async throws {
+    let setting = try Setting(Self.options(#""vanishesAfter":3"#))
+    try await setting.pair()
+    func isInReach() async throws -> Bool {
+      try await setting.run("meter", "wait", "--seconds", "1", "--quiet").status == 0
+    }
+    func job() async throws -> Int32 {
+      try await setting.run("import", "--meter", "--if-present", "--quiet", "--timezone", "UTC").status
+    }
+    #expect(try await job() == 75)
+    #expect(try await isInReach(), "a lost link")
+    #expect(try await job() == 75)
+    #expect(try await !isInReach())
+    #expect(try await job() == 0, "nothing is connected")
+    #expect(try await setting.run("meter", "list").output.contains("left alone by jobs until"))
+    // A person is not kept from it.
+    #expect(try await setting.run("import", "--meter", "--timezone", "UTC").status == 69)
+    // The time is over.
+    let path = setting.program.path("data/glucoport/bluetooth.json")
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let past = text.replacing(/"failed_at":[0-9]+/, with: "\"failed_at\":1600000000")
+    try past.write(toFile: path, atomically: true, encoding: .utf8)
+    #expect(past != text)
+    #expect(try await isInReach())
+  }
+
+  @Test func onlyOneSessionRunsAtATime() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    let path = setting.program.path("data/glucoport/bluetooth.json-meter")
+    let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(flock(lock, LOCK_EX) == 0)
+    let busy = try await setting.run("import", "--meter", "--timezone", "UTC")
+    #expect(busy.status == 75 && busy.errors.contains("another session with a Bluetooth meter"), "\(busy)")
+    close(lock)
+    let free = try await setting.run("import", "--meter", "--timezone", "UTC")
+    #expect(free.status == 0, "\(free)")
+  }
+
+  @Test func onlyNewRecordsAreAskedForInALaterImport() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    for more in [["--timezone", "UTC"], [], ["--all"]] as [[String]] {
+      let outcome = try await setting.program.run(
+        arguments: ["import", "--meter", "--quiet"] + more, environment: setting.environment)
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    let requests = setting.peer.end().filter { $0.hasPrefix("write ") }.map { $0.split(separator: " ")[1] }
+    #expect(requests == ["0401", "0101", "0403010600", "0103010600", "0401", "0101"], "\(requests)")
   }
 
   @Test func doctorNamesPairedMetersAndWhatPreventsReadingThem() async throws {

@@ -4,6 +4,7 @@ import ArgumentParser
 import BluetoothTransport
 import Glibc
 import Logbook
+import LogbookStore
 import USBTransport
 
 /// `glucoport meter pair`: pairs a Bluetooth meter with this computer.
@@ -63,7 +64,7 @@ extension MeterPairCommand {
     // The pairing is kept, also if the meter ends the connection before it is identified.
     try PairedMeters.change { $0.add(meter) }
     guard let plugged = PluggedMeter(bluetooth: device) else { return meter }
-    let identity = try bus.withTransport(to: device) { transport in
+    let identity = try PairedMeters.session(with: device, bus) { transport in
       try plugged.driver.init().identify(MeterConnection(transport, model: plugged.model, now: Host.now))
     }
     (meter.name, meter.serial) = (deviceName(identity.device), identity.device.serial)
@@ -218,7 +219,8 @@ struct MeterWaitCommand: ClassifiedCommand {
     let output = Output()
     let meters: [PluggedMeter]
     do {
-      meters = try BluetoothMeters().inReach(address: bluetooth?.address, serial: nil, seconds: seconds)
+      meters = try BluetoothMeters().inReach(
+        address: bluetooth?.address, serial: nil, seconds: seconds, isJob: true)
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }
@@ -241,6 +243,25 @@ struct PairedMeter: Hashable {
   var serial = ""
   /// When it was last imported, in UTC seconds; nil for never.
   var readAt: Int64?
+  /// The number of sessions since then that failed, and when the last one did.
+  var failures = 0
+  var failedAt: Int64?
+
+  /// The maximum time for which no job connects it, in seconds.
+  private static let maxRestSeconds: Int64 = 3600
+
+  /// Until when no job connects it, in UTC seconds; nil if it may at once. Each further session that fails, as with a meter that
+  /// falls silent, would cost its battery the same again. A single one is a lost link.
+  var restsUntil: Int64? {
+    guard let failedAt, failures > 1 else { return nil }
+    return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
+  }
+
+  /// Whether a job leaves it alone. A clock that was set back does not.
+  func rests(at now: Int64) -> Bool {
+    guard let restsUntil, let failedAt else { return false }
+    return failedAt <= now && now < restsUntil
+  }
 
   /// Whether a person means this meter by an address or a serial number.
   func isMeant(by text: String) -> Bool {
@@ -287,7 +308,38 @@ struct PairedMeters {
 
   /// Notes when a meter was imported.
   mutating func noteRead(address: String, at time: Int64) {
-    for index in all.indices where all[index].address == address { all[index].readAt = time }
+    for index in all.indices where all[index].address == address {
+      all[index].readAt = time
+      (all[index].failures, all[index].failedAt) = (0, nil)
+    }
+  }
+
+  /// Notes that a session failed.
+  mutating func noteFailure(address: String, at time: Int64) {
+    for index in all.indices where all[index].address == address {
+      all[index].failures = min(all[index].failures + 1, 30)
+      all[index].failedAt = time
+    }
+  }
+
+  /// Connects a meter for a session, if no other one runs: its end would end this one as well.
+  ///
+  /// - Throws: `Failure` of category `.temporary` while another session runs.
+  static func session<Result>(
+    with device: BluetoothDevice, _ bus: BluetoothBus, _ work: (any Transport) throws -> Result
+  ) throws -> Result {
+    guard let lock = try file.lock(for: .meter) else {
+      throw Failure(
+        .temporary,
+        "connecting to \(device.name): another session with a Bluetooth meter runs; try again later")
+    }
+    defer { lock.release() }
+    do {
+      return try bus.withTransport(to: device, work)
+    } catch let failure as Failure where !failure.category.isTemporary && !SignalFlag.isRaised {
+      try change { $0.noteFailure(address: device.address.uppercased(), at: Host.now()) }
+      throw failure
+    }
   }
 }
 
@@ -298,13 +350,18 @@ private struct PairedMetersObject: Encodable {
     let serial: String
     /// Zero for never.
     let readAt: Int64
+    let failures: Int
+    /// Zero for never.
+    let failedAt: Int64
   }
 
   let meters: [Entry]
 
   init(_ meters: [PairedMeter]) {
     self.meters = meters.map {
-      Entry(address: $0.address, name: $0.name, serial: $0.serial, readAt: $0.readAt ?? 0)
+      Entry(
+        address: $0.address, name: $0.name, serial: $0.serial, readAt: $0.readAt ?? 0, failures: $0.failures,
+        failedAt: $0.failedAt ?? 0)
     }
   }
 }
@@ -320,6 +377,10 @@ extension PairedMeters {
       case "read_at":
         let time = try scanner.integer()
         meter.readAt = time == 0 ? nil : time
+      case "failures": meter.failures = Int(clamping: max(0, try scanner.integer()))
+      case "failed_at":
+        let time = try scanner.integer()
+        meter.failedAt = time == 0 ? nil : time
       default: return false
       }
       return true

@@ -69,7 +69,10 @@ enum MeterListing {
   /// A paired Bluetooth meter in one line.
   static func line(_ meter: PairedMeter) -> String {
     let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
-    return "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)"
+    let rest =
+      meter.restsUntil.map { ", left alone by jobs until \(instant($0)) after failed sessions" } ?? ""
+    return
+      "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)\(meter.rests(at: Host.now()) ? rest : "")"
   }
 
   private static func state(_ meter: PluggedMeter) -> String {
@@ -118,11 +121,13 @@ private struct PairedMeterObject: Encodable {
   let serial: String
   let drivers: [String]
   let readAt: String?
+  let nextAttempt: String?
 
   init(_ meter: PairedMeter) {
     (address, name, serial) = (meter.address, meter.name, meter.serial)
     drivers = DriverRegister.all.filter { $0.usesBluetooth }.map { $0.id }
     readAt = meter.readAt.map(instant)
+    nextAttempt = meter.rests(at: Host.now()) ? meter.restsUntil.map(instant) : nil
   }
 }
 

@@ -117,7 +117,7 @@ extension MeterOpener {
       }
     }
     do {
-      let meters = try bluetooth.inReach(options)
+      let meters = try bluetooth.inReach(options, isJob: mayBeNone)
       if meters.isEmpty, !mayBeNone { throw BluetoothMeters.noneInReach }
       return meters
     } catch {
@@ -220,6 +220,6 @@ extension MeterOpener {
     guard let device = meter.bluetooth else {
       return try bus.withTransport(to: meter.device, meter.model.link, work)
     }
-    return try bluetooth.bus().withTransport(to: device, work)
+    return try PairedMeters.session(with: device, bluetooth.bus(), work)
   }
 }

@@ -134,13 +134,16 @@ final class BluetoothMeters {
   /// The first paired meter in reach that the options mean; none if none is in reach in time.
   ///
   /// - Throws: `Failure` of category `.unavailable` if none is paired that the options mean.
-  func inReach(_ options: MeterOptions) throws -> [PluggedMeter] {
+  ///
+  /// - Parameter isJob: whether a job asks, which leaves meters alone whose sessions failed.
+  func inReach(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
     try inReach(
-      address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds)
+      address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds,
+      isJob: isJob)
   }
 
   /// The same with this address or this serial number, and at most this number of seconds.
-  func inReach(address: String?, serial: String?, seconds: Int) throws -> [PluggedMeter] {
+  func inReach(address: String?, serial: String?, seconds: Int, isJob: Bool) throws -> [PluggedMeter] {
     let paired = try PairedMeters.load().all.filter { meter in
       (address.map { $0 == meter.address } ?? true)
         && (serial.map { meter.serial.isEmpty || meter.isMeant(by: $0) } ?? true)
@@ -148,7 +151,10 @@ final class BluetoothMeters {
     guard !paired.isEmpty || address != nil else {
       throw Failure(.unavailable, "no such Bluetooth meter is paired; pair it with 'glucoport meter pair'")
     }
-    let addresses = address.map { [$0] } ?? paired.map(\.address)
+    let now = Host.now()
+    let resting = isJob ? Set(paired.filter { $0.rests(at: now) }.map(\.address)) : []
+    let addresses = (address.map { [$0] } ?? paired.map(\.address)).filter { !resting.contains($0) }
+    if addresses.isEmpty { return [] }
     SignalFlag.watch()
     let bus = try bus()
     func meant(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {

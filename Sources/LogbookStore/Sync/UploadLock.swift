@@ -12,6 +12,8 @@ package struct UploadLock: Sendable {
     case upload
     /// Fetching from sources.
     case fetch
+    /// A session with a Bluetooth meter; the path is that of the list of paired meters.
+    case meter
   }
 
   private let descriptor: Int32
