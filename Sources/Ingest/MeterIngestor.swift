@@ -47,6 +47,10 @@ package struct MeterIngestor: Ingestor {
   private let contents: MeterContents?
   /// What the driver and the comparison of the clocks found.
   package private(set) var warnings: [String] = []
+  /// Minutes from the base time of the meter's internal clock to the times that it showed.
+  private var clockOffsets: [Int] = []
+  /// The maximum number of offsets that are named.
+  private static let maxOffsets = 5
   /// When the meter was read.
   package private(set) var generatedAt: Int64?
   /// The meter that was read.
@@ -84,12 +88,19 @@ package struct MeterIngestor: Ingestor {
   /// Always true.
   package var isIndivisible: Bool { true }
 
-  /// Driver, unit and zone.
+  /// Driver, unit and zone, and the offsets of the meter's clock, once it is read.
   package var decisions: [Decision] {
     [
       Decision("format", format, .read), Decision("unit", "as the meter sends it", .fixed),
       Decision("zone", times.zone.name, times.zoneBasis),
-    ]
+    ] + (clockOffsets.isEmpty ? [] : [Decision("clock-offset", offsetText, .read)])
+  }
+
+  /// `base time +600 min, +599 min`.
+  private var offsetText: String {
+    let named = clockOffsets.prefix(Self.maxOffsets).map { "\($0 < 0 ? "" : "+")\($0) min" }
+    let rest = clockOffsets.count - named.count
+    return "base time " + named.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
 
   /// The zone of the logbook, or of this import.
@@ -104,6 +115,7 @@ package struct MeterIngestor: Ingestor {
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: times.zone) }
     meter = MeterReport(identity: contents.identity, clock: judgement, position: contents.position)
     warnings = contents.warnings + warnings(judgement)
+    clockOffsets = contents.clockOffsets
     batch.append(contents, times)
     return false
   }

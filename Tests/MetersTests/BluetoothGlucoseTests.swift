@@ -417,6 +417,14 @@ import Testing
     #expect(serial == "0042")
   }
 
+  @Test func theOffsetsOfTheClockAreNamedOnce() throws {
+    #expect(try read(Self.meter(Self.guide)).clockOffsets == [-182])
+    let changed =
+      Self.records(10...11) + Self.records(12...13, offset: nil) + Self.records(14...14, offset: "58 02")
+    #expect(try read(Self.meter(changed)).clockOffsets == [-182, 600])
+    #expect(try read(Self.meter(Self.records(10...11, offset: nil))).clockOffsets == [])
+  }
+
   // MARK: Only what is new
 
   /// Records of a Guide with these numbers, one each minute, each with its offset.

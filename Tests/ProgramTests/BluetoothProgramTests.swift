@@ -183,6 +183,8 @@ import Testing
         arguments: ["import", "--meter", "--quiet"] + more, environment: setting.environment)
       #expect(outcome.status == 0, "\(outcome)")
     }
+    let log = try await setting.run("log", "1", "--json")
+    #expect(log.output.contains(#""base time -182 min""#), "\(log)")
     let requests = setting.peer.end().filter { $0.hasPrefix("write ") }.map { $0.split(separator: " ")[1] }
     #expect(requests == ["0401", "0101", "0403010600", "0103010600", "0401", "0101"], "\(requests)")
   }

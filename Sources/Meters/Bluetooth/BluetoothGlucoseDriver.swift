@@ -72,6 +72,8 @@ struct GlucoseMemory {
   /// Minutes from the base time to the shown time. A meter may leave them out if they did not change. Nil after a
   /// damaged record, which may have changed them.
   private var offsetMinutes: Int? = 0
+  /// Whether the meter has a time offset at all.
+  private var statesOffset = false
   private var readings: [(sequence: UInt16, reading: MeterReading)] = []
   private var order = GlucoseOrder()
 
@@ -119,6 +121,10 @@ struct GlucoseMemory {
     }
     guard offsetMinutes != nil else { return reject(number, "unknown time, after a damaged record") }
     guard let time = shownTime(measurement) else { return reject(number, "invalid time") }
+    statesOffset = statesOffset || measurement.offsetMinutes != nil
+    if statesOffset, let offsetMinutes, !contents.clockOffsets.contains(offsetMinutes) {
+      contents.clockOffsets.append(offsetMinutes)
+    }
     take(measurement, context, at: time, number: number)
     if let context { take(context, at: time) }
   }
