@@ -781,6 +781,21 @@ struct FetchTests {
     #expect(list.output.split(separator: "\n").count == 4, "\(list.output)")
   }
 
+  @Test func readingsThatAnotherDeviceHasAreReported() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.values(stride(from: 100, through: 50, by: -5))))
+    let server = try answers.server()
+    try await set(program, server)
+    let known = Self.values(stride(from: 100, through: 0, by: -5), device: "other")
+    #expect(try await program.run("import", "-", "--quiet", input: known).status == 0)
+    let few = try await program.run("fetch")
+    #expect(few.output == "phone: new 11 · known 0\n", "\(few)")
+    answers.answer = .status(200, Self.values(stride(from: 160, through: 5, by: -5), device: "second"))
+    let many = try await program.run("fetch")
+    #expect(many.output.contains("likely the same readings: 20 of"), "\(many)")
+    #expect(try await program.run("fetch", "--quiet").output == "")
+  }
+
   @Test func aListWithoutDevicesAfterACalibrationIsKnown() async throws {
     let (program, _) = try program()
     let full = String(decoding: Self.values([15, 10, 5], device: "xDrip-Libre"), as: UTF8.self)

@@ -24,9 +24,7 @@ enum ImportSummary {
           + "the import; 'glucoport config timezone' lists periods, and --remove takes one back")
     }
     lines += report.warnings.map { "warning: \(displayed($0))" }
-    lines += report.likelyDuplicates.map { duplicate in
-      "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
-    }
+    lines += report.likelyDuplicates.map(line)
     lines += doubles.lines
     if counts.withdrawnReadings > 0 {
       lines.append("withdrawn readings stay hidden; to show those of an undone import again: --again")
@@ -34,6 +32,11 @@ enum ImportSummary {
     if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
     if isDryRun { lines.append("preview: nothing was stored") }
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
+  }
+
+  /// Two devices that are likely one.
+  static func line(_ duplicate: LikelyDuplicate) -> String {
+    "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
   }
 
   /// The results of an import that a signal ended.

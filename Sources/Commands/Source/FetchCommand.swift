@@ -102,6 +102,9 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
       try output.json(FetchObject(setting, ending, state))
     } else if !quiet, let line = FetchText.line(setting, ending) {
       output.line(line)
+      if case .stored(let counts) = ending {
+        for duplicate in counts.likelyDuplicates { output.line("  \(ImportSummary.line(duplicate))") }
+      }
     }
     switch ending {
     case .failed(let failure, let isKnown): return report(failure, isKnown: isKnown, output)

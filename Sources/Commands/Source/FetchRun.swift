@@ -32,6 +32,8 @@ struct FetchRun {
     var rejections: [Rejection] = []
     /// Values that differ from the stored ones of their time, which are kept.
     var otherValues = 0
+    /// Other devices of the store with the same readings.
+    var likelyDuplicates: [LikelyDuplicate] = []
     /// Whether the source has more, which the next run reads.
     var hasMore = false
 
@@ -47,6 +49,7 @@ struct FetchRun {
       knownReadings +=
         counts.readings - counts.newReadings + (counts.skipped[TwinFilter.reason] ?? 0) + others
       otherValues += others
+      likelyDuplicates += report.likelyDuplicates
       newRecords += counts.newRecords
       updatedRecords += counts.updatedRecords
       knownRecords += counts.records - counts.newRecords - counts.updatedRecords
