@@ -6,6 +6,7 @@
 /// out of reach.
 public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
   case name = 0x2A00
+  case dateTime = 0x2A08
   case measurement = 0x2A18
   case model = 0x2A24
   case serial = 0x2A25
@@ -20,7 +21,7 @@ public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
   public var service: UInt16 {
     switch self {
     case .name: 0x1800
-    case .measurement, .context, .feature, .recordAccess: 0x1808
+    case .dateTime, .measurement, .context, .feature, .recordAccess: 0x1808
     case .currentTime: 0x1805
     case .model, .serial, .firmware, .maker: 0x180A
     }

@@ -367,6 +367,7 @@ import Testing
       HexSession.step(.readValue(.model), .failure(.unsupported)),
       HexSession.step(.readValue(.serial), .failure(.unsupported)),
       HexSession.step(.readValue(.currentTime), .failure(.unsupported)),
+      HexSession.step(.readValue(.dateTime), .failure(.unsupported)),
       HexSession.step(.readValue(.firmware), .failure(.unsupported)),
       HexSession.step(.readValue(.feature), .failure(.unsupported)),
       HexSession.step(.subscribe(.context), .failure(.unsupported)),
@@ -395,6 +396,7 @@ import Testing
       HexSession.step(.readValue(.model), .success([])),
       HexSession.step(.readValue(.serial), .success([])),
       HexSession.step(.readValue(.currentTime), .failure(.unsupported)),
+      HexSession.step(.readValue(.dateTime), .failure(.unsupported)),
       HexSession.step(.readValue(.firmware), .success([])),
       HexSession.step(.readValue(.feature), .success([])),
       HexSession.step(.subscribe(.context), .success([])),
@@ -522,6 +524,17 @@ import Testing
     #expect(try read(meter, now: now).identity.clock?.meter.seconds == DriverTrial.noon.seconds + 36000)
     #expect(
       try read(meter, now: now + 36000).identity.clock?.meter == DriverTrial.noon)
+  }
+
+  @Test func aClockInTheGlucoseServiceIsReadIfThereIsNoOther() throws {
+    func clock(_ current: [UInt8]?) throws -> String? {
+      let meter = Self.meter(Self.guide)
+      meter.values[SimulatedCharacteristic(0x1805, 0x2A2B)] = current
+      meter.values[SimulatedCharacteristic(0x1808, 0x2A08)] = [UInt8](printed: "ea 07 03 09 0d 12 1f")
+      return try read(meter).identity.clock?.meter.text
+    }
+    #expect(try clock(nil) == "2026-03-09T13:18:31")
+    #expect(try clock([UInt8](printed: "ea 07 03 09 0d 12 20 01 00 00")) == "2026-03-09T13:18:32")
   }
 
   @Test func aMeterWithoutAClockIsReadToo() throws {

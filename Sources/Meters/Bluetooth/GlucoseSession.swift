@@ -65,13 +65,20 @@ struct GlucoseSession {
     }
     let digits = name.filter { $0.isASCII && $0.isNumber }
     let stated = serial.isEmpty ? name.hasPrefix("meter+") ? digits : name : serial
-    let clock = try value(.currentTime, "asking the meter for its clock").flatMap(
-      DeviceTime.init(currentTime:))
+    let clock = try clock()
     let identity = MeterIdentity(
       device: Device(
         vendor: maker.vendor, model: maker.product(model), serial: stated, format: BluetoothGlucoseDriver.id),
       firmware: try text(.firmware, doing) ?? "", clock: clock.map(meter.compareClock))
     return (identity, maker)
+  }
+
+  /// The clock. Meters by Roche have it as a date and time within the glucose service, which begins like a current time.
+  /// Which of its times it is, is not known for certain; see `GlucoseMemory.shown`.
+  private func clock() throws -> DeviceTime? {
+    let doing = "asking the meter for its clock"
+    let bytes = try value(.currentTime, doing) ?? value(.dateTime, doing)
+    return bytes.flatMap(DeviceTime.init(currentTime:))
   }
 
   /// The bits of Glucose Feature; nil if the meter does not state them.
