@@ -107,8 +107,8 @@ extension ImportCommand {
     return try show(report, in: target.store, output)
   }
 
-  /// Up to where the memory of a meter is in the store; nil to read all of it, as for options that say something of what is
-  /// in the store already.
+  /// Up to where the memory of a meter is in the store; nil to read all of it. Options that say something of stored readings
+  /// need all.
   private func storedPosition(of meter: MeterIdentity) throws -> MeterPosition? {
     if all || again || timezone != nil { return nil }
     return try storeOptions.existing()?.meterPosition(of: meter.device)

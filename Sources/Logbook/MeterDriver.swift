@@ -196,8 +196,8 @@ public struct MeterContents: Sendable {
   public var rejections: [Rejection] = []
   /// What a person should know that rejects no item.
   public var warnings: [String] = []
-  /// Minutes from the base time of the meter's internal clock to the times that it showed, each once, in the order of the
-  /// records; none of a meter that has no such offset. A person who sets the clock changes it.
+  /// Minutes from the base time of the meter's internal clock to the times that it showed, each once. They are in the order
+  /// of the records. A meter without such an offset has none. A person who sets the clock changes it.
   public var clockOffsets: [Int] = []
   /// How far the memory was read; nil if the next session must read all of it.
   public var position: MeterPosition?

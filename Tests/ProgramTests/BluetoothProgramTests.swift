@@ -136,7 +136,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: setting.program.store))
   }
 
-  @Test func jobsLeaveAMeterAloneAfterFailedSessions() async throws {
+  @Test func jobsPassOverAMeterAfterFailedSessions() async throws {
     let setting = try Setting(Self.options(#""vanishesAfter":3"#))
     try await setting.pair()
     func isInReach() async throws -> Bool {
@@ -150,7 +150,7 @@ import Testing
     #expect(try await job() == 75)
     #expect(try await !isInReach())
     #expect(try await job() == 0, "nothing is connected")
-    #expect(try await setting.run("meter", "list").output.contains("left alone by jobs until"))
+    #expect(try await setting.run("meter", "list").output.contains("passed over by jobs until"))
     // A person is not kept from it.
     #expect(try await setting.run("import", "--meter", "--timezone", "UTC").status == 69)
     // The time is over.

@@ -257,7 +257,7 @@ struct PairedMeter: Hashable {
     return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
   }
 
-  /// Whether a job leaves it alone. A clock that was set back does not.
+  /// Whether jobs pass it over. After the clock was set back, they do not.
   func rests(at now: Int64) -> Bool {
     guard let restsUntil, let failedAt else { return false }
     return failedAt <= now && now < restsUntil
@@ -336,7 +336,7 @@ struct PairedMeters {
     defer { lock.release() }
     do {
       return try bus.withTransport(to: device, work)
-    } catch let failure as Failure where !failure.category.isTemporary && !SignalFlag.isRaised {
+    } catch let failure as Failure where failure.category != .temporary && !SignalFlag.isRaised {
       try change { $0.noteFailure(address: device.address.uppercased(), at: Host.now()) }
       throw failure
     }

@@ -70,7 +70,7 @@ enum MeterListing {
   static func line(_ meter: PairedMeter) -> String {
     let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
     let rest =
-      meter.restsUntil.map { ", left alone by jobs until \(instant($0)) after failed sessions" } ?? ""
+      meter.restsUntil.map { ", passed over by jobs until \(instant($0)) after failed sessions" } ?? ""
     return
       "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)\(meter.rests(at: Host.now()) ? rest : "")"
   }

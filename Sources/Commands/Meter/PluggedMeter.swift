@@ -135,7 +135,7 @@ final class BluetoothMeters {
   ///
   /// - Throws: `Failure` of category `.unavailable` if none is paired that the options mean.
   ///
-  /// - Parameter isJob: whether a job asks, which leaves meters alone whose sessions failed.
+  /// - Parameter isJob: whether a job asks, which passes over meters whose sessions failed.
   func inReach(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
     try inReach(
       address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds,

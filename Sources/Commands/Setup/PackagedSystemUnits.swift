@@ -93,7 +93,7 @@ enum PackagedSystemUnits {
       StateDirectory=glucoport-import
       StateDirectoryMode=0700
       PrivateDevices=yes
-      # bluetoothd has the adapter; the program talks to it over a Unix socket, and the upload by IP.
+      # bluetoothd has the adapter, and is reached over a Unix socket; the upload goes by IP.
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
       \#(confinement)
 

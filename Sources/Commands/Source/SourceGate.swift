@@ -188,8 +188,8 @@ enum SourceHoles {
     state.mostValues = max(state.mostValues ?? 0, count)
   }
 
-  /// The holes as they were found, without those that stay filled, and the parts of them that the store does not have from
-  /// anywhere, such as an export that was imported meanwhile.
+  /// The holes as they were found, without those that stay filled, and what is left of them. An export that was imported
+  /// meanwhile may have filled a part.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   static func examine(

@@ -137,7 +137,7 @@ struct GlucoseMemory {
       .sorted { ($0.element.sequence, $0.offset) < ($1.element.sequence, $1.offset) }.map(\.element.reading)
     contents.readings.markClockSetBackInEitherOrder()
     if let clock = contents.identity.clock { contents.identity.clock = shown(clock) }
-    // What was rejected is to be rejected again, and is looked at again by a later version.
+    // What was rejected must be named again, and a later version may understand it.
     if maker.numbersCountUp, contents.rejections.isEmpty, let last = readings.max(by: { $0.0 < $1.0 }) {
       contents.position = order.position(last.sequence, last.reading)
     }
