@@ -19,7 +19,7 @@ chmod 700 "$work/run"
 for unit in "$work"/setup/lib/systemd/*/*; do
   sed 's#/usr/bin/notify-send#/bin/true#' "$unit" >"${unit/#"$work/setup/lib/systemd"/"$work/units"}"
 done
-[ "$(find "$work/units" -type f | wc -l)" = 17 ] || fail "$(find "$work/units" -type f)"
+[ "$(find "$work/units" -type f | wc -l)" = 19 ] || fail "$(find "$work/units" -type f)"
 (
   cd "$work/units/system"
   systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service \
