@@ -6,9 +6,9 @@ package import Logbook
 package struct DayCurve: Sendable {
   /// One value of glucose.
   package struct Dot: Sendable {
-    /// Where it is on the clock of the logbook, in UTC seconds: its own instant, or the one at which that clock shows the
+    /// Where it is on the clock of the day, in UTC seconds: its own instant, or the one at which that clock shows the
     /// same time. See `DayTally`.
-    package let instant: Int64
+    package fileprivate(set) var instant: Int64
     /// The time that the device showed.
     package let deviceTime: DeviceTime
     /// The value.
@@ -21,20 +21,32 @@ package struct DayCurve: Sendable {
     package var omission: DayOmission?
   }
 
-  /// An hour on the clock of the logbook.
+  /// An hour on the clock of the day.
   package struct Hour: Hashable, Sendable {
     /// From 0 to 24.
     package let hour: Int
-    /// When it begins, in UTC seconds; for a repeated hour, the first time.
+    /// When it begins, in UTC seconds; for an hour that the logbook's clock repeats, the first time.
     package let instant: Int64
+  }
+
+  /// A change of the clock on a journey.
+  package struct ClockChange: Hashable, Sendable {
+    /// In UTC seconds.
+    package let instant: Int64
+    /// What the clock showed until then.
+    package let before: DeviceTime
+    /// What it showed from then on.
+    package let after: DeviceTime
   }
 
   /// Days since 1970-01-01.
   package let day: Int
   /// The first instant of the day, and the one after its last.
-  package let period: Period
-  /// The hours on the clock, and midnight at the end.
-  package let hours: [Hour]
+  package fileprivate(set) var period: Period
+  /// The hours on the clock, and midnight at the end. Where a journey sets the clock back, hours are in it twice.
+  package fileprivate(set) var hours: [Hour]
+  /// The changes of the clock on a journey.
+  package fileprivate(set) var clockChanges: [ClockChange] = []
   /// The sensor's own history, of only one sensor at each instant.
   package internal(set) var sensor: [Dot] = []
   /// Finger sticks.
@@ -54,8 +66,22 @@ package struct DayCurve: Sendable {
 
   /// For example `2026-05-06`.
   package var date: String { Grouping.day.name(of: day) }
-  /// 23, 24 or 25.
+  /// 24, or another number where the clock changed.
   package var hourCount: Int { Int((period.end - period.start + 1800) / 3600) }
+  /// Where an instant is in the day, from 0 to 1.
+  func part(_ instant: Int64) -> Double {
+    Double(instant - period.start) / Double(max(1, period.end - period.start))
+  }
+
+  /// Every hour of this step, without those that are nearer to the one before than a part of the day.
+  func hours(every step: Int, apart: Double) -> [Hour] {
+    hours.filter { $0.hour.isMultiple(of: step) }.reduce(into: []) { kept, hour in
+      guard let last = kept.last, part(hour.instant) - part(last.instant) < apart else {
+        return kept.append(hour)
+      }
+    }
+  }
+
   /// Whether there is no glucose value to show.
   package var hasNoReadings: Bool { sensor.isEmpty && sticks.isEmpty && scans.isEmpty }
   /// Whether there is nothing to show.
@@ -88,8 +114,8 @@ package enum DayOmission: Hashable, Sendable {
 package struct DayEvent: Sendable {
   /// The kind of the record.
   package let kind: RecordKind
-  /// Where it is on the clock of the logbook, as for a dot.
-  package let instant: Int64
+  /// Where it is on the clock of the day, as for a dot.
+  package fileprivate(set) var instant: Int64
   /// The shown time.
   package let deviceTime: DeviceTime
   /// The same item from other sources.
@@ -135,8 +161,9 @@ package struct DayEvent: Sendable {
 
 /// Gathers what the days of a period hold. Readings and records pass through in the order of time.
 ///
-/// An item is of the day that its own clock showed, as in all figures of days. On a journey its offset
-/// can differ from that of the logbook's clock. The picture then has it at the time that it shows.
+/// An item is of the day that its own clock showed, as in all figures of days. On a journey the offsets of a sensor
+/// can differ from that of the logbook's clock. The day then has the clock of the sensor, with its changes, so that its hours
+/// are in the order in which they were. The picture has an item of yet another clock at the time that it shows.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 
@@ -201,9 +228,9 @@ package struct DayTally: Sendable {
           isInRepeatedHour: reading.placement.source == .zoneOverlap))
       return takeSettled()
     }
-    guard let (index, instant) = place(of: reading.deviceTime, at: reading.instant) else { return }
+    guard let index = index(of: reading.deviceTime) else { return }
     var dot = DayCurve.Dot(
-      instant: instant, deviceTime: reading.deviceTime, level: level,
+      instant: reading.instant, deviceTime: reading.deviceTime, level: level,
       marks: reading.marks.intersection(Self.shownMarks))
     switch verdict {
     case .counts(let others):
@@ -227,9 +254,8 @@ package struct DayTally: Sendable {
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: [])
   ) {
-    guard Self.kinds.contains(kind),
-      let (index, instant) = place(of: deviceTime, at: deviceTime.seconds - Int64(placement.utcOffset))
-    else { return }
+    guard Self.kinds.contains(kind), let index = index(of: deviceTime) else { return }
+    let instant = deviceTime.seconds - Int64(placement.utcOffset)
     func event(_ others: [Repetition], _ omission: DayOmission?) -> DayEvent {
       DayEvent(kind, fields, deviceTime, instant: instant, others: others, omission: omission)
     }
@@ -245,36 +271,115 @@ package struct DayTally: Sendable {
   package consuming func finish() -> [DayCurve] {
     selection.finish()
     takeSettled()
+    for index in days.indices { days[index].arrange() }
     return days
   }
 
   private mutating func takeSettled() {
     while let (sample, _, fate) = selection.next() {
-      guard fate == .used, let (index, instant) = place(of: sample.deviceTime, at: sample.instant),
-        index >= firstCurve
-      else { continue }
+      guard fate == .used, let index = index(of: sample.deviceTime), index >= firstCurve else { continue }
       days[index].sensor.append(
-        DayCurve.Dot(instant: instant, deviceTime: sample.deviceTime, level: sample.level))
+        DayCurve.Dot(instant: sample.instant, deviceTime: sample.deviceTime, level: sample.level))
     }
   }
 
-  /// The day that a shown time is of, and where it is in the picture of the day.
-  private func place(of time: DeviceTime, at instant: Int64) -> (day: Int, instant: Int64)? {
+  /// The day that a shown time is of.
+  private func index(of time: DeviceTime) -> Int? {
     guard let first = days.first?.day else { return nil }
     let index = Grouping.day(of: time) - first
-    guard days.indices.contains(index) else { return nil }
-    return (index, days[index].place(of: time, at: instant))
+    return days.indices.contains(index) ? index : nil
   }
 }
 
+/// What a day shows at a time.
+private protocol ShownItem {
+  var deviceTime: DeviceTime { get }
+  var instant: Int64 { get set }
+}
+
+extension DayCurve.Dot: ShownItem {}
+extension DayEvent: ShownItem {}
+
+/// A time in which the clock of a sensor had one offset.
+private struct ClockPiece {
+  /// In UTC seconds.
+  let start: Int64
+  /// Seconds east of Greenwich.
+  let offset: Int64
+}
+
 extension DayCurve {
-  /// The instant itself where its offset is one of the logbook's clock on this day, which the clock may change.
-  fileprivate func place(of time: DeviceTime, at instant: Int64) -> Int64 {
-    let (offset, midnight) = (time.seconds - instant, Int64(day) * 86400)
-    let isOfClock = [midnight - period.start, midnight + 86400 - period.end].contains(offset)
+  /// More changes than this on one day are no journey, but sources that state offsets of their own.
+  private static let maxPieces = 3
+  /// All zones differ from UTC by a multiple of this.
+  private static let zoneStep: Int64 = 15 * 60
+
+  private var midnight: Int64 { Int64(day) * 86400 }
+
+  /// Places everything on the clock of the day: that of the sensor if it was another one than the logbook's.
+  fileprivate mutating func arrange() {
+    let pieces = clockPieces
+    if !pieces.isEmpty { follow(pieces) }
+    sensor = placed(sensor, pieces)
+    sticks = placed(sticks, pieces)
+    scans = placed(scans, pieces)
+    leftOutSticks = placed(leftOutSticks, pieces)
+    events = placed(events, pieces)
+    leftOutEvents = placed(leftOutEvents, pieces)
+  }
+
+  private func placed<Item: ShownItem>(_ items: [Item], _ pieces: [ClockPiece]) -> [Item] {
+    var items = items
+    for index in items.indices {
+      items[index].instant = place(of: items[index].deviceTime, at: items[index].instant, pieces)
+    }
+    return items
+  }
+
+  /// The offsets of the sensor, in the order of time; empty if the day has the clock of the logbook.
+  private var clockPieces: [ClockPiece] {
+    var pieces: [ClockPiece] = []
+    for dot in sensor {
+      let offset = dot.deviceTime.seconds - dot.instant
+      if offset != pieces.last?.offset { pieces.append(ClockPiece(start: dot.instant, offset: offset)) }
+      if pieces.count > Self.maxPieces || offset % Self.zoneStep != 0 { return [] }
+    }
+    return pieces.allSatisfy { clockOffsets.contains($0.offset) } ? [] : pieces
+  }
+
+  /// The offsets of the logbook's clock at the beginning and at the end of the day.
+  private var clockOffsets: [Int64] { [midnight - period.start, midnight + 86400 - period.end] }
+
+  /// Gives the day the clock of a sensor. It begins with the midnight of the first offset, and ends with that of the last.
+  private mutating func follow(_ pieces: [ClockPiece]) {
+    guard let first = pieces.first, let last = pieces.last else { return }
+    period = Period(start: midnight - first.offset, end: midnight + 86400 - last.offset)
+    clockChanges = zip(pieces, pieces.dropFirst()).map { old, new in
+      ClockChange(
+        instant: new.start, before: DeviceTime(seconds: new.start + old.offset),
+        after: DeviceTime(seconds: new.start + new.offset))
+    }
+    let changes = clockChanges.map(\.instant)
+    let (starts, ends) = ([period.start] + changes, changes + [period.end + 1])
+    hours = pieces.indices.flatMap { index in
+      (0...24).compactMap { hour in
+        let instant = midnight + Int64(hour) * 3600 - pieces[index].offset
+        return (starts[index]..<ends[index]).contains(instant) ? Hour(hour: hour, instant: instant) : nil
+      }
+    }
+  }
+
+  /// The instant itself if its offset is one of the day's clock, which may change on the day. Else when that clock shows the
+  /// same time; if it shows it twice, the nearer time.
+  private func place(of time: DeviceTime, at instant: Int64, _ pieces: [ClockPiece]) -> Int64 {
+    let offset = time.seconds - instant
+    let piece = pieces.last { $0.start <= instant } ?? pieces.first
+    let isOfClock = piece.map { $0.offset == offset } ?? clockOffsets.contains(offset)
     if isOfClock, period.start <= instant, instant < period.end { return instant }
     let hour = Int((time.seconds - midnight) / 3600)
-    let begin = hours.last { $0.hour <= hour }?.instant ?? period.start
+    func distance(_ hour: Hour) -> Int64 { abs(hour.instant + (time.seconds - midnight) % 3600 - instant) }
+    let shown = hours.filter { $0.hour == hour }.min { distance($0) < distance($1) }
+    let begin = (shown ?? hours.last { $0.hour <= hour })?.instant ?? period.start
     return min(begin + (time.seconds - midnight) % 3600, period.end - 1)
   }
 }

@@ -84,7 +84,7 @@ package struct DayWords: Sendable {
     for parts in [sensor, sticks, amounts] where !parts.isEmpty {
       lines.append(parts.joined(separator: ", ") + ".")
     }
-    lines += rangeSentences + blocks + gaps
+    lines += clockChanges + rangeSentences + blocks + gaps
     lines += (day.sticks.map { ($0, "finger stick") } + day.scans.map { ($0, "scan") })
       .sorted { $0.0.instant < $1.0.instant }
       .map { sentence($0.0, $0.1) + "." }
@@ -107,10 +107,22 @@ extension DayWords {
     return ["Time in ranges: \(parts.joined(separator: ", "))."]
   }
 
-  /// The curve in each period of three hours on the clock.
+  /// The changes of the clock on a journey.
+  fileprivate var clockChanges: [String] {
+    day.clockChanges.map {
+      "The clock changed from \(clock($0.before.seconds)) to \(clock($0.after.seconds))."
+    }
+  }
+
+  /// The curve in each period of three hours on the clock, in the order of time.
   private var blocks: [String] {
-    stride(from: 0, to: 24, by: 3).compactMap { hour in
-      let dots = day.sensor.filter { clockHour($0) / 3 == hour / 3 }
+    var blocks: [(hour: Int, dots: [DayCurve.Dot])] = []
+    for dot in day.sensor {
+      let hour = clockHour(dot) / 3 * 3
+      if blocks.last?.hour != hour { blocks.append((hour, [])) }
+      blocks[blocks.count - 1].dots.append(dot)
+    }
+    return blocks.compactMap { hour, dots in
       guard let low = dots.map(\.level.milligrams).min(), let high = dots.map(\.level.milligrams).max(),
         let first = dots.first, let last = dots.last
       else { return nil }
@@ -219,7 +231,8 @@ package struct DayPicture: Sendable {
         Wrapping.lines($0, columns: width)
       }.map { PlotLine($0, role) }
     }
-    let heading = text(words.heading(zone: zone))
+    let heading =
+      text(words.heading(zone: zone)) + words.clockChanges.map { PlotLine(String($0.dropLast())) }
     let leftOut = words.leftOut.flatMap { text($0, .leftOut) }
     if day.isEmpty { return heading + (leftOut.isEmpty ? [PlotLine("no readings and no records")] : leftOut) }
     var lines = heading + DayPlot(day, targets, glucose, signs, columns: width, rows: rows).lines

@@ -53,7 +53,7 @@ extension ReportPage {
   }
 
   private func parts(of day: DayCurve, _ highest: Double) -> [PageModel.Part] {
-    let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))"
+    let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))\(length(of: day))"
     let drawing = DayChart(day: day, targets: contents.targets, glucose: glucose, highest: highest).drawing(
       "\(title): \(description(of: day))")
     let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(drawing, title: title))
@@ -140,8 +140,8 @@ struct DayChart {
     let line = DayLine(day: day, area: area, targets: targets, glucose: glucose, width: 1.2, detail: 0.3)
     drawing.part(.figure(description, x: 0, y: 0, width: drawing.width, height: drawing.height)) { drawing in
       area.band(targets, glucose, on: &drawing)
-      for hour in day.hours where hour.hour.isMultiple(of: 3) {
-        let x = area.x(line.part(hour.instant))
+      for hour in day.hours(every: 3, apart: 0.025) {
+        let x = line.x(hour.instant)
         drawing.line(x, area.top, x, floor, Drawing.Stroke(ink: .grid, width: 0.4))
         drawing.text(hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)", x, floor + 10, .small, .text, .middle)
       }

@@ -51,14 +51,13 @@ package struct DayPlot: Sendable {
   }
 
   private func column(_ instant: Int64, of count: Int) -> Int {
-    let part = Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
-    return min(count - 1, max(0, Int(part * Double(count))))
+    min(count - 1, max(0, Int(day.part(instant) * Double(count))))
   }
 
   /// Every third hour, or every sixth where there is little room.
   private var hours: [(column: Int, text: String)] {
     let step = frame.columns >= 54 ? 3 : 6
-    return day.hours.filter { $0.hour.isMultiple(of: step) }.map { hour in
+    return day.hours(every: step, apart: 3.5 / Double(frame.columns)).map { hour in
       let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
       return (column(hour.instant, of: frame.columns), text)
     }

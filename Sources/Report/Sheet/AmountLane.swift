@@ -30,7 +30,7 @@ struct AmountLane {
     var free = line.area.left
     for (instant, marks) in minutes {
       let shift = Self.step * Double(marks.count - 1)
-      let start = min(line.area.x(line.part(instant)), line.area.right - shift)
+      let start = min(line.x(instant), line.area.right - shift)
       for (index, mark) in marks.enumerated() {
         let (x, height) = (start + Self.step * Double(index), height(mark.amounts.reduce(0, +)))
         drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: mark.ink)

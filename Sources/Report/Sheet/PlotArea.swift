@@ -91,15 +91,20 @@ struct DayLine {
   /// How near two points may be, in points; nearer ones are one.
   var detail = 0.4
 
-  func part(_ instant: Int64) -> Double {
-    Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
-  }
+  func x(_ instant: Int64) -> Double { area.x(day.part(instant)) }
 
-  func point(_ dot: DayCurve.Dot) -> (x: Double, y: Double) {
-    (area.x(part(dot.instant)), area.y(dot.level.milligrams))
+  func point(_ dot: DayCurve.Dot) -> (x: Double, y: Double) { (x(dot.instant), area.y(dot.level.milligrams)) }
+
+  /// Where the clock changed on a journey.
+  func clockChanges(on drawing: inout Drawing) {
+    for change in day.clockChanges {
+      let x = x(change.instant)
+      drawing.line(x, area.top, x, area.bottom, Drawing.Stroke(ink: .text, width: 0.6, dashes: [1, 2]))
+    }
   }
 
   func draw(on drawing: inout Drawing) {
+    clockChanges(on: &drawing)
     for run in day.runs {
       fill(run, .below, limit: targets.low, on: &drawing) { $0 <= .low }
       fill(run, .above, limit: targets.high, on: &drawing) { $0 >= .high }

@@ -134,7 +134,7 @@ extension ReportPage {
   private func strip(_ day: DayCurve, _ highest: Double) -> Drawing {
     var drawing = Drawing(width: Sheet.width, height: Self.stripHeight - Sheet.gap)
     let area = PlotArea(left: 104, top: 3, right: Sheet.width - 4, bottom: 40, highest: highest)
-    let title = "\(texts.weekdays[weekday(day.day)]) \(shortName(ofDay: day.day))"
+    let title = "\(texts.weekdays[weekday(day.day)]) \(shortName(ofDay: day.day))\(length(of: day))"
     drawing.part(.heading(3)) { $0.text(Drawing.Font.bold.fitted(title, 88), 0, 10, .bold) }
     let amounts = groups[day.day]?.amounts
     func amount(_ name: String, _ amount: DailyAmount?, _ unit: String) -> String? {
@@ -160,9 +160,8 @@ extension ReportPage {
     ) {
       drawing in
       area.band(contents.targets, glucose, on: &drawing)
-      let hours = day.hours.filter { $0.hour.isMultiple(of: 3) }
-      for hour in hours {
-        let x = area.x(part(hour.instant, of: day))
+      for hour in day.hours(every: 3, apart: 0.025) {
+        let x = area.x(day.part(hour.instant))
         drawing.line(x, area.top, x, 63.5, Drawing.Stroke(ink: .grid, width: 0.4))
         let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
         drawing.text(text, min(x, area.right - 4), 69.5, Drawing.Font(size: 6.5), .soft, .middle)
@@ -180,10 +179,6 @@ extension ReportPage {
       lanes(line, on: &drawing)
     }
     return drawing
-  }
-
-  private func part(_ instant: Int64, of day: DayCurve) -> Double {
-    Double(instant - day.period.start) / Double(max(1, day.period.end - day.period.start))
   }
 
   /// Insulin and carbohydrates at their times.

@@ -50,7 +50,7 @@ extension ReportPage {
     let lines = [
       (period, Drawing.Font(size: 9.5, isBold: true)),
       (targets, Drawing.Font.plain),
-      ("\(texts.timeZone) \(ForeignText.shown(contents.zone))", Drawing.Font.plain),
+      (zone, Drawing.Font.plain),
       (quality, Drawing.Font.bold),
     ]
     for (index, line) in lines.enumerated() {
@@ -93,6 +93,18 @@ extension ReportPage {
       texts.sheet.months.indices.contains(month - 1)
     else { return date }
     return "\(number) \(texts.sheet.months[month - 1])"
+  }
+
+  /// What a day's name has after it where the clock changed: the length of the day.
+  func length(of day: DayCurve) -> String { day.hourCount == 24 ? "" : " · \(day.hourCount) h" }
+
+  /// The zone, and the first days on which the clock changed.
+  private var zone: String {
+    let changed = contents.days.filter { $0.hourCount != 24 }.map { shortName(ofDay: $0.day) }
+    let zone = "\(texts.timeZone) \(ForeignText.shown(contents.zone))"
+    if changed.isEmpty { return zone }
+    let names = changed.prefix(3).joined(separator: ", ") + (changed.count > 3 ? ", …" : "")
+    return "\(zone) · \(PageTexts.fill(texts.sheet.clockChanged, names))"
   }
 
   /// From 0 for Monday.

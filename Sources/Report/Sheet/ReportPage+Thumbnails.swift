@@ -56,12 +56,16 @@ extension ReportPage {
         drawing.text(glucose.limit(limit), area.left - 2, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
       }
     }
-    let noon = (area.left + area.right) / 2
-    drawing.line(noon, area.top, noon, area.bottom, Drawing.Stroke(ink: .grid, width: 0.4))
+    for noon in day?.hours.filter({ $0.hour == 12 }).map({ day?.part($0.instant) ?? 0.5 }) ?? [0.5] {
+      let x = area.x(noon)
+      drawing.line(x, area.top, x, area.bottom, Drawing.Stroke(ink: .grid, width: 0.4))
+    }
     defer { area.frame(on: &drawing) }
     guard let day else { return }
     let label = Drawing.Font(size: 7, isBold: true)
-    drawing.text(shortName(ofDay: day.day), area.left + 1, area.top - 2, label)
+    let name = shortName(ofDay: day.day)
+    drawing.text(name, area.left + 1, area.top - 2, label)
+    drawing.text(length(of: day), area.left + 1 + label.width(name), area.top - 2, .small, .soft)
     if let percent = groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number {
       drawing.text("\(glucose.decimal(percent, 0)) %", area.right - 1, area.top - 2, .small, .soft, .end)
     }

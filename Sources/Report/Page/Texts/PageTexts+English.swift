@@ -151,6 +151,7 @@ extension SheetTexts {
   static let english = SheetTexts(
     name: "Name", born: "Born", daysOf: "{1} of {2} days with readings", of: "{1} of {2}",
     dayNumber: "Day {1}",
+    clockChanged: "clock changed: {1}",
     perDay: "Per day: {1}", onDays: "on {1} of {2} days", summary: "Summary", indicator: "GMI",
     variation: "Variation (CV)",
     stickFigures: "Figures of the readings taken",

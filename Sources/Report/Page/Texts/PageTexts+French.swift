@@ -152,7 +152,9 @@ extension SheetTexts {
   /// French.
   static let french = SheetTexts(
     name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures", of: "{1} sur {2}",
-    dayNumber: "Jour {1}", perDay: "Par jour : {1}", onDays: "sur {1} des {2} jours", summary: "Résumé",
+    dayNumber: "Jour {1}",
+    clockChanged: "changement d’heure : {1}", perDay: "Par jour : {1}", onDays: "sur {1} des {2} jours",
+    summary: "Résumé",
     indicator: "GMI",
     variation: "Variation (CV)", stickFigures: "Indicateurs des mesures",
     profileNote: "médiane, moitié centrale et 5 à 95 % des mesures selon l’heure",

@@ -151,7 +151,9 @@ extension SheetTexts {
   /// German.
   static let german = SheetTexts(
     name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten", of: "{1} von {2}",
-    dayNumber: "Tag {1}", perDay: "Pro Tag: {1}", onDays: "an {1} von {2} Tagen", summary: "Übersicht",
+    dayNumber: "Tag {1}",
+    clockChanged: "Uhr umgestellt: {1}", perDay: "Pro Tag: {1}", onDays: "an {1} von {2} Tagen",
+    summary: "Übersicht",
     indicator: "GMI",
     variation: "Variation (VK)", stickFigures: "Kennzahlen der Messungen",
     profileNote: "Median, mittlere Hälfte und 5 bis 95 % der Messwerte nach der Uhrzeit",

@@ -150,7 +150,9 @@ extension SheetTexts {
   /// Spanish.
   static let spanish = SheetTexts(
     name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas", of: "{1} de {2}",
-    dayNumber: "Día {1}", perDay: "Por día: {1}", onDays: "en {1} de {2} días", summary: "Resumen",
+    dayNumber: "Día {1}",
+    clockChanged: "cambio de hora: {1}", perDay: "Por día: {1}", onDays: "en {1} de {2} días",
+    summary: "Resumen",
     indicator: "GMI",
     variation: "Variación (CV)", stickFigures: "Cifras de las lecturas",
     profileNote: "mediana, mitad central y 5 a 95 % de las lecturas según la hora",

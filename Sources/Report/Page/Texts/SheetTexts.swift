@@ -12,6 +12,8 @@ package struct SheetTexts: Sendable {
   package let of: String
   /// The name of a day without its date.
   package let dayNumber: String
+  /// On which days the clock changed.
+  package let clockChanged: String
   /// An amount for a day.
   package let perDay: String
   /// Said after an amount for a day that only some days have: how many, and of how many.
