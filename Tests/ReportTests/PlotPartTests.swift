@@ -131,10 +131,19 @@ struct PlotPartTests {
 
   @Test(arguments: [
     (40.0, 0, 11), (300.0, 0, 0), (20.0, 0, 11), (170.0, 0, 6), (301.0, 301, 3), (400.0, 400, 0),
+    (400.0, 500, 4), (500.0, 500, 2), (600.0, 600, 0), (700.0, 700, 0),
   ])
   func aValueIsDrawnAtItsPositionAndNeverOutside(_ value: Double, _ highest: Int, _ place: Int) {
     let scale = GlucoseScale(highest: Double(highest), .milligramsPerDecilitre)
     #expect(scale.place(value, of: 12) == place)
+  }
+
+  /// 22.2 mmol/L is what a sensor shows as HI.
+  @Test(arguments: [(17.0, 17.0), (17.1, 22), (22.2, 22), (22.3, 34), (33.3, 34)])
+  func theScaleInMillimolesFitsTheData(_ highest: Double, _ top: Double) {
+    let factor = Quantity.milligramsPerDecilitreInMillimole
+    let scale = GlucoseScale(highest: highest * factor, .millimolesPerLitre)
+    #expect(abs(scale.top / factor - top) < 0.001)
   }
 
   @Test func overlappingTextsMoveAndTheOthersAreCounted() {

@@ -365,9 +365,9 @@ struct SheetTests {
   }
 
   @Test(arguments: [
-    (100.0, Units.milligrams, 250.0), (262, .milligrams, 300), (399, .milligrams, 400),
-    (600, .milligrams, 400),
-    (100, .millimoles, 14), (270, .millimoles, 16), (600, .millimoles, 22),
+    (100.0, Units.milligrams, 250.0), (262, .milligrams, 300), (399, .milligrams, 450),
+    (600, .milligrams, 650), (3000, .milligrams, 650),
+    (100, .millimoles, 14), (270, .millimoles, 16), (600, .millimoles, 36), (3000, .millimoles, 36),
   ])
   func theScaleFitsTheData(_ highest: Double, _ unit: Units, _ end: Double) {
     let factor = unit == .milligrams ? 1 : Quantity.milligramsPerDecilitreInMillimole
@@ -378,6 +378,26 @@ struct SheetTests {
   }
 
   enum Units { case milligrams, millimoles }
+
+  /// Every picture of days has room for the highest value, and only a meter goes beyond 400 mg/dL.
+  @Test(arguments: [SampleReport.Kind.both, .meter])
+  func aValueOf580IsBelowTheEdgeOfEachPicture(_ kind: SampleReport.Kind) throws {
+    var report = SampleReport.of(kind)
+    report.readings += [580, 500].enumerated().map {
+      Reading.finger($1, at: SampleReport.start + 13 * 86400 + Int64($0) * 3600 + 50_000)
+    }
+    let page = try page(report)
+    for part in [ReportPart.summary, .days, .log, .single] {
+      for drawing in page.sheets(part, .a4).flatMap(\.boxes).map(\.drawing) {
+        #expect(DrawingCheck.faults(drawing) == [])
+        // The dots of both values are drawn at different heights, in each picture that has them.
+        let dots = drawing.operations.compactMap { operation -> Double? in
+          if case .circle(_, let y, _, .some(.text), _) = operation { y } else { nil }
+        }.sorted()
+        if dots.count > 1, dots[0] < 100 { #expect(dots[1] - dots[0] > 1, "\(part) \(dots.prefix(3))") }
+      }
+    }
+  }
 
   // MARK: - Which parts
 

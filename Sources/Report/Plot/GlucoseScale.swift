@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// The scale of glucose values in a picture: from 40 to 300 mg/dL, or to 400 if there are higher values. In
-/// mmol/L it is from 2 to 17 or 22. A value beyond it is drawn at the edge.
+/// The scale of glucose values in a picture: from 40 to 300 mg/dL, or to 400 or 600 if there are higher values. In
+/// mmol/L it is from 2 to 17, 22 or 34. A value beyond it is drawn at the edge.
 package struct GlucoseScale: Hashable, Sendable {
   /// The lowest value, in mg/dL.
   package let bottom: Double
@@ -13,10 +13,10 @@ package struct GlucoseScale: Hashable, Sendable {
   /// The scale for values up to `highest`, in mg/dL.
   package init(highest: Double, _ unit: GlucoseUnit) {
     if unit == .milligramsPerDecilitre {
-      (bottom, top) = (40, highest > 300 ? 400 : 300)
+      (bottom, top) = (40, highest > 400 ? 600 : highest > 300 ? 400 : 300)
     } else {
       let factor = Quantity.milligramsPerDecilitreInMillimole
-      (bottom, top) = (2 * factor, (highest > 17 * factor ? 22 : 17) * factor)
+      (bottom, top) = (2 * factor, (highest > 22.25 * factor ? 34 : highest > 17 * factor ? 22 : 17) * factor)
     }
   }
 

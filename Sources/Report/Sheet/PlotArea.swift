@@ -12,13 +12,13 @@ struct PlotArea: Sendable {
   let highest: Double
 
   /// The end of the scale for values up to this one: 250 mg/dL or more in steps of 50, 14 mmol/L or more in steps of 2, and at
-  /// most 400 mg/dL or 22 mmol/L. A value beyond lies at the edge.
+  /// most 650 mg/dL or 36 mmol/L. Meters show up to 600 mg/dL (33.3 mmol/L); a value beyond the end lies at the edge.
   static func end(_ highest: Double, _ unit: GlucoseUnit, least: Double = 250) -> Double {
     // The highest value is not at the edge.
     let highest = highest * 1.03
-    if unit == .milligramsPerDecilitre { return min(400, max(least, (highest / 50).rounded(.up) * 50)) }
+    if unit == .milligramsPerDecilitre { return min(650, max(least, (highest / 50).rounded(.up) * 50)) }
     let factor = Quantity.milligramsPerDecilitreInMillimole
-    return min(22, max((least / factor / 2).rounded(.up) * 2, (highest / factor / 2).rounded(.up) * 2))
+    return min(36, max((least / factor / 2).rounded(.up) * 2, (highest / factor / 2).rounded(.up) * 2))
       * factor
   }
 
