@@ -54,6 +54,8 @@ struct Episode: Sendable {
   let kind: EpisodeKind
   /// The group of its first sample.
   let group: Int
+  /// Whether its first sample was between midnight and six o'clock.
+  let isAtNight: Bool
   let minutes: Int
   /// mg/dL times minutes.
   let sum: Double
@@ -89,15 +91,18 @@ struct EpisodeDetector: Sendable {
   private var run = SampleRun()
   private var recovery = SampleRun()
   private var group = 0
+  private var isAtNight = false
   private(set) var isOpen = false
   private var hasDeeper = false
 
   init(_ kind: EpisodeKind) { self.kind = kind }
 
   /// Adds the next sample of a series without gaps. Returns the episode that it ends.
-  mutating func add(_ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int) -> Episode? {
+  mutating func add(
+    _ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int, isAtNight: Bool
+  ) -> Episode? {
     if kind.contains(band) {
-      if run.samples == 0 { self.group = group }
+      if run.samples == 0 { (self.group, self.isAtNight) = (group, isAtNight) }
       if recovery.samples > 0 {
         run.add(recovery)
         recovery = SampleRun()
@@ -122,7 +127,9 @@ struct EpisodeDetector: Sendable {
   mutating func end() -> Episode? {
     let episode =
       isOpen
-      ? Episode(kind: kind, group: group, minutes: run.minutes, sum: run.sum, hasDeeper: hasDeeper)
+      ? Episode(
+        kind: kind, group: group, isAtNight: isAtNight, minutes: run.minutes, sum: run.sum,
+        hasDeeper: hasDeeper)
       : nil
     (run, recovery, isOpen, hasDeeper) = (SampleRun(), SampleRun(), false, false)
     return episode
@@ -133,6 +140,8 @@ struct EpisodeDetector: Sendable {
 struct EpisodeTracker: Sendable {
   /// A longer gap ends an episode. In a shorter one, values are interpolated.
   private static let maxGapSeconds: Int64 = 45 * 60
+  /// The consensus calls the time from midnight to six o'clock the night.
+  private static let nightSeconds = 6 * 3600
 
   private let targets: Targets
   private var detectors = EpisodeKind.allCases.map(EpisodeDetector.init)
@@ -144,6 +153,7 @@ struct EpisodeTracker: Sendable {
   mutating func add(
     _ sample: SensorSample, minutes: Int, group: Int, ended: (Episode) -> Void
   ) {
+    let isAtNight = secondsOfDay(sample.deviceTime) < Self.nightSeconds
     if let last {
       let gap = sample.instant - last.instant
       if gap > Self.maxGapSeconds {
@@ -154,12 +164,12 @@ struct EpisodeTracker: Sendable {
           for step in 1..<steps {
             let level = GlucoseLevel(
               between: last.level, sample.level, at: Double(step) / Double(steps))
-            take(level, minutes, group, ended)
+            take(level, minutes, group, isAtNight, ended)
           }
         }
       }
     }
-    take(sample.level, minutes, group, ended)
+    take(sample.level, minutes, group, isAtNight, ended)
     last = (sample.instant, sample.level)
   }
 
@@ -170,14 +180,14 @@ struct EpisodeTracker: Sendable {
   }
 
   private mutating func take(
-    _ level: GlucoseLevel, _ minutes: Int, _ group: Int, _ ended: (Episode) -> Void
+    _ level: GlucoseLevel, _ minutes: Int, _ group: Int, _ isAtNight: Bool, _ ended: (Episode) -> Void
   ) {
     let band = targets.band(of: level)
     for index in detectors.indices {
       let wasOpen = detectors[index].isOpen
-      if let episode = detectors[index].add(band, level.milligrams, minutes: minutes, group: group) {
-        ended(episode)
-      }
+      let episode = detectors[index].add(
+        band, level.milligrams, minutes: minutes, group: group, isAtNight: isAtNight)
+      if let episode { ended(episode) }
       if !wasOpen, detectors[index].isOpen { deepen(detectors[index].kind) }
     }
   }
@@ -197,6 +207,8 @@ package struct EpisodeCounts: Sendable {
     package var count = 0
     /// The number of episodes without a deeper one; equal to `count` for all kinds except low and high.
     package var withoutDeeper = 0
+    /// The number of episodes that began between midnight and six o'clock.
+    package var atNight = 0
     /// The total duration in minutes.
     package var minutes = 0
     var means = 0.0
@@ -216,6 +228,7 @@ package struct EpisodeCounts: Sendable {
     let index = episode.kind.rawValue
     lines[index].count += 1
     lines[index].withoutDeeper += episode.hasDeeper ? 0 : 1
+    lines[index].atNight += episode.isAtNight ? 1 : 0
     lines[index].minutes += episode.minutes
     lines[index].means += episode.sum / Double(episode.minutes)
   }

@@ -149,6 +149,16 @@ struct SensorTests {
     #expect(low(gapMinutes: 50).count == 2 && low(gapMinutes: 50).minutes == 100)
   }
 
+  @Test(arguments: [("23:45", 0), ("00:00", 1), ("05:45", 1), ("06:00", 0)])
+  func anEpisodeIsOfTheNightInWhichItBegins(_ time: String, _ atNight: Int) {
+    let start = Time.at("2026-03-02T\(time)")
+    let readings = ([Int](repeating: 60, count: 12) + [100, 100, 100]).enumerated().map {
+      Reading.sensor($1, at: start + Int64($0) * 300, offset: 3600)
+    }
+    let line = figures(readings).total.sensor.episodes[.low]
+    #expect(line.count == 1 && line.atNight == atNight)
+  }
+
   @Test func anEpisodeBelongsToTheDayOnWhichItBegins() {
     let readings = Self.samples(280) + Self.samples(20, from: Self.start + 280 * 300, value: 60)
     let days = figures(readings, by: .day).groups

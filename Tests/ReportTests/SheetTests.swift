@@ -379,6 +379,18 @@ struct SheetTests {
 
   enum Units { case milligrams, millimoles }
 
+  @Test(arguments: languages) func theLowEpisodesAreThoseOfTheFigures(_ code: String) throws {
+    let page = try page(.of(.sensor), code)
+    let episodes = page.total.sensor.episodes[.low]
+    try #require(episodes.count > 0 && episodes.atNight > 0)
+    let words = words(page, .summary)
+    let label = try #require(words.firstIndex(of: page.texts.sheet.lowEpisodes))
+    let minutes = page.glucose.decimal(try #require(episodes.meanMinutes), 0)
+    #expect(words[label + 1] == "\(episodes.count)")
+    let note = PageTexts.fill(page.texts.sheet.lowEpisodesNote, minutes, "\(episodes.atNight)")
+    #expect(words[label + 2] == note)
+  }
+
   /// Every picture of days has room for the highest value, and only a meter goes beyond 400 mg/dL.
   @Test(arguments: [SampleReport.Kind.both, .meter])
   func aValueOf580IsBelowTheEdgeOfEachPicture(_ kind: SampleReport.Kind) throws {

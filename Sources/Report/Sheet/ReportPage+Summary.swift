@@ -40,16 +40,24 @@ extension ReportPage {
       line(
         texts.sheet.variation, value(sensor.variation, percent),
         contents.targets == .pregnancy ? "" : "≤ 36 %"),
+      lowEpisodes,
       line(texts.activeTime, value(sensor.active, percent), "> 70 %"),
-      SummaryLine(
-        name: texts.daysWithReadings,
-        value: PageTexts.fill(texts.sheet.of, count(sensor.daysWithReadings), count(total.days))),
       SummaryLine(name: texts.readings, value: count(sensor.readings)),
     ]
     let goals = contents.targets.goals == nil ? nil : sensor.goalShortage
     let goalNote = goals.map { "\(texts.goals): — (\(texts.text(of: $0)))" } ?? ""
     let note = [goalNote, missingText(1)].filter { !$0.isEmpty }.joined(separator: ". ")
     return list(texts.sheet.summary, lines, note, height: height)
+  }
+
+  /// How often glucose was low, how long, and how often it began at night.
+  private var lowEpisodes: SummaryLine {
+    let episodes = total.sensor.episodes[.low]
+    let note = episodes.meanMinutes.map {
+      PageTexts.fill(texts.sheet.lowEpisodesNote, glucose.decimal($0, 0), count(episodes.atNight))
+    }
+    let shown = total.sensor.readings > 0 ? count(episodes.count) : "—"
+    return SummaryLine(name: texts.sheet.lowEpisodes, value: shown, note: note ?? "")
   }
 
   /// What finger sticks say.

@@ -149,11 +149,12 @@ extension PageTexts {
 extension SheetTexts {
   /// English.
   static let english = SheetTexts(
-    name: "Name", born: "Born", daysOf: "{1} of {2} days with readings", of: "{1} of {2}",
+    name: "Name", born: "Born", daysOf: "{1} of {2} days with readings",
     dayNumber: "Day {1}",
     clockChanged: "clock changed: {1}",
     perDay: "Per day: {1}", onDays: "on {1} of {2} days", summary: "Summary", indicator: "GMI",
     variation: "Variation (CV)",
+    lowEpisodes: "Low episodes", lowEpisodesNote: "{1} min on average · at night (0–6 h): {2}",
     stickFigures: "Figures of the readings taken",
     profileNote: "median, middle half, and 5 to 95 % of the readings by the time of day",
     profileSentence:

@@ -151,12 +151,14 @@ extension PageTexts {
 extension SheetTexts {
   /// French.
   static let french = SheetTexts(
-    name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures", of: "{1} sur {2}",
+    name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures",
     dayNumber: "Jour {1}",
     clockChanged: "changement d’heure : {1}", perDay: "Par jour : {1}", onDays: "sur {1} des {2} jours",
     summary: "Résumé",
     indicator: "GMI",
-    variation: "Variation (CV)", stickFigures: "Indicateurs des mesures",
+    variation: "Variation (CV)",
+    lowEpisodes: "Épisodes bas", lowEpisodesNote: "{1} min en moyenne · la nuit (0–6 h) : {2}",
+    stickFigures: "Indicateurs des mesures",
     profileNote: "médiane, moitié centrale et 5 à 95 % des mesures selon l’heure",
     profileSentence:
       "Profil sur 24 heures : la médiane est au plus bas à {2} avec {1} {5}, au plus haut à {4} avec {3} {5}.",

@@ -150,12 +150,15 @@ extension PageTexts {
 extension SheetTexts {
   /// German.
   static let german = SheetTexts(
-    name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten", of: "{1} von {2}",
+    name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten",
     dayNumber: "Tag {1}",
     clockChanged: "Uhr umgestellt: {1}", perDay: "Pro Tag: {1}", onDays: "an {1} von {2} Tagen",
     summary: "Übersicht",
     indicator: "GMI",
-    variation: "Variation (VK)", stickFigures: "Kennzahlen der Messungen",
+    variation: "Variation (VK)",
+    lowEpisodes: "Episoden mit niedrigen Werten",
+    lowEpisodesNote: "im Mittel {1} min · nachts (0–6 Uhr): {2}",
+    stickFigures: "Kennzahlen der Messungen",
     profileNote: "Median, mittlere Hälfte und 5 bis 95 % der Messwerte nach der Uhrzeit",
     profileSentence:
       "24-Stunden-Profil: Der Median ist mit {1} {5} um {2} am niedrigsten, mit {3} {5} um {4} am höchsten.",

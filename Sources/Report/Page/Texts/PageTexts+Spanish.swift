@@ -149,12 +149,14 @@ extension PageTexts {
 extension SheetTexts {
   /// Spanish.
   static let spanish = SheetTexts(
-    name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas", of: "{1} de {2}",
+    name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas",
     dayNumber: "Día {1}",
     clockChanged: "cambio de hora: {1}", perDay: "Por día: {1}", onDays: "en {1} de {2} días",
     summary: "Resumen",
     indicator: "GMI",
-    variation: "Variación (CV)", stickFigures: "Cifras de las lecturas",
+    variation: "Variación (CV)",
+    lowEpisodes: "Episodios bajos", lowEpisodesNote: "{1} min de media · de noche (0–6 h): {2}",
+    stickFigures: "Cifras de las lecturas",
     profileNote: "mediana, mitad central y 5 a 95 % de las lecturas según la hora",
     profileSentence:
       "Perfil de 24 horas: la mediana es mínima a las {2} con {1} {5}, y máxima a las {4} con {3} {5}.",

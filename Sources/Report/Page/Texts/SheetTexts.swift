@@ -8,8 +8,6 @@ package struct SheetTexts: Sendable {
   package let born: String
   /// How many days of how many have readings.
   package let daysOf: String
-  /// How many of how many.
-  package let of: String
   /// The name of a day without its date.
   package let dayNumber: String
   /// On which days the clock changed.
@@ -24,6 +22,10 @@ package struct SheetTexts: Sendable {
   package let indicator: String
   /// A label, which is short.
   package let variation: String
+  /// A label, which is short.
+  package let lowEpisodes: String
+  /// The mean minutes of these, and how many began at night.
+  package let lowEpisodesNote: String
   /// The title of a box.
   package let stickFigures: String
   /// What the profile shows, in short.
