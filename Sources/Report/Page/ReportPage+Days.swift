@@ -26,7 +26,7 @@ extension ReportPage {
   private var dailyFigures: PageModel.Part {
     let columns = [
       texts.date, texts.readings, texts.activeTime, "\(texts.mean), \(contents.unit.name)",
-      "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), U",
+      "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), \(texts.insulinUnit)",
       "\(texts.carbohydrates), g",
     ]
     let first = contents.curveDays.first?.day ?? Int.min
@@ -54,7 +54,9 @@ extension ReportPage {
 
   private func parts(of day: DayCurve, _ highest: Double) -> [PageModel.Part] {
     let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))\(length(of: day))"
-    let drawing = DayChart(day: day, targets: contents.targets, glucose: glucose, highest: highest).drawing(
+    let drawing = DayChart(
+      day: day, targets: contents.targets, glucose: glucose, highest: highest, insulinUnit: texts.insulinUnit
+    ).drawing(
       "\(title): \(description(of: day))")
     let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(drawing, title: title))
     let rows = records(of: day)
@@ -100,7 +102,7 @@ extension ReportPage {
     ]
     let subtypes = ["rapid": texts.rapid, "long": texts.long, "basal": texts.basal, "mix": texts.mixed]
     let amounts = [
-      event.units.map { "\(glucose.plain($0)) U" },
+      event.units.map { "\(glucose.plain($0)) \(texts.insulinUnit)" },
       event.rate.map { PageTexts.fill(texts.unitsPerHour, glucose.plain($0)) },
       event.carbohydrates.map { "\(glucose.plain($0)) g" },
       event.servings.map { PageTexts.fill(texts.servings, glucose.plain($0)) },
@@ -130,6 +132,7 @@ struct DayChart {
   let glucose: GlucoseText
   /// The end of the scale: the same for all days, so that they can be compared.
   let highest: Double
+  var insulinUnit = "U"
 
   /// - Parameter description: what a screen reader says instead.
   func drawing(_ description: String) -> Drawing {
@@ -149,7 +152,7 @@ struct DayChart {
       line.draw(on: &drawing)
       line.dots(2.2, on: &drawing)
       area.frame(on: &drawing)
-      lane(.insulin, "U", area.bottom + Self.laneHeight - 2, line, on: &drawing)
+      lane(.insulin, insulinUnit, area.bottom + Self.laneHeight - 2, line, on: &drawing)
       lane(.food, "g", area.bottom + 2 * Self.laneHeight - 2, line, on: &drawing)
     }
     return drawing

@@ -6,9 +6,10 @@ extension ReportPage {
   /// Insulin, carbohydrates and ketones; nil without any.
   var amounts: PageModel.Section? {
     let (amounts, ketones) = (total.amounts, total.ketones)
+    let unit = texts.insulinUnit
     let lines = [
-      (texts.insulin, amounts.insulin, "U"), (texts.basal, amounts.basal, "U"),
-      (texts.bolus, amounts.bolus, "U"), (texts.mixed, amounts.mixed, "U"),
+      (texts.insulin, amounts.insulin, unit), (texts.basal, amounts.basal, unit),
+      (texts.bolus, amounts.bolus, unit), (texts.mixed, amounts.mixed, unit),
       (texts.carbohydrates, amounts.carbohydrates, "g"),
     ].filter { $0.1.records > 0 }
     var parts: [PageModel.Part] = []
@@ -48,8 +49,8 @@ extension ReportPage {
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {
-      case .insulin where doubt.unlike == .use: (" U", "\(texts.basal), \(texts.bolus)")
-      case .insulin: (" U", doubt.isBasal ? texts.basal : texts.bolus)
+      case .insulin where doubt.unlike == .use: (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
+      case .insulin: (" \(texts.insulinUnit)", doubt.isBasal ? texts.basal : texts.bolus)
       case .food: (" g", texts.carbohydrates)
       case .smbg, .ketone: ("", texts.sticks)
       }

@@ -100,10 +100,10 @@ extension ReportPage {
   }
 
   private func amountTable(_ rows: [[String]]) -> Drawing {
-    let words = texts.sheet
+    let (words, unit) = (texts.sheet, texts.insulinUnit)
     let heads = [
       texts.date, "\(texts.target), %", words.belowTarget, "\(texts.mean), \(contents.unit.name)",
-      "\(words.rapidShort), U", "\(words.longShort), U", "\(texts.insulin), U",
+      "\(words.rapidShort), \(unit)", "\(words.longShort), \(unit)", "\(texts.insulin), \(unit)",
       "\(words.carbohydratesShort), g",
       words.sticksShort,
     ]
@@ -142,8 +142,9 @@ extension ReportPage {
       return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
     }
     let lines = [
-      amount(texts.sheet.rapidShort, amounts?.bolus, "U"), amount(texts.mixed, amounts?.mixed, "U"),
-      amount(texts.sheet.longShort, amounts?.basal, "U"),
+      amount(texts.sheet.rapidShort, amounts?.bolus, texts.insulinUnit),
+      amount(texts.mixed, amounts?.mixed, texts.insulinUnit),
+      amount(texts.sheet.longShort, amounts?.basal, texts.insulinUnit),
       amount(texts.sheet.carbohydratesShort, amounts?.carbohydrates, "g"),
       groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number.map {
         "\(texts.target) \(PercentTexts.text($0, mark: texts.mark)) %"
@@ -184,7 +185,7 @@ extension ReportPage {
   /// Insulin and carbohydrates at their times.
   private func lanes(_ line: DayLine, on drawing: inout Drawing) {
     let font = Drawing.Font(size: 6.5)
-    drawing.text("U", line.area.left - 3, 50.5, font, .rapid, .end)
+    drawing.text(texts.insulinUnit, line.area.left - 3, 50.5, font, .rapid, .end)
     drawing.text("g", line.area.left - 3, 62, font, .food, .end)
     for (kind, floor, divisor) in [(RecordKind.insulin, 52.0, 1.5), (.food, 63, 8)] {
       AmountLane(line: line, kind: kind, floor: floor, font: font, mixedSign: Self.mixedSign) { amount in

@@ -173,7 +173,8 @@ extension ReportPage {
       (words.breakfast, words.after),
       (words.lunch, words.before), (words.lunch, words.after), (words.dinner, words.before),
       (words.dinner, words.after),
-      (words.bedtimeShort, ""), (texts.sheet.rapidShort, "U"), (texts.sheet.longShort, "U"),
+      (words.bedtimeShort, ""), (texts.sheet.rapidShort, texts.insulinUnit),
+      (texts.sheet.longShort, texts.insulinUnit),
       (texts.sheet.carbohydratesShort, "g"),
     ]
     drawing.part(.row) { drawing in

@@ -94,11 +94,11 @@ extension ReportPage {
     func part(_ name: String, _ amount: DailyAmount, _ unit: String, of days: Int) -> String? {
       mean(amount, of: days) { amount.sum == nil ? "\(name) \($0)" : "\(name) \($0) \(unit)" }
     }
-    let days = amounts.insulin.daysWithAny
-    var parts = [part(texts.insulin, amounts.insulin, "U", of: total.days)].compactMap(\.self)
+    let (days, unit) = (amounts.insulin.daysWithAny, texts.insulinUnit)
+    var parts = [part(texts.insulin, amounts.insulin, unit, of: total.days)].compactMap(\.self)
     let kinds = [
-      part(texts.basal, amounts.basal, "U", of: days), part(texts.bolus, amounts.bolus, "U", of: days),
-      part(texts.mixed, amounts.mixed, "U", of: days),
+      part(texts.basal, amounts.basal, unit, of: days), part(texts.bolus, amounts.bolus, unit, of: days),
+      part(texts.mixed, amounts.mixed, unit, of: days),
     ].compactMap(\.self)
     if !parts.isEmpty, !kinds.isEmpty { parts[0] += " (\(kinds.joined(separator: ", ")))" }
     parts += [

@@ -84,6 +84,7 @@ extension PageTexts {
     mixed: "premixed",
     servings: "{1} servings",
     minutes: "{1} min",
+    insulinUnit: "U",
     unitsPerHour: "{1} U/h",
     sticks: "Finger sticks",
     sticksMeaning:
@@ -154,7 +155,7 @@ extension SheetTexts {
     clockChanged: "clock changed: {1}",
     perDay: "Per day: {1}", onDays: "on {1} of {2} days", summary: "Summary", indicator: "GMI",
     variation: "Variation (CV)",
-    lowEpisodes: "Low episodes", lowEpisodesNote: "{1} min on average · at night (0–6 h): {2}",
+    lowEpisodes: "Low glucose episodes", lowEpisodesNote: "{1} min on average · at night (0–6 h): {2}",
     stickFigures: "Figures of the readings taken",
     profileNote: "median, middle half, and 5 to 95 % of the readings by the time of day",
     profileSentence:

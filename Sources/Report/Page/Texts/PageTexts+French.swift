@@ -37,7 +37,7 @@ extension PageTexts {
     goals: "Objectifs",
     veryLow: "très bas",
     low: "bas",
-    target: "cible",
+    target: "dans la cible",
     high: "élevé",
     veryHigh: "très élevé",
     tight: "plage étroite",
@@ -85,6 +85,7 @@ extension PageTexts {
     mixed: "prémélangée",
     servings: "{1} portions",
     minutes: "{1} min",
+    insulinUnit: "U",
     unitsPerHour: "{1} U/h",
     sticks: "Glycémies capillaires",
     sticksMeaning:
@@ -157,7 +158,7 @@ extension SheetTexts {
     summary: "Résumé",
     indicator: "GMI",
     variation: "Variation (CV)",
-    lowEpisodes: "Épisodes bas", lowEpisodesNote: "{1} min en moyenne · la nuit (0–6 h) : {2}",
+    lowEpisodes: "Épisodes de glucose bas", lowEpisodesNote: "{1} min en moyenne · la nuit (0–6 h) : {2}",
     stickFigures: "Indicateurs des mesures",
     profileNote: "médiane, moitié centrale et 5 à 95 % des mesures selon l’heure",
     profileSentence:
@@ -183,7 +184,7 @@ extension SheetTexts {
     stripNote:
       "Ligne : capteur. Points : glycémies capillaires. Barres : insuline rapide en unités ; basale et lente avec un trait ; glucides en grammes au-dessous.",
     bedtimeShort: "Coucher", rapidShort: "Rapide", longShort: "Lente", carbohydratesShort: "Gluc.",
-    sticksShort: "Piqûres",
+    sticksShort: "Glyc. cap.",
     typed: "saisi à la main", olderTargets: "personnes âgées ou à haut risque",
     pregnancyTargets: "grossesse avec type 1",
     months: ["janv", "févr", "mars", "avr", "mai", "juin", "juil", "août", "sept", "oct", "nov", "déc"])

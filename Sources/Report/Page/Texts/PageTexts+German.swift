@@ -69,7 +69,7 @@ extension PageTexts {
     dailyFigures: "Die Tage in Zahlen",
     dailyLimit: "Die Bilder der Tage zeigen die letzten {1} Tage des Zeitraums.",
     dailyMeaning:
-      "Linie: Sensor. Gefüllte Punkte: Blutzuckermessungen. Offene Punkte: Scans. Darunter: Insulin in Einheiten (U) und Kohlenhydrate in Gramm (g). Eine Lücke von mehr als 45 Minuten unterbricht die Linie.",
+      "Linie: Sensor. Gefüllte Punkte: Blutzuckermessungen. Offene Punkte: Scans. Darunter: Insulin in Einheiten (IE) und Kohlenhydrate in Gramm (g). Eine Lücke von mehr als 45 Minuten unterbricht die Linie.",
     dayDescription: "{1} Sensorwerte, niedrigster {2}, höchster {3}",
     noDayReadings: "Keine Sensorwerte",
     records: "Einträge vom {1}",
@@ -84,7 +84,8 @@ extension PageTexts {
     mixed: "Mischinsulin",
     servings: "{1} Portionen",
     minutes: "{1} min",
-    unitsPerHour: "{1} U/h",
+    insulinUnit: "IE",
+    unitsPerHour: "{1} IE/h",
     sticks: "Blutzuckermessungen",
     sticksMeaning:
       "Man misst öfter, wenn sich etwas falsch anfühlt. Darum sind dies Prozente der Messungen, nie der Zeit.",
@@ -156,7 +157,7 @@ extension SheetTexts {
     summary: "Übersicht",
     indicator: "GMI",
     variation: "Variation (VK)",
-    lowEpisodes: "Episoden mit niedrigen Werten",
+    lowEpisodes: "Episoden mit niedriger Glukose",
     lowEpisodesNote: "im Mittel {1} min · nachts (0–6 Uhr): {2}",
     stickFigures: "Kennzahlen der Messungen",
     profileNote: "Median, mittlere Hälfte und 5 bis 95 % der Messwerte nach der Uhrzeit",
@@ -182,7 +183,7 @@ extension SheetTexts {
     stripNote:
       "Linie: Sensor. Punkte: Blutzuckermessungen. Balken: schnell wirkendes Insulin in Einheiten; basales und langes mit Querstrich; darunter Kohlenhydrate in Gramm.",
     bedtimeShort: "Schlafen", rapidShort: "Schnell", longShort: "Lang", carbohydratesShort: "KH",
-    sticksShort: "Stiche",
+    sticksShort: "BZ-Mess.",
     typed: "von Hand eingegeben", olderTargets: "ältere Menschen oder hohes Risiko",
     pregnancyTargets: "Schwangerschaft mit Typ 1",
     months: ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez"])

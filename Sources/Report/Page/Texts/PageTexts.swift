@@ -97,6 +97,8 @@ package struct PageTexts: Sendable {
   package let mixed: String
   package let servings: String
   package let minutes: String
+  /// The sign of a unit of insulin.
+  package let insulinUnit: String
   package let unitsPerHour: String
   package let sticks: String
   /// Explains the limits of finger sticks.
