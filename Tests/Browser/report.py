@@ -19,7 +19,8 @@ WIDTHS = (360, 800, 1400)
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11)}
 # Adds marks at the corners of each picture, and after the title of its block. The printed page then shows them.
 MARK = """(() => {
-  document.querySelectorAll("svg").forEach((picture, index) => {
+  const pictures = [...document.querySelectorAll("svg")].filter(picture => !picture.closest(".narrow"))
+  pictures.forEach((picture, index) => {
     const box = picture.viewBox.baseVal
     const mark = (name, x, y, anchor) => {
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text")
@@ -35,7 +36,7 @@ MARK = """(() => {
     const title = picture.closest(".block")?.querySelector("h3")
     if (title) title.append(` Q${index}headQ`)
   })
-  return document.querySelectorAll("svg").length
+  return pictures.length
 })()"""
 
 

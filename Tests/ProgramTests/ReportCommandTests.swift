@@ -176,7 +176,7 @@ struct ReportCommandTests {
     let page = try await program.run(
       "report", "--since", "2026-01-01", "--until", "2026-05-01", "--pages", "log", "-o", "-", "--quiet"
     ).output
-    for value in 71...74 { #expect(page.contains("<td>\(value)</td>"), "\(value)") }
+    for value in 71...74 { #expect(page.contains("<td><i>\(value)</i></td>"), "\(value)") }
   }
 
   @Test func anEmptyPeriodIsAnsweredWithTheSamePages() async throws {

@@ -33,7 +33,14 @@ struct SheetTests {
     for part in ReportPart.allCases where kind == .both || kind == .meter {
       expectWhole(page, part, .letter, "\(code) \(kind)")
     }
-    // No figure of the summary is cut.
+    for drawing in page.sheets(.summary, .a4).flatMap(\.boxes).compactMap(\.narrow) {
+      #expect(DrawingCheck.faults(drawing) == [], "narrow: \(code) \(kind)")
+      #expect(DrawingCheck.words(drawing).filter { $0.contains("…") } == [], "narrow: \(code) \(kind)")
+    }
+    // No head of a table and no figure of the summary is cut.
+    for part in [ReportPart.log, .days] {
+      #expect(words(page, part).filter { $0.contains("…") } == [], "\(code) \(kind)")
+    }
     #expect(words(page, .summary).filter { $0.contains("…") } == [], "\(code) \(kind)")
   }
 
@@ -240,7 +247,7 @@ struct SheetTests {
     let rows = page.sheets(.days, .a4).flatMap(\.boxes).flatMap { Self.rows($0.drawing) }.map { row in
       row.filter { !$0.isEmpty }
     }
-    let means = try #require(rows.firstIndex { $0.first == "Mean of days" })
+    let means = try #require(rows.firstIndex { $0.first == "Mean" })
     #expect(rows[means].suffix(5) == ["10.0 28.0*", "20.0", "32.0", "90.0", "2.9"])
     #expect(rows[means + 1] == ["Days", "14 1*", "14", "14", "1", "14"], "\(rows[means + 1])")
   }

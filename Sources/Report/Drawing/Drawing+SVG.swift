@@ -82,7 +82,7 @@ private struct DrawingReading {
       isHeading = false
     case .text(let text) where open.last?.takesText == true:
       let words = Markup(text.text).description
-      html += (isFirst ? "" : " ") + words
+      html += (isFirst ? "" : " ") + (text.font.isSlanted ? "<i>\(words)</i>" : words)
       if isHeading { heading = words }
       isFirst = false
     case .text, .shape, .circle: break

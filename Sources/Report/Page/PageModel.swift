@@ -36,20 +36,31 @@ package struct PageModel: Sendable {
     let reading: Markup
     /// The name of the picture.
     let title: Markup
-    /// How a page shows it: as words, as wide as the page, or in a part of its width.
+    /// How a page shows it: as words, as wide as the page, or in a part of its width; and on a phone.
     let kind: String
+    /// What a phone shows instead.
+    let narrow: Narrow?
     /// Whether it scrolls on a phone.
     let scrolls: Bool
     let isText: Bool
 
-    init(_ drawing: Drawing, title: String) {
-      self.drawing = drawing
+    /// A picture that is as wide as a phone.
+    package struct Narrow: Sendable {
+      let svg: Markup
+      let reading: Markup
+    }
+
+    init(_ drawing: Drawing, title: String) { self.init(Sheet.Box(drawing: drawing), title: title) }
+
+    init(_ box: Sheet.Box, title: String) {
+      drawing = box.drawing
       svg = Markup(made: drawing.svg)
       reading = Markup(made: drawing.reading)
       self.title = Markup(title)
-      let box = Sheet.Box(drawing: drawing)
       (scrolls, isText) = (!box.isText && drawing.width >= 300, box.isText)
-      kind = box.isText ? "words" : box.isWide ? "wide" : "p\(box.percent)"
+      narrow = box.narrow.map { Narrow(svg: Markup(made: $0.svg), reading: Markup(made: $0.reading)) }
+      let width = box.isText ? "words" : box.isWide ? "wide" : "p\(box.percent)"
+      kind = width + (box.isTable ? " grid" : "") + (narrow == nil ? "" : " broad")
     }
   }
 

@@ -63,7 +63,7 @@ package enum PageTemplate {
     {{#page.sheets}}
     <section id="{{{anchor}}}" class="sheet{{^isFirst}} page{{/isFirst}}">
     {{#boxes}}
-    {{#isText}}<div class="box words">{{{reading}}}</div>{{/isText}}{{^isText}}<div class="box {{{kind}}}"{{#scrolls}} tabindex="0" role="group" aria-label="{{{title}}}"{{/scrolls}}>{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/isText}}
+    {{#isText}}<div class="box words">{{{reading}}}</div>{{/isText}}{{^isText}}<div class="box {{{kind}}}"{{#scrolls}} tabindex="0" role="group" aria-label="{{{title}}}"{{/scrolls}}>{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/isText}}{{#narrow}}<div class="box narrow">{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/narrow}}
     {{/boxes}}
     </section>
     {{/page.sheets}}
@@ -114,7 +114,7 @@ enum PageStyle {
     thead th{hyphens:auto}
     .text th,.text td{text-align:left}.text tbody th{overflow-wrap:anywhere}.text td{min-width:8em;overflow-wrap:anywhere}
     .sheet{display:flex;flex-wrap:wrap;gap:.7rem 1.5%;margin:0 0 2rem;align-items:flex-start}
-    .box{position:relative;width:100%}.wide,.p56{overflow-x:auto}.p56 svg{min-width:26rem}.words{font-size:.85rem}.words p{max-width:none;margin:.2rem 0}
+    .box{position:relative;width:100%}.wide{overflow-x:auto}.narrow{display:none}.words{font-size:.85rem}.words p{max-width:none;margin:.2rem 0}
     @media (min-width:50rem){.p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
     .box svg,.picture svg{display:block;width:100%;height:auto}.wide svg,.picture svg{min-width:51rem}
     .picture{position:relative;overflow-x:auto}
@@ -123,11 +123,15 @@ enum PageStyle {
     svg text{font-family:"DejaVu Sans Condensed","Roboto Condensed","Noto Sans",Arial,sans-serif;white-space:pre}svg .w{font-weight:700}svg .o{font-style:italic}
     svg .n{fill:none}svg path{stroke-linejoin:round}
     \(Ink.rules)
+    @media screen and (max-width:49.99rem){.broad{display:none}.narrow{display:block}\
+    .grid svg{display:none}.grid .reading{position:static;width:auto;height:auto;margin:0;overflow:visible;clip-path:none}\
+    .grid .reading caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
+    .grid .reading tr>:first-child{position:sticky;left:0;background:var(--paper);max-width:9rem}.grid .reading p{white-space:normal;font-size:.85rem}}
     @page{size:auto;margin:12mm}
     @media print{:root{color-scheme:light;--ink:#000;--soft:#333;--paper:#fff;--line:#777;\(light)}
     *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
     body{font-size:10pt}main{max-width:186mm;padding:0}table{font-size:8.5pt}th,td{padding:.12rem .35rem}.block{break-inside:avoid}h2,h3,caption,thead{break-after:avoid}\
-    tr{break-inside:avoid}.page{break-before:page}.table,.picture,.wide,.p56{overflow:visible}nav{display:none}.picture svg,.wide svg,.p56 svg{min-width:0}\
+    tr{break-inside:avoid}.page{break-before:page}.table,.picture,.wide{overflow:visible}nav{display:none}.picture svg,.wide svg{min-width:0}\
     .sheet{gap:8pt 1.5%;margin:0;break-inside:avoid}.words{font-size:7pt}\
     .p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}\
     dl:empty{display:none}.sheet{width:96%;margin:0 auto}}

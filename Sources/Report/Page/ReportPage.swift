@@ -33,7 +33,7 @@ package struct ReportPage: Sendable {
     let views = drawn.enumerated().map { index, sheet in
       PageModel.SheetView(
         anchor: "\(sheet.anchor)-\(index + 1)",
-        boxes: sheet.boxes.map { PageModel.Picture($0.drawing, title: "\(texts.title) \(index + 1)") },
+        boxes: sheet.boxes.map { PageModel.Picture($0, title: "\(texts.title) \(index + 1)") },
         isFirst: index == 0)
     }
     let hasSummary = parts.contains(.summary)

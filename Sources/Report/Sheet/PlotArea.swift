@@ -71,9 +71,11 @@ struct PlotArea: Sendable {
     }
   }
 
-  /// Every third hour of a day of 24.
-  static let usualHours = stride(from: 0, through: 24, by: 3).map { hour in
-    (part: Double(hour) / 24, text: hour < 10 ? "0\(hour)" : "\(hour)")
+  /// Every third hour of a day of 24, or every sixth in a narrow picture.
+  static func usualHours(_ width: Double) -> [(part: Double, text: String)] {
+    stride(from: 0, through: 24, by: width < Sheet.width ? 6 : 3).map { hour in
+      (part: Double(hour) / 24, text: hour < 10 ? "0\(hour)" : "\(hour)")
+    }
   }
 
   func frame(on drawing: inout Drawing) {

@@ -6,32 +6,33 @@ import PDF
 extension ReportPage {
   private static let stripHeight = 80.0
   private static let rowHeight = 13.0
+  private static let headHeight = 24.0
 
   /// The days with insulin and carbohydrates: a table, then each day as a strip.
   func amountSheets(_ paper: Paper) -> [Sheet] {
     let rows = amountRows
     // A table of a year has several sheets.
-    let perSheet = Int((paper.room - Drawing.titleHeight - 24) / Self.rowHeight)
+    let perSheet = Int((paper.room - Drawing.titleHeight - Self.headHeight - 3) / Self.rowHeight)
     let tables = stride(from: 0, to: rows.count, by: perSheet).map { start in
       amountTable(Array(rows[start..<min(start + perSheet, rows.count)]))
     }
     let dots = contents.curveDays.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
     let strips = contents.curveDays.filter { !$0.isEmpty }.map { strip($0, highest) }
-    var pages: [[Drawing]] = tables.map { [$0] }
+    var pages: [[Sheet.Box]] = tables.map { [Sheet.Box(drawing: $0, isTable: true)] }
     let mixed = total.amounts.mixed.records > 0 ? " \(mixedLegend)." : ""
     let limit =
       total.days > ReportContents.maxDays
       ? " " + PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") : ""
     let note = noteBox(texts.sheet.stripNote + mixed + limit)
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
-    if !pages.isEmpty { pages[pages.count - 1].append(note) }
+    if !pages.isEmpty { pages[pages.count - 1].append(Sheet.Box(drawing: note)) }
     for strip in strips {
       if strip.height > left || pages.isEmpty { (pages, left) = (pages + [[]], paper.room) }
-      pages[pages.count - 1].append(strip)
+      pages[pages.count - 1].append(Sheet.Box(drawing: strip))
       left -= strip.height + Sheet.gap
     }
-    return pages.map { Sheet(anchor: "amounts-by-day", boxes: $0.map(Sheet.Box.init)) }
+    return pages.map { Sheet(anchor: "amounts-by-day", boxes: $0) }
   }
 
   private func noteBox(_ text: String) -> Drawing {
@@ -100,34 +101,50 @@ extension ReportPage {
   }
 
   private func amountTable(_ rows: [[String]]) -> Drawing {
-    let (words, unit) = (texts.sheet, texts.insulinUnit)
-    let heads = [
-      texts.date, "\(texts.target), %", words.belowTarget, "\(texts.mean), \(contents.unit.name)",
-      "\(words.rapidShort), \(unit)", "\(words.longShort), \(unit)", "\(texts.insulin), \(unit)",
-      "\(words.carbohydratesShort), g",
-      words.sticksShort,
-    ]
-    let height = Drawing.titleHeight + 17 + Self.rowHeight * Double(rows.count) + 3
+    let words = texts.sheet
+    let height = Drawing.titleHeight + Self.headHeight + Self.rowHeight * Double(rows.count) + 3
     var drawing = Drawing.box(words.insulinDays, width: Sheet.width, height: height)
-    let (first, step) = (96.0, (Sheet.width - 96) / 8)
     drawing.part(.table) { drawing in
-      for (index, cells) in ([heads] + rows).enumerated() {
-        let y = Drawing.titleHeight + 12 + (index == 0 ? 0 : 3) + Self.rowHeight * Double(index)
-        let isMean = index > 0 && [words.meanOfDays, words.daysShort].contains(cells[0])
+      amountHead(on: &drawing)
+      for (index, cells) in rows.enumerated() {
+        let y = Drawing.titleHeight + Self.headHeight + 9.5 + Self.rowHeight * Double(index)
+        let isMean = [words.meanOfDays, words.daysShort].contains(cells[0])
         if isMean { drawing.rectangle(1, y - 9.5, Sheet.width - 2, Self.rowHeight, fill: .shade) }
         drawing.part(.row) { drawing in
           for (column, cell) in cells.enumerated() {
-            let font = index == 0 ? Drawing.Font.small : isMean || column == 0 ? .bold : .plain
-            let ink = index == 0 ? Ink.soft : .text
-            drawing.part(index == 0 ? .columnHead : column == 0 ? .rowHead : .cell) { drawing in
-              if column == 0 { return drawing.text(font.fitted(cell, first - 8), 6, y, font, ink) }
-              drawing.text(font.fitted(cell, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
-            }
+            let font = isMean || column == 0 ? Drawing.Font.bold : .plain
+            drawing.part(column == 0 ? .rowHead : .cell) { Self.cell(cell, column, y, font, .text, on: &$0) }
           }
         }
       }
     }
     return drawing
+  }
+
+  /// The names of the columns, and below each its unit.
+  private func amountHead(on drawing: inout Drawing) {
+    let (words, unit) = (texts.sheet, texts.insulinUnit)
+    let heads = [
+      (texts.date, ""), (texts.target, "%"), (words.belowTarget, "%"), (texts.mean, contents.unit.name),
+      (words.rapidShort, unit), (words.longShort, unit), (texts.insulin, unit),
+      (words.carbohydratesShort, "g"), (words.sticksShort, ""),
+    ]
+    drawing.part(.row) { drawing in
+      for (column, head) in heads.enumerated() {
+        drawing.part(.columnHead) { drawing in
+          Self.cell(head.0, column, Drawing.titleHeight + 10, .small, .soft, on: &drawing)
+          Self.cell(head.1, column, Drawing.titleHeight + 19, .small, .soft, on: &drawing)
+        }
+      }
+    }
+  }
+
+  private static func cell(
+    _ text: String, _ column: Int, _ y: Double, _ font: Drawing.Font, _ ink: Ink, on drawing: inout Drawing
+  ) {
+    let (first, step) = (96.0, (Sheet.width - 96) / 8)
+    if column == 0 { return drawing.text(font.fitted(text, first - 8), 6, y, font, ink) }
+    drawing.text(font.fitted(text, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
   }
 
   /// One day: its curve, and insulin and carbohydrates at their times.

@@ -61,7 +61,7 @@ extension ReportPage {
       pages[pages.count - 1].append(row)
       left -= height
     }
-    return pages.map { Sheet(anchor: "log", boxes: [Sheet.Box(drawing: logPage($0, notes))]) }
+    return pages.map { Sheet(anchor: "log", boxes: [Sheet.Box(drawing: logPage($0, notes), isTable: true)]) }
   }
 
   /// That finger sticks and amounts are only those of the last days; nil where the period has no more.

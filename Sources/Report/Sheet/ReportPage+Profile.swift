@@ -5,10 +5,9 @@ import PDF
 
 extension ReportPage {
   /// The profile by the time of day.
-  func profileBox(height: Double) -> Drawing {
-    var drawing = Drawing.box(
-      texts.profile, width: Sheet.width, height: height,
-      note: "\(contents.unit.name) · \(texts.sheet.profileNote)")
+  func profileBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
+    let note = width < Sheet.width ? "" : " · \(texts.sheet.profileNote)"
+    var drawing = Drawing.box(texts.profile, width: width, height: height, note: contents.unit.name + note)
     let profile = contents.result.profile
     guard let profile, profile.shortage == nil else {
       drawing.reason("— (\(texts.text(of: profile?.shortage ?? .noReadings)))")
@@ -16,16 +15,16 @@ extension ReportPage {
     }
     let highest = profile.points.compactMap { $0.percentiles?.last }.max() ?? 0
     let area = PlotArea(
-      left: 30, top: Drawing.titleHeight + 8, right: Sheet.width - 40, bottom: height - 16,
+      left: 30, top: Drawing.titleHeight + 8, right: width - 40, bottom: height - 16,
       highest: PlotArea.end(highest, contents.unit, least: 350))
     drawing.part(
       .figure(
-        profileSentence(profile), x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
+        profileSentence(profile), x: 2, y: Drawing.titleHeight, width: width - 4, height: height - 17)
     ) { drawing in
       area.band(contents.targets, glucose, on: &drawing)
       let runs = Self.runs(profile)
       for run in runs { Self.areas(run, area, on: &drawing) }
-      area.hours(PlotArea.usualHours, .plain, on: &drawing)
+      area.hours(PlotArea.usualHours(width), .plain, on: &drawing)
       area.limits(contents.targets, glucose, width: 1.1, labels: .plain, on: &drawing)
       for run in runs { Self.curves(run, area, on: &drawing) }
       area.frame(on: &drawing)

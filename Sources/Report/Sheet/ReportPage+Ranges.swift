@@ -14,13 +14,29 @@ private struct RangeLine {
   var band: GlucoseBand?
 }
 
-extension ReportPage {
-  private static let rangesWidth = 300.0
+/// Where the columns of the list of ranges are: the name, the percent, the amount and the goal.
+private struct RangeColumns {
+  let shown: [Int]
+  let starts: [Double]
+  let ends: [Double]
 
+  static func of(_ width: Double, hasGoals: Bool) -> RangeColumns {
+    if width >= Sheet.rangesWidth {
+      return RangeColumns(
+        shown: hasGoals ? [0, 1, 2, 3] : [0, 1, 2], starts: [69, 158, 204, 258], ends: [0, 198, 256, 294])
+    }
+    // Where there is little room the goal is more important than the time of a day.
+    return RangeColumns(
+      shown: hasGoals ? [0, 1, 3] : [0, 1, 2], starts: [69, 158, 198, 206],
+      ends: [0, hasGoals ? 202 : 196, width - 4, width - 4])
+  }
+}
+
+extension ReportPage {
   /// The part of the time in each range, with the goals.
-  func rangesBox(height: Double) -> Drawing {
+  func rangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let sensor = total.sensor
-    var drawing = Drawing.box(texts.ranges, width: Self.rangesWidth, height: height)
+    var drawing = Drawing.box(texts.ranges, width: width, height: height)
     if let shortage = sensor.ranges[GlucoseBand.target.rawValue].percent.shortage {
       drawing.reason("— (\(texts.text(of: shortage)))")
       return drawing
@@ -63,9 +79,9 @@ extension ReportPage {
   }
 
   /// The part of the finger sticks in each range: of readings, so that there is no goal for it.
-  func stickRangesBox(height: Double) -> Drawing {
+  func stickRangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let ranges = total.fingerSticks.ranges
-    var drawing = Drawing.box(texts.percentOfReadings, width: Self.rangesWidth, height: height)
+    var drawing = Drawing.box(texts.percentOfReadings, width: width, height: height)
     guard total.fingerSticks.readings > 0 else {
       drawing.reason("— (\(texts.text(of: .noReadings)))")
       return drawing
@@ -96,33 +112,39 @@ extension ReportPage {
     ) { drawing in
       bar(lines, middles, shares, from: top, to: bottom, on: &drawing)
     }
-    let columns = lines.contains { !$0.goal.isEmpty } ? 4 : 3
+    let columns = RangeColumns.of(drawing.width, hasGoals: lines.contains { !$0.goal.isEmpty })
     func row(_ line: RangeLine) -> [String] {
-      Array([line.name, "\(line.percent)\u{A0}%", line.amount, line.goal].prefix(columns))
+      [line.name, "\(line.percent)\u{A0}%", line.amount, line.goal]
     }
+    let right = drawing.width - 4
     drawing.part(.table) { drawing in
       drawing.part(.row) { drawing in
-        let heads = Array([texts.range, "%", amount, texts.goal].prefix(columns))
-        cells(heads, 28, Drawing.Font(size: 7.5), .soft, isHead: true, on: &drawing)
+        let heads = [texts.range, "%", amount, texts.goal]
+        cells(heads, columns, 28, Drawing.Font(size: 7.5), .soft, isHead: true, on: &drawing)
       }
       for (line, middle) in zip(lines, middles) {
-        if line.band == nil { drawing.rectangle(66, middle - step / 2 + 1, 230, step - 2, fill: .shade) }
+        if line.band == nil {
+          drawing.rectangle(66, middle - step / 2 + 1, right - 66, step - 2, fill: .shade)
+        }
         let font = line.band == nil || line.band == .target ? Drawing.Font.bold : .plain
-        drawing.part(.row) { cells(row(line), middle + 3, font, .text, on: &$0) }
+        drawing.part(.row) { cells(row(line), columns, middle + 3, font, .text, on: &$0) }
       }
       guard let tight else { return }
-      drawing.line(66, drawing.height - 19, 296, drawing.height - 19, Drawing.Stroke(ink: .grid))
-      drawing.part(.row) { cells(row(tight), $0.height - 8, Drawing.Font(size: 7.5), .soft, on: &$0) }
+      drawing.line(66, drawing.height - 19, right, drawing.height - 19, Drawing.Stroke(ink: .grid))
+      drawing.part(.row) {
+        cells(row(tight), columns, $0.height - 8, Drawing.Font(size: 7.5), .soft, on: &$0)
+      }
     }
   }
 
   private func cells(
-    _ cells: [String], _ y: Double, _ font: Drawing.Font, _ ink: Ink, isHead: Bool = false,
-    on drawing: inout Drawing
+    _ cells: [String], _ columns: RangeColumns, _ y: Double, _ font: Drawing.Font, _ ink: Ink,
+    isHead: Bool = false, on drawing: inout Drawing
   ) {
-    let (starts, ends) = ([69, 158, 204, 258.0], [0, 198, 256, 294.0])
+    let (starts, ends) = (columns.starts, columns.ends)
     let room = ends[1] - font.width(cells[1]) - 5 - starts[0]
-    for (index, cell) in cells.enumerated() {
+    for index in columns.shown {
+      let cell = cells[index]
       let role: PDFRole = isHead ? .columnHead : index == 0 ? .rowHead : .cell
       drawing.part(role) { drawing in
         if index == 0 {

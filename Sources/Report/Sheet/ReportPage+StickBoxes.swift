@@ -5,10 +5,11 @@ import PDF
 
 extension ReportPage {
   /// All finger sticks over the hours of the day.
-  func stickDotsBox(height: Double) -> Drawing {
+  func stickDotsBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
+    let isNarrow = width < Sheet.width
     var drawing = Drawing.box(
-      texts.standardDay, width: Sheet.width, height: height,
-      note: "\(unitAndDays) · \(texts.sheet.dotsNote)")
+      isNarrow ? texts.sticks : texts.standardDay, width: width, height: height,
+      note: isNarrow ? contents.unit.name : "\(unitAndDays) · \(texts.sheet.dotsNote)")
     let sticks = contents.days.flatMap(\.sticks)
     guard !sticks.isEmpty else {
       drawing.reason("— (\(texts.text(of: .noReadings)))")
@@ -16,7 +17,7 @@ extension ReportPage {
     }
     let highest = sticks.map(\.level.milligrams).max() ?? 0
     let area = PlotArea(
-      left: 30, top: Drawing.titleHeight + 8, right: Sheet.width - 14, bottom: height - 16,
+      left: 30, top: Drawing.titleHeight + 8, right: width - 14, bottom: height - 16,
       highest: PlotArea.end(highest, contents.unit))
     let figures = total.fingerSticks
     let edges = (lows: figures.lows, highs: figures.highs, count: figures.readings)
@@ -24,10 +25,10 @@ extension ReportPage {
       texts.sheet.dotsSentence, count(sticks.count), ranked(figures.lowest.number, at: 0, edges),
       ranked(figures.highest.number, at: 1, edges), contents.unit.name)
     drawing.part(
-      .figure(sentence, x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
+      .figure(sentence, x: 2, y: Drawing.titleHeight, width: width - 4, height: height - 17)
     ) { drawing in
       area.band(contents.targets, glucose, on: &drawing)
-      area.hours(PlotArea.usualHours, .plain, on: &drawing)
+      area.hours(PlotArea.usualHours(width), .plain, on: &drawing)
       area.limits(contents.targets, glucose, labels: .plain, on: &drawing)
       for block in StickBlock.all(sticks).compactMap(\.self) {
         let (left, right) = (area.x(Double(block.hour) / 24) + 3, area.x(Double(block.hour + 3) / 24) - 3)

@@ -95,7 +95,7 @@ extension ReportPage {
   }
 
   private func list(_ title: String, _ lines: [SummaryLine], _ note: String, height: Double) -> Drawing {
-    var drawing = Drawing.box(title, width: Sheet.width - 300 - Sheet.gap, height: height)
+    var drawing = Drawing.box(title, width: Sheet.width - Sheet.rangesWidth - Sheet.gap, height: height)
     let notes = Drawing.Font.small.wrapped(note, drawing.width - 12)
     let bottom = height - (notes.isEmpty ? 4 : 6 + 9 * Double(notes.count))
     let step = (bottom - Drawing.titleHeight - 2) / Double(lines.count)

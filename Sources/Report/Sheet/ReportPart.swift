@@ -62,25 +62,31 @@ extension ReportPage {
     let footHeight = foot.reduce(0) { $0 + $1.height + Sheet.gap }
     let hasSensor = total.sensor.readings > 0 || total.fingerSticks.readings == 0
     let first = hasSensor ? 196.0 : 160.0
+    let phone = Sheet.phoneWidth
     let middle =
       hasSensor
-      ? [rangesBox(height: first), summaryBox(height: first)]
-      : [stickRangesBox(height: first), stickSummaryBox(height: first)]
+      ? [
+        Sheet.Box(drawing: rangesBox(height: first), narrow: rangesBox(phone, height: first)),
+        Sheet.Box(drawing: summaryBox(height: first)),
+      ]
+      : [
+        Sheet.Box(drawing: stickRangesBox(height: first), narrow: stickRangesBox(phone, height: first)),
+        Sheet.Box(drawing: stickSummaryBox(height: first)),
+      ]
     let meals = hasSensor ? nil : mealsBox
     let left =
       paper.room - head[0].height - first - footHeight - 2 * Sheet.gap
       - (meals.map { $0.height + Sheet.gap } ?? 0)
-    let rest: [Drawing]
-    if hasSensor {
-      let days = min(190, left * 0.42)
-      rest = [profileBox(height: left - days - Sheet.gap), thumbnailsBox(height: days)]
-    } else {
-      let days = min(180, left * 0.42)
-      rest =
-        [stickDotsBox(height: left - days - Sheet.gap)] + (meals.map { [$0] } ?? []) + [
-          thumbnailsBox(height: days)
-        ]
-    }
-    return Sheet(anchor: "summary", boxes: (head + middle + rest + foot).map(Sheet.Box.init))
+    let days = min(hasSensor ? 190 : 180, left * 0.42)
+    let height = left - days - Sheet.gap
+    let day =
+      hasSensor
+      ? Sheet.Box(drawing: profileBox(height: height), narrow: profileBox(phone, height: 190))
+      : Sheet.Box(drawing: stickDotsBox(height: height), narrow: stickDotsBox(phone, height: 190))
+    let rest =
+      [day] + (meals.map { [Sheet.Box(drawing: $0, isTable: true)] } ?? [])
+      + [Sheet.Box(drawing: thumbnailsBox(height: days))]
+    let boxes = head.map { Sheet.Box(drawing: $0) } + middle + rest + foot.map { Sheet.Box(drawing: $0) }
+    return Sheet(anchor: "summary", boxes: boxes)
   }
 }

@@ -20,6 +20,10 @@ struct Sheet: Sendable {
   /// A part of a sheet, drawn by itself: on a phone one lies below the other.
   struct Box: Sendable {
     let drawing: Drawing
+    /// The same for a phone, where the drawing would be too small to read; nil if it is not.
+    var narrow: Drawing?
+    /// Whether it is a table, which a phone shows as text.
+    var isTable = false
     /// Whether it takes the whole width, so that it scrolls on a phone.
     var isWide: Bool { drawing.width > Sheet.width * 0.7 }
     /// Whether it is nothing but lines of text, which a page in HTML breaks as its width needs.
@@ -38,6 +42,10 @@ struct Sheet: Sendable {
 
   /// 186 mm, which A4 and Letter both have.
   static let width = 527.24
+  /// The width of the list of ranges.
+  static let rangesWidth = 300.0
+  /// The width of a picture that a phone shows as wide as its screen. Letters of 7 points are then as high as 9 pixels.
+  static let phoneWidth = 244.0
   static let margin = 34.0
   static let gap = 8.0
   static let footHeight = 16.0

@@ -176,7 +176,7 @@ extension SheetTexts {
     logLegend:
       "▲ above the target range · ▼ below · ▼▼ below {1} · in italics: without a mark, in its column by the time of day (from {2} h on)",
     emptyDays: "no readings from {1} to {2}", insulinDays: "Days with insulin and carbohydrates",
-    belowTarget: "below, %", meanOfDays: "Mean of days", daysShort: "Days",
+    belowTarget: "below", meanOfDays: "Mean", daysShort: "Days",
     stripNote:
       "Line: sensor. Dots: finger sticks. Bars: rapid insulin in units; basal and long insulin with a cross line; carbohydrates in grams below.",
     bedtimeShort: "Bedtime", rapidShort: "Rapid", longShort: "Long", carbohydratesShort: "Carbs",

@@ -180,7 +180,7 @@ extension SheetTexts {
     logLegend:
       "▲ au-dessus de la plage cible · ▼ en dessous · ▼▼ sous {1} · en italique : sans repère, classé selon l’heure (à partir de {2} h)",
     emptyDays: "aucune mesure du {1} au {2}", insulinDays: "Jours avec insuline et glucides",
-    belowTarget: "en dessous, %", meanOfDays: "Moyenne des jours", daysShort: "Jours",
+    belowTarget: "en dessous", meanOfDays: "Moyenne", daysShort: "Jours",
     stripNote:
       "Ligne : capteur. Points : glycémies capillaires. Barres : insuline rapide en unités ; basale et lente avec un trait ; glucides en grammes au-dessous.",
     bedtimeShort: "Coucher", rapidShort: "Rapide", longShort: "Lente", carbohydratesShort: "Gluc.",

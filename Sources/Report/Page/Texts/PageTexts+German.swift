@@ -179,7 +179,7 @@ extension SheetTexts {
     logLegend:
       "▲ über dem Zielbereich · ▼ darunter · ▼▼ unter {1} · kursiv: ohne Markierung, nach der Uhrzeit eingeordnet (ab {2} Uhr)",
     emptyDays: "keine Messwerte von {1} bis {2}", insulinDays: "Tage mit Insulin und Kohlenhydraten",
-    belowTarget: "darunter, %", meanOfDays: "Mittel der Tage", daysShort: "Tage",
+    belowTarget: "darunter", meanOfDays: "Mittel", daysShort: "Tage",
     stripNote:
       "Linie: Sensor. Punkte: Blutzuckermessungen. Balken: schnell wirkendes Insulin in Einheiten; basales und langes mit Querstrich; darunter Kohlenhydrate in Gramm.",
     bedtimeShort: "Schlafen", rapidShort: "Schnell", longShort: "Lang", carbohydratesShort: "KH",

@@ -177,7 +177,7 @@ extension SheetTexts {
     logLegend:
       "▲ por encima del rango objetivo · ▼ por debajo · ▼▼ menos de {1} · en cursiva: sin marca, según la hora (desde las {2} h)",
     emptyDays: "sin lecturas del {1} al {2}", insulinDays: "Días con insulina e hidratos de carbono",
-    belowTarget: "por debajo, %", meanOfDays: "Media de los días", daysShort: "Días",
+    belowTarget: "por debajo", meanOfDays: "Media", daysShort: "Días",
     stripNote:
       "Línea: sensor. Puntos: glucemias capilares. Barras: insulina rápida en unidades; basal y lenta con un trazo; hidratos de carbono en gramos debajo.",
     bedtimeShort: "Acostarse", rapidShort: "Rápida", longShort: "Lenta", carbohydratesShort: "HC",

@@ -86,7 +86,7 @@ package struct SheetTexts: Sendable {
   package let insulinDays: String
   /// The head of a column.
   package let belowTarget: String
-  /// The head of a row: the mean of all days.
+  /// The head of a row: the mean of the period.
   package let meanOfDays: String
   /// The head of a row, which is short: how many days the mean is of.
   package let daysShort: String
