@@ -119,8 +119,10 @@ struct JourneyDayTests {
       ])
   }
 
-  @Test(arguments: PageTexts.all.map(\.code)) func theSheetsNameTheLengthOfTheDay(_ code: String) throws {
+  @Test(arguments: PageTexts.all.map(\.code), [false, true])
+  func theSheetsNameTheLengthOfTheDay(_ code: String, _ isAnonymised: Bool) throws {
     var report = SampleReport.usual
+    report.isAnonymised = isAnonymised
     let back = SampleReport.start + 10 * 86400
     report.readings = ArithmeticSeries.values.enumerated().map { index, value in
       let instant = SampleReport.start + Int64(index) * 300

@@ -144,6 +144,24 @@ struct SheetTests {
     #expect(Set(words).isSubset(of: Set(shown.map(String.init))))
   }
 
+  @Test func theShareOfBasalInsulinNeedsBothOnEachDay() throws {
+    var report = SampleReport(days: 2)
+    func dose(_ units: Double, _ subtype: String, _ time: String) {
+      let fields = RecordFields(["units": .number(units), "subtype": .text(subtype)])
+      report.records.append((.insulin, fields, time))
+    }
+    for day in ["2026-03-02", "2026-03-03"] {
+      dose(12, "long", day + "T08:00")
+      dose(20, "rapid", day + "T12:00")
+    }
+    let line = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
+    #expect(line.contains("(basal 12.0 U, bolus 20.0 U, basal : bolus 38 : 62)"))
+    // A dose that was not written down would look like less basal insulin.
+    report.records.removeFirst()
+    let other = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
+    #expect(other.contains("basal 12.0 U") && !other.contains(" : "))
+  }
+
   @Test func premixedInsulinIsOnTheSheetsOfDays() throws {
     var report = SampleReport.usual
     for time in ["2026-03-03T08:00", "2026-03-03T18:00"] {
@@ -233,7 +251,7 @@ struct SheetTests {
     let full = try #require(try self.page(report).amountsBox)
     #expect(
       DrawingCheck.words(full) == [
-        "Per day: Insulin 30.0 U (basal 20.0 U, bolus 10.0 U) · Finger sticks 2.9"
+        "Per day: Insulin 30.0 U (basal 20.0 U, bolus 10.0 U, basal : bolus 67 : 33) · Finger sticks 2.9"
       ])
     report.records.append(
       (.insulin, RecordFields(["units": .number(28), "subtype": .text("mix")]), "2026-03-09T07:00"))
@@ -398,24 +416,22 @@ struct SheetTests {
     #expect(words[label + 2] == note)
   }
 
-  /// Every picture of days has room for the highest value, and only a meter goes beyond 400 mg/dL.
-  @Test(arguments: [SampleReport.Kind.both, .meter])
-  func aValueOf580IsBelowTheEdgeOfEachPicture(_ kind: SampleReport.Kind) throws {
-    var report = SampleReport.of(kind)
-    report.readings += [580, 500].enumerated().map {
-      Reading.finger($1, at: SampleReport.start + 13 * 86400 + Int64($0) * 3600 + 50_000)
+  /// Every picture of days has room for the highest value. Only meters go beyond 400 mg/dL by much.
+  @Test(arguments: [true, false]) func valuesBeyond400AreAtTheirPlaces(_ hasSensor: Bool) throws {
+    let sticks = [580, 500].enumerated().map {
+      Reading.finger($1, at: SampleReport.start + 50_000 + Int64($0) * 3600)
     }
-    let page = try page(report)
-    for part in [ReportPart.summary, .days, .log, .single] {
-      for drawing in page.sheets(part, .a4).flatMap(\.boxes).map(\.drawing) {
-        #expect(DrawingCheck.faults(drawing) == [])
-        // The dots of both values are drawn at different heights, in each picture that has them.
-        let dots = drawing.operations.compactMap { operation -> Double? in
-          if case .circle(_, let y, _, .some(.text), _) = operation { y } else { nil }
-        }.sorted()
-        if dots.count > 1, dots[0] < 100 { #expect(dots[1] - dots[0] > 1, "\(part) \(dots.prefix(3))") }
-      }
-    }
+    let sensor = hasSensor ? Array(SampleReport.usual.readings.prefix(288)) : []
+    let readings = (sensor + sticks).sorted { $0.instant < $1.instant }
+    let page = try page(SampleReport(readings: readings, records: SampleReport.usual.records, days: 1))
+    let drawings = [ReportPart.summary, .days, .single].flatMap { page.sheets($0, .a4) }.flatMap(\.boxes)
+    let dots = drawings.map { box in
+      box.drawing.operations.compactMap { operation -> Double? in
+        if case .circle(_, let y, _, .some(.text), _) = operation { y } else { nil }
+      }.sorted()
+    }.filter { !$0.isEmpty }
+    // The thumbnail, the strip and the day by itself, and for a meter by itself all finger sticks.
+    #expect(dots.count == (hasSensor ? 3 : 4) && dots.allSatisfy { $0.count == 2 && $0[1] - $0[0] > 1 })
   }
 
   // MARK: - Which parts

@@ -62,6 +62,23 @@ struct PlotArea: Sendable {
     }
   }
 
+  /// The limits of the target range as thin lines, with their values at the left, for small pictures.
+  func targetLimits(
+    _ targets: Targets, _ glucose: GlucoseText, width: Double, hasLabels: Bool = true,
+    on drawing: inout Drawing
+  ) {
+    let limits = [targets.high, targets.low]
+    let places = limits.map { y(glucose.milligrams($0)) }
+    for place in places {
+      drawing.line(left, place, right, place, Drawing.Stroke(ink: .limit, width: width))
+    }
+    guard hasLabels else { return }
+    let font = Drawing.Font(size: 6.5)
+    for (limit, place) in zip(limits, ReportPage.apart(places, by: 6, from: top, to: bottom)) {
+      drawing.text(glucose.limit(limit), left - 3, place + 2.2, font, .text, .end)
+    }
+  }
+
   /// The hours below, and a thin line at each.
   func hours(_ hours: [(part: Double, text: String)], _ font: Drawing.Font, on drawing: inout Drawing) {
     for hour in hours {

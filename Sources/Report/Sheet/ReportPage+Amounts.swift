@@ -151,7 +151,9 @@ extension ReportPage {
   private func strip(_ day: DayCurve, _ highest: Double) -> Drawing {
     var drawing = Drawing(width: Sheet.width, height: Self.stripHeight - Sheet.gap)
     let area = PlotArea(left: 104, top: 3, right: Sheet.width - 4, bottom: 40, highest: highest)
-    let title = "\(texts.weekdays[weekday(day.day)]) \(shortName(ofDay: day.day))\(length(of: day))"
+    let (weekday, length) = (texts.weekdays[weekday(day.day)], length(of: day))
+    let title =
+      "\(length.isEmpty ? weekday : String(weekday.prefix(2))) \(shortName(ofDay: day.day))\(length)"
     drawing.part(.heading(3)) { $0.text(Drawing.Font.bold.fitted(title, 88), 0, 10, .bold) }
     let amounts = groups[day.day]?.amounts
     func amount(_ name: String, _ amount: DailyAmount?, _ unit: String) -> String? {
@@ -188,11 +190,7 @@ extension ReportPage {
         day: day, area: area, targets: contents.targets, glucose: glucose, width: 0.9, detail: 0.4)
       line.draw(on: &drawing)
       line.dots(1.7, on: &drawing)
-      for limit in [contents.targets.low, contents.targets.high] {
-        let y = area.y(glucose.milligrams(limit))
-        drawing.line(area.left, y, area.right, y, Drawing.Stroke(ink: .limit, width: 0.5))
-        drawing.text(glucose.limit(limit), area.left - 3, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
-      }
+      area.targetLimits(contents.targets, glucose, width: 0.5, on: &drawing)
       area.frame(on: &drawing)
       lanes(line, on: &drawing)
     }

@@ -49,13 +49,7 @@ extension ReportPage {
   private func thumbnail(_ day: DayCurve?, _ area: PlotArea, hasLabels: Bool, on drawing: inout Drawing) {
     let targets = contents.targets
     area.band(targets, glucose, on: &drawing)
-    for limit in [targets.low, targets.high] {
-      let y = area.y(glucose.milligrams(limit))
-      drawing.line(area.left, y, area.right, y, Drawing.Stroke(ink: .limit, width: 0.4))
-      if hasLabels {
-        drawing.text(glucose.limit(limit), area.left - 2, y + 2.2, Drawing.Font(size: 6.5), .text, .end)
-      }
-    }
+    area.targetLimits(targets, glucose, width: 0.4, hasLabels: hasLabels, on: &drawing)
     for noon in day?.hours.filter({ $0.hour == 12 }).map({ day?.part($0.instant) ?? 0.5 }) ?? [0.5] {
       let x = area.x(noon)
       drawing.line(x, area.top, x, area.bottom, Drawing.Stroke(ink: .grid, width: 0.4))
@@ -100,7 +94,9 @@ extension ReportPage {
       part(texts.basal, amounts.basal, unit, of: days), part(texts.bolus, amounts.bolus, unit, of: days),
       part(texts.mixed, amounts.mixed, unit, of: days),
     ].compactMap(\.self)
-    if !parts.isEmpty, !kinds.isEmpty { parts[0] += " (\(kinds.joined(separator: ", ")))" }
+    if !parts.isEmpty, !kinds.isEmpty {
+      parts[0] += " (\((kinds + [basalShare].compactMap(\.self)).joined(separator: ", ")))"
+    }
     parts += [
       part(texts.carbohydrates, amounts.carbohydrates, "g", of: total.days),
       mean(amounts.servings, of: total.days) { PageTexts.fill(texts.servings, $0) },
@@ -116,6 +112,19 @@ extension ReportPage {
       for (index, line) in lines.enumerated() { drawing.text(line, 0, 9 + 10 * Double(index), .bold) }
     }
     return drawing
+  }
+
+  /// How basal insulin and boluses divide the insulin of the period. Nil where some days have only one of them, since a dose
+  /// that was not written down would look like a change of the treatment.
+  private var basalShare: String? {
+    let amounts = total.amounts
+    let (basal, bolus) = (amounts.basal, amounts.bolus)
+    guard let basalSum = basal.sum, let bolusSum = bolus.sum, basalSum > 0, bolusSum > 0,
+      amounts.mixed.records == 0, basal.daysWithAny == amounts.insulin.daysWithAny,
+      bolus.daysWithAny == amounts.insulin.daysWithAny
+    else { return nil }
+    let percent = Int((100 * basalSum / (basalSum + bolusSum)).rounded())
+    return "\(texts.basal) : \(texts.bolus) \(percent) : \(100 - percent)"
   }
 
   /// Devices by model, what was left out, and what the report is not.
