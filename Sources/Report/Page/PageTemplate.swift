@@ -116,7 +116,7 @@ enum PageStyle {
     .sheet{display:flex;flex-wrap:wrap;gap:.7rem 1.5%;margin:0 0 2rem;align-items:flex-start}
     .box{position:relative;width:100%}.wide{overflow-x:auto}.narrow{display:none}.words{font-size:.85rem}.words p{max-width:none;margin:.2rem 0}
     @media (min-width:50rem){.p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
-    .box svg,.picture svg{display:block;width:100%;height:auto}.wide svg,.picture svg{min-width:51rem}
+    .box svg,.picture svg{display:block;width:100%;height:auto;overflow:visible}.wide svg,.picture svg{min-width:51rem}
     .picture{position:relative;overflow-x:auto}
     .reading,#sensor .block:first-of-type caption,#devices caption,#left-out caption,#days .text caption{position:absolute;\
     width:1px;height:1px;padding:0;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -126,7 +126,7 @@ enum PageStyle {
     @media screen and (max-width:49.99rem){.broad{display:none}.narrow{display:block}\
     .grid svg{display:none}.grid .reading{position:static;width:auto;height:auto;margin:0;overflow:visible;clip-path:none}\
     .grid .reading caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
-    .grid .reading tr>:first-child{position:sticky;left:0;background:var(--paper);max-width:9rem}.grid .reading p{white-space:normal;font-size:.85rem}}
+    .grid .reading tr>:first-child{position:sticky;left:0;background:var(--paper);min-width:8.5em;max-width:10em;white-space:normal}.grid .reading :is(h2,p,th[scope=col]){white-space:normal}.grid .reading p{font-size:.85rem}}
     @page{size:auto;margin:12mm}
     @media print{:root{color-scheme:light;--ink:#000;--soft:#333;--paper:#fff;--line:#777;\(light)}
     *{-webkit-print-color-adjust:exact;print-color-adjust:exact}

@@ -57,7 +57,7 @@ extension ReportPage {
     let drawing = DayChart(
       day: day, targets: contents.targets, glucose: glucose, highest: highest, insulinUnit: texts.insulinUnit
     ).drawing(
-      "\(title): \(description(of: day))")
+      "\(title)\(texts.colon)\(description(of: day))")
     let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(drawing, title: title))
     let rows = records(of: day)
     if rows.isEmpty { return [chart] }

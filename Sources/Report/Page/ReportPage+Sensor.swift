@@ -67,7 +67,7 @@ extension ReportPage {
 
   private func goalNotes(_ sensor: SensorFigures) -> [PageModel.Part] {
     guard contents.targets.goals != nil, let shortage = sensor.goalShortage else { return [] }
-    return [.text("\(texts.goals): — (\(texts.text(of: shortage)))")]
+    return [.text("\(texts.goals)\(texts.colon)— (\(texts.text(of: shortage)))")]
   }
 
   /// The figures of the sensor, and its episodes.

@@ -50,7 +50,7 @@ extension ReportPage {
     let part = logLimit.map { $0 + " " } ?? ""
     let mixed = total.amounts.mixed.records > 0 ? " · \(mixedLegend)" : ""
     let notes = Drawing.Font.small.wrapped(
-      "\(part)\(texts.readings): \(count(log.readings)) · \(contents.unit.name) · \(legend)\(mixed)",
+      "\(part)\(texts.readings)\(texts.colon)\(count(log.readings)) · \(contents.unit.name) · \(legend)\(mixed)",
       Sheet.width)
     let room = paper.room - Drawing.titleHeight - Self.tableHead - 9 * Double(notes.count) - 8
     let maxLines = 1 + Int((room - Self.rowHeight) / Self.lineHeight)

@@ -108,7 +108,7 @@ extension ReportPage {
     let middles = lines.indices.map { top + (Double($0) + 0.5) * step }
     let words = lines.map { "\($0.name) \($0.percent) %" }.joined(separator: ", ")
     drawing.part(
-      .figure("\(title): \(words).", x: 4, y: top - 8, width: 62, height: bottom - top + 10)
+      .figure("\(title)\(texts.colon)\(words).", x: 4, y: top - 8, width: 62, height: bottom - top + 10)
     ) { drawing in
       bar(lines, middles, shares, from: top, to: bottom, on: &drawing)
     }

@@ -45,7 +45,7 @@ extension ReportPage {
       SummaryLine(name: texts.readings, value: count(sensor.readings)),
     ]
     let goals = contents.targets.goals == nil ? nil : sensor.goalShortage
-    let goalNote = goals.map { "\(texts.goals): — (\(texts.text(of: $0)))" } ?? ""
+    let goalNote = goals.map { "\(texts.goals)\(texts.colon)— (\(texts.text(of: $0)))" } ?? ""
     let note = [goalNote, missingText(1)].filter { !$0.isEmpty }.joined(separator: ". ")
     return list(texts.sheet.summary, lines, note, height: height)
   }

@@ -136,8 +136,9 @@ extension ReportPage {
     let doubts = contents.result.doubts.map { ForeignText.shown(text(of: $0)) }
     let paragraphs =
       (doubts + [
-        names.isEmpty ? "" : "\(texts.devices): \(names.joined(separator: ", "))",
-        reasons.isEmpty ? "" : "\(texts.leftOut): \(reasons.joined(separator: ", "))", texts.sheet.notice,
+        names.isEmpty ? "" : "\(texts.devices)\(texts.colon)\(names.joined(separator: ", "))",
+        reasons.isEmpty ? "" : "\(texts.leftOut)\(texts.colon)\(reasons.joined(separator: ", "))",
+        texts.sheet.notice,
       ]).filter { !$0.isEmpty }.map { text in
         let lines = Drawing.Font.small.wrapped(text, Sheet.width)
         // The rest is on the page about the report.

@@ -180,6 +180,9 @@ extension PageTexts {
     things.enumerated().reduce(text) { $0.replacing("{\($1.offset + 1)}", with: $1.element) }
   }
 
+  /// The sign between a label and what it names. French has a blank before it.
+  var colon: String { code == "fr" ? "\u{A0}: " : ": " }
+
   /// The name of a range.
   func name(of band: GlucoseBand) -> String {
     switch band {
