@@ -191,9 +191,9 @@ struct PageTests {
     report.readings = Array(report.readings.prefix(288))
     let html = try report.html()
     #expect(html.contains("<p>— (7 % of the time; needs 70 %)</p>"))
-    #expect(html.contains("(GMI)</th><td>— (1 of 14 days, 7 % of the time)</td>"))
+    #expect(html.contains("(GMI)</th><td>— (1 of 14 days needed, 7 % of the time)</td>"))
     let german = try report.html(.german)
-    #expect(german.contains("(GMI)</th><td>— (1 von 14 Tagen, 7 % der Zeit)</td>"))
+    #expect(german.contains("(GMI)</th><td>— (1 von 14 nötigen Tagen, 7 % der Zeit)</td>"))
   }
 
   @Test func aPageInMillimolesHasNoOtherUnit() throws {

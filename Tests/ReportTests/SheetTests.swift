@@ -355,7 +355,14 @@ struct SheetTests {
     var report = SampleReport.usual
     report.readings = [Reading.sensor(120, at: SampleReport.start + 8 * 3600)]
     let words = words(try page(report), .summary)
-    #expect(words.contains { $0.hasPrefix("— (0 of 7 days, ") }, "\(words)")
+    #expect(words.contains { $0.hasPrefix("Too few data: 0 of 7 days needed, ") }, "\(words)")
+  }
+
+  @Test func aPeriodThatIsTooLongHasNotTooFewData() throws {
+    let page = try page(.usual)
+    #expect(page.reason(.longPeriod(days: 100)) == "100 days; needs 90 or fewer")
+    #expect(page.reason(.noReadings) == "No readings")
+    #expect(page.reason(.littleTime(percent: 7.9)) == "Too few data: 7 % of the time; needs 70 %")
   }
 
   @Test func aBoxWithoutDataHasItsReason() throws {
@@ -363,11 +370,12 @@ struct SheetTests {
     report.readings = Array(report.readings.prefix(288))
     let words = words(try page(report), .summary)
     #expect(
-      words.contains("— (7 % of the time; needs 70 %)")
-        && words.contains("— (1 of 7 days, 100 % of the time)"))
-    #expect(words.contains("Goals: — (1 of 14 days, 7 % of the time)"))
+      words.contains("Too few data: 7 % of the time; needs 70 %")
+        && words.contains("Too few data: 1 of 7 days needed, 100 % of the time"))
+    #expect(words.contains("Goals: — (1 of 14 days needed, 7 % of the time)"))
     let empty = self.words(try page(SampleReport()), .summary)
-    #expect(empty.filter { $0 == "— (No readings)" }.count == 3)
+    // Three boxes, and three figures of the summary.
+    #expect(empty.filter { $0 == "No readings" }.count == 6)
   }
 
   @Test func theReadingTextHasEveryFigureThatIsDrawnInATable() throws {

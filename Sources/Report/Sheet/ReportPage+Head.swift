@@ -107,6 +107,15 @@ extension ReportPage {
     return "\(zone) · \(PageTexts.fill(texts.sheet.clockChanged, names))"
   }
 
+  /// Why a box has no figures.
+  func reason(_ shortage: Shortage) -> String {
+    let text = texts.text(of: shortage)
+    return switch shortage {
+    case .noReadings, .longPeriod: text
+    default: PageTexts.fill(texts.sheet.tooFewData, text)
+    }
+  }
+
   /// From 0 for Monday.
   func weekday(_ day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
 }

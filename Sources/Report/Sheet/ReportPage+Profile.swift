@@ -10,7 +10,7 @@ extension ReportPage {
     var drawing = Drawing.box(texts.profile, width: width, height: height, note: contents.unit.name + note)
     let profile = contents.result.profile
     guard let profile, profile.shortage == nil else {
-      drawing.reason("— (\(texts.text(of: profile?.shortage ?? .noReadings)))")
+      drawing.reason(reason(profile?.shortage ?? .noReadings))
       return drawing
     }
     let highest = profile.points.compactMap { $0.percentiles?.last }.max() ?? 0

@@ -38,7 +38,7 @@ extension ReportPage {
     let sensor = total.sensor
     var drawing = Drawing.box(texts.ranges, width: width, height: height)
     if let shortage = sensor.ranges[GlucoseBand.target.rawValue].percent.shortage {
-      drawing.reason("— (\(texts.text(of: shortage)))")
+      drawing.reason(reason(shortage))
       return drawing
     }
     let percents = PercentTexts(minutes: sensor.ranges, mark: texts.mark)
@@ -83,7 +83,7 @@ extension ReportPage {
     let ranges = total.fingerSticks.ranges
     var drawing = Drawing.box(texts.percentOfReadings, width: width, height: height)
     guard total.fingerSticks.readings > 0 else {
-      drawing.reason("— (\(texts.text(of: .noReadings)))")
+      drawing.reason(reason(.noReadings))
       return drawing
     }
     let percents = PercentTexts(readings: ranges, mark: texts.mark)

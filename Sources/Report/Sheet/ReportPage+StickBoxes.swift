@@ -12,7 +12,7 @@ extension ReportPage {
       note: isNarrow ? contents.unit.name : "\(unitAndDays) · \(texts.sheet.dotsNote)")
     let sticks = contents.days.flatMap(\.sticks)
     guard !sticks.isEmpty else {
-      drawing.reason("— (\(texts.text(of: .noReadings)))")
+      drawing.reason(reason(.noReadings))
       return drawing
     }
     let highest = sticks.map(\.level.milligrams).max() ?? 0

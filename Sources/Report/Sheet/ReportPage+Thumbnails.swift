@@ -16,7 +16,7 @@ extension ReportPage {
       texts.daily, width: Sheet.width, height: height,
       note: [last, meaning].filter { !$0.isEmpty }.joined(separator: " · "))
     guard days.contains(where: { !$0.hasNoReadings }) else {
-      drawing.reason("— (\(texts.text(of: .noReadings)))")
+      drawing.reason(reason(.noReadings))
       return drawing
     }
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()

@@ -138,7 +138,7 @@ extension PageTexts {
     oneDevice: "Only one device; insulin, food and notes are left out.",
     fewReadings: "{1} of {2} readings",
     shortTime: "{1} h {2} min; needs a whole day",
-    fewDays: "{1} of {2} days, {3} % of the time",
+    fewDays: "{1} of {2} days needed, {3} % of the time",
     littleTime: "{1} % of the time; needs {2} %",
     longPeriod: "{1} days; needs {2} or fewer",
     meanOutsideFit: "the mean is outside 80–350 mg/dL",
@@ -165,6 +165,7 @@ extension SheetTexts {
     daysSentence: "Curves of {1} days, from {2} on.",
     notice:
       "Not a medical device, not a diagnosis. Do not base treatment on this report: it shows what devices and programs reported, which may be wrong, late or incomplete.",
+    tooFewData: "Too few data: {1}",
     dotsNote: "lines: medians of three hours, boxes: the middle half",
     dotsSentence: "{1} finger sticks over the hours of the day, from {2} to {3} {4}.",
     meals: "Finger sticks by meals", mark: "Mark", fasting: "Fasting", beforeMeal: "Before a meal",

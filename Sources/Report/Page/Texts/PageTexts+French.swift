@@ -140,7 +140,7 @@ extension PageTexts {
     oneDevice: "Seulement un appareil ; sans insuline, repas ni notes.",
     fewReadings: "{1} mesures sur {2}",
     shortTime: "{1} h {2} min ; il faut un jour entier",
-    fewDays: "{1} jours sur {2}, {3} % du temps",
+    fewDays: "{1} jours sur {2} nécessaires, {3} % du temps",
     littleTime: "{1} % du temps ; il faut {2} %",
     longPeriod: "{1} jours ; il en faut {2} ou moins",
     meanOutsideFit: "la moyenne est hors de 80–350 mg/dL",
@@ -168,6 +168,7 @@ extension SheetTexts {
     daysSentence: "Courbes de {1} jours, à partir de {2}.",
     notice:
       "Ni dispositif médical ni diagnostic. Ne fondez aucun traitement sur ce rapport : il montre ce que les appareils et programmes ont transmis, ce qui peut être faux, tardif ou incomplet.",
+    tooFewData: "Données insuffisantes : {1}",
     dotsNote: "lignes : médianes de trois heures, cadres : moitié centrale",
     dotsSentence: "{1} glycémies capillaires au fil de la journée, de {2} à {3} {4}.",
     meals: "Glycémies autour des repas", mark: "Repère", fasting: "À jeun", beforeMeal: "Avant un repas",

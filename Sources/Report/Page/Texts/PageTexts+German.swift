@@ -139,7 +139,7 @@ extension PageTexts {
     oneDevice: "Nur ein Gerät; Insulin, Essen und Notizen sind weggelassen.",
     fewReadings: "{1} von {2} Messwerten",
     shortTime: "{1} h {2} min; braucht einen ganzen Tag",
-    fewDays: "{1} von {2} Tagen, {3} % der Zeit",
+    fewDays: "{1} von {2} nötigen Tagen, {3} % der Zeit",
     littleTime: "{1} % der Zeit; braucht {2} %",
     longPeriod: "{1} Tage; braucht {2} oder weniger",
     meanOutsideFit: "der Mittelwert liegt außerhalb von 80–350 mg/dL",
@@ -168,6 +168,7 @@ extension SheetTexts {
     daysSentence: "Kurven von {1} Tagen, ab {2}.",
     notice:
       "Kein Medizinprodukt, keine Diagnose. Keine Behandlung nach diesem Bericht: Er zeigt, was Geräte und Programme gemeldet haben; das kann falsch, verspätet oder unvollständig sein.",
+    tooFewData: "Zu wenige Daten: {1}",
     dotsNote: "Linien: Mediane von drei Stunden, Kästen: mittlere Hälfte",
     dotsSentence: "{1} Blutzuckermessungen über den Tag, von {2} bis {3} {4}.",
     meals: "Blutzuckermessungen zu den Mahlzeiten", mark: "Markierung", fasting: "Nüchtern",

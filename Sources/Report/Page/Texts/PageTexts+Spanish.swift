@@ -138,7 +138,7 @@ extension PageTexts {
     oneDevice: "Solo un dispositivo; sin insulina, comida ni notas.",
     fewReadings: "{1} de {2} lecturas",
     shortTime: "{1} h {2} min; necesita un día entero",
-    fewDays: "{1} de {2} días, {3} % del tiempo",
+    fewDays: "{1} de {2} días necesarios, {3} % del tiempo",
     littleTime: "{1} % del tiempo; necesita {2} %",
     longPeriod: "{1} días; necesita {2} o menos",
     meanOutsideFit: "la media está fuera de 80–350 mg/dL",
@@ -166,6 +166,7 @@ extension SheetTexts {
     daysSentence: "Curvas de {1} días, desde {2}.",
     notice:
       "No es un producto sanitario ni un diagnóstico. No base un tratamiento en este informe: muestra lo que comunicaron dispositivos y programas, que puede ser erróneo, tardío o incompleto.",
+    tooFewData: "Datos insuficientes: {1}",
     dotsNote: "líneas: medianas de tres horas, cajas: mitad central",
     dotsSentence: "{1} glucemias capilares a lo largo del día, de {2} a {3} {4}.",
     meals: "Glucemias capilares y comidas", mark: "Marca", fasting: "En ayunas",

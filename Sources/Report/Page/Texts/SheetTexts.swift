@@ -40,6 +40,8 @@ package struct SheetTexts: Sendable {
   package let daysSentence: String
   /// What the report is not, in short.
   package let notice: String
+  /// Why a box has no figures: the reason.
+  package let tooFewData: String
   /// What the picture of finger sticks shows, in short.
   package let dotsNote: String
   /// The same in a sentence: how many, the lowest, the highest, the unit.
