@@ -63,7 +63,7 @@ struct ChartTests {
     dose(4, "rapid", "12:00")
     dose(2.5, "rapid", "12:00")
     dose(18, "long", "12:00")
-    dose(7, "long", "23:59")
+    dose(7, "long", "23:58")
     dose(1, "rapid", "23:59")
     let drawing = try drawing(day)
     let words = DrawingCheck.words(drawing)
@@ -98,9 +98,33 @@ struct ChartTests {
       if case .circle(_, _, _, let fill, _) = operation { fill != nil } else { nil }
     }
     #expect(circles == [false, true, true])
-    // The second dose is too near to the first for its number.
     let words = DrawingCheck.words(eventful)
-    #expect(words.contains("4.5") && !words.contains("20") && words.contains("45"))
+    #expect(words.contains("4.5") && words.contains("20") && words.contains("45"))
+  }
+
+  /// The number of a bolus is not under the mark of the basal insulin that follows, and each kind has its number.
+  @Test(arguments: ["08:04", "08:10", "08:30", "09:10"])
+  func insulinOfTwoKindsHasBothNumbers(_ time: String) throws {
+    var day = SampleDay.empty
+    for (units, subtype, time) in [(4.5, "rapid", "08:00"), (18, "long", time)] {
+      day.records.append(
+        (
+          .insulin, RecordFields(["units": .number(units), "subtype": .text(subtype)]), "2026-03-02T\(time)"
+        ))
+    }
+    let drawing = try drawing(day)
+    let texts = DrawingCheck.texts(drawing).filter { ["4.5", "18"].contains($0.text) && $0.ink != .text }
+    #expect(texts.map(\.text) == ["4.5", "18"] && texts.map(\.ink) == [.rapid, .basal])
+    let marks = drawing.operations.compactMap { operation -> (left: Double, right: Double)? in
+      guard case .shape(let outline, let fill, _) = operation, fill == .rapid || fill == .basal,
+        case .move(let left, _) = outline[0], case .line(let right, _) = outline[1]
+      else { return nil }
+      return (left, right)
+    }
+    #expect(marks.count == 2 && marks[0].right < marks[1].left)
+    for text in texts {
+      #expect(marks.allSatisfy { $0.right <= text.x || $0.left >= text.x + text.width }, "\(text.text)")
+    }
   }
 
   @Test func eachPartOfTheBarIsAsHighAsItsShare() throws {

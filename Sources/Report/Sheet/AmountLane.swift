@@ -11,9 +11,26 @@ struct AmountLane {
     let isBasal: Bool
     let isMixed: Bool
     var amounts: [Double]
+
+    func isSameKind(as other: Mark) -> Bool { isBasal == other.isBasal && isMixed == other.isMixed }
   }
 
-  /// The distance of marks of one minute, so that none covers another.
+  /// Marks whose numbers are after the last of them, each with its place.
+  private struct Cluster {
+    var marks: [(x: Double, mark: Mark)]
+
+    /// Adds the marks of a minute, each at a distance from the one before.
+    mutating func add(_ others: [Mark], at x: Double, before edge: Double) {
+      for mark in others {
+        marks.append((max(x, marks.last.map { $0.x + AmountLane.step } ?? x), mark))
+      }
+      // The marks of the last minutes of a day have room before the edge.
+      let excess = (marks.last?.x ?? edge) - edge
+      if excess > 0 { for index in marks.indices { marks[index].x -= excess } }
+    }
+  }
+
+  /// The distance of marks of one cluster, so that none covers another.
   private static let step = 4.2
 
   let line: DayLine
@@ -28,27 +45,46 @@ struct AmountLane {
 
   func draw(on drawing: inout Drawing) {
     var free = line.area.left
-    for (instant, marks) in minutes {
-      let shift = Self.step * Double(marks.count - 1)
-      let start = min(line.x(instant), line.area.right - shift)
-      for (index, mark) in marks.enumerated() {
-        let (x, height) = (start + Self.step * Double(index), height(mark.amounts.reduce(0, +)))
+    for cluster in clusters {
+      for (x, mark) in cluster.marks {
+        let height = height(mark.amounts.reduce(0, +))
         drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: mark.ink)
         if mark.isBasal {
           drawing.line(
             x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: mark.ink, width: 1))
         }
       }
-      let texts = marks.map { (text: text($0), ink: $0.ink) }
-      let width = texts.reduce(0) { $0 + font.width($1.text) + 3 } - 3
-      var x = start + shift + 3.4
-      guard start >= free, x + width <= drawing.width - 4 else { continue }
-      free = x + width + 2.6
-      for (text, ink) in texts {
-        drawing.text(text, x, floor - 1.2, font, ink)
-        x += font.width(text) + 3
+      var x = start(of: cluster)
+      guard cluster.marks[0].x >= free, end(of: cluster) <= drawing.width - 4 else { continue }
+      free = end(of: cluster) + 2.6
+      for (_, mark) in cluster.marks {
+        drawing.text(text(mark), x, floor - 1.2, font, mark.ink)
+        x += font.width(text(mark)) + 3
       }
     }
+  }
+
+  /// Where the numbers of a cluster begin.
+  private func start(of cluster: Cluster) -> Double { (cluster.marks.last?.x ?? 0) + 3.4 }
+
+  private func end(of cluster: Cluster) -> Double {
+    cluster.marks.reduce(start(of: cluster)) { $0 + font.width(text($1.mark)) + 3 } - 3
+  }
+
+  /// The marks of each minute. Those of two minutes are together if the second would cover the number of the first and is
+  /// insulin of another kind. Otherwise the number of a bolus would look like that of the basal insulin after it.
+  private var clusters: [Cluster] {
+    var clusters: [Cluster] = []
+    for (instant, marks) in minutes {
+      let isJoined =
+        clusters.last.map { last in
+          line.x(instant) < end(of: last) + 2.6
+            && marks.allSatisfy { mark in !last.marks.contains { $0.mark.isSameKind(as: mark) } }
+        } ?? false
+      if !isJoined { clusters.append(Cluster(marks: [])) }
+      clusters[clusters.count - 1].add(marks, at: line.x(instant), before: line.area.right)
+    }
+    return clusters
   }
 
   /// The marks of each minute, in the order of time.
