@@ -16,8 +16,11 @@ trap 'rm -rf "$work"' EXIT
 export GLUCOPORT_STORE=$work/sample.db PYTHONDONTWRITEBYTECODE=1
 python3 Tests/Browser/sample.py "$work"
 readings='time=time,value=mg/dL,device=device'
-"$program" import --quiet --timezone Europe/Madrid --format generic --kind cbg --unit mg/dL --map "$readings" \
-  "$work/sensor.csv"
+# sensor FILE: imports the values of a sensor into the store.
+sensor() {
+  "$program" import --quiet --timezone Europe/Madrid --format generic --kind cbg --unit mg/dL --map "$readings" "$work/$1"
+}
+sensor sensor.csv
 "$program" import --quiet --format generic --kind smbg --unit mg/dL \
   --map "$readings,insulin=insulin,carbs=carbs,note=note" "$work/diary.csv"
 
@@ -55,6 +58,9 @@ for language in en de es fr; do
     done
   done
 done
+GLUCOPORT_STORE=$work/journey.db sensor journey.csv
+GLUCOPORT_STORE=$work/journey.db report journey --pages all --language fr
+case $text in *"· 30 h"*"· 18 h"*) ;; *) fail "no lengths of the days of a journey" ;; esac
 [ -n "$folder" ] || exit 0
 
 # picture NAME OPTION…: the first page as a picture.
@@ -64,8 +70,12 @@ picture() {
   report "$name" "$@"
   pdftoppm -r 100 -f 1 -singlefile -png "$work/$name.pdf" "$folder/$name"
 }
-picture sensor --pages summary --name 'Ada Example'
+picture both --pages summary --name 'Ada Example'
+picture sensor --pages summary --device 'Sample Sensor'
 picture insulin --pages days --name 'Ada Example'
 picture meter --pages summary --device 'Sample Meter' --language fr
 picture log --pages log --unit mmol/L --language de
 picture pregnancy --pages summary --targets pregnancy --language es --anonymise
+GLUCOPORT_STORE=$work/journey.db picture journey --pages summary --name 'Ada Example'
+GLUCOPORT_STORE=$work/few.db sensor few.csv
+GLUCOPORT_STORE=$work/few.db picture little --pages summary --language de

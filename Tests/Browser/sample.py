@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the data of the sample report: two invented weeks of a sensor, finger sticks, insulin, food and notes.
 
-  sample.py FOLDER      writes FOLDER/sensor.csv and FOLDER/diary.csv
+  sample.py FOLDER      writes FOLDER/sensor.csv, FOLDER/diary.csv, FOLDER/few.csv and FOLDER/journey.csv
 
-The values are the same in each run."""
+The first is also in few.csv for only three days, and in journey.csv with the times of a journey to New York and back. The
+values are the same in each run."""
 import math
 import sys
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 FIRST = datetime(2026, 3, 2)
 DAYS = 14
+HOME, AWAY = (timezone(timedelta(hours=hours)) for hours in (1, -5))
+# The flights: at noon in Madrid, and at two o'clock at night in New York.
+OUT, BACK = datetime(2026, 3, 5, 12, tzinfo=HOME), datetime(2026, 3, 12, 2, tzinfo=AWAY)
 # The minute of the day, grams and units of each usual meal.
 MEALS = [(7 * 60 + 25, 45, 4.5), (13 * 60 + 10, 60, 6), (16 * 60 + 45, 20, 2), (20 * 60 + 30, 55, 5.5)]
 
@@ -66,13 +70,25 @@ def sensor(eaten):
         yield at, max(42, round(value))
 
 
+def write(path, readings):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("time,mg/dL,device\n")
+        for at, value in readings:
+            file.write(f"{at.isoformat()},{value},Sample Sensor\n")
+
+
+def travelling(at):
+    """The time that a phone on the journey shows, with its offset."""
+    at = at.replace(tzinfo=HOME)
+    return at.astimezone(AWAY if OUT <= at < BACK else HOME)
+
+
 def main(folder):
     eaten = list(meals())
     readings = list(sensor(eaten))
-    with open(f"{folder}/sensor.csv", "w", encoding="utf-8") as file:
-        file.write("time,mg/dL,device\n")
-        for at, value in readings:
-            file.write(f"{at:%Y-%m-%dT%H:%M:%S},{value},Sample Sensor\n")
+    write(f"{folder}/sensor.csv", readings)
+    write(f"{folder}/few.csv", readings[:3 * 288])
+    write(f"{folder}/journey.csv", [(travelling(at), value) for at, value in readings])
     random = Series(11)
     rows = []
     for at, grams, units, _ in eaten:
