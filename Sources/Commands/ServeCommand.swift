@@ -72,8 +72,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport serve",
       "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
     subcommands: [
-      ServeTokenCommand.self, ServeBackupCommand.self, ServeDatabaseCommand.self, ServeImportCommand.self,
-      ServeExportCommand.self,
+      ServeTokenCommand.self, ServeBackupCommand.self, ServeDatabaseCommand.self,
+      ServeLogbookCommand.self, ServeImportCommand.self, ServeExportCommand.self,
     ])
 
   @OptionGroup var dataOptions: DataOptions
@@ -150,17 +150,23 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     let settings = try settings()
     var limits = PoolLimits()
     if let databaseConnections { limits.connections = databaseConnections }
-    let connections = databaseOptions.database == nil ? 0 : limits.allConnections
-    if let fault = SpareResources.ofServer(settings, databaseConnections: connections).fault() {
-      throw Failure(.temporary, fault)
-    }
     if let address = try databaseOptions.address {
       let storage = try PostgresStorage(address, limits: limits)
+      try requireResources(
+        settings, databaseConnections: limits.allConnections(clusters: storage.clusterCount))
       try await serve(storage, settings, close: storage.close)
     } else {
+      try requireResources(settings, databaseConnections: 0)
       let storage = try EmbeddedStorage(folder: dataOptions.path)
       try await serve(storage, settings, close: storage.close)
     }
+  }
+
+  private func requireResources(
+    _ settings: ServerSettings, databaseConnections: Int
+  ) throws(Failure) {
+    let needs = SpareResources.ofServer(settings, databaseConnections: databaseConnections)
+    if let fault = needs.fault() { throw Failure(.temporary, fault) }
   }
 
   private func serve(

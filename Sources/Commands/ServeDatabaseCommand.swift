@@ -49,7 +49,7 @@ struct ServeDatabaseCommand: ParsableCommand {
       examples:
         "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
       "glucoport serve database check --database postgresql://glucoport_server@db/glucoport"),
-    subcommands: [Prepare.self, Check.self])
+    subcommands: [Prepare.self, Check.self, AddCluster.self])
 }
 
 extension ServeDatabaseCommand {
@@ -106,6 +106,37 @@ extension ServeDatabaseCommand {
       let version = try PostgresDatabase(databaseOptions.requiredAddress).check()
       output.line("the tables have version \(version), and the role can serve them")
       try output.finish()
+    }
+  }
+}
+
+extension ServeDatabaseCommand {
+  /// `glucoport serve database add-cluster`: names a further database for logbooks.
+  struct AddCluster: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "add-cluster", abstract: "Name another database, to which logbooks can be moved.",
+      discussion: helpText(
+        """
+        Prepare that database first. Servers connect to it when the first logbook is there, with the role that they \
+        use for --database. An existing name gets the address.
+        """,
+        examples:
+          "glucoport serve database add-cluster south postgresql://db4/glucoport --database postgresql://owner@db/glucoport",
+        "glucoport serve database add-cluster south service=south --database service=glucoport"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Argument(help: ArgumentHelp("A name for the database.", valueName: "name"))
+    var name: String
+
+    @Argument(
+      help: ArgumentHelp(
+        "The database, as libpq names it, without a role and a password.", valueName: "address"))
+    var address: String
+
+    func run() throws {
+      try PostgresDirectory(databaseOptions.requiredAddress).addCluster(name, at: address)
     }
   }
 }

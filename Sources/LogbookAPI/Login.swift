@@ -10,6 +10,19 @@ package enum LoginRole: String, CaseIterable, Sendable {
   case write
 }
 
+/// Where a storage with several databases has a logbook.
+package struct LogbookPlace: Hashable, Sendable {
+  /// The address of the database; empty for the one with the logins.
+  package var address: String
+  /// How often the logbook was moved before.
+  package var moves: Int64
+
+  package init(address: String = "", moves: Int64 = 0) {
+    self.address = address
+    self.moves = moves
+  }
+}
+
 /// A token that the server knows.
 package struct Login: Hashable, Sendable {
   /// The name for people.
@@ -18,6 +31,8 @@ package struct Login: Hashable, Sendable {
   package var logbook: String
   /// Its permission.
   package var role: LoginRole
+  /// Where the storage has the logbook. Only the storage reads it.
+  package var place = LogbookPlace()
 
   package init(name: String, logbook: String, role: LoginRole) {
     self.name = name

@@ -18,7 +18,11 @@ package struct PoolLimits: Hashable, Sendable {
   static let maxLoginConnections = 2
 
   /// The maximum number of connections of this process, with those for logins.
-  package var allConnections: Int { connections + min(connections, Self.maxLoginConnections) }
+  ///
+  /// - Parameter clusters: the number of databases besides that with the logins.
+  package func allConnections(clusters: Int) -> Int {
+    connections * (1 + clusters) + min(connections, Self.maxLoginConnections)
+  }
 
   /// Limits for a server with 32 concurrent requests.
   package init() {}

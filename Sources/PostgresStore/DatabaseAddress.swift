@@ -7,7 +7,9 @@ package import Logbook
 package struct DatabaseAddress: Sendable {
   let library: LibPQ
   /// In the order in which the library applies them: a later one overrides an earlier one.
-  let options: [(key: String, value: String)]
+  private(set) var options: [(key: String, value: String)]
+  /// Whether the text states a role.
+  let hasRole: Bool
 
   /// Seconds for one host of the address.
   private static let connectSeconds = 5
@@ -26,6 +28,7 @@ package struct DatabaseAddress: Sendable {
         "--database must not hold a password, which other users of this machine could read; put it into the file of PGPASSFILE"
       )
     }
+    hasRole = stated["user"] != nil
     options = [
       ("connect_timeout", String(Self.connectSeconds)),
       ("tcp_user_timeout", String(Self.unconfirmedMilliseconds)),
@@ -36,5 +39,12 @@ package struct DatabaseAddress: Sendable {
       ("dbname", text),
       ("client_encoding", "UTF8"),
     ]
+  }
+
+  /// The same address for another role.
+  func with(role: String) -> DatabaseAddress {
+    var address = self
+    address.options.append(("user", role))
+    return address
   }
 }

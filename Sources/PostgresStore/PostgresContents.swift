@@ -17,9 +17,8 @@ extension PostgresLogbook: AttachmentService {
     guard login.role == .write else { throw .readOnly }
     // Records an unknown run, which needs the lock of the counter.
     try await reading(run, hidesOwn: false) { _, _, _ in }
-    let number = try await core.number(of: login.logbook)
-    return try await core.pool.run(.storingContent(logbook: number)) { [login, core] transaction in
-      let entry = try PostgresEntry(transaction, number, guid: login.logbook, run, hidesOwn: false)
+    return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
+      let entry = try PostgresEntry(transaction, number, of: login, run, writes: true, hidesOwn: false)
       guard entry.node != nil else { throw ServiceError.nodeReused }
       return try ContentTable(transaction, number).append(
         bytes, to: content, at: offset, limit: core.quota.contentBytes)

@@ -62,7 +62,9 @@ package struct PostgresDatabase: Sendable {
   /// - Throws: `Failure`: `configuration`, `permission` for a role that may change readings, `unavailable`.
   @discardableResult
   package func check() throws(Failure) -> Int {
-    try checked { connection, deadline in try ServingRole.check(connection, deadline) }
+    try checked { connection, deadline in
+      try ServingRole.check { query throws(DatabaseError) in try connection.rows(query, [], by: deadline) }
+    }
   }
 
   /// Checks that the database has the schema of this program, for a role that may own it.

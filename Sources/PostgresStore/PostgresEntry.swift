@@ -41,14 +41,18 @@ struct PostgresEntry {
 
   /// Reads and checks the entry of a request.
   ///
-  /// - Parameter hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
-  /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`.
+  /// - Parameters:
+  ///   - writes: whether the transaction changes the logbook; see `Residence`.
+  ///   - hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
+  /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the logbook is
+  ///   moved. `LogbookLeft` after that.
   init(
-    _ transaction: DatabaseTransaction, _ logbook: Int64, guid: String, _ run: RunStamp,
-    cursor: String? = nil,
-    hidesOwn: Bool = true
+    _ transaction: DatabaseTransaction, _ logbook: Int64, of login: Login, _ run: RunStamp, writes: Bool,
+    cursor: String? = nil, hidesOwn: Bool = true
   ) throws {
-    if let expected = run.logbook, expected != guid { throw ServiceError.otherLogbook(id: guid) }
+    if let expected = run.logbook, expected != login.logbook {
+      throw ServiceError.otherLogbook(id: login.logbook)
+    }
     let seen = try run.lastSeenPosition.map(Self.number)
     let start = try cursor.map(Self.number)
     let tag = { (seq: String) in
@@ -56,10 +60,13 @@ struct PostgresEntry {
     }
     let rows = try transaction.rows(
       """
-      SELECT c.last_seq, \(tag("c.last_seq")), \(tag("$3")), \(tag("$4")), n.id, n.run_number, n.run_id, n.last_seq
-      FROM glucoport.counter c LEFT JOIN glucoport.node n ON n.logbook = $1 AND n.name = $2 WHERE c.logbook = $1
+      SELECT c.last_seq, \(tag("c.last_seq")), \(tag("$3")), \(tag("$4")), n.id, n.run_number, n.run_id, n.last_seq,
+        \(Residence.columns(writes: writes))
+      FROM glucoport.counter c LEFT JOIN glucoport.residence r ON r.logbook = $1
+        LEFT JOIN glucoport.node n ON n.logbook = $1 AND n.name = $2 WHERE c.logbook = $1
       """, .integer(logbook), .text(run.node), .integer(seen), .integer(start))
     guard rows.count == 1 else { throw ServiceError.purged }
+    try Residence.check(rows, from: 8, login.place)
     let last = try rows.integer(0, 0)
     guard (0..<PositionText.end).contains(last) else {
       throw DatabaseError.unexpected("the number of the last change of logbook \(logbook) is impossible")
@@ -136,12 +143,12 @@ struct PostgresWriter {
   ///
   /// - Throws: as `PostgresEntry`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
   init(
-    _ transaction: DatabaseTransaction, _ logbook: Int64, guid: String, _ run: RunStamp, maxNodes: Int64,
+    _ transaction: DatabaseTransaction, _ logbook: Int64, of login: Login, _ run: RunStamp, maxNodes: Int64,
     cursor: String? = nil, hidesOwn: Bool = true
   ) throws {
     self.transaction = transaction
     entry = try PostgresEntry(
-      transaction, logbook, guid: guid, run, cursor: cursor, hidesOwn: hidesOwn)
+      transaction, logbook, of: login, run, writes: true, cursor: cursor, hidesOwn: hidesOwn)
     if let node = entry.node {
       self.node = node
       return

@@ -6,7 +6,7 @@ import LogbookAPI
 /// One logbook of the database, for a login.
 struct PostgresLogbook: LogbookService {
   let login: Login
-  let core: PostgresCore
+  let clusters: PostgresClusters
 
   var parts: (any PartService)? { self }
   var digests: (any DigestService)? { self }
@@ -14,15 +14,16 @@ struct PostgresLogbook: LogbookService {
   var purging: (any PurgeService)? { self }
 
   func logbook() async throws(ServiceError) -> RemoteLogbook {
-    let number = try await core.number(of: login.logbook)
-    return try await core.pool.run(.reading(logbook: number)) { [login] transaction in
+    try await transaction(TransactionMode.reading) { [login] transaction, number, _ in
       let rows = try transaction.rows(
         """
         SELECT b.name, c.last_seq, (SELECT tag FROM glucoport.epoch e WHERE e.logbook = $1
-          AND e.first_seq <= c.last_seq ORDER BY e.first_seq DESC LIMIT 1)
-        FROM glucoport.logbook b JOIN glucoport.counter c ON c.logbook = b.id WHERE b.id = $1
+          AND e.first_seq <= c.last_seq ORDER BY e.first_seq DESC LIMIT 1), \(Residence.columns(writes: false))
+        FROM glucoport.logbook b JOIN glucoport.counter c ON c.logbook = b.id
+          LEFT JOIN glucoport.residence r ON r.logbook = b.id WHERE b.id = $1
         """, .integer(number))
       guard rows.count == 1 else { throw ServiceError.purged }
+      try Residence.check(rows, from: 3, login.place)
       let tag = try rows.optionalText(0, 2) ?? ""
       return RemoteLogbook(
         id: login.logbook, name: try rows.text(0, 0), isWritable: login.role == .write,
@@ -32,7 +33,7 @@ struct PostgresLogbook: LogbookService {
   }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
-    try await changing(run) { [core] writer in
+    try await changing(run) { writer, core in
       let (answer, last) = try ReadingWriter(writer).store(batch)
       guard answer.stored > 0 else { return answer }
       try writer.note(last: last)
@@ -42,7 +43,7 @@ struct PostgresLogbook: LogbookService {
   }
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
-    try await changing(run) { [core] writer in
+    try await changing(run) { writer, core in
       var judge = RecordJudge(try RecordBatch(writer, changes))
       let verdicts = try judge.apply(changes)
       let (last, position) = try judge.table.write()
@@ -108,26 +109,43 @@ extension PostgresLogbook: PurgeService {
     guard logbook.name == (try await self.logbook()).name else {
       throw .refused("this is not the name of the logbook")
     }
-    let number = try await core.number(of: login.logbook)
-    let isPurged = try await core.pool.run(.changing(logbook: number)) { [login] transaction in
-      try transaction.rows("SELECT glucoport.purge($1)", .text(login.logbook)).integer(0, 0) == 1
-    }
-    guard isPurged else { throw .purged }
+    guard try await clusters.home.purge(login.logbook) else { throw .purged }
     // The logins are removed first. Rows that an interruption leaves are erased at the next start, and no login sees them.
-    try await core.erase()
+    try await clusters.erase([login.logbook])
   }
 }
 
 extension PostgresLogbook {
+  /// Runs a transaction in the database that has the logbook. If the logbook was moved to another one, this is recorded in
+  /// the directory, and the client sends the request again.
+  func transaction<Value: Sendable>(
+    _ mode: (Int64) -> TransactionMode,
+    _ work: @escaping @Sendable (DatabaseTransaction, _ logbook: Int64, PostgresCore) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    let core = try await clusters.core(at: login.place.address)
+    let number = try await core.number(of: login.logbook)
+    let outcome: Result<Value, LogbookLeft> = try await core.pool.run(mode(number)) { transaction in
+      do {
+        return .success(try work(transaction, number, core))
+      } catch let left as LogbookLeft {
+        return .failure(left)
+      }
+    }
+    switch outcome {
+    case .success(let value): return value
+    case .failure(let left):
+      try await clusters.home.follow(login, to: left.cluster)
+      throw Residence.busy
+    }
+  }
+
   /// Runs a transaction that changes the logbook.
   private func changing<Value: Sendable>(
-    _ run: RunStamp, _ work: @escaping @Sendable (PostgresWriter) throws -> Value
+    _ run: RunStamp, _ work: @escaping @Sendable (PostgresWriter, PostgresCore) throws -> Value
   ) async throws(ServiceError) -> Value {
     guard login.role == .write else { throw .readOnly }
-    let number = try await core.number(of: login.logbook)
-    return try await core.pool.run(.changing(logbook: number)) { [login, core] transaction in
-      try work(
-        PostgresWriter(transaction, number, guid: login.logbook, run, maxNodes: core.quota.nodes))
+    return try await transaction(TransactionMode.changing) { [login] transaction, number, core in
+      try work(PostgresWriter(transaction, number, of: login, run, maxNodes: core.quota.nodes), core)
     }
   }
 
@@ -136,18 +154,16 @@ extension PostgresLogbook {
     _ run: RunStamp, cursor: String? = nil, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, _ node: Int64) throws -> Value
   ) async throws(ServiceError) -> Value {
-    let number = try await core.number(of: login.logbook)
-    let read: Value?? = try await core.pool.run(.reading(logbook: number)) { [login] transaction in
+    let read: Value?? = try await transaction(TransactionMode.reading) { [login] transaction, number, _ in
       let entry = try PostgresEntry(
-        transaction, number, guid: login.logbook, run, cursor: cursor, hidesOwn: hidesOwn)
+        transaction, number, of: login, run, writes: false, cursor: cursor, hidesOwn: hidesOwn)
       guard let node = entry.node else { return .none }
       return try work(transaction, entry, node)
     }
     if let read, let value = read { return value }
-    return try await core.pool.run(.changing(logbook: number)) { [login, core] transaction in
+    return try await transaction(TransactionMode.changing) { [login] transaction, number, core in
       let writer = try PostgresWriter(
-        transaction, number, guid: login.logbook, run, maxNodes: core.quota.nodes, cursor: cursor,
-        hidesOwn: hidesOwn)
+        transaction, number, of: login, run, maxNodes: core.quota.nodes, cursor: cursor, hidesOwn: hidesOwn)
       return try work(transaction, writer.entry, writer.node)
     }
   }
@@ -159,6 +175,7 @@ extension PostgresLogbook {
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, ReadingBuckets) throws -> Value
   ) async throws(ServiceError) -> Value {
+    let core = try await clusters.core(at: login.place.address)
     let comparison = "\(login.logbook) \(run.node) \(run.number) \(run.id)"
     if begins { await core.compared.forget(comparison) }
     let known = await core.compared.buckets(of: comparison)

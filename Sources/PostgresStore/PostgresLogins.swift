@@ -41,17 +41,21 @@ final class PostgresLogins: LoginDirectory {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
         """
-        SELECT l.name, b.guid, l.role FROM glucoport.login l JOIN glucoport.logbook b ON b.id = l.logbook
-          WHERE l.token_hash = $1
-        UNION ALL SELECT l.name, b.guid, l.role FROM glucoport.replaced_token r
-          JOIN glucoport.login l ON l.name = r.login JOIN glucoport.logbook b ON b.id = l.logbook
-          WHERE r.token_hash = $1 AND r.until > $2
-        UNION ALL SELECT '', guid, '' FROM glucoport.purged_token WHERE token_hash = $1
+        WITH valid AS (
+          SELECT name, logbook, role FROM glucoport.login WHERE token_hash = $1
+          UNION ALL SELECT l.name, l.logbook, l.role FROM glucoport.replaced_token r
+            JOIN glucoport.login l ON l.name = r.login WHERE r.token_hash = $1 AND r.until > $2
+        )
+        SELECT v.name, b.guid, v.role, c.address, b.moves
+          FROM valid v JOIN glucoport.logbook b ON b.id = v.logbook JOIN glucoport.cluster c ON c.name = b.cluster
+        UNION ALL SELECT '', guid, '', '', 0 FROM glucoport.purged_token WHERE token_hash = $1
         """, .data(tokenHash), .integer(now))
       guard rows.count > 0 else { return nil }
       let role = try rows.text(0, 2)
       guard !role.isEmpty else { throw ServiceError.purged }
-      return Login(name: try rows.text(0, 0), logbook: try rows.text(0, 1), role: try Self.role(role))
+      var login = Login(name: try rows.text(0, 0), logbook: try rows.text(0, 1), role: try Self.role(role))
+      login.place = LogbookPlace(address: try rows.text(0, 3), moves: try rows.integer(0, 4))
+      return login
     }
   }
 
@@ -61,7 +65,8 @@ final class PostgresLogins: LoginDirectory {
     try LoginRules.check(name, logbook)
     let guid = UUID().uuidString.lowercased()
     try await changing { transaction in
-      let rows = try transaction.rows("SELECT name, guid FROM glucoport.logbook ORDER BY name")
+      let rows = try transaction.rows(
+        "SELECT name, guid FROM glucoport.logbook WHERE NOT is_guest ORDER BY name")
       let known = try (0..<rows.count).map { (name: try rows.text($0, 0), id: try rows.text($0, 1)) }
       let found = try LoginRules.logbookID(logbook, among: known)
       if found == nil, let logbook { try Self.create(logbook, guid, transaction) }
@@ -149,9 +154,15 @@ extension PostgresLogins {
 
   private static func create(
     _ name: String, _ guid: String, _ transaction: DatabaseTransaction
-  ) throws(DatabaseError) {
+  ) throws {
     let rows = try transaction.rows(
-      "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) RETURNING id", .text(guid), .text(name))
+      "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING id",
+      .text(guid), .text(name))
+    guard rows.count == 1 else {
+      throw Failure(
+        .cannotCreate,
+        "another database has the tokens of the logbook '\(name)', which was moved here; name that database")
+    }
     let number = try rows.integer(0, 0)
     try transaction.run(
       """

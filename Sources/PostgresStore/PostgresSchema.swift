@@ -6,15 +6,19 @@
 /// the rows of the logbook that the transaction has set. The role that serves can neither update nor delete a reading.
 enum PostgresSchema {
   /// The version that this program reads and writes.
-  static let version = 1
+  static let version = 2
   /// The number of partitions of the large tables, which cannot change later.
   static let partitions = 64
 
   /// The statements of a version, which run once in one transaction.
   static func step(to version: Int, partitions: Int) -> [String] {
-    version == 1
-      ? [directory] + data + partitioned.flatMap { self.partitions(of: $0, partitions) } + policies
-        + contentPolicies + [purge, erase, closed] : []
+    switch version {
+    case 1:
+      [directory] + data + partitioned.flatMap { self.partitions(of: $0, partitions) }
+        + simplySecured.map(policy(of:)) + contentPolicies + [purge(residence: ""), erase, closed]
+    case 2: clusters
+    default: []
+    }
   }
 
   private static let directory = """
@@ -155,7 +159,7 @@ enum PostgresSchema {
   }
 
   /// Rows of the logbook that the transaction has set; none without one. The subquery runs once for each statement.
-  private static let own =
+  static let own =
     "logbook = (SELECT nullif(current_setting('glucoport.logbook', true), '')::bigint)"
 
   private static let simplySecured = [
@@ -164,9 +168,9 @@ enum PostgresSchema {
   private static let contentTables = ["blob", "blob_part"]
 
   /// The tables with row security.
-  static let secured = simplySecured + contentTables
+  static let secured = simplySecured + contentTables + ["residence"]
 
-  private static let policies = simplySecured.map { table in
+  static func policy(of table: String) -> String {
     """
     ALTER TABLE glucoport.\(table) ENABLE ROW LEVEL SECURITY;
     ALTER TABLE glucoport.\(table) FORCE ROW LEVEL SECURITY;
@@ -197,8 +201,11 @@ enum PostgresSchema {
   }
 
   /// Removes the logins and the name of the transaction's logbook. Requests that wait for its counter find none.
-  private static let purge = """
-    CREATE FUNCTION glucoport.purge(which text) RETURNS boolean
+  ///
+  /// - Parameter residence: the statement that deletes the state of the copy, in a schema that has it.
+  static func purge(residence: String) -> String {
+    """
+    CREATE OR REPLACE FUNCTION glucoport.purge(which text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
     DECLARE number bigint;
     BEGIN
@@ -215,10 +222,12 @@ enum PostgresSchema {
       DELETE FROM glucoport.login WHERE logbook = number;
       DELETE FROM glucoport.counter WHERE logbook = number;
       DELETE FROM glucoport.contents WHERE logbook = number;
+      \(residence)
       DELETE FROM glucoport.logbook WHERE id = number;
       RETURN true;
     END $body$
     """
+  }
 
   /// Deletes some rows of one purged logbook; true while there are more.
   private static let erase = """
@@ -247,14 +256,14 @@ enum PostgresSchema {
   static let isOwned =
     "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'glucoport.schema_version'::regclass"
 
-  private static let closed = """
+  static let closed = """
     REVOKE ALL ON SCHEMA glucoport FROM PUBLIC;
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glucoport FROM PUBLIC
     """
 
   /// The rights of a role that serves, and the tables for which it has them. It has no others.
   static let rights: [(rights: [String], tables: [String])] = [
-    (["SELECT"], ["schema_version", "purged", "purged_token"]),
+    (["SELECT"], ["schema_version", "purged", "purged_token", "cluster", "residence"]),
     (["SELECT", "INSERT"], ["logbook", "epoch", "device", "series", "reading"]),
     (["SELECT", "INSERT", "UPDATE", "DELETE"], ["login", "replaced_token", "blob"]),
     (["SELECT", "INSERT", "UPDATE"], ["counter", "contents", "node", "record", "accepted"]),
@@ -262,7 +271,9 @@ enum PostgresSchema {
   ]
 
   /// The functions that a role that serves calls.
-  static let functions = ["glucoport.purge(text)", "glucoport.erase()"]
+  static let functions = [
+    "glucoport.purge(text)", "glucoport.erase()", "glucoport.follow(text, bigint, text)",
+  ]
 
   /// The statements that permit a role to serve. They can be repeated.
   static func grants(to role: String) -> [String] {

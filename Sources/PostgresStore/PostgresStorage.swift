@@ -4,12 +4,16 @@ package import Logbook
 package import LogbookAPI
 
 /// The storage of `glucoport serve --database`: a PostgreSQL database, which other servers can use at the same time.
-/// This type, `PostgresDatabase` and `DatabaseAddress` are the room's interface.
+/// This type, `PostgresDatabase`, `PostgresDirectory`, `LogbookMove`, `PostgresTransfer` and `DatabaseAddress` are the room's
+/// interface.
 package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { directory }
 
-  private let core: PostgresCore
+  /// The number of databases that the directory named at the start, besides itself.
+  package let clusterCount: Int
+
+  private let clusters: PostgresClusters
   private let directory: PostgresLogins
 
   /// Checks the database. Connections are made by requests.
@@ -19,8 +23,10 @@ package final class PostgresStorage: ServerStorage {
   package init(
     _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits()
   ) throws(Failure) {
-    try PostgresDatabase(address).check()
-    core = PostgresCore(pool: ConnectionPool(address, limits), quota: quota)
+    let database = PostgresDatabase(address)
+    try database.check()
+    clusterCount = Int(try database.number("SELECT count(*) - 1 FROM glucoport.cluster"))
+    clusters = PostgresClusters(address, limits, quota)
     directory = PostgresLogins(address, limits)
   }
 
@@ -35,20 +41,22 @@ package final class PostgresStorage: ServerStorage {
   }
 
   /// The logbook with the permissions of a login.
-  package func logbook(for login: Login) -> any LogbookService { PostgresLogbook(login: login, core: core) }
+  package func logbook(for login: Login) -> any LogbookService {
+    PostgresLogbook(login: login, clusters: clusters)
+  }
 
   /// Checks that the database answers, and that it has the tables of this program.
   package func check() async throws(ServiceError) { try await directory.check() }
 
   /// The figures of the connections, in the text format of Prometheus.
-  package func metrics() async -> String { await core.metrics() }
+  package func metrics() async -> String { await clusters.home.metrics() }
 
   /// Deletes rows of purged logbooks that an interrupted process left.
-  package func finishEarlierWork() async throws(ServiceError) { try await core.erase() }
+  package func finishEarlierWork() async throws(ServiceError) { try await clusters.erase() }
 
   /// Closes every connection, after the last request.
   package func close() async throws {
-    await core.pool.close()
+    await clusters.close()
     await directory.close()
   }
 }
@@ -60,22 +68,25 @@ final class PostgresCore: Sendable {
   let compared = ComparedLogbook()
 
   private let numbers = LogbookNumbers()
+  private let missing: ServiceError
 
-  init(pool: ConnectionPool, quota: LogbookQuota) {
+  /// - Parameter missing: the error for a logbook that the database does not have.
+  init(pool: ConnectionPool, quota: LogbookQuota, missing: ServiceError) {
     self.pool = pool
     self.quota = quota
+    self.missing = missing
   }
 
   /// The number of a logbook.
   ///
-  /// - Throws: `ServiceError.purged` if it does not exist.
+  /// - Throws: `ServiceError`, as given, if it does not exist.
   func number(of guid: String) async throws(ServiceError) -> Int64 {
     if let known = await numbers.number(of: guid) { return known }
     let found: Int64? = try await pool.run(.directory) { transaction in
       let rows = try transaction.rows("SELECT id FROM glucoport.logbook WHERE guid = $1", .text(guid))
       return rows.count == 1 ? try rows.integer(0, 0) : nil
     }
-    guard let found else { throw .purged }
+    guard let found else { throw missing }
     await numbers.keep(found, of: guid)
     return found
   }

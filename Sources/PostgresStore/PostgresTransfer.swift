@@ -23,9 +23,9 @@ package final class PostgresTransfer {
   }
 
   /// Runs a transaction, whose errors are failures of a command.
-  private func transaction<Value>(_ begin: String, _ work: (DatabaseTransaction) throws -> Value) throws
-    -> Value
-  {
+  func transaction<Value>(
+    _ begin: String = "BEGIN", _ work: (DatabaseTransaction) throws -> Value
+  ) throws -> Value {
     let deadline = ContinuousClock.now + .seconds(Self.seconds)
     do {
       try connection.run(begin, by: deadline)
@@ -47,7 +47,8 @@ package final class PostgresTransfer {
     }
   }
 
-  private static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+  /// Begins a transaction that reads one state of the database.
+  static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 }
 
 extension PostgresTransfer: TransferTarget {
@@ -91,7 +92,7 @@ extension PostgresTransfer: TransferTarget {
             .cannotCreate,
             "the logbook '\(name)' was removed permanently from the database; use an empty database")
         }
-        try requireName(name, of: id, transaction)
+        try Self.requireName(name, of: id, transaction)
       }
       for id in directory.purged where try Self.isStored(id, transaction) {
         throw Failure(
@@ -112,7 +113,7 @@ extension PostgresTransfer: TransferTarget {
     try transaction.rows("SELECT 1 FROM glucoport.logbook WHERE guid = $1", .text(logbook)).count > 0
   }
 
-  private func requireName(_ name: String, of logbook: String, _ transaction: DatabaseTransaction) throws {
+  static func requireName(_ name: String, of logbook: String, _ transaction: DatabaseTransaction) throws {
     let named = try transaction.rows(
       "SELECT 1 FROM glucoport.logbook WHERE name = $1 AND guid <> $2", .text(name), .text(logbook))
     guard named.count == 0 else {
@@ -132,14 +133,14 @@ extension PostgresTransfer: TransferTarget {
     let name = directory.logbooks[logbook] ?? ""
     return try transaction("BEGIN") { transaction in
       if try Self.isStored(logbook, transaction) { return false }
-      try requireName(name, of: logbook, transaction)
+      try Self.requireName(name, of: logbook, transaction)
       let number = try transaction.rows(
         "INSERT INTO glucoport.logbook (guid, name) VALUES ($1, $2) RETURNING id", .text(logbook), .text(name)
       ).integer(0, 0)
       try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
       let writer = TransferWriter(transaction, number)
       try read { try writer.write($0) }
-      try writer.finish()
+      try writer.finish(last: writer.last, contentBytes: writer.contentBytes)
       try Self.store(directory.logins.filter { $0.logbook == logbook }, number, directory, transaction)
       return true
     }
@@ -188,12 +189,13 @@ extension PostgresTransfer: TransferTarget {
 }
 
 /// Writes the rows of one logbook, in the caller's transaction.
-private final class TransferWriter {
+final class TransferWriter {
   private let transaction: DatabaseTransaction
   private let number: SQLValue
-  private var last: Int64 = 0
-  private var contentBytes: Int64 = 0
-  private var held: [(digest: String, held: Int64)] = []
+  /// The largest number of what was written.
+  private(set) var last: Int64 = 0
+  /// The bytes of the contents that were written.
+  private(set) var contentBytes: Int64 = 0
 
   init(_ transaction: DatabaseTransaction, _ number: Int64) {
     self.transaction = transaction
@@ -258,9 +260,18 @@ private final class TransferWriter {
     }
   }
 
-  func finish() throws {
-    try run("INSERT INTO glucoport.counter (logbook, last_seq) VALUES ($1, $2)", .integer(last))
-    try run("INSERT INTO glucoport.contents (logbook, bytes) VALUES ($1, $2)", .integer(contentBytes))
+  /// Writes the totals of the logbook, or replaces those of an earlier copy.
+  func finish(last: Int64, contentBytes: Int64) throws {
+    try run(
+      """
+      INSERT INTO glucoport.counter (logbook, last_seq) VALUES ($1, $2)
+      ON CONFLICT (logbook) DO UPDATE SET last_seq = excluded.last_seq
+      """, .integer(last))
+    try run(
+      """
+      INSERT INTO glucoport.contents (logbook, bytes) VALUES ($1, $2)
+      ON CONFLICT (logbook) DO UPDATE SET bytes = excluded.bytes
+      """, .integer(contentBytes))
   }
 
   private func write(_ rows: [TransferredReading]) throws {
@@ -288,7 +299,11 @@ extension PostgresTransfer: TransferSource {
   package func directory() throws -> TransferredDirectory {
     try transaction(Self.snapshot) { transaction in
       var directory = TransferredDirectory()
-      let logbooks = try transaction.rows("SELECT guid, name FROM glucoport.logbook")
+      let logbooks = try transaction.rows(
+        "SELECT guid, name, cluster FROM glucoport.logbook WHERE NOT is_guest ORDER BY name")
+      for row in 0..<logbooks.count where try logbooks.text(row, 2) != PostgresSchema.home {
+        throw Self.elsewhere(try logbooks.text(row, 1), try logbooks.text(row, 2))
+      }
       for row in 0..<logbooks.count {
         directory.logbooks[try logbooks.text(row, 0)] = try logbooks.text(row, 1)
       }
@@ -316,18 +331,29 @@ extension PostgresTransfer: TransferSource {
     }
   }
 
+  private static func elsewhere(_ logbook: String, _ cluster: String) -> Failure {
+    Failure(
+      .usage,
+      "the logbook '\(logbook)' is in the cluster '\(cluster)'; first run 'glucoport serve logbook move' with it and '\(PostgresSchema.home)'"
+    )
+  }
+
   package func read(_ logbook: String, _ use: (TransferredRows) throws -> Void) throws {
     try transaction(Self.snapshot) { transaction in
-      let found = try transaction.rows("SELECT id FROM glucoport.logbook WHERE guid = $1", .text(logbook))
+      let found = try transaction.rows(
+        "SELECT id, name FROM glucoport.logbook WHERE guid = $1", .text(logbook))
       guard found.count == 1 else {
         throw Failure(.missingInput, "the logbook \(logbook) was purged meanwhile")
       }
       let number = try found.integer(0, 0)
       try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
+      let left = try transaction.rows(
+        "SELECT cluster FROM glucoport.residence WHERE logbook = $1 AND state = 'left'", .integer(number))
+      guard left.count == 0 else { throw Self.elsewhere(try found.text(0, 1), try left.text(0, 0)) }
       let reader = TransferReader(transaction, .integer(number))
       try reader.readSmall(use)
       try reader.readRecords(use)
-      try reader.readReadings(use)
+      _ = try reader.readReadings(use)
       try reader.readAnswers(use)
       try reader.readContents(use)
     }
@@ -335,21 +361,21 @@ extension PostgresTransfer: TransferSource {
 }
 
 /// Reads the rows of one logbook, in the caller's transaction.
-private struct TransferReader {
+struct TransferReader {
   private static let chunk: Int64 = 10_000
   private static let recordChunk: Int64 = 200
 
   private let transaction: DatabaseTransaction
-  private let number: SQLValue
+  private let logbook: SQLValue
 
-  init(_ transaction: DatabaseTransaction, _ number: SQLValue) {
+  init(_ transaction: DatabaseTransaction, _ logbook: SQLValue) {
     self.transaction = transaction
-    self.number = number
+    self.logbook = logbook
   }
 
   func readSmall(_ use: (TransferredRows) throws -> Void) throws {
     func all<Item>(_ sql: String, _ item: (DatabaseRows, Int) throws -> Item) throws -> [Item] {
-      let rows = try transaction.rows(sql, number)
+      let rows = try transaction.rows(sql, logbook)
       return try (0..<rows.count).map { try item(rows, $0) }
     }
     try use(
@@ -391,7 +417,7 @@ private struct TransferReader {
         """
         SELECT guid, seq, revision, kind, state, node FROM glucoport.record
         WHERE logbook = $1 AND seq > $2 ORDER BY seq LIMIT $3
-        """, number, .integer(after), .integer(Self.recordChunk))
+        """, logbook, .integer(after), .integer(Self.recordChunk))
       guard rows.count > 0 else { return }
       try use(
         .records(
@@ -405,16 +431,19 @@ private struct TransferReader {
     }
   }
 
-  func readReadings(_ use: (TransferredRows) throws -> Void) throws {
-    var after: Int64 = 0
+  /// Reads the readings after a number.
+  ///
+  /// - Returns: the number of the last one.
+  func readReadings(after number: Int64 = 0, _ use: (TransferredRows) throws -> Void) throws -> Int64 {
+    var after = number
     while true {
       let rows = try transaction.rows(
         """
         SELECT seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, unit,
           range_flag, marks, node, value, threshold
         FROM glucoport.reading WHERE logbook = $1 AND seq > $2 ORDER BY seq LIMIT $3
-        """, number, .integer(after), .integer(Self.chunk))
-      guard rows.count > 0 else { return }
+        """, logbook, .integer(after), .integer(Self.chunk))
+      guard rows.count > 0 else { return after }
       try use(
         .readings(
           (0..<rows.count).map { row in
@@ -433,7 +462,7 @@ private struct TransferReader {
         """
         SELECT guid, node, version, digest, revision FROM glucoport.accepted
         WHERE logbook = $1 AND (guid, node) > ($2, $3) ORDER BY guid, node LIMIT $4
-        """, number, .text(guid), .text(node), .integer(Self.chunk))
+        """, logbook, .text(guid), .text(node), .integer(Self.chunk))
       guard rows.count > 0 else { return }
       try use(
         .accepted(
@@ -447,25 +476,43 @@ private struct TransferReader {
     }
   }
 
-  func readContents(_ use: (TransferredRows) throws -> Void) throws {
+  /// Reads the contents, and their parts except of some contents.
+  func readContents(except known: Set<String> = [], _ use: (TransferredRows) throws -> Void) throws {
     let contents = try transaction.rows(
-      "SELECT digest, size, held FROM glucoport.blob WHERE logbook = $1 ORDER BY digest", number)
-    try use(
-      .contents(
-        (0..<contents.count).map { row in
-          (try contents.text(row, 0), try contents.integer(row, 1), try contents.integer(row, 2))
-        }))
-    var (digest, start) = ("", Int64(-1))
+      "SELECT digest, size, held FROM glucoport.blob WHERE logbook = $1 ORDER BY digest", logbook)
+    let rows = try (0..<contents.count).map { row in
+      (
+        digest: try contents.text(row, 0), size: try contents.integer(row, 1),
+        held: try contents.integer(row, 2)
+      )
+    }
+    try use(.contents(rows))
+    for row in rows where !known.contains(row.digest) { try readParts(of: row.digest, use) }
+  }
+
+  /// Reads the parts of complete contents, which never change.
+  ///
+  /// - Returns: the digests of these contents.
+  func readCompleteParts(_ use: (TransferredRows) throws -> Void) throws -> Set<String> {
+    let rows = try transaction.rows(
+      "SELECT digest FROM glucoport.blob WHERE logbook = $1 AND held = size ORDER BY digest", logbook)
+    let digests = try (0..<rows.count).map { try rows.text($0, 0) }
+    for digest in digests { try readParts(of: digest, use) }
+    return Set(digests)
+  }
+
+  private func readParts(of digest: String, _ use: (TransferredRows) throws -> Void) throws {
+    var start = Int64(-1)
     while true {
       let rows = try transaction.rows(
         """
-        SELECT digest, start, bytes FROM glucoport.blob_part
-        WHERE logbook = $1 AND (digest, start) > ($2, $3) ORDER BY digest, start LIMIT 4
-        """, number, .text(digest), .integer(start))
+        SELECT start, bytes FROM glucoport.blob_part
+        WHERE logbook = $1 AND digest = $2 AND start > $3 ORDER BY start LIMIT 4
+        """, logbook, .text(digest), .integer(start))
       guard rows.count > 0 else { return }
       for row in 0..<rows.count {
-        (digest, start) = (try rows.text(row, 0), try rows.integer(row, 1))
-        try use(.part(digest: digest, start: start, bytes: try rows.data(row, 2)))
+        start = try rows.integer(row, 0)
+        try use(.part(digest: digest, start: start, bytes: try rows.data(row, 1)))
       }
     }
   }

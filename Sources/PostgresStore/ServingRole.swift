@@ -6,11 +6,12 @@ import Logbook
 enum ServingRole {
   /// Checks the role of a connection, with each role that it could become by SET ROLE.
   ///
+  /// - Parameter read: runs a query on the connection.
   /// - Throws: `Failure`: `permission` for a right too many or one that is missing, `configuration` without row security;
   ///   `DatabaseError`.
-  static func check(_ connection: DatabaseConnection, _ deadline: ContinuousClock.Instant) throws {
+  static func check(_ read: (_ query: String) throws(DatabaseError) -> DatabaseRows) throws {
     func first(_ query: String) throws -> String? {
-      let rows = try connection.rows(query, [], by: deadline)
+      let rows = try read(query)
       return rows.count == 0 ? nil : try rows.text(0, 0)
     }
     if let right = try first(excess) {

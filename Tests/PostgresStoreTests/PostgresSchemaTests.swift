@@ -109,6 +109,9 @@ import Testing
     "DELETE FROM glucoport.purged", "UPDATE glucoport.blob_part SET bytes = ''",
     "SELECT count(*) FROM glucoport.reading_0", "ALTER TABLE glucoport.reading DISABLE ROW LEVEL SECURITY",
     "DROP SCHEMA glucoport CASCADE", "CREATE TABLE glucoport.t (a int)",
+    "UPDATE glucoport.residence SET state = 'here'", "DELETE FROM glucoport.residence",
+    "UPDATE glucoport.logbook SET cluster = 'default'", "INSERT INTO glucoport.cluster VALUES ('a', 'b')",
+    "UPDATE glucoport.cluster SET address = 'b'",
   ])
   func theServingRoleMayNot(_ statement: String) async throws {
     try await TestDatabases.shared.get().with { copies in
@@ -133,6 +136,7 @@ import Testing
     "REVOKE INSERT ON glucoport.record FROM $role",
     "REVOKE EXECUTE ON FUNCTION glucoport.purge(text) FROM $role",
     "REVOKE EXECUTE ON FUNCTION glucoport.erase() FROM $role",
+    "GRANT UPDATE (state) ON glucoport.residence TO $role", "REVOKE SELECT ON glucoport.cluster FROM $role",
   ])
   func aRoleWithOtherRightsThanThoseOfAServerIsRefused(_ statement: String) async throws {
     try await Self.expectRefusal(after: statement, .permission)
@@ -141,6 +145,7 @@ import Testing
   @Test(arguments: [
     "ALTER TABLE glucoport.reading DISABLE ROW LEVEL SECURITY",
     "ALTER TABLE glucoport.blob NO FORCE ROW LEVEL SECURITY",
+    "ALTER TABLE glucoport.residence NO FORCE ROW LEVEL SECURITY",
   ])
   func tablesWithoutRowSecurityAreRefused(_ statement: String) async throws {
     try await Self.expectRefusal(after: statement, .configuration)
@@ -204,6 +209,39 @@ import Testing
         ($0 as? Failure)?.category == .configuration
       }
       try copies.server.run("DROP DATABASE \(empty) WITH (FORCE)")
+    }
+  }
+
+  /// The tables of version 1 with a logbook, and a role that serves them.
+  @Test func tablesOfTheFirstVersionAreUpgradedWithTheirLogbooks() async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy() + "_first"
+      try copies.server.run("CREATE DATABASE \(name) OWNER \(PostgresServer.owner)")
+      let owner = PostgresDatabase(try DatabaseAddress(copies.server.address(name, as: PostgresServer.owner)))
+      for statement in PostgresSchema.step(to: 1, partitions: 2) { try owner.run(statement) }
+      try owner.run(
+        """
+        INSERT INTO glucoport.schema_version (version) VALUES (1);
+        INSERT INTO glucoport.logbook (guid, name) VALUES ('\(Client.uuid())', 'anna');
+        SET glucoport.logbook = '1';
+        INSERT INTO glucoport.counter (logbook) VALUES (1); INSERT INTO glucoport.contents (logbook) VALUES (1);
+        INSERT INTO glucoport.epoch VALUES (1, 0, 'abcdef01');
+        GRANT USAGE ON SCHEMA glucoport TO \(PostgresServer.role);
+        GRANT SELECT ON glucoport.schema_version TO \(PostgresServer.role)
+        """)
+      let served = PostgresDatabase(try DatabaseAddress(copies.server.address(name)))
+      #expect { try served.check() } throws: { ($0 as? Failure)?.category == .configuration }
+      _ = try owner.prepare(role: PostgresServer.role, isPreview: false)
+      #expect(try served.check() == 2)
+      let storage = try PostgresStorage(DatabaseAddress(copies.server.address(name)))
+      let token = LoginToken("gp_anna")
+      try await storage.logins.add(name: "anna", role: .write, logbook: "anna", token: token, at: 1)
+      let login = try #require(try await storage.logins.login(tokenHash: token.hash))
+      #expect(try await storage.logbook(for: login).logbook().position == "0.abcdef01")
+      let run = RunStamp(node: Client.uuid(), number: 1, id: Client.uuid())
+      #expect(try await storage.logbook(for: login).store(Sample.history(3), run).stored == 3)
+      try await storage.close()
+      try copies.server.run("DROP DATABASE \(name) WITH (FORCE)")
     }
   }
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookAPI
+import PostgresStore
+
+/// `glucoport serve logbook`: the logbooks of servers on PostgreSQL, and the databases that have them.
+struct ServeLogbookCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "logbook", abstract: "List the logbooks of a database, and move them to others.",
+    discussion: helpText(
+      examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
+      "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport"),
+    subcommands: [List.self, Move.self, Clean.self])
+}
+
+extension ServeLogbookCommand {
+  /// `glucoport serve logbook list`: each logbook with its cluster and how much it holds.
+  struct List: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the logbooks: name, cluster, and how much each holds.",
+      discussion: helpText(
+        "It counts the rows, which takes a moment for large logbooks.",
+        examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
+        "glucoport serve logbook list --database service=glucoport --json"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Flag(help: "Print one JSON object per line.")
+    var json = false
+
+    func run() throws {
+      let output = Output()
+      for logbook in try PostgresDirectory(databaseOptions.requiredAddress).list() {
+        let (readings, records) = (Int(logbook.readings), Int(logbook.records))
+        try output.result(
+          asJSON: json,
+          LogbookObject(
+            logbook: logbook.name, cluster: logbook.cluster, readings: readings, records: records,
+            attachmentBytes: logbook.contentBytes),
+          orLines: [
+            "\(displayed(logbook.name))  \(displayed(logbook.cluster))  \(counted(readings, "reading")), \(counted(records, "record")), \(grouped(Int(logbook.contentBytes))) bytes of attachments"
+          ])
+      }
+      try output.finish()
+    }
+  }
+
+  /// `glucoport serve logbook move`: moves a logbook to another database while clients use it.
+  struct Move: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "move", abstract: "Move a logbook to another database while clients use it.",
+      discussion: helpText(
+        """
+        Changes are refused for a moment, and clients repeat them. After an interruption the logbook is complete in \
+        one of the databases; run the command again. The old copy is kept until 'serve logbook clean'.
+        """,
+        examples: "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport",
+        "glucoport serve logbook move anna default --database service=glucoport"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Argument(help: ArgumentHelp("The logbook.", valueName: "name"))
+    var name: String
+
+    @Argument(
+      help: ArgumentHelp(
+        "A cluster of 'serve database add-cluster', or 'default' for the database of --database.",
+        valueName: "cluster"))
+    var cluster: String
+
+    func run() throws {
+      let output = Output()
+      let directory = try PostgresDirectory(databaseOptions.requiredAddress)
+      let moved = try LogbookMove.run(name, to: cluster, in: directory)
+      if let source = moved.source {
+        let counts = moved.counts
+        output.line(
+          "\(counted(counts.readings, "reading")), \(counted(counts.records, "record")), \(grouped(Int(counts.contentBytes))) bytes of attachments; changes were refused for \(milliseconds(moved.pause)) ms"
+        )
+        output.line(
+          "'\(displayed(source))' keeps its copy until 'glucoport serve logbook clean \(displayed(name))'")
+      } else {
+        output.line("the logbook is in '\(displayed(cluster))'")
+      }
+      try output.finish()
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
+  }
+
+  /// `glucoport serve logbook clean`: removes the copies that moves left.
+  struct Clean: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "clean", abstract: "Remove the copies that moves of a logbook left.",
+      discussion: helpText(
+        "The logbook itself stays. Run it when the database that has it is replicated or backed up.",
+        examples: "glucoport serve logbook clean anna --database postgresql://owner@db/glucoport",
+        "glucoport serve logbook clean anna --database service=glucoport"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Argument(help: ArgumentHelp("The logbook.", valueName: "name"))
+    var name: String
+
+    func run() throws {
+      let output = Output()
+      let clusters = try PostgresDirectory(databaseOptions.requiredAddress).clean(name)
+      if clusters.isEmpty { output.line("no other database has a copy") }
+      for cluster in clusters { output.line("removed the copy in '\(displayed(cluster))'") }
+      try output.finish()
+    }
+  }
+}
+
+/// A logbook, as `serve logbook list --json` prints it; glucoport-json(5) documents its members.
+private struct LogbookObject: Encodable {
+  let logbook: String
+  let cluster: String
+  let readings: Int
+  let records: Int
+  let attachmentBytes: Int64
+}

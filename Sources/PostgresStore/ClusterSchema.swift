@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The second version of the schema: logbooks in further databases.
+///
+/// The database with the logins is the directory. It names further databases, the clusters, and has the cluster of each
+/// logbook. Each database has the state of the copies that it holds.
+extension PostgresSchema {
+  /// The name of the directory's database among the clusters.
+  static let home = "default"
+
+  static let clusters: [String] = [
+    """
+    -- The databases for logbooks. An empty address is this database.
+    CREATE TABLE glucoport.cluster (
+      name text COLLATE "C" PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 64),
+      address text COLLATE "C" NOT NULL UNIQUE
+    );
+    INSERT INTO glucoport.cluster (name, address) VALUES ('\(home)', '');
+    -- A guest is a logbook whose logins are in another database.
+    ALTER TABLE glucoport.logbook
+      ADD COLUMN cluster text COLLATE "C" NOT NULL DEFAULT '\(home)' REFERENCES glucoport.cluster(name),
+      ADD COLUMN moves bigint NOT NULL DEFAULT 0 CHECK (moves >= 0),
+      ADD COLUMN is_guest boolean NOT NULL DEFAULT false
+    """,
+    """
+    -- The copy that this database has of a logbook. Without a row it is the first one, and is not being moved.
+    CREATE TABLE glucoport.residence (
+      logbook bigint PRIMARY KEY, moves bigint NOT NULL CHECK (moves >= 0),
+      state text COLLATE "C" NOT NULL CHECK (state IN ('here', 'leaving', 'left')),
+      cluster text COLLATE "C", CHECK ((state = 'left') = (cluster IS NOT NULL))
+    )
+    """,
+    policy(of: "residence"),
+    """
+    CREATE POLICY left_is_erased ON glucoport.blob FOR DELETE USING (\(own) AND \(hasLeft("blob")));
+    CREATE POLICY left_is_erased ON glucoport.blob_part FOR DELETE USING (\(own) AND \(hasLeft("blob_part")))
+    """,
+    follow, purge(residence: "DELETE FROM glucoport.residence WHERE logbook = number;"), closed,
+  ]
+
+  private static func hasLeft(_ table: String) -> String {
+    "EXISTS (SELECT 1 FROM glucoport.residence r WHERE r.logbook = \(table).logbook AND r.state = 'left')"
+  }
+
+  /// Records in the directory where the copy of a logbook went. The number of moves keeps an earlier move from being
+  /// recorded after a later one.
+  private static let follow = """
+    CREATE FUNCTION glucoport.follow(which text, known_moves bigint, target text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+      WITH changed AS (
+        UPDATE glucoport.logbook SET cluster = target, moves = known_moves + 1
+        WHERE guid = which AND moves = known_moves AND NOT is_guest RETURNING 1
+      )
+      SELECT count(*) > 0 FROM changed
+    $body$
+    """
+
+  /// The tables whose rows are deleted with a copy. The others have one row each, by which stale requests are recognised.
+  static let rowsOfCopy = [
+    "blob_part", "blob", "accepted", "record", "reading", "series", "device", "node", "epoch",
+  ]
+}

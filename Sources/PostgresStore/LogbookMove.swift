@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+package import LogbookAPI
+
+/// Moves a logbook to another database while its clients go on.
+///
+/// At each moment exactly one copy accepts changes. Before the commit that sets the old copy to `left`, this is the old one,
+/// also after an interruption; see `Residence`. After it, this is the other one: the old copy states where it is, and the
+/// first request that meets the old copy records that in the directory. No transaction is needed in two databases.
+package struct LogbookMove {
+  /// The points at which an interruption differs.
+  enum Step: CaseIterable {
+    /// Other commands cannot move the logbook.
+    case locked
+    /// Most rows are copied, while clients still change the logbook. The other database has not committed them.
+    case copiedMost
+    /// The old copy refuses changes, while this command has a connection.
+    case closed
+    /// The other database has committed the whole copy.
+    case copied
+    /// The old copy was left.
+    case left
+    /// The directory has recorded it.
+    case recorded
+  }
+
+  /// What was moved.
+  package struct Outcome: Sendable {
+    /// The cluster that had the logbook; nil if it was in the requested one already.
+    package let source: String?
+    package let counts: TransferCounts
+    /// For how long changes were refused.
+    package let pause: Duration
+  }
+
+  private let directory: PostgresDirectory
+  private let logbook: PostgresDirectory.Located
+  private let target: PostgresTransfer
+  private let cluster: String
+
+  /// Moves a logbook. It can be repeated after an interruption.
+  ///
+  /// - Throws: `Failure`: `missingInput` without such a logbook or cluster, `cannotCreate` if the cluster has another logbook
+  ///   with its name, `temporary` while another command moves it, `permission`, `unavailable`.
+  package static func run(_ name: String, to cluster: String, in directory: PostgresDirectory) throws
+    -> Outcome
+  {
+    try run(name, to: cluster, in: directory) { _ in }
+  }
+
+  /// - Parameter reached: is called after each step. An error from it ends the command as a crash would: nothing is taken back.
+  static func run(
+    _ name: String, to cluster: String, in directory: PostgresDirectory, reached: (Step) throws -> Void
+  ) throws -> Outcome {
+    guard let address = try directory.clusters().first(where: { $0.name == cluster })?.address else {
+      throw Failure(
+        .missingInput,
+        "no cluster is named '\(cluster)'; name its database with 'glucoport serve database add-cluster'")
+    }
+    let logbook = try directory.locked(name)
+    guard logbook.entry.cluster != cluster else {
+      return Outcome(source: nil, counts: TransferCounts(), pause: .zero)
+    }
+    let target = try directory.connect(to: address)
+    try target.requireOwner()
+    guard try target.identity() != logbook.database.identity() else {
+      throw Failure(.usage, "the clusters '\(cluster)' and '\(logbook.entry.cluster)' are the same database")
+    }
+    return try LogbookMove(directory: directory, logbook: logbook, target: target, cluster: cluster)
+      .run(reached)
+  }
+
+  private func run(_ reached: (Step) throws -> Void) throws -> Outcome {
+    // An interrupted move can have left it closed.
+    try mark("here")
+    try reached(.locked)
+    let (counts, closed) = try copy(reached)
+    try reached(.copied)
+    guard try mark("left") else { throw try removed() }
+    try reached(.left)
+    guard try directory.follow(logbook.entry, to: cluster) || isRecorded() else { throw try removed() }
+    let pause = ContinuousClock.now - closed
+    try reached(.recorded)
+    return Outcome(source: logbook.entry.cluster, counts: counts, pause: pause)
+  }
+
+  /// Copies most rows, refuses changes, and copies the others, in one transaction of the other database.
+  private func copy(
+    _ reached: (Step) throws -> Void
+  ) throws -> (TransferCounts, closed: ContinuousClock.Instant) {
+    try target.transaction("BEGIN; SET LOCAL lock_timeout = \(Self.lockMilliseconds)") { transaction in
+      let number = try receive(transaction)
+      let writer = TransferWriter(transaction, number)
+      var counts = TransferCounts()
+      func write(_ rows: TransferredRows) throws {
+        counts.add(rows)
+        try writer.write(rows)
+      }
+      let (last, contents) = try reading { reader, _ in
+        (try reader.readReadings(write), try reader.readCompleteParts(write))
+      }
+      try reached(.copiedMost)
+      guard try mark("leaving") else { throw gone }
+      let closed = ContinuousClock.now
+      try reached(.closed)
+      try reading { reader, old in
+        try reader.readSmall(write)
+        try reader.readRecords(write)
+        _ = try reader.readReadings(after: last, write)
+        try reader.readAnswers(write)
+        try reader.readContents(except: contents, write)
+        let totals = try old.rows(
+          """
+          SELECT c.last_seq, b.bytes FROM glucoport.counter c JOIN glucoport.contents b ON b.logbook = c.logbook
+          WHERE c.logbook = $1
+          """, .integer(logbook.number))
+        guard totals.count == 1 else { throw gone }
+        try writer.finish(last: totals.integer(0, 0), contentBytes: totals.integer(0, 1))
+      }
+      try transaction.rows(
+        "UPDATE glucoport.residence SET moves = $2, state = 'here', cluster = NULL WHERE logbook = $1",
+        .integer(number), .integer(logbook.entry.moves + 1))
+      counts.logbooks = 1
+      return (counts, closed)
+    }
+  }
+
+  /// Makes an empty copy that no request uses, and returns its number.
+  private func receive(_ transaction: DatabaseTransaction) throws -> Int64 {
+    let entry = logbook.entry
+    guard try transaction.rows("SELECT 1 FROM glucoport.purged WHERE guid = $1", .text(entry.guid)).count == 0
+    else {
+      throw Failure(.cannotCreate, "the logbook '\(entry.name)' was removed permanently from '\(cluster)'")
+    }
+    try PostgresTransfer.requireName(entry.name, of: entry.guid, transaction)
+    let number = try transaction.rows(
+      """
+      INSERT INTO glucoport.logbook (guid, name, is_guest) VALUES ($1, $2, true)
+      ON CONFLICT (guid) DO UPDATE SET guid = excluded.guid RETURNING id
+      """, .text(entry.guid), .text(entry.name)
+    ).integer(0, 0)
+    try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
+    _ = try PostgresDirectory.clear(number, of: entry, transaction)
+    return number
+  }
+}
+
+extension LogbookMove {
+  /// Requests take at most half of it.
+  private static let lockMilliseconds = 60_000
+
+  private func reading<Value>(
+    _ work: (TransferReader, DatabaseTransaction) throws -> Value
+  ) throws -> Value {
+    try logbook.database.transaction(PostgresTransfer.snapshot) { transaction in
+      try transaction.run("SET LOCAL glucoport.logbook = '\(logbook.number)'")
+      return try work(TransferReader(transaction, .integer(logbook.number)), transaction)
+    }
+  }
+
+  /// Sets the state of the old copy, after every transaction that changes it.
+  ///
+  /// - Returns: false if the logbook was removed.
+  /// - Throws: `Failure` of category `temporary` if it was moved by another command, or if the lock was lost.
+  @discardableResult
+  private func mark(_ state: String) throws -> Bool {
+    try logbook.database.transaction { transaction in
+      let number = SQLValue.integer(logbook.number)
+      try transaction.run(
+        """
+        SET LOCAL glucoport.logbook = '\(logbook.number)'; SET LOCAL lock_timeout = \(Self.lockMilliseconds)
+        """)
+      for table in ["counter", "contents"] {
+        let rows = try transaction.rows(
+          "SELECT 1 FROM glucoport.\(table) WHERE logbook = $1 FOR UPDATE", number)
+        guard rows.count == 1 else { return false }
+      }
+      let marked = try transaction.rows(
+        """
+        INSERT INTO glucoport.residence AS r (logbook, moves, state, cluster)
+        SELECT $1, $2, $3, $4 WHERE EXISTS (
+          SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted
+            AND mode = 'ExclusiveLock' AND classid = \(Residence.lockClass)
+            AND objid = \(Residence.lockKey("\(logbook.number)")) AND objsubid = 2)
+        ON CONFLICT (logbook) DO UPDATE SET state = excluded.state, cluster = excluded.cluster
+          WHERE r.moves = excluded.moves AND r.state <> 'left' RETURNING 1
+        """, number, .integer(logbook.entry.moves), .text(state), .text(state == "left" ? cluster : nil))
+      guard marked.count == 1 else {
+        throw Failure(
+          .temporary,
+          "the lock of the logbook '\(logbook.entry.name)' was lost; run the command again, without a pooler between"
+        )
+      }
+      return true
+    }
+  }
+
+  /// Whether a request recorded the move in the directory, which it does if it meets the old copy.
+  private func isRecorded() throws -> Bool {
+    try directory.entries(logbook.entry.name).contains {
+      $0.guid == logbook.entry.guid && $0.moves > logbook.entry.moves
+    }
+  }
+
+  private var gone: Failure {
+    Failure(.missingInput, "the logbook '\(logbook.entry.name)' was removed permanently meanwhile")
+  }
+
+  /// Erases the copy of a logbook that was purged during the move.
+  private func removed() throws -> Failure {
+    try target.transaction { transaction in
+      guard let number = try PostgresDirectory.number(of: logbook.entry, transaction) else { return }
+      try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
+      try transaction.rows("SELECT glucoport.purge($1)", .text(logbook.entry.guid))
+    }
+    var isErased = false
+    while !isErased {
+      isErased = try target.transaction { try $0.rows("SELECT glucoport.erase()").integer(0, 0) == 0 }
+    }
+    return gone
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// The databases that have the logbooks of a server: the one with the logins, and its clusters.
+///
+/// The address of a cluster comes with each login. Its connections are made when its first logbook is used, with the role
+/// that the directory accepted.
+actor PostgresClusters {
+  /// The database with the logins, which is the directory of the others.
+  nonisolated let home: PostgresCore
+
+  private let limits: PoolLimits
+  private let quota: LogbookQuota
+  private var cores: [String: PostgresCore] = [:]
+  private var checked: Set<String> = []
+
+  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ quota: LogbookQuota) {
+    home = PostgresCore(pool: ConnectionPool(address, limits), quota: quota, missing: .purged)
+    self.limits = limits
+    self.quota = quota
+  }
+
+  /// The database with this address, which is checked before its first use; empty for the directory.
+  ///
+  /// - Throws: `ServiceError`: `busy` without a connection, `serverFailure` if the role may not serve it.
+  func core(at address: String) async throws(ServiceError) -> PostgresCore {
+    if address.isEmpty { return home }
+    if let known = cores[address], checked.contains(address) { return known }
+    let role = try await home.role()
+    let core = try keptCore(at: address, role)
+    try await core.check()
+    checked.insert(address)
+    return core
+  }
+
+  /// Erases purged logbooks in every database. A database that is away is left for the next start.
+  ///
+  /// - Parameter purged: the logbooks; nil for all that were purged.
+  func erase(_ purged: [String]? = nil) async throws(ServiceError) {
+    try await home.erase()
+    var fault: ServiceError?
+    for address in try await home.clusters() {
+      do throws(ServiceError) {
+        let core = try await core(at: address)
+        for logbook in try await home.purged(among: core.guests(purged)) { _ = try await core.purge(logbook) }
+        try await core.erase()
+      } catch {
+        fault = error
+      }
+    }
+    if let fault { throw fault }
+  }
+
+  func close() async {
+    for core in [home] + cores.values { await core.pool.close() }
+  }
+
+  private func keptCore(at address: String, _ role: String) throws(ServiceError) -> PostgresCore {
+    if let known = cores[address] { return known }
+    let target: DatabaseAddress
+    do throws(Failure) {
+      target = try DatabaseAddress(address).with(role: role)
+    } catch {
+      throw .serverFailure("the server's storage failed; see the server's log", log: error.message)
+    }
+    let core = PostgresCore(pool: ConnectionPool(target, limits), quota: quota, missing: Residence.busy)
+    cores[address] = core
+    return core
+  }
+}
+
+extension PostgresCore {
+  /// The role of the connections, which must not differ between the databases of a server.
+  func role() async throws(ServiceError) -> String {
+    try await pool.run(.directory) { try $0.rows("SELECT session_user::text").text(0, 0) }
+  }
+
+  /// The addresses of the clusters that this directory names.
+  func clusters() async throws(ServiceError) -> [String] {
+    try await pool.run(.directory) { transaction in
+      let rows = try transaction.rows(
+        "SELECT address FROM glucoport.cluster WHERE address <> '' ORDER BY name")
+      return try (0..<rows.count).map { try rows.text($0, 0) }
+    }
+  }
+
+  /// Records in this directory that the logbook of a login was moved to a cluster. It can be repeated.
+  func follow(_ login: Login, to cluster: String) async throws(ServiceError) {
+    try await pool.run(.directory) { transaction in
+      _ = try transaction.rows(
+        "SELECT glucoport.follow($1, $2, $3)", .text(login.logbook), .integer(login.place.moves),
+        .text(cluster))
+    }
+  }
+
+  /// The logbooks of this cluster that have their logins elsewhere.
+  func guests(_ among: [String]?) async throws(ServiceError) -> [String] {
+    try await pool.run(.directory) { transaction in
+      let rows = try transaction.rows(
+        "SELECT guid FROM glucoport.logbook WHERE is_guest AND ($1 = 0 OR guid = ANY($2))",
+        .integer(among == nil ? 0 : 1), .texts(among ?? []))
+      return try (0..<rows.count).map { try rows.text($0, 0) }
+    }
+  }
+
+  /// Which of these logbooks were purged.
+  func purged(among logbooks: [String]) async throws(ServiceError) -> [String] {
+    try await pool.run(.directory) { transaction in
+      let rows = try transaction.rows(
+        "SELECT guid FROM glucoport.purged WHERE guid = ANY($1)", .texts(logbooks))
+      return try (0..<rows.count).map { try rows.text($0, 0) }
+    }
+  }
+
+  /// Removes the logins of a logbook and its name; false if another request did.
+  func purge(_ logbook: String) async throws(ServiceError) -> Bool {
+    let number = try await number(of: logbook)
+    return try await pool.run(.changing(logbook: number)) { transaction in
+      try transaction.rows("SELECT glucoport.purge($1)", .text(logbook)).integer(0, 0) == 1
+    }
+  }
+
+  /// Checks a cluster as a server checks its directory when it starts.
+  func check() async throws(ServiceError) {
+    try await pool.run(.directory) { transaction in
+      let version = try transaction.rows(
+        "SELECT coalesce(max(version), 0)::int8 FROM glucoport.schema_version"
+      ).integer(0, 0)
+      guard version == PostgresSchema.version else {
+        throw ServiceError.busy(
+          "a database of the server has tables of another version; try again", retryAfterSeconds: 30)
+      }
+      do {
+        try ServingRole.check { query throws(DatabaseError) in try transaction.rows(query) }
+      } catch let failure as Failure {
+        throw ServiceError.serverFailure(
+          "the server's storage failed; see the server's log", log: failure.message)
+      }
+    }
+  }
+}

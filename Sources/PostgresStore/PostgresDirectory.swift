@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A logbook in a list for people.
+package struct ListedLogbook: Hashable, Sendable {
+  package let name: String
+  /// The database that has it.
+  package let cluster: String
+  package let readings: Int64
+  package let records: Int64
+  /// Bytes of attachments.
+  package let contentBytes: Int64
+}
+
+/// A directory of logbooks and the clusters that have them, for commands of an administrator.
+package struct PostgresDirectory {
+  /// What the directory knows of a logbook.
+  struct Entry: Hashable {
+    let guid: String
+    let name: String
+    let cluster: String
+    let address: String
+    let moves: Int64
+  }
+
+  /// A logbook in the database that has it.
+  struct Located {
+    let entry: Entry
+    let database: PostgresTransfer
+    /// The number of the logbook there.
+    let number: Int64
+  }
+
+  let home: PostgresTransfer
+  private let address: DatabaseAddress
+  private let role: String
+
+  /// Connects to the database with the logins.
+  ///
+  /// - Throws: `Failure`, as `PostgresTransfer.init` does.
+  package init(_ address: DatabaseAddress) throws {
+    self.address = address
+    home = try PostgresTransfer(address)
+    role = try home.transaction { try $0.rows("SELECT session_user::text").text(0, 0) }
+  }
+
+  /// All logbooks by name.
+  ///
+  /// - Throws: `Failure`: `unavailable` if a cluster cannot be reached.
+  package func list() throws -> [ListedLogbook] {
+    var databases: [String: PostgresTransfer] = [:]
+    return try entries().map { entry in
+      let logbook = try located(entry) { address in
+        let database = try databases[address] ?? connect(to: address)
+        databases[address] = database
+        return database
+      }
+      return try logbook.database.transaction(PostgresTransfer.snapshot) { transaction in
+        try transaction.run("SET LOCAL glucoport.logbook = '\(logbook.number)'")
+        let rows = try transaction.rows(
+          """
+          SELECT (SELECT count(*) FROM glucoport.reading WHERE logbook = $1),
+            (SELECT count(*) FROM glucoport.record WHERE logbook = $1),
+            (SELECT bytes FROM glucoport.contents WHERE logbook = $1)
+          """, .integer(logbook.number))
+        return ListedLogbook(
+          name: entry.name, cluster: logbook.entry.cluster, readings: try rows.integer(0, 0),
+          records: try rows.integer(0, 1), contentBytes: try rows.integer(0, 2))
+      }
+    }
+  }
+
+  /// Names a database to which logbooks can be moved, or gives it another address.
+  ///
+  /// - Throws: `Failure`: `usage` for a name or an address that cannot be used, `permission`, `unavailable`, `configuration`
+  ///   for other tables.
+  package func addCluster(_ name: String, at text: String) throws {
+    guard (1...64).contains(name.unicodeScalars.count), name != PostgresSchema.home else {
+      throw Failure(
+        .usage, "the name of a cluster has 1 to 64 characters; '\(PostgresSchema.home)' is this database")
+    }
+    guard try !DatabaseAddress(text).hasRole else {
+      throw Failure(
+        .usage, "the address of a cluster must not state a role: servers use theirs, and this command its own"
+      )
+    }
+    let cluster = try connect(to: text)
+    guard try cluster.identity() != home.identity() else {
+      throw Failure(.usage, "this address is the database of --database itself")
+    }
+    for database in [home, cluster] { try database.requireOwner() }
+    try home.transaction { transaction in
+      _ = try transaction.rows(
+        """
+        INSERT INTO glucoport.cluster (name, address) VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET address = excluded.address
+        """, .text(name), .text(text))
+    }
+  }
+
+  /// Removes the copies that moves of a logbook left in other databases.
+  ///
+  /// - Returns: the names of the clusters that had a copy.
+  /// - Throws: `Failure`: `missingInput` without such a logbook, `temporary` while it is moved.
+  package func clean(_ name: String) throws -> [String] {
+    let logbook = try locked(name)
+    return try clusters().filter { $0.name != logbook.entry.cluster }.compactMap { cluster in
+      let database = try connect(to: cluster.address)
+      try database.requireOwner()
+      return try database.transaction { transaction in
+        guard let number = try Self.number(of: logbook.entry, transaction) else { return nil }
+        try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
+        return try Self.clear(number, of: logbook.entry, transaction) > 0 ? cluster.name : nil
+      }
+    }
+  }
+}
+
+extension PostgresDirectory {
+  /// Connects to a database of the directory, with the role that the directory accepted; an empty address is its own.
+  func connect(to address: String) throws(Failure) -> PostgresTransfer {
+    if address.isEmpty { return try PostgresTransfer(self.address) }
+    return try PostgresTransfer(DatabaseAddress(address).with(role: role))
+  }
+
+  /// The clusters by name.
+  func clusters() throws -> [(name: String, address: String)] {
+    try home.transaction { transaction in
+      let rows = try transaction.rows("SELECT name, address FROM glucoport.cluster ORDER BY name")
+      return try (0..<rows.count).map { (try rows.text($0, 0), try rows.text($0, 1)) }
+    }
+  }
+
+  /// The entries of all logbooks, or of one with this name.
+  func entries(_ name: String? = nil) throws -> [Entry] {
+    try home.transaction { transaction in
+      let rows = try transaction.rows(
+        """
+        SELECT b.guid, b.name, b.cluster, c.address, b.moves
+        FROM glucoport.logbook b JOIN glucoport.cluster c ON c.name = b.cluster
+        WHERE NOT b.is_guest AND b.name = coalesce($1, b.name) ORDER BY b.name
+        """, .text(name))
+      return try (0..<rows.count).map { row in
+        Entry(
+          guid: try rows.text(row, 0), name: try rows.text(row, 1), cluster: try rows.text(row, 2),
+          address: try rows.text(row, 3), moves: try rows.integer(row, 4))
+      }
+    }
+  }
+
+  func entry(_ name: String) throws -> Entry {
+    guard let entry = try entries(name).first else {
+      throw Failure(
+        .missingInput, "no logbook is named '\(name)'; 'glucoport serve logbook list' shows the names")
+    }
+    return entry
+  }
+
+  /// The database that has a logbook. After an interrupted move, the directory first learns where it is.
+  func located(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
+    let database = try connect(entry.address)
+    let found: (number: Int64, left: String?) = try database.transaction { transaction in
+      guard let number = try Self.number(of: entry, transaction) else { throw Self.misplaced(entry) }
+      try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
+      let rows = try transaction.rows(
+        "SELECT coalesce(max(moves), 0), max(cluster) FROM glucoport.residence WHERE logbook = $1",
+        .integer(number))
+      guard try rows.integer(0, 0) == entry.moves else { throw Self.misplaced(entry) }
+      return (number, try rows.optionalText(0, 1))
+    }
+    guard let left = found.left else {
+      return Located(entry: entry, database: database, number: found.number)
+    }
+    try follow(entry, to: left)
+    return try located(self.entry(entry.name), connect)
+  }
+
+  /// Finds a logbook and keeps others from moving it, until the connection ends.
+  func locked(_ name: String) throws -> Located {
+    let logbook = try located(entry(name), connect(to:))
+    for database in [home, logbook.database] { try database.requireOwner() }
+    try logbook.database.transaction { transaction in
+      do {
+        try transaction.run(
+          """
+          SET LOCAL lock_timeout = 2000;
+          SELECT pg_advisory_lock(\(Residence.lockClass), \(Residence.lockKey("\(logbook.number)")))
+          """)
+      } catch DatabaseError.refused(state: "55P03", _) {
+        throw Failure(
+          .temporary, "another command is moving the logbook '\(name)'; try again when it has ended")
+      }
+    }
+    guard try entry(name) == logbook.entry else {
+      throw Failure(.temporary, "the logbook '\(name)' was moved meanwhile; run the command again")
+    }
+    return logbook
+  }
+
+  /// Records where the copy of a logbook went; false if the directory has recorded another move, or a removal.
+  @discardableResult
+  func follow(_ entry: Entry, to cluster: String) throws -> Bool {
+    try home.transaction { transaction in
+      try transaction.rows(
+        "SELECT glucoport.follow($1, $2, $3)", .text(entry.guid), .integer(entry.moves), .text(cluster)
+      ).integer(0, 0) == 1
+    }
+  }
+
+  static func number(of entry: Entry, _ transaction: DatabaseTransaction) throws -> Int64? {
+    let rows = try transaction.rows("SELECT id FROM glucoport.logbook WHERE guid = $1", .text(entry.guid))
+    return rows.count == 1 ? try rows.integer(0, 0) : nil
+  }
+
+  /// Deletes the rows of a copy that no request uses, except those by which stale requests are recognised.
+  ///
+  /// - Returns: how many there were.
+  static func clear(
+    _ number: Int64, of entry: Entry, _ transaction: DatabaseTransaction
+  ) throws -> Int64 {
+    let known = try transaction.rows(
+      "SELECT moves FROM glucoport.residence WHERE logbook = $1", .integer(number))
+    guard try known.count == 0 || known.integer(0, 0) <= entry.moves + 1 else { throw misplaced(entry) }
+    // Complete contents can be deleted only in a copy that was left.
+    try transaction.rows(
+      """
+      INSERT INTO glucoport.residence (logbook, moves, state, cluster) VALUES ($1, 0, 'left', $2)
+      ON CONFLICT (logbook) DO UPDATE SET state = 'left', cluster = excluded.cluster
+      """, .integer(number), .text(entry.cluster))
+    return try PostgresSchema.rowsOfCopy.reduce(0) { count, table in
+      let rows = try transaction.rows(
+        """
+        WITH deleted AS (DELETE FROM glucoport.\(table) WHERE logbook = $1 RETURNING 1)
+        SELECT count(*) FROM deleted
+        """, .integer(number))
+      return try count + rows.integer(0, 0)
+    }
+  }
+
+  static func misplaced(_ entry: Entry) -> Failure {
+    Failure(
+      .inputOutput,
+      "the cluster '\(entry.cluster)' does not have the copy of the logbook '\(entry.name)' that the directory states; was one of the databases restored from an older backup?"
+    )
+  }
+}
+
+extension PostgresTransfer {
+  /// Checks that the role owns the tables.
+  func requireOwner() throws {
+    try transaction { try ServingRole.requireOwner($0.rows(PostgresSchema.isOwned)) }
+  }
+
+  /// Differs between databases, whatever their addresses are.
+  func identity() throws -> String {
+    try transaction { transaction in
+      try transaction.rows(
+        """
+        SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+          (SELECT oid FROM pg_database WHERE datname = current_database()))
+        """
+      ).text(0, 0)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import ServiceConformance
+import Synchronization
+import TestPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// Two databases for logbooks: one with the logins, and the cluster "south".
+struct ClusterBench {
+  let server: PostgresServer
+  let home: String
+  let south: String
+  let stand: Stand
+  /// The logbooks for commands of the owner.
+  let directory: PostgresDirectory
+
+  static func with(_ body: (ClusterBench) async throws -> Void) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let (home, south) = (try copies.copy(), try copies.copy())
+      let bench = StorageBench { _, maxContentBytes in
+        var quota = LogbookQuota()
+        quota.contentBytes = maxContentBytes
+        let storage = try PostgresStorage(DatabaseAddress(copies.server.address(home)), quota: quota)
+        return OpenStorage(storage, stop: storage.close)
+      }
+      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start(maxContentBytes: 10)
+      let directory = try PostgresDirectory(
+        DatabaseAddress(copies.server.address(home, as: PostgresServer.owner)))
+      try directory.addCluster("south", at: "host=\(copies.server.folder) dbname=\(south)")
+      try await body(
+        ClusterBench(server: copies.server, home: home, south: south, stand: stand, directory: directory))
+      try await stand.stop()
+    }
+  }
+
+  /// The login of a token, as the directory has it.
+  func login(_ token: String = "gp_writer", _ storage: (any ServerStorage)? = nil) async throws -> Login {
+    try #require(
+      try await (storage ?? stand.storage).logins.login(tokenHash: LoginToken(token).hash, at: 100))
+  }
+
+  /// Sends a request as a client does: its login is looked up each time, and it is repeated while the server is busy.
+  func send<Value>(
+    _ request: (any LogbookService) async throws -> Value
+  ) async throws -> (value: Value, attempts: Int) {
+    let end = ContinuousClock.now + .seconds(60)
+    var attempts = 1
+    while true {
+      do {
+        return (try await request(stand.logbook(login())), attempts)
+      } catch ServiceError.busy where ContinuousClock.now < end {
+        attempts += 1
+      }
+    }
+  }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws -> ReadingAnswer {
+    try await send { try await $0.store(batch, run) }.value
+  }
+
+  @discardableResult
+  func move(_ logbook: String = "first", to cluster: String) throws -> LogbookMove.Outcome {
+    try LogbookMove.run(logbook, to: cluster, in: directory)
+  }
+
+  /// The number of rows of a table in a database, for all logbooks.
+  func count(_ table: String, in database: String) throws -> Int64 {
+    try server.number("SELECT count(*) FROM glucoport.\(table)", in: database)
+  }
+}
+
+/// A point at which a thread waits until a test lets it go on.
+final class HoldPoint: Sendable {
+  private let (reached, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  private static let limit = DispatchTimeInterval.seconds(60)
+
+  /// Waits on the thread of the command.
+  func hold() {
+    reached.signal()
+    _ = released.wait(timeout: .now() + Self.limit)
+  }
+
+  /// Waits for the command.
+  func waitUntilReached() async -> Bool {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [reached] in
+        continuation.resume(returning: reached.wait(timeout: .now() + Self.limit) == .success)
+      }
+    }
+  }
+
+  func release() { released.signal() }
+}
+
+/// Runs a command on a separate thread, and returns its result.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+  }
+}
