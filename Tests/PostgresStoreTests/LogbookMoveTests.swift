@@ -80,6 +80,10 @@ import Testing
       #expect(part == .holds(HeldContent(bytes: 1, size: 2)))
       _ = try await client.service.neededAttachments.append(
         Array("a".utf8), to: Self.other, at: 0, client.run)
+      // Only the accepted changes know this one, since another node changed the record after it.
+      let later = Sample.change(change.guid, 1, on: revision, Sample.note("two"))
+      _ = try await Client(bench.stand).revision(later)
+      #expect(try await client.push(change) == [.accepted(revision: revision)])
       let before = try await client.service.logbook()
       let digests = try await client.service.readingDigests(client.run)
       var reader = Client(bench.stand, as: bench.stand.reader)
