@@ -47,6 +47,8 @@ struct PoolFigures: Sendable {
   var lockTimeouts = 0
   /// Connections that were lost or could not be made.
   var lostConnections = 0
+  /// The statements of these transactions.
+  var statements = StatementTimes()
 }
 
 /// The connections of this process to a database, each with a separate thread that may block.
@@ -72,11 +74,7 @@ struct ConnectionPool: Sendable {
     }
     let start = ContinuousClock.now
     let outcome = await connection.run(mode, limits, work)
-    let isLockTimeout =
-      if case .failure(DatabaseError.refused(state: "55P03", _)) = outcome.result { true } else { false }
-    await queue.release(
-      connection, time: ContinuousClock.now - start, retries: outcome.retries,
-      lost: outcome.lostConnections, lockTimeouts: isLockTimeout ? 1 : 0)
+    await queue.release(connection, time: ContinuousClock.now - start, outcome.work)
     switch outcome.result {
     case .success(let value): return value
     case .failure(let error as ServiceError): throw error
@@ -165,14 +163,13 @@ actor PoolQueue {
   }
 
   /// Returns a connection after a transaction.
-  func release(
-    _ connection: PooledConnection, time: Duration, retries: Int, lost: Int, lockTimeouts: Int
-  ) {
+  func release(_ connection: PooledConnection, time: Duration, _ work: TransactionWork) {
     figures.transactions += 1
     figures.time += time
-    figures.retries += retries
-    figures.lostConnections += lost
-    figures.lockTimeouts += lockTimeouts
+    figures.retries += work.retries
+    figures.lostConnections += work.lostConnections
+    figures.lockTimeouts += work.isLockTimeout ? 1 : 0
+    figures.statements.add(work.statements)
     if let next = waiters.first {
       waiters.removeFirst()
       figures.waiting = waiters.count
@@ -242,40 +239,82 @@ enum TransactionMode: Sendable {
   }
 
   var writes: Bool { if case .reading = self { false } else { true } }
+
+  /// The kind of the statements that begin it.
+  var kind: String {
+    switch self {
+    case .changing: StatementTimes.lock + "counter"
+    case .storingContent: StatementTimes.lock + "contents"
+    case .reading, .directory: "begin"
+    }
+  }
 }
 
 /// An open transaction, on the thread of its connection.
 struct DatabaseTransaction {
   private let connection: DatabaseConnection
   private let deadline: ContinuousClock.Instant
+  private let stopwatch: Stopwatch
 
-  init(_ connection: DatabaseConnection, by deadline: ContinuousClock.Instant) {
+  init(_ connection: DatabaseConnection, by deadline: ContinuousClock.Instant, _ stopwatch: Stopwatch) {
     self.connection = connection
     self.deadline = deadline
+    self.stopwatch = stopwatch
   }
 
   /// Runs one statement with parameters.
   @discardableResult
   func rows(_ statement: String, _ parameters: SQLValue...) throws(DatabaseError) -> DatabaseRows {
-    try connection.rows(statement, parameters, by: deadline)
+    try rows(statement, parameters)
   }
 
   /// Runs one statement with parameters.
   @discardableResult
   func rows(_ statement: String, _ parameters: [SQLValue]) throws(DatabaseError) -> DatabaseRows {
-    try connection.rows(statement, parameters, by: deadline)
+    try stopwatch.time(StatementTimes.kind(of: statement)) { () throws(DatabaseError) in
+      try connection.rows(statement, parameters, by: deadline)
+    }
   }
 
   /// Runs statements without parameters.
-  func run(_ script: String) throws(DatabaseError) { try connection.run(script, by: deadline) }
+  func run(_ script: String) throws(DatabaseError) {
+    try stopwatch.time(StatementTimes.kind(of: script)) { () throws(DatabaseError) in
+      try connection.run(script, by: deadline)
+    }
+  }
+}
+
+/// What the attempts of one transaction took.
+struct TransactionWork: Sendable {
+  var retries = 0
+  var lostConnections = 0
+  var isLockTimeout = false
+  var statements = StatementTimes()
+}
+
+/// Measures the statements of one connection, on its thread.
+final class Stopwatch {
+  private(set) var times = StatementTimes()
+
+  /// Runs a statement of this kind, and adds its time also if it fails.
+  func time<Value>(_ kind: String, _ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+    let start = ContinuousClock.now
+    defer { times.add(ContinuousClock.now - start, kind) }
+    return try body()
+  }
+
+  /// The times since the last call.
+  func lap() -> StatementTimes {
+    defer { times = StatementTimes() }
+    return times
+  }
 }
 
 /// One connection of a pool with its thread.
 struct PooledConnection: Sendable {
   struct Outcome<Value: Sendable>: Sendable {
     let result: Result<Value, any Error>
-    var retries = 0
-    var lostConnections = 0
+    let work: TransactionWork
   }
 
   private let thread: BackgroundWorker<DatabaseSession>
@@ -301,6 +340,7 @@ private struct DatabaseSession {
 
   private var connection: DatabaseConnection?
   private let address: DatabaseAddress
+  private let stopwatch = Stopwatch()
 
   init(_ address: DatabaseAddress) { self.address = address }
 
@@ -308,28 +348,34 @@ private struct DatabaseSession {
 
   /// Runs a transaction, and repeats it while that can help.
   mutating func run<Value>(
-    _ mode: TransactionMode, _ limits: PoolLimits, _ work: (DatabaseTransaction) throws -> Value
+    _ mode: TransactionMode, _ limits: PoolLimits, _ body: (DatabaseTransaction) throws -> Value
   ) -> PooledConnection.Outcome<Value> {
-    typealias Outcome = PooledConnection.Outcome<Value>
     let deadline = ContinuousClock.now + limits.requestTime
-    var (retries, lost) = (0, 0)
+    var work = TransactionWork()
+    let result = Result { try attempts(mode, limits, by: deadline, &work, body) }
+    if case .failure(DatabaseError.refused(state: "55P03", _)) = result { work.isLockTimeout = true }
+    work.statements = stopwatch.lap()
+    return PooledConnection.Outcome(result: result, work: work)
+  }
+
+  private mutating func attempts<Value>(
+    _ mode: TransactionMode, _ limits: PoolLimits, by deadline: ContinuousClock.Instant,
+    _ work: inout TransactionWork, _ body: (DatabaseTransaction) throws -> Value
+  ) throws -> Value {
     while true {
       do {
-        let value = try once(mode, limits, by: deadline, work)
-        return Outcome(result: .success(value), retries: retries, lostConnections: lost)
+        return try once(mode, limits, by: deadline, body)
       } catch let error as DatabaseError where error.isTransient || error.endsConnection {
         if error.endsConnection {
           connection = nil
-          lost += 1
+          work.lostConnections += 1
         }
-        guard error.isTransient, retries < Self.maxRetries, ContinuousClock.now < deadline else {
-          return Outcome(result: .failure(error), retries: retries, lostConnections: lost)
+        guard error.isTransient, work.retries < Self.maxRetries, ContinuousClock.now < deadline else {
+          throw error
         }
-        retries += 1
+        work.retries += 1
         // Transactions that met once shall not meet again.
-        usleep(UInt32.random(in: 1000...Self.pauseMicroseconds) * UInt32(retries))
-      } catch {
-        return Outcome(result: .failure(error), retries: retries, lostConnections: lost)
+        usleep(UInt32.random(in: 1000...Self.pauseMicroseconds) * UInt32(work.retries))
       }
     }
   }
@@ -342,14 +388,16 @@ private struct DatabaseSession {
     self.connection = connection
     let value: Value
     do {
-      try connection.run(mode.script(limits), by: deadline)
-      value = try work(DatabaseTransaction(connection, by: deadline))
+      try stopwatch.time(mode.kind) { () throws(DatabaseError) in
+        try connection.run(mode.script(limits), by: deadline)
+      }
+      value = try work(DatabaseTransaction(connection, by: deadline, stopwatch))
     } catch {
       if (error as? DatabaseError)?.endsConnection != true { rollBack(connection) }
       throw error
     }
     do {
-      try connection.run("COMMIT", by: deadline)
+      try stopwatch.time("commit") { () throws(DatabaseError) in try connection.run("COMMIT", by: deadline) }
     } catch {
       // A database that stops can end the session of a transaction that it committed.
       if error.endsConnection { throw mode.writes ? DatabaseError.commitUnknown : .lost }

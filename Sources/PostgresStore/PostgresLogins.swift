@@ -19,6 +19,9 @@ final class PostgresLogins: LoginDirectory {
     pool = ConnectionPool(address, limits)
   }
 
+  /// The times of the statements since the start.
+  var statements: StatementTimes { get async { await pool.queue.figures.statements } }
+
   func close() async { await pool.close() }
 
   /// Checks the version of the tables, which can be upgraded or restored while a server runs.

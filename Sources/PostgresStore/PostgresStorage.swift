@@ -49,7 +49,7 @@ package final class PostgresStorage: ServerStorage {
   package func check() async throws(ServiceError) { try await directory.check() }
 
   /// The figures of the connections, in the text format of Prometheus.
-  package func metrics() async -> String { await clusters.home.metrics() }
+  package func metrics() async -> String { await clusters.home.metrics(with: directory.statements) }
 
   /// Deletes rows of purged logbooks that an interrupted process left.
   package func finishEarlierWork() async throws(ServiceError) { try await clusters.erase() }
@@ -98,8 +98,10 @@ final class PostgresCore: Sendable {
     {}
   }
 
-  func metrics() async -> String {
-    let figures = await pool.queue.figures
+  /// - Parameter others: the statements of other connections.
+  func metrics(with others: StatementTimes) async -> String {
+    var figures = await pool.queue.figures
+    figures.statements.add(others)
     let lines = [
       "# TYPE glucoport_database_connections gauge",
       "glucoport_database_connections{state=\"busy\"} \(figures.busy)",
@@ -118,7 +120,7 @@ final class PostgresCore: Sendable {
       "glucoport_database_transaction_seconds_sum \(figures.time / .seconds(1))",
       "glucoport_database_transaction_seconds_count \(figures.transactions)",
     ]
-    return (lines + (await replication())).map { $0 + "\n" }.joined()
+    return (lines + figures.statements.lines + (await replication())).map { $0 + "\n" }.joined()
   }
 
   /// The number of standbys, and the lag of the slowest one; nothing if the role may not see them (`pg_monitor`).

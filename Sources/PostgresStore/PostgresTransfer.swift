@@ -29,7 +29,7 @@ package final class PostgresTransfer {
     let deadline = ContinuousClock.now + .seconds(Self.seconds)
     do {
       try connection.run(begin, by: deadline)
-      let value = try work(DatabaseTransaction(connection, by: deadline))
+      let value = try work(DatabaseTransaction(connection, by: deadline, Stopwatch()))
       try connection.run("COMMIT", by: deadline)
       return value
     } catch let error as DatabaseError {

@@ -52,7 +52,9 @@ import Testing
           glucoport remote set "$url" --token-file token >/dev/null && glucoport upload --quiet; echo "upload $store: $?"
         done
         glucoport list | wc -l
-        curl -sS "$(cat first.url)/metrics" | grep -c '^glucoport_database_'
+        curl -sS "$(cat first.url)/metrics" >metrics
+        grep '^glucoport_database_' metrics | grep -vc '_seconds_[a-z]*{'
+        grep -c '^glucoport_database_statement_seconds_count{statement="insert reading"} 1$' metrics
         curl -sS "$(cat first.url)/metrics" | grep '^glucoport_database_standbys'
         curl -sS -o body -w 'ready: %{http_code}\n' "$(cat first.url)/ready"
         glucoport serve token list --database "$as_server" | cut -c1-20
@@ -92,6 +94,7 @@ import Testing
         upload b: 0
         2
         10
+        1
         glucoport_database_standbys 0
         ready: 200
         anna  write  anna  2

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import ServiceConformance
+import TestPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// What a storage reports about its statements, and about a database that only its administrator can repair.
+@Suite(.timeLimit(.minutes(10))) struct PostgresMetricsTests {
+  /// A storage on a separate database, with a separate role, whose rights a test can revoke.
+  private static func with(
+    _ body: (_ stand: Stand, _ copies: DatabaseCopies, _ database: String, _ role: String) async throws ->
+      Void
+  ) async throws {
+    try await TestDatabases.shared.get().with { copies in
+      let name = try copies.copy()
+      let role = "role_of_\(name)"
+      try copies.server.run("CREATE ROLE \(role) LOGIN")
+      let owner = try DatabaseAddress(copies.server.address(name, as: PostgresServer.owner))
+      _ = try PostgresDatabase(owner).prepare(role: role, isPreview: false)
+      let bench = StorageBench { _, _ in
+        let storage = try PostgresStorage(
+          DatabaseAddress(copies.server.address(name, as: role)))
+        return OpenStorage(storage, stop: storage.close)
+      }
+      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
+      try await body(stand, copies, name, role)
+      try await stand.stop()
+    }
+  }
+
+  /// The number in the line of metrics that begins with this name and its labels.
+  private static func figure(_ name: String, _ stand: Stand) async throws -> Double? {
+    let lines = await stand.storage.metrics().split(separator: "\n")
+    let line = lines.first { $0.hasPrefix(name + " ") }
+    return line.flatMap { Double($0.dropFirst(name.count + 1)) }
+  }
+
+  @Test func statementsAreCountedByKindWithTheirTime() async throws {
+    try await Self.with { stand, _, _, _ in
+      let insert = "glucoport_database_statement_seconds_count{statement=\"insert reading\"}"
+      #expect(try await Self.figure(insert, stand) == nil)
+      let client = Client(stand)
+      for count in 1...3 { try await client.push(Sample.history(count)) }
+      #expect(try await Self.figure(insert, stand) == 3)
+      for kind in ["insert reading", "commit", "begin", "select counter", "select login", "update counter"] {
+        let name = "glucoport_database_statement_seconds_sum{statement=\"\(kind)\"}"
+        #expect(try #require(await Self.figure(name, stand), "\(kind) is missing") > 0)
+      }
+      #expect(try await Self.figure("glucoport_database_lock_seconds_count{row=\"counter\"}", stand) == 3)
+      #expect(try await Self.figure("glucoport_database_lock_seconds_count{row=\"contents\"}", stand) == nil)
+      let text = await stand.storage.metrics()
+      let families = text.matches(of: /# TYPE (\S+)/).map { String($0.output.1) }
+      #expect(Set(families).count == families.count, "each family is typed once")
+    }
+  }
+
+  @Test func theTimeThatARequestWaitsForItsLogbookIsCounted() async throws {
+    try await Self.with { stand, copies, database, _ in
+      let client = Client(stand)
+      try await client.push(Sample.history(1))
+      let before = try #require(
+        await Self.figure("glucoport_database_lock_seconds_sum{row=\"counter\"}", stand))
+      let connection = try DatabaseConnection(DatabaseAddress(copies.server.address(database)))
+      try connection.run(
+        """
+        BEGIN; SELECT set_config('glucoport.logbook', id::text, true) FROM glucoport.logbook WHERE name = 'first';
+        SELECT 1 FROM glucoport.counter FOR UPDATE
+        """, by: .now + .seconds(60))
+      async let waiting = client.push(Sample.history(2))
+      let query =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event_type = 'Lock'"
+      while try copies.server.number(query) == 0 {}
+      let start = ContinuousClock.now
+      for _ in 0..<20 { #expect(try copies.server.number(query) == 1) }
+      let waited = (ContinuousClock.now - start) / .seconds(1)
+      try connection.run("ROLLBACK", by: .now + .seconds(60))
+      #expect(try await waiting.stored == 1)
+      let after = try #require(
+        await Self.figure("glucoport_database_lock_seconds_sum{row=\"counter\"}", stand))
+      #expect(after - before >= waited)
+      #expect(try await Self.figure("glucoport_database_lock_timeouts_total", stand) == 0)
+    }
+  }
+
+  @Test(arguments: [
+    ("SELECT 1", "select"), ("SELECT glucoport.erase()", "select erase"),
+    ("SELECT id FROM glucoport.login WHERE name = $1 FOR UPDATE", "select login"),
+    (
+      "SELECT (SELECT tag FROM glucoport.epoch), c.last_seq FROM glucoport.counter c LEFT JOIN glucoport.node n",
+      "select counter"
+    ),
+    (
+      "SELECT (SELECT count(*) FROM glucoport.reading) + (SELECT count(*) FROM glucoport.record)",
+      "select reading"
+    ),
+    (
+      "INSERT INTO glucoport.record AS r SELECT * FROM glucoport.node ON CONFLICT DO UPDATE SET a = 1",
+      "insert record"
+    ),
+    ("WITH a AS (UPDATE glucoport.counter SET x = 1) UPDATE glucoport.node SET x = 2", "update counter"),
+    ("DELETE FROM glucoport.blob_part\nWHERE true", "delete blob_part"), ("", "select"),
+  ])
+  func aStatementHasAKind(_ statement: String, _ kind: String) {
+    #expect(StatementTimes.kind(of: statement) == kind)
+  }
+}
