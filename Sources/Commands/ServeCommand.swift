@@ -151,7 +151,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     var limits = PoolLimits()
     if let databaseConnections { limits.connections = databaseConnections }
     if let address = try databaseOptions.address {
-      let storage = try PostgresStorage(address, limits: limits)
+      let storage = try PostgresStorage(address, limits: limits, warn: settings.storageWarnings)
       try requireResources(
         settings, databaseConnections: limits.allConnections(clusters: storage.clusterCount))
       try await serve(storage, settings, close: storage.close)

@@ -25,6 +25,12 @@ extension ServerSettings {
     return logger
   }
 
+  /// Writes what an administrator must repair in the storage to that log.
+  package var storageWarnings: @Sendable (_ warning: String) -> Void {
+    let logger = logger()
+    return { logger.error("storage failed", metadata: ["reason": "\($0)"]) }
+  }
+
   /// Writes a line in one call, so that lines of several threads never mix. Errors are ignored: a failing log stops no
   /// request.
   private static func writeToStandardError(_ line: [UInt8]) { _ = write(2, line, line.count) }

@@ -56,11 +56,15 @@ struct ConnectionPool: Sendable {
   /// Which connections are free, and which requests wait.
   let queue: PoolQueue
   private let limits: PoolLimits
+  private let faults: FaultLog
 
-  /// - Parameter address: where connections are made, at the first requests.
-  init(_ address: DatabaseAddress, _ limits: PoolLimits) {
+  /// - Parameters:
+  ///   - address: where connections are made, at the first requests.
+  ///   - faults: what an administrator must repair.
+  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in }) {
     queue = PoolQueue(address, maxConnections: limits.connections)
     self.limits = limits
+    self.faults = faults
   }
 
   /// Runs a transaction. It is repeated after a serialisation failure, a deadlock or a lost connection.
@@ -78,7 +82,9 @@ struct ConnectionPool: Sendable {
     switch outcome.result {
     case .success(let value): return value
     case .failure(let error as ServiceError): throw error
-    case .failure(let error as DatabaseError): throw error.serviceError
+    case .failure(let error as DatabaseError):
+      faults.note(error)
+      throw error.serviceError
     case .failure(let error): throw DatabaseError.unexpected("\(type(of: error))").serviceError
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Synchronization
 
 /// Why a statement failed. It holds no value of a row.
 enum DatabaseError: Error, Hashable {
@@ -47,15 +48,15 @@ enum DatabaseError: Error, Hashable {
   var serviceError: ServiceError {
     switch self {
     case .unreachable, .lost, .commitUnknown: .busy(Self.away, retryAfterSeconds: 2)
-    // No table or no schema: a dump is being restored, or the database is not prepared any more.
-    case .refused(state: "42P01", _), .refused(state: "3F000", _):
-      .busy("the database of the server has no tables; try again", retryAfterSeconds: 30)
     case .refused(let state, let object):
       // A lock or the statement took too long; no connection or no memory is left; retries did not help.
-      if ["55P03", "57014", "53300", "53400", "40001", "40P01", "25006"].contains(state)
+      if ["55P03", "57014", "40001", "40P01", "25006"].contains(state)
         || ["57P", "08", "53"].contains(where: state.hasPrefix)
       {
         .busy("the storage is busy; try again", retryAfterSeconds: 1)
+      } else if let fault = SetupFault(state: state) {
+        // Half of the request would fail too, so that a client must not divide it or put it aside.
+        .busy(fault.sentence, retryAfterSeconds: SetupFault.retrySeconds)
       } else {
         .serverFailure(
           "the server's storage failed; see the server's log",
@@ -64,6 +65,22 @@ enum DatabaseError: Error, Hashable {
     case .unexpected(let reason):
       .serverFailure(
         "the server's storage failed; see the server's log", log: "the database is damaged: \(reason)")
+    }
+  }
+
+  /// What an administrator of the server must know, as `serviceError` does not say it; nil for what passes by itself.
+  var warning: String? {
+    switch self {
+    case .unreachable(let reason): "the database cannot be reached: \(reason)"
+    case .refused(let state, _):
+      if state == "25006" {
+        "the database accepts no changes (SQLSTATE \(state)); see target_session_attrs in glucoport-postgresql(7)"
+      } else if state.hasPrefix("53") {
+        "the database has too little memory, disk space or connections (SQLSTATE \(state)); see its log"
+      } else {
+        SetupFault(state: state)?.warning(state)
+      }
+    case .lost, .commitUnknown, .unexpected: nil
     }
   }
 
@@ -86,4 +103,67 @@ enum DatabaseError: Error, Hashable {
   }
 
   static let away = "the database of the server cannot be reached; try again"
+}
+
+/// Something in the database that no request can pass, and that its administrator must repair.
+private enum SetupFault {
+  /// A right of the role was revoked, or row security refuses a row.
+  case rights
+  /// A dump is being restored, or the database is not prepared any more, or is of another version.
+  case tables
+
+  /// The time after which a client asks again, in seconds.
+  static let retrySeconds = 30
+
+  /// The fault with this SQLSTATE; nil for another one.
+  init?(state: String) {
+    switch state {
+    case "42501": self = .rights
+    // No table, no schema, no column, no function.
+    case "42P01", "3F000", "42703", "42883": self = .tables
+    default: return nil
+    }
+  }
+
+  /// For a client.
+  var sentence: String {
+    switch self {
+    case .rights: "the server lacks a right in its database, which its administrator must repair; try again"
+    case .tables: "the database of the server has no tables; try again"
+    }
+  }
+
+  /// For the log.
+  func warning(_ state: String) -> String {
+    let fault =
+      switch self {
+      case .rights: "the database role of the server lacks a right"
+      case .tables: "the database lacks a table, column or function of this program"
+      }
+    return "\(fault) (SQLSTATE \(state)); run 'glucoport serve database check' with the address of the server"
+  }
+}
+
+/// Passes warnings on to the log of the server, each of them seldom.
+final class FaultLog: Sendable {
+  /// The time for which a warning is not repeated, since each request of each client could cause it.
+  static let silence = Duration.seconds(600)
+  private static let maxWarnings = 100
+
+  private let write: @Sendable (_ warning: String) -> Void
+  private let written = Mutex<[String: ContinuousClock.Instant]>([:])
+
+  /// - Parameter write: writes a line to the log.
+  init(_ write: @escaping @Sendable (_ warning: String) -> Void) { self.write = write }
+
+  func note(_ error: DatabaseError, at now: ContinuousClock.Instant = .now) {
+    guard let warning = error.warning else { return }
+    let isDue = written.withLock { written in
+      if let last = written[warning], now - last < Self.silence { return false }
+      if written.count >= Self.maxWarnings { written = [:] }
+      written[warning] = now
+      return true
+    }
+    if isDue { write(warning) }
+  }
 }

@@ -13,13 +13,15 @@ actor PostgresClusters {
 
   private let limits: PoolLimits
   private let quota: LogbookQuota
+  private let faults: FaultLog
   private var cores: [String: PostgresCore] = [:]
   private var checked: Set<String> = []
 
-  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ quota: LogbookQuota) {
-    home = PostgresCore(pool: ConnectionPool(address, limits), quota: quota, missing: .purged)
+  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ quota: LogbookQuota, _ faults: FaultLog) {
+    home = PostgresCore(pool: ConnectionPool(address, limits, faults), quota: quota, missing: .purged)
     self.limits = limits
     self.quota = quota
+    self.faults = faults
   }
 
   /// The database with this address, which is checked before its first use; empty for the directory.
@@ -65,7 +67,8 @@ actor PostgresClusters {
     } catch {
       throw .serverFailure("the server's storage failed; see the server's log", log: error.message)
     }
-    let core = PostgresCore(pool: ConnectionPool(target, limits), quota: quota, missing: Residence.busy)
+    let core = PostgresCore(
+      pool: ConnectionPool(target, limits, faults), quota: quota, missing: Residence.busy)
     cores[address] = core
     return core
   }

@@ -12,11 +12,11 @@ final class PostgresLogins: LoginDirectory {
   private static let requestTime = Duration.seconds(10)
   private let pool: ConnectionPool
 
-  init(_ address: DatabaseAddress, _ limits: PoolLimits) {
+  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in }) {
     var limits = limits
     limits.connections = min(limits.connections, PoolLimits.maxLoginConnections)
     limits.requestTime = min(limits.requestTime, Self.requestTime)
-    pool = ConnectionPool(address, limits)
+    pool = ConnectionPool(address, limits, faults)
   }
 
   /// The times of the statements since the start.

@@ -18,16 +18,20 @@ package final class PostgresStorage: ServerStorage {
 
   /// Checks the database. Connections are made by requests.
   ///
-  /// - Parameter quota: the limits of one logbook.
+  /// - Parameters:
+  ///   - quota: the limits of one logbook.
+  ///   - warn: gets what an administrator must repair, for the log.
   /// - Throws: `Failure`, as `PostgresDatabase.check` does.
   package init(
-    _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits()
+    _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits(),
+    warn: @escaping @Sendable (_ warning: String) -> Void = { _ in }
   ) throws(Failure) {
     let database = PostgresDatabase(address)
     try database.check()
     clusterCount = Int(try database.number("SELECT count(*) - 1 FROM glucoport.cluster"))
-    clusters = PostgresClusters(address, limits, quota)
-    directory = PostgresLogins(address, limits)
+    let faults = FaultLog(warn)
+    clusters = PostgresClusters(address, limits, quota, faults)
+    directory = PostgresLogins(address, limits, faults)
   }
 
   /// The logins of a database, for commands.

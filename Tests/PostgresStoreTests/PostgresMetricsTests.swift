@@ -4,6 +4,7 @@ import Foundation
 import Logbook
 import LogbookAPI
 import ServiceConformance
+import Synchronization
 import TestPostgres
 import Testing
 
@@ -13,6 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PostgresMetricsTests {
   /// A storage on a separate database, with a separate role, whose rights a test can revoke.
   private static func with(
+    warn: @escaping @Sendable (String) -> Void = { _ in },
     _ body: (_ stand: Stand, _ copies: DatabaseCopies, _ database: String, _ role: String) async throws ->
       Void
   ) async throws {
@@ -24,7 +26,7 @@ import Testing
       _ = try PostgresDatabase(owner).prepare(role: role, isPreview: false)
       let bench = StorageBench { _, _ in
         let storage = try PostgresStorage(
-          DatabaseAddress(copies.server.address(name, as: role)))
+          DatabaseAddress(copies.server.address(name, as: role)), warn: warn)
         return OpenStorage(storage, stop: storage.close)
       }
       let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start()
@@ -108,4 +110,101 @@ import Testing
   func aStatementHasAKind(_ statement: String, _ kind: String) {
     #expect(StatementTimes.kind(of: statement) == kind)
   }
+}
+
+extension PostgresMetricsTests {
+  private static let lacksRight = ServiceError.busy(
+    "the server lacks a right in its database, which its administrator must repair; try again",
+    retryAfterSeconds: 30)
+
+  /// As a failure of the server it would be a failure of each item, which clients put aside.
+  @Test func withoutARightClientsAreAskedToWaitAndTheLogSaysItOnce() async throws {
+    let warnings = Warnings()
+    try await Self.with(warn: warnings.add) {
+      stand, copies, database, role in
+      let client = Client(stand)
+      try await client.push(Sample.history(1))
+      #expect(warnings.all.count == 0)
+      try copies.server.run("REVOKE INSERT ON glucoport.reading FROM \(role)", in: database)
+      for _ in 0..<3 {
+        await #expect(throws: Self.lacksRight) { try await client.push(Sample.history(2)) }
+      }
+      #expect(
+        warnings.all == [
+          "the database role of the server lacks a right (SQLSTATE 42501); run 'glucoport serve database check' with the address of the server"
+        ])
+      // What needs no such right goes on, and all of it does once the right is back.
+      #expect(try await client.service.logbook().name == "first")
+      try copies.server.run("GRANT INSERT ON glucoport.reading TO \(role)", in: database)
+      #expect(try await client.push(Sample.history(2)).stored == 1)
+
+      try copies.server.run("REVOKE SELECT ON glucoport.login FROM \(role)", in: database)
+      await #expect(throws: Self.lacksRight) { try await stand.storage.check() }
+    }
+  }
+
+  @Test func aDatabaseThatRefusesTheRoleIsNamedInTheLog() async throws {
+    let warnings = Warnings()
+    try await Self.with(warn: warnings.add) {
+      stand, copies, database, role in
+      try copies.server.run("ALTER ROLE \(role) NOLOGIN")
+      try copies.server.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '\(role)'")
+      await #expect(throws: ServiceError.busy(DatabaseError.away, retryAfterSeconds: 2)) {
+        try await Client(stand).push(Sample.history(1))
+      }
+      let line = try #require(warnings.all.first)
+      #expect(line.hasPrefix("the database cannot be reached: ") && line.contains("not permitted to log in"))
+      try copies.server.run("ALTER ROLE \(role) LOGIN")
+    }
+  }
+
+  /// What a client sees, and whether the log names the cause.
+  private static let outcomes: [(state: String, retrySeconds: Int?, isLogged: Bool)] = [
+    ("40001", 1, false), ("40P01", 1, false), ("55P03", 1, false), ("57014", 1, false), ("57P01", 1, false),
+    ("08006", 1, false), ("25006", 1, true), ("53100", 1, true), ("53300", 1, true), ("42501", 30, true),
+    ("42P01", 30, true), ("3F000", 30, true), ("42703", 30, true), ("42883", 30, true), ("22003", nil, false),
+    ("23514", nil, false), ("XX001", nil, false),
+  ]
+
+  @Test(arguments: outcomes.indices) func aRefusalOfTheDatabaseIsBusyUnlessTheRequestCausedIt(_ index: Int) {
+    let (state, seconds, isLogged) = Self.outcomes[index]
+    let error = DatabaseError.refused(state: state, object: "reading")
+    #expect((error.warning != nil) == isLogged)
+    #expect(error.warning?.contains(state) != false)
+    switch error.serviceError {
+    case .busy(let sentence, let retryAfterSeconds):
+      #expect(retryAfterSeconds == seconds)
+      #expect(sentence.hasSuffix("; try again"))
+    case .serverFailure(_, let log):
+      #expect(seconds == nil)
+      #expect(log.contains(state))
+    default: Issue.record("\(error)")
+    }
+  }
+
+  @Test func aWarningIsRepeatedAfterAWhile() {
+    let written = Warnings()
+    let log = FaultLog(written.add)
+    let start = ContinuousClock.now
+    let (right, table) = (
+      DatabaseError.refused(state: "42501", object: ""), DatabaseError.refused(state: "42P01", object: "")
+    )
+    for error in [right, right, table, right, .lost, .unexpected("x")] { log.note(error, at: start) }
+    #expect(written.all == [right.warning, table.warning])
+    log.note(right, at: start + FaultLog.silence - .nanoseconds(1))
+    #expect(written.all.count == 2)
+    log.note(right, at: start + FaultLog.silence)
+    #expect(written.all.last == right.warning)
+    #expect(written.all.count == 3)
+  }
+}
+
+/// The lines that a storage wrote to its log.
+private final class Warnings: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var all: [String] { lines.withLock(\.self) }
+
+  @Sendable func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

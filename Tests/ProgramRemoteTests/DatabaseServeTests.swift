@@ -57,6 +57,14 @@ import Testing
         grep -c '^glucoport_database_statement_seconds_count{statement="insert reading"} 1$' metrics
         curl -sS "$(cat first.url)/metrics" | grep '^glucoport_database_standbys'
         curl -sS -o body -w 'ready: %{http_code}\n' "$(cat first.url)/ready"
+        psql -qX "$owner" -c 'REVOKE INSERT ON glucoport.reading FROM \(PostgresServer.role)'
+        printf 'time,glucose (mg/dL)\\n2026-05-06T08:10:00,140\\n' >more.csv
+        glucoport import more.csv --quiet
+        for attempt in 1 2; do glucoport upload --now --quiet 2>message; echo "without a right: $?"; done
+        grep -o 'lacks a right in its database' message; grep -c 'SQLSTATE 42501' second.log
+        glucoport serve database check --database "$as_server" 2>message; echo "check: $?"; grep -o 'no INSERT on reading' message
+        psql -qX "$owner" -c 'GRANT INSERT ON glucoport.reading TO \(PostgresServer.role)'
+        glucoport upload --now --quiet; echo "with it: $?"
         glucoport serve token list --database "$as_server" | cut -c1-20
         glucoport serve token revoke anna --database "$as_server"
         echo "revoked: $(ask "$(cat first.url)/v1/logbook") $(ask "$(cat second.url)/v1/logbook")"
@@ -97,15 +105,22 @@ import Testing
         1
         glucoport_database_standbys 0
         ready: 200
+        without a right: 75
+        without a right: 75
+        lacks a right in its database
+        1
+        check: 77
+        no INSERT on reading
+        with it: 0
         anna  write  anna  2
         revoked: 401 401
         stopped: 0
         backup: 64
         another anna: 73
         other
-        1 logbook, 2 readings, 1 record, 0 bytes of attachments
+        1 logbook, 3 readings, 1 record, 0 bytes of attachments
         import back: 73
-        1 logbook, 2 readings, 1 record, 0 bytes of attachments
+        1 logbook, 3 readings, 1 record, 0 bytes of attachments
         import: 0
         1 logbook (1 moved already), 0 readings, 0 records, 0 bytes of attachments
         import: 0
