@@ -76,6 +76,9 @@ GLUCOPORT_SITE_CUTS=${GLUCOPORT_SITE_CUTS:-1} check --filter '\.SiteTrafficTests
 GLUCOPORT_EACH_REQUEST=1 check --filter '\.SiteMoveTests/'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
 
+phase "the manual of PostgreSQL: TLS, pgbouncer, backups, a promoted standby, Patroni"
+Tests/postgres.sh "$(built glucoport)"
+
 phase "reports as PDF, read by other programs"
 Tests/pdf.sh "$(built glucoport)"
 

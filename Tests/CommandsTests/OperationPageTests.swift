@@ -44,11 +44,53 @@ import Testing
   }
 
   @Test func everyCallOnThePageOfPostgreSQLIsAccepted() throws {
-    let calls = try lines(of: ManualPage("glucoport-postgresql.7")).flatMap(Self.calls)
-    #expect(calls.count >= 7)
+    // In other lines the word is the name of a database.
+    let calls = try lines(of: ManualPage("glucoport-postgresql.7"))
+      .filter { $0.hasPrefix("$ glucoport ") || $0.hasPrefix("ExecStart=/") }.flatMap(Self.calls)
+    #expect(calls.count >= 10)
     for words in calls {
       #expect(throws: Never.self, "\(words)") { try CommandArguments(words: words).parse() }
     }
+  }
+
+  /// The blocks of the page as Tests/postgres.sh names them: the section, and the number in it.
+  private func blocksOfPostgreSQL() throws -> [(name: String, lines: [String])] {
+    var blocks: [(name: String, lines: [String])] = []
+    var (section, count, isBlock) = ("", 0, false)
+    for line in try ManualPage("glucoport-postgresql.7").lines {
+      if line.hasPrefix(".Ss ") {
+        section = String(line.dropFirst(4)).replacing(" ", with: "-").replacing(",", with: "-")
+        count = 0
+      }
+      if line == ".Ed" { isBlock = false }
+      if isBlock { blocks[blocks.count - 1].lines.append(line.replacing("\\e", with: "\\")) }
+      if line.hasPrefix(".Bd -literal") {
+        (isBlock, count) = (true, count + 1)
+        blocks.append(("\(section).\(count)", []))
+      }
+    }
+    return blocks
+  }
+
+  /// A block has either commands, of which each is on one line, or a file with its path.
+  @Test func everyBlockOnThePageOfPostgreSQLIsShellOrAFileAndIsRun() async throws {
+    let script = try String(
+      contentsOf: ManualPage.folder.deletingLastPathComponent().appending(path: "Tests/postgres.sh"),
+      encoding: .utf8)
+    var commands: [String] = []
+    for (name, lines) in try blocksOfPostgreSQL() {
+      let isShell = lines.first?.hasPrefix("$ ") == true
+      #expect(isShell || lines.first?.wholeMatch(of: /# \/etc\/[-_a-z0-9.\/]+/) != nil, "\(name)")
+      #expect(lines.allSatisfy { $0.hasPrefix("$ ") } == isShell, "\(name)")
+      let use = isShell ? "run \(name)" : "install_file \(name)"
+      #expect(script.contains(use) || script.contains("$(block \(name))"), "Tests/postgres.sh lacks \(use)")
+      if isShell { commands += lines.map { String($0.dropFirst(2)) } }
+    }
+    #expect(commands.count > 40)
+    let outcome = try await Program().shell(
+      "bash -n <<'END'\n" + commands.joined(separator: "\n")
+        + "\nEND\necho $?; bash -n <<<'echo \"' 2>/dev/null || echo no")
+    #expect(outcome.output == "0\nno\n" && outcome.errors == "", "\(outcome)")
   }
 
   @Test(arguments: [
