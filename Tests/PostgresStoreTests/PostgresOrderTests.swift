@@ -166,6 +166,25 @@ import Testing
     }
   }
 
+  /// Of a large batch whose first readings are known, all are looked up before others are inserted.
+  @Test func aLargeBatchThatIsMostlyKnownIsAnsweredLikeASmallOne() async throws {
+    try await Self.with { stand, _, _ in
+      let client = Client(stand)
+      #expect(try await client.push(Sample.history(1200)).stored == 1200)
+      var batch = Sample.history(1200)
+      for place in [300, 1199] { batch.readings[place].measurement = .low(below: nil, .millimolesPerLitre) }
+      let new = Sample.history(2, from: 5000).readings
+      batch.readings.insert(contentsOf: new + [new[0]], at: 700)
+      var answer = try await client.push(batch)
+      #expect(answer.stored == 2 && answer.known == 1201 && answer.differing == [300, 1202])
+      #expect(answer.position?.hasPrefix("1902.") == true, "the number is by the place in the batch")
+      answer = try await client.push(batch)
+      #expect(answer.stored == 0 && answer.known == 1203 && answer.differing == [300, 1202])
+      var reader = Client(stand, as: stand.reader)
+      #expect(try await reader.pullAll().reduce(0) { $0 + $1.readings.readings.count } == 1202)
+    }
+  }
+
   @Test func aSerialisationFailureIsRepeated() async throws {
     try await Self.with { _, copies, database in
       let pool = ConnectionPool(try DatabaseAddress(copies.server.address(database)), PoolLimits())
