@@ -39,7 +39,9 @@ struct PageScan {
     while place < entry.last, readings.count + records.count < limit, scanned < PageLimits.maxScanned,
       windows < Self.maxWindows
     {
-      let until = min(entry.last, place + Int64(PageLimits.maxScanned))
+      // Mostly the numbers have no gaps, so that as many as the page has room for fill it.
+      let width = windows == 0 ? limit : PageLimits.maxScanned
+      let until = min(entry.last, place + Int64(width))
       let start = place
       guard try scan(until: until) else { break }
       windows += 1
