@@ -23,19 +23,54 @@ struct CommandArguments {
     try refuseTypedReading()
     try refuseNegativeNumber()
     try refuseJoinedOptions()
-    let command: any ParsableCommand
-    do {
-      command = try Glucoport.parseAsRoot(words)
-    } catch {
-      if Glucoport.exitCode(for: error) == .validationFailure { try refuseUnknownOption() }
-      throw error
-    }
+    let command = try namedCommand ?? anyCommand()
     if words.contains(where: PathText.isEscaped) { try refuseBytes(in: command) }
     return command
   }
 }
 
 extension CommandArguments {
+  /// The command that the words name, parsed alone. The parser examines every option of the whole tree of
+  /// commands, which takes most of the time of a short run.
+  ///
+  /// - Returns: nil for everything else: help, wrong usage, and a name without its subcommand. The errors of
+  ///   the whole tree show the full name of the command.
+  private var namedCommand: (any ParsableCommand)? {
+    var (command, rest): (any ParsableCommand.Type, ArraySlice<String>) = (Glucoport.self, words[...])
+    while Self.hasNoArguments(command), let word = rest.first,
+      let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+    {
+      (command, rest) = (next, rest.dropFirst())
+    }
+    guard command != Glucoport.self, command.configuration.subcommands.isEmpty,
+      // The shell asks in this way for completions, only as the first word.
+      rest.first?.hasPrefix("---") != true
+    else { return nil }
+    do {
+      let parsed = try command.parseAsRoot(Array(rest))
+      // Help is a command of the parser, which would show the name without the path to it.
+      return type(of: parsed) == command ? parsed : nil
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether a command has no options and arguments of its own. If it has, they are parsed before the
+  /// subcommand.
+  private static func hasNoArguments<Command: ParsableCommand>(_: Command.Type) -> Bool {
+    MemoryLayout<Command>.size == 0
+  }
+
+  /// The result of the whole tree of commands.
+  private func anyCommand() throws -> any ParsableCommand {
+    do {
+      return try Glucoport.parseAsRoot(words)
+    } catch {
+      if Glucoport.exitCode(for: error) == .validationFailure { try refuseUnknownOption() }
+      throw error
+    }
+  }
+
   /// The shell whose completion script is wanted; nil for another call, and for a shell that has none.
   private var scriptShell: CompletionShell? {
     let option = "--generate-completion-script"
@@ -81,10 +116,10 @@ extension CommandArguments {
     var commands = Glucoport.configuration.subcommands
     var path = ""
     for word in words.first == "help" ? words.dropFirst() : words[...] {
-      let names = commands.compactMap { $0.configuration.commandName }
-      if names.isEmpty || word.hasPrefix("-") || (path.isEmpty && word == "help") { return }
+      if commands.isEmpty || word.hasPrefix("-") || (path.isEmpty && word == "help") { return }
       guard let found = commands.first(where: { $0.configuration.commandName == word }) else {
         if path == "reading ", word == "add" { throw Self.typedReading }
+        let names = commands.compactMap { $0.configuration.commandName }
         let advice =
           NearestWord.of(word, among: names).map { "did you mean '\(path)\($0)'?" }
           ?? "'glucoport help\(path.isEmpty ? "" : " " + path.dropLast())' lists the commands."

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Foundation
 import Logbook
 import TestProgram
@@ -134,6 +135,58 @@ import Testing
       let flags = arguments.filter { $0.kind == "flag" && $0.isOptional && $0.defaultValue == "true" }
       #expect(flags.isEmpty, "a flag of \(command.commandName) that changes nothing")
     }
+  }
+}
+
+/// Compares commands that are parsed alone with the result of the whole tree.
+@Suite struct NamedCommandTests {
+  private static func outcome(_ parse: () throws -> any ParsableCommand) -> String {
+    var text = ""
+    do { dump(try parse(), to: &text) } catch { text = Glucoport.fullMessage(for: error) }
+    return text
+  }
+
+  /// The words of every command without subcommands.
+  private static func leaves(_ command: any ParsableCommand.Type, _ path: [String] = []) -> [[String]] {
+    command.configuration.subcommands.flatMap { next in
+      let words = path + [next.configuration.commandName ?? ""]
+      return next.configuration.subcommands.isEmpty ? [words] : leaves(next, words)
+    }
+  }
+
+  @Test func everyCommandHasTheHelpOfTheWholeTree() {
+    let leaves = Self.leaves(Glucoport.self)
+    #expect(leaves.count > 50 && leaves.contains(["serve", "token", "add"]))
+    for words in leaves {
+      for option in ["--help", "-h"] {
+        let whole = Self.outcome { try Glucoport.parseAsRoot(words + [option]) }
+        #expect(Self.outcome { try CommandArguments(words: words + [option]).parse() } == whole, "\(words)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "status", "status --json --store a.db", "status --store=a.db --check --max-age 36h",
+    "import a.csv b.csv --quiet",
+    "import - --timezone UTC", "import -- -a.csv", "import import", "list --kind smbg --limit 5", "list help",
+    "upload --quiet", "remote show", "remote set https://example.org --token-file t", "serve token list",
+    "serve token add", "serve", "count", "count list", "remote", "help", "help import", "status -q",
+    "status --max-age 1h",
+    "status a", "show", "import --version",
+    "--version",
+    "status --generate-completion-script bash", "show --experimental-dump-help", "",
+  ])
+  func aCommandIsParsedAsByTheWholeTree(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    let alone = Self.outcome { try CommandArguments(words: words).parse() }
+    #expect(alone == Self.outcome { try Glucoport.parseAsRoot(words) }, "\(alone)")
+  }
+
+  @Test func theWordsOfACommandAreItsArguments() throws {
+    let command = try CommandArguments(words: ["status", "--json", "--store", "a.db"]).parse()
+    let status = try #require(command as? StatusCommand)
+    #expect(status.json && !status.check)
+    #expect(throws: (any Error).self) { try CommandArguments(words: ["status", "--store"]).parse() }
   }
 }
 
