@@ -307,16 +307,21 @@ package final class IngestWriter {
       }
     }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
+    var (ambiguous, doubtful) = (0, 0)
+    // Once for all readings: the runtime checks each access to a property of this object.
+    let (corrections, deviceIDs) = (corrections, state.deviceIDs)
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
-      try corrections?.note(reading, device: state.deviceIDs[Int(reading.device.number)])
+      try corrections?.note(reading, device: deviceIDs[Int(reading.device.number)])
       switch reading.placement.source {
-      case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
+      case .zoneGap, .zoneOverlap: ambiguous += 1
       case .stated, .zone, .ticks: break
       }
-      if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
+      if reading.marks.contains(.doubtfulTime) { doubtful += 1 }
     }
+    state.counts.ambiguousTimes += ambiguous
+    state.counts.doubtfulTimes += doubtful
     (state.counts.firstTime, state.counts.lastTime) = (first, last)
     let refused = try outcome.restarted.map { index in
       let reading = batch[index]

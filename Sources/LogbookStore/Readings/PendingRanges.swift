@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Logbook
 import SQLiteRows
 
 /// Positions of readings that become pending, as ranges in the order of the table.
@@ -35,6 +36,11 @@ struct PendingPositions {
     } else {
       ranges.append((partition, position...position))
     }
+  }
+
+  /// Adds the positions of readings.
+  mutating func append(_ items: ArraySlice<BatchOrder.Item>, of readings: [Reading], in series: [Series]) {
+    for item in items { append(series[item.series].partition, readings[item.index].position) }
   }
 
   /// Adds the positions to the stored ranges and removes them from here.

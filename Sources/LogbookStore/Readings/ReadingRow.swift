@@ -16,11 +16,45 @@ struct ReadingRow {
   var measurement = StoredMeasurement(.low(below: nil, .milligramsPerDecilitre))
   var marks: ReadingMarks = []
 
+  init() {}
+
+  @inline(__always)
+  init(_ item: BatchOrder.Item, _ reading: Reading, _ series: Series) {
+    (partition, position, self.series) = (series.partition, reading.position, series.id)
+    (valueBucket, occurrence) = (item.valueBucket, item.occurrence)
+    deviceTime = reading.deviceTime.seconds
+    placement = reading.placement
+    measurement = StoredMeasurement(reading.measurement)
+    marks = reading.marks
+  }
+
   /// The columns in the order in which `give` counts them.
   static let columns = """
     partition, position, series, value_bucket, occurrence, device_time, stated_offset, derived_offset, offset_source,
     value, unit, range_flag, threshold, marks
     """
+
+  /// The values of `columns` for rows that are alike: the table gives half of them, and the parameters from
+  /// `?3` on are those that the rows share.
+  static let valuesIfAlike = """
+    ?3, position, series, value_bucket, 0, device_time, stated_offset, derived_offset, ?4, value, ?5, 0, NULL, ?6
+    """
+
+  /// Whether the row differs from the first one only in what `valuesIfAlike` takes from the table.
+  @inline(__always)
+  func isAlike(_ first: ReadingRow) -> Bool {
+    occurrence == 0 && measurement.rangeFlag == 0 && measurement.threshold == nil
+      && partition == first.partition && placement.source == first.placement.source
+      && measurement.unit == first.measurement.unit && marks == first.marks
+  }
+
+  /// Binds the parameters of `valuesIfAlike`.
+  func bindShared(to insert: RawStatement) {
+    insert.bind(partition, at: 3)
+    insert.bind(Int64(placement.source.rawValue), at: 4)
+    insert.bind(measurement.unit, at: 5)
+    insert.bind(Int64(marks.rawValue), at: 6)
+  }
 
   /// Returns one column to SQLite.
   @inline(__always)

@@ -14,6 +14,7 @@ final class ReadingWriter {
   private let isUploaded: Bool
   private let chunk: BatchTable
   private let insert: RawStatement
+  private let insertAlike: RawStatement
   private let find: RawStatement
   private let stored: RawStatement
   private let list: RawStatement
@@ -76,8 +77,17 @@ final class ReadingWriter {
       INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
       SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
       """)
-    insert.bind(ingest, at: 1)
-    insert.bind(isUploaded ? 1 : 0 as Int64, at: 2)
+    // The readings of most chunks are alike. SQLite then asks the table for half as many columns.
+    insertAlike = try RawStatement(
+      keptBy: database,
+      """
+      INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
+      SELECT \(ReadingRow.valuesIfAlike), ?1, ?2 FROM batch
+      """)
+    for statement in [insert, insertAlike] {
+      statement.bind(ingest, at: 1)
+      statement.bind(isUploaded ? 1 : 0 as Int64, at: 2)
+    }
     find = try RawStatement(
       keptBy: database,
       """
@@ -176,29 +186,23 @@ extension ReadingWriter {
     let known = try findKnown(items, readings)
     guard known < items.count else { return }
     chunk.removeAll()
-    for (item, isKnown) in zip(items, isKnown) where !isKnown {
-      append(item, readings)
-      if item.occurrence > 0 { noteNumbered(item, readings) }
-      if !isUploaded { pending.append(table.all[item.series].partition, readings[item.index].position) }
-    }
+    let new = known == 0 ? items : ArraySlice(zip(items, isKnown).filter { !$1 }.map(\.0))
+    chunk.append(new, of: readings, in: table.all)
+    for item in new where item.occurrence > 0 { noteNumbered(item, readings) }
+    if !isUploaded { pending.append(new, of: readings, in: table.all) }
     try insertChunk()
-    for (item, isKnown) in zip(items, isKnown) where !isKnown {
-      table.count(readings[item.index], at: item.series)
-    }
+    table.count(new, of: readings)
   }
 
   /// Finds the items whose identity the store has. Returns their number.
   private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
     isKnown.removeAll(keepingCapacity: true)
+    isKnown.append(contentsOf: repeatElement(false, count: items.count))
     candidates.removeAll(keepingCapacity: true)
-    chunk.removeAll()
-    for (place, item) in zip(items.indices, items) {
-      isKnown.append(false)
-      guard table.mayHold(item.series, position: readings[item.index].position) else { continue }
-      candidates.append(place)
-      append(item, readings)
-    }
+    table.candidates(of: items, readings, &candidates)
     guard !candidates.isEmpty else { return 0 }
+    chunk.removeAll()
+    for place in candidates { append(items[place], readings) }
     var known = 0
     while try find.step() {
       let place = candidates[Int(find.integer(0))]
@@ -241,7 +245,14 @@ extension ReadingWriter {
       storesMany = true
     }
     try pending.save(database)
-    let inserted = try insert.run()
+    let statement: RawStatement
+    if let pattern = chunk.pattern {
+      pattern.bindShared(to: insertAlike)
+      statement = insertAlike
+    } else {
+      statement = insert
+    }
+    let inserted = try statement.run()
     guard inserted == chunk.count else {
       throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a part of a batch was not stored")
     }
@@ -276,14 +287,9 @@ extension ReadingWriter {
 
   @inline(__always)
   private func append(_ item: BatchOrder.Item, _ readings: [Reading], marks: ReadingMarks = []) {
-    let reading = readings[item.index]
-    let series = table.all[item.series]
-    chunk.append(
-      ReadingRow(
-        partition: series.partition, position: reading.position, series: series.id,
-        valueBucket: item.valueBucket,
-        occurrence: item.occurrence, deviceTime: reading.deviceTime.seconds, placement: reading.placement,
-        measurement: StoredMeasurement(reading.measurement), marks: reading.marks.union(marks)))
+    var reading = readings[item.index]
+    reading.marks.formUnion(marks)
+    chunk.append(ReadingRow(item, reading, table.all[item.series]))
   }
 
   /// Compares the readings of one place in this input with the stored ones. A reading is known if any

@@ -79,6 +79,19 @@ struct SeriesTable {
     return positions.contains(position)
   }
 
+  /// Adds the places of items that the store may have.
+  func candidates(of items: ArraySlice<BatchOrder.Item>, _ readings: [Reading], _ places: inout [Int]) {
+    for (place, item) in zip(items.indices, items)
+    where mayHold(item.series, position: readings[item.index].position) {
+      places.append(place)
+    }
+  }
+
+  /// Counts new readings.
+  mutating func count(_ items: ArraySlice<BatchOrder.Item>, of readings: [Reading]) {
+    for item in items { count(readings[item.index], at: item.series) }
+  }
+
   /// Counts a new reading of the series at an index.
   @inline(__always)
   mutating func count(_ reading: Reading, at place: Int) {
