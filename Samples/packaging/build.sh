@@ -52,6 +52,7 @@ if [ -z "$program" ]; then
   # would all public ones of its modules, as for programs that load them. In sections of their own, functions and tables that
   # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are
   # made by functions and not by name, for which the runtime would search all conformances of the program at each start.
+  # Functions that frequent commands call stand next to each other: the pages of the rest stay out of memory.
   options=(
     --scratch-path "$scratch"
     -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
@@ -65,6 +66,7 @@ if [ -z "$program" ]; then
     -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
     -Xlinker -z -Xlinker pack-relative-relocs
+    -Xlinker "--symbol-ordering-file=$PWD/$from/order.txt" -Xlinker --no-warn-symbol-ordering
   )
   swift build "${options[@]}" >&2
   program=$(swift build "${options[@]}" --show-bin-path)/glucoport

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the functions that frequent commands call, in the order of their first calls: order.py PROGRAM >order.txt
+
+PROGRAM is the program of a release build with its symbols, for example .build/packaging/*/release/glucoport. The linker
+places these functions next to each other, so that fewer pages of the program are in memory; see order.txt in build.sh. A
+name that a later build does not have has no effect. Needs valgrind, binutils and some minutes.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Longer names are specialised closures, which change most often.
+MAX_NAME = 250
+COMMANDS = [
+    ["--version"],
+    ["import", "--quiet", "--timezone", "Europe/Madrid", "rows.csv"],
+    ["status"],
+    ["export", "--format", "csv"],
+    ["export", "--format", "ndjson"],
+    ["list", "--limit", "5"],
+]
+ROWS = 5000
+
+
+def called(profile, program):
+    """The functions of the program in a file of callgrind, whose names are written once and then numbered."""
+    names, place = {"fn": {}, "ob": {}}, None
+    for line in profile.read_text(errors="replace").splitlines():
+        match = re.match(r"c?(fn|ob)=\((\d+)\)(?: (.*))?$", line)
+        if not match:
+            continue
+        kind, number, name = match.groups()
+        if name:
+            names[kind][number] = name
+        if line.startswith("ob="):
+            place = names["ob"].get(number)
+        elif line.startswith("fn=") and place == str(program):
+            # Callgrind numbers the levels of a recursion.
+            yield re.sub(r"'\d+$", "", names["fn"][number])
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        # Valgrind does not read all debug information of Swift.
+        stripped = folder / "glucoport"
+        subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
+        rows = (f"2010-01-{1 + n // 288:02}T{n // 12 % 24:02}:{n * 5 % 60:02}:00+01:00,{90 + n % 97}" for n in range(ROWS))
+        (folder / "rows.csv").write_text("time,glucose (mg/dL)\n" + "\n".join(rows) + "\n")
+        environment = os.environ | {"GLUCOPORT_STORE": str(folder / "store.db"), "GLUCOPORT_TIMEZONE": "UTC"}
+        order = {}
+        for command in COMMANDS:
+            profile = folder / "profile"
+            valgrind = ["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={profile}"]
+            subprocess.run([*valgrind, stripped, *command], cwd=folder, env=environment, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for name in called(profile, stripped):
+                if len(name) <= MAX_NAME and not name.startswith("0x"):
+                    order.setdefault(name)
+    print("\n".join(order))
+
+
+main(sys.argv[1])
