@@ -3,10 +3,11 @@
 """A peer that answers like bluetoothd with meters in reach, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
 The argument is a JSON object: adapters (1), powered (true, false, "blocked"), denied (false), and meters, each with address, name,
-passkey (null: none is asked for), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded and
-vanishesAfter. It writes "ready" when it can be called, and each request to a meter as a line.
+passkey (null: none is asked for), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded, lost (the
+meter has lost the pairing), adapter and vanishesAfter. It writes "ready" when it can be called, and each request to a meter as a line.
 
-It is written from the documents of BlueZ's interfaces and of the Glucose Profile. No bluetoothd was recorded for it.
+It is written from the documents of BlueZ's interfaces and of the Glucose Profile, and does nothing that the real one did not do
+in Tests/bluetooth.sh: see Tests/bluetooth-facts.py.
 """
 
 import json
@@ -114,7 +115,9 @@ class Adapter(Node):
 
     @dbus.service.method(ADAPTER)
     def StopDiscovery(self):
-        pass
+        for meter in meters:
+            if meter.adapter is self and meter.values.pop("RSSI", None) is not None:
+                meter.PropertiesChanged(DEVICE, dbus.Dictionary({}, signature="sv"), dbus.Array(["RSSI"], signature="s"))
 
     @dbus.service.method(ADAPTER, in_signature="o")
     def RemoveDevice(self, path):
@@ -127,8 +130,9 @@ class Adapter(Node):
 class Characteristic(Node):
     def __init__(self, meter, service, number, flags, value=None):
         path = "%s/char%04x" % (service, len(objects))
-        values = {"UUID": long_form(number), "Service": dbus.ObjectPath(service), "Notifying": False,
-                  "Flags": dbus.Array(flags, signature="s")}
+        values = {"UUID": long_form(number), "Service": dbus.ObjectPath(service), "Flags": dbus.Array(flags, signature="s")}
+        if "notify" in flags or "indicate" in flags:
+            values["Notifying"] = False
         if "notify" in flags and meter.options.get("sockets", True):
             values["NotifyAcquired"] = False
         super().__init__(path, CHARACTERISTIC, values)
@@ -174,6 +178,10 @@ class Characteristic(Node):
         self.socket, self.is_on = None, False
 
 
+def services():
+    return dbus.Array([long_form(0x1800), long_form(0x1808)], signature="s")
+
+
 class Meter(Node):
     def __init__(self, adapter, settings):
         self.options, self.adapter, self.characteristics, self.sent = settings, adapter, [], 0
@@ -181,20 +189,22 @@ class Meter(Node):
         values = {"Address": settings["address"], "Name": settings["name"], "Alias": settings["name"],
                   "Paired": settings.get("paired", False), "Trusted": settings.get("paired", False),
                   "Connected": False, "ServicesResolved": False,
-                  "UUIDs": dbus.Array([long_form(0x1800), long_form(0x1808)], signature="s")}
+                  "UUIDs": services()}
         super().__init__(path, DEVICE, values)
         if not settings.get("paired"):
             objects.pop(path)
 
     def appear(self):
-        objects[self.path] = self
-        root.InterfacesAdded(self.path, {DEVICE: dbus.Dictionary(self.values, signature="sv")})
+        if self.path not in objects:
+            objects[self.path] = self
+            root.InterfacesAdded(self.path, {DEVICE: dbus.Dictionary(self.values, signature="sv")})
         self.change(RSSI=dbus.Int16(-60))
         return False
 
     def disappear(self):
         self.drop()
         self.values["Paired"] = self.values["Trusted"] = False
+        self.values["UUIDs"] = services()
         self.values.pop("RSSI", None)
 
     def require_connection(self):
@@ -214,6 +224,8 @@ class Meter(Node):
         def answered(number):
             say("passkey %06d" % number)
             if number != self.options["passkey"]:
+                # It stays known, but what its advertisement stated is forgotten.
+                self.values["UUIDs"] = dbus.Array([], signature="s")
                 return failed(Error("AuthenticationFailed", "Authentication Failed"))
             self.change(Paired=True)
             done()
@@ -225,7 +237,7 @@ class Meter(Node):
 
     @dbus.service.method(DEVICE)
     def Connect(self):
-        if not self.options.get("inReach", True) or self.options.get("vanished"):
+        if not self.options.get("inReach", True) or self.options.get("lost"):
             raise Error("Failed", "le-connection-abort-by-local")
         if self.values["Connected"]:
             return

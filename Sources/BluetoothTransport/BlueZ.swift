@@ -157,6 +157,13 @@ extension DBusError {
     }
   }
 
+  /// Whether a connection ended while it was set up. A meter that has lost the pairing ends it, too: bluetoothd 5.66 has no
+  /// other words for that.
+  var isAbort: Bool {
+    code == "Failed"
+      && ["connection-abort-by-local", "caused connection abort"].contains { words.contains($0) }
+  }
+
   /// Whether an ATT error of security is the reason: 05 authentication, 08 authorisation, 0F encryption.
   private var isOfSecurity: Bool {
     ["Not paired", "0x05", "0x08", "0x0f", "uthenticat", "ncrypt"].contains { words.contains($0) }
@@ -164,6 +171,14 @@ extension DBusError {
 }
 
 extension Failure {
+  /// A connection that ended while it was set up.
+  static func aborted(_ device: BluetoothDevice, _ doing: String) -> Failure {
+    Failure(
+      .unavailable,
+      "\(doing): the connection ended at its start; bring the meter near and retry; if it ends again, the meter has lost "
+        + "the pairing: run 'glucoport meter forget \(device.address)', then 'glucoport meter pair'")
+  }
+
   /// An error of the bus or of bluetoothd as a sentence with its remedy.
   init(bluez error: DBusError, doing: String) {
     switch error.code {

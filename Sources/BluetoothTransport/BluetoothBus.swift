@@ -47,7 +47,7 @@ package final class BluetoothBus {
     for adapter in adapters { try startDiscovery(adapter) }
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
-      let found = try devices().filter(\.isInReach)
+      let found = Self.once(try devices().filter(\.isInReach))
       if isEnough(found) || ContinuousClock.now >= end { return found }
       try doing("looking for meters") { () throws(DBusError) in
         try bluez.wait(within: Self.discoveryMilliseconds) {
@@ -86,8 +86,11 @@ package final class BluetoothBus {
     do throws(DBusError) {
       try bluez.call(device.path, BlueZ.device, "Pair", within: Self.pairMilliseconds)
     } catch {
+      let isPaired = error.code == "AlreadyExists"
+      // bluetoothd keeps a meter whose pairing failed without its services, so that no search would find it.
+      if !isPaired, !device.isPaired { remove(device) }
       if wasCancelled { throw Failure(.usage, "\(action): no passkey was given") }
-      if error.code != "AlreadyExists" { throw Failure(bluez: error, doing: action) }
+      if !isPaired { throw Failure(bluez: error, doing: action) }
     }
     try doing(action) { () throws(DBusError) in
       try bluez.set(device.path, BlueZ.device, "Trusted", .bool(true))
@@ -108,8 +111,10 @@ package final class BluetoothBus {
     to device: BluetoothDevice, _ work: (any Transport) throws -> Result
   ) throws -> Result {
     let action = "connecting to \(device.name)"
-    try doing(action) { () throws(DBusError) in
+    do throws(DBusError) {
       try bluez.call(device.path, BlueZ.device, "Connect", within: Self.connectMilliseconds)
+    } catch {
+      throw error.isAbort ? .aborted(device, action) : Failure(bluez: error, doing: action)
     }
     defer { disconnect(device) }
     let link = try doing(action) { () throws(DBusError) in
@@ -130,6 +135,13 @@ extension BluetoothBus {
     } catch {
       throw Failure(bluez: error, doing: action)
     }
+  }
+
+  /// Each meter once: every adapter that hears it has an object for it. The one with the pairing is used.
+  private static func once(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
+    var addresses: Set<String> = []
+    let pairedFirst = devices.filter(\.isPaired) + devices.filter { !$0.isPaired }
+    return pairedFirst.filter { addresses.insert($0.address).inserted }.sorted { $0.path < $1.path }
   }
 
   /// The adapters that are switched on; one that is off is switched on first.
@@ -181,6 +193,10 @@ extension BluetoothBus {
 
   private func stopDiscovery(_ adapters: [String]) {
     for adapter in adapters { callAtTheEnd(adapter, BlueZ.adapter, "StopDiscovery") }
+  }
+
+  private func remove(_ device: BluetoothDevice) {
+    callAtTheEnd(device.adapter, BlueZ.adapter, "RemoveDevice", [.objectPath(device.path)])
   }
 
   private func disconnect(_ device: BluetoothDevice) { callAtTheEnd(device.path, BlueZ.device, "Disconnect") }

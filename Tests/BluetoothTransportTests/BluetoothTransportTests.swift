@@ -94,6 +94,14 @@ import Testing
     #expect(failure?.message.contains("glucoport meter pair") == true)
   }
 
+  @Test func aConnectionThatEndsAtItsStartNamesTheLostPairing() throws {
+    let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""lost":true"#)])))
+    #expect(failure?.category == .unavailable)
+    #expect(
+      failure?.message.contains("glucoport meter forget D4:3E:00:12:34:56") == true,
+      "\(String(describing: failure))")
+  }
+
   @Test func aFailedTransferIsAFailure() throws {
     let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""end":"06000108""#)])))
     #expect(failure?.category == .protocolViolation)
@@ -142,6 +150,37 @@ import Testing
     let none = #expect(throws: Failure.self) { try bus.pair(device) { _ in nil } }
     #expect(none?.category == .usage)
     #expect(try bus.devices().allSatisfy { !$0.isPaired })
+    // bluetoothd keeps a meter that refused the passkey without its services.
+    let again = try #require(bus.search(seconds: 20) { !$0.isEmpty }.first)
+    try bus.pair(again) { _ in 123_456 }
+    #expect(try bus.devices().map(\.isPaired) == [true])
+  }
+
+  @Test func thePeerDoesNothingThatTheRealOneDidNot() throws {
+    let peer = try BluetoothPeer(
+      Self.options([Self.meter(#""passkey":123456"#, paired: false)]), isWatched: true)
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    for passkey: UInt32 in [1, 123_456] {
+      let device = try #require(bus.search(seconds: 20) { !$0.isEmpty }.first)
+      do { try bus.pair(device) { _ in passkey } } catch {
+        #expect(passkey == 1 && error.category == .permission)
+      }
+    }
+    #expect(try read(peer).readings.count == 2)
+    try bus.forget(#require(bus.devices().first))
+    let (facts, recorded) = (Set(peer.facts()), try BluetoothPeer.recordedFacts())
+    #expect(facts.subtracting(recorded).sorted() == [])
+    #expect(facts.contains("error Device1.Pair org.bluez.Error.AuthenticationFailed Authentication Failed"))
+    #expect(facts.contains("answer GattCharacteristic1.AcquireNotify hq"))
+  }
+
+  @Test func aMeterThatTwoAdaptersHearIsOne() throws {
+    let meters = [Self.meter(paired: false), Self.meter(#""adapter":1"#)]
+    let peer = try BluetoothPeer(Self.options(meters, #""adapters":2"#))
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    // The one with the pairing is used.
+    let found = try bus.search(seconds: 2) { _ in false }
+    #expect(found.map(\.isPaired) == [true])
   }
 
   @Test func twoMetersAreFoundAtTwoAdapters() throws {

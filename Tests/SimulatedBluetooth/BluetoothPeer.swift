@@ -11,11 +11,14 @@ package final class BluetoothPeer {
   private let folder: URL
   private var daemon: Child?
   private var peer: Child?
+  private var watch: Child?
 
   private struct Failure: Error { let reason: String }
 
-  /// - Parameter options: the argument of the peer, as JSON; nil for a bus without bluetoothd.
-  package init(_ options: String?) throws {
+  /// - Parameters:
+  ///   - options: the argument of the peer, as JSON; nil for a bus without bluetoothd.
+  ///   - isWatched: whether `facts` are wanted.
+  package init(_ options: String?, isWatched: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-bus-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     address = "unix:path=\(folder.path)/bus"
@@ -25,16 +28,21 @@ package final class BluetoothPeer {
       ["/usr/bin/dbus-daemon", "--config-file=\(configuration.path)", "--nofork", "--print-address=1"], [])
     self.daemon = daemon
     guard daemon.line()?.hasPrefix("unix:") == true else { throw Failure(reason: "no bus") }
+    let environment = ["DBUS_SYSTEM_BUS_ADDRESS=\(address)", "PATH=/usr/bin:/bin"]
+    if isWatched {
+      let watch = try Child(["/usr/bin/python3", Self.path("bluetooth-facts.py")], environment)
+      self.watch = watch
+      guard watch.line() == "ready" else { throw Failure(reason: "the bus is not watched") }
+    }
     guard let options else { return }
-    let peer = try Child(
-      ["/usr/bin/python3", Self.script, options],
-      ["DBUS_SYSTEM_BUS_ADDRESS=\(address)", "PATH=/usr/bin:/bin"])
+    let peer = try Child(["/usr/bin/python3", Self.path("bluetooth-peer.py"), options], environment)
     self.peer = peer
     guard peer.line() == "ready" else { throw Failure(reason: "the peer did not start") }
   }
 
   deinit {
     end()
+    watch?.end()
     do { try FileManager.default.removeItem(at: folder) } catch {}
   }
 
@@ -49,8 +57,26 @@ package final class BluetoothPeer {
     return lines
   }
 
-  private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "bluetooth-peer.py").path
+  /// Ends all, and returns what the peer did, as `Tests/bluetooth-facts.py` states it.
+  package func facts() -> [String] {
+    end()
+    watch?.end()
+    var lines: [String] = []
+    while let line = watch?.line() { lines.append(line) }
+    watch = nil
+    return lines
+  }
+
+  /// The facts of the real bluetoothd.
+  package static func recordedFacts() throws -> Set<String> {
+    let text = try String(contentsOfFile: path("Fixtures/bluetoothd-5.66.txt"), encoding: .utf8)
+    return Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init))
+  }
+
+  private static func path(_ name: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: name)
+      .path
+  }
 
   private static func configuration(_ address: String) -> String {
     """

@@ -174,21 +174,22 @@ struct MeterForgetCommand: ClassifiedCommand {
   ///
   /// - Returns: the name of the meter at bluetoothd; nil without one.
   private func removeBond(_ address: String, isKnown: Bool, _ output: Output) throws(Failure) -> String? {
-    let (bus, device): (BluetoothBus, BluetoothDevice?)
+    let (bus, devices): (BluetoothBus, [BluetoothDevice])
     do throws(Failure) {
       bus = try BluetoothMeters().bus()
-      device = try bus.devices().first { $0.address.uppercased() == address }
+      // Each adapter that heard the meter has an object for it.
+      devices = try bus.devices().filter { $0.address.uppercased() == address }
     } catch {
       guard isKnown, error.category == .unavailable else { throw error }
       output.message("glucoport: the bond of this computer with the meter was not removed: \(error.message)")
       return nil
     }
-    guard isKnown || device?.isPaired == true else {
+    guard isKnown || devices.contains(where: \.isPaired) else {
       throw Failure(
         .missingInput, "\(displayed(meter)): no such paired meter; 'glucoport meter list' lists them")
     }
-    if let device { try bus.forget(device) }
-    return device?.name
+    for device in devices { try bus.forget(device) }
+    return devices.first?.name
   }
 }
 

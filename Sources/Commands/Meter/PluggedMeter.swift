@@ -160,8 +160,19 @@ final class BluetoothMeters {
     func meant(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
       devices.filter { $0.isPaired && addresses.contains($0.address.uppercased()) }
     }
-    let found = try meant(bus.search(seconds: seconds) { !meant($0).isEmpty })
+    let heard = try bus.search(seconds: seconds) { !meant($0).isEmpty }
+    let found = meant(heard)
+    if found.isEmpty, let lost = heard.first(where: { addresses.contains($0.address.uppercased()) }) {
+      throw Self.lostPairing(lost)
+    }
     return found.prefix(1).compactMap(PluggedMeter.init(bluetooth:))
+  }
+
+  private static func lostPairing(_ device: BluetoothDevice) -> Failure {
+    Failure(
+      .permission,
+      "\(displayed(device.name)) is in reach, but this computer has lost its pairing; switch the pairing mode on in its "
+        + "menu, and run: glucoport meter pair")
   }
 
   /// The failure if no meter is in reach.
