@@ -97,6 +97,33 @@ import Testing
     _ = setting.peer.end()
   }
 
+  @Test func aPairingThatThisComputerLostIsNamed() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    setting.peer.end()
+    // The bonds are gone, the meter advertises.
+    let emptied = try BluetoothPeer(Self.options())
+    let lost = try await setting.program.run(
+      arguments: ["meter", "wait", "--seconds", "2"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": emptied.address])
+    #expect(lost.status == 77 && lost.errors.contains("glucoport meter pair"), "\(lost)")
+    emptied.end()
+    let far = try BluetoothPeer(Self.options(#""inReach":false"#))
+    let none = try await setting.program.run(
+      arguments: ["meter", "wait", "--seconds", "2"], environment: ["DBUS_SYSTEM_BUS_ADDRESS": far.address])
+    #expect(none.status == 69, "\(none)")
+    far.end()
+  }
+
+  @Test func aMeterAtTwoAdaptersIsForgottenAtBoth() async throws {
+    let meter = #""address":"\#(Self.address)","name":"meter+00123456","values":\#(Self.values)"#
+    let setting = try Setting(
+      #"{"adapters":2,"meters":[{\#(meter),"paired":true},{\#(meter),"adapter":1,"paired":true}]}"#)
+    let outcome = try await setting.run("meter", "forget", Self.address)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(setting.peer.end().filter { $0.hasPrefix("removed ") }.count == 2)
+  }
+
   @Test func aSessionIsRecordedAndReplayedAlsoAnonymised() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
