@@ -90,3 +90,6 @@ Tests/usb-guest.sh
 
 phase "meters plugged into a Debian with systemd and udev"
 Tests/plug-in.sh .build/packages/long
+
+phase "Bluetooth meters with the real bluetoothd, and a source on a timer"
+Tests/bluetooth.sh .build/packages/long

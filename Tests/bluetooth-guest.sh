@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# For Tests/bluetooth.sh, as a system service of its guest: pairs and reads meters of virtual radios as a person without any
+# group, through the real bluetoothd, and lets the units do it; then fetches from a source on a timer. Ends the guest.
+#   bluetooth-guest.sh
+set -euo pipefail
+# shellcheck source=Tests/guest-steps.sh
+source /opt/trial/guest-steps.sh
+guide=D4:3E:00:12:34:56 contour=E2:10:00:65:43:21
+
+# order WORDS: what Tests/bluetooth-meter.py shall do; until it has done it.
+mkfifo /run/orders
+: >/run/meters
+given=0
+has_obeyed() { [ "$(grep -c '^done' /run/meters)" -ge "$given" ]; }
+order() {
+  echo "$*" >&8
+  given=$((given + 1))
+  await "the radio to $* ($(tail -2 /run/meters.err))" has_obeyed
+}
+start_radios() {
+  exec 8<>/run/orders
+  PYTHONPATH=$trial/bumble PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$trial/bluetooth-meter.py" <&8 >>/run/meters 2>/run/meters.err 8>&- &
+  order adapter
+}
+# run STATUS COMMAND...: as anna; the output is in /run/said.
+run() {
+  local status=0
+  anna "${@:2}" >/run/said 2>&1 || status=$?
+  [ "$status" = "$1" ] || fail "$(printf '%s ' "${@:2}") ended with $status and not $1: $(tr '\r' '\n' </run/said | tail -3)"
+}
+# said WORDS: in the output of the last command.
+said() { grep -qF -- "$1" /run/said || fail "'$1' is expected: $(tr '\r' '\n' </run/said | tail -5)"; }
+# import STATUS ARGUMENT...: of a Bluetooth meter.
+import() { run "$1" glucoport import --meter --driver bluetooth-glucose --timezone UTC "${@:2}"; }
+# object ADAPTER ADDRESS: whether bluetoothd has a pairing with a meter.
+object() { busctl --system get-property org.bluez "/org/bluez/$1/dev_${2//:/_}" org.bluez.Device1 Paired; }
+
+begin
+start_radios
+python3 "$trial/bluetooth-facts.py" >/root/facts 2>&1 &
+await "bluetoothd" busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
+await "the watch of the bus" grep -q ready /root/facts
+serve
+ok "$(bluetoothd --version 2>/dev/null || /usr/libexec/bluetooth/bluetoothd --version) is bluetoothd's version"
+for name in passkey wrong; do anna bash -c "echo $([ $name = wrong ] && echo 111111 || echo 123456) >$home/$name"; done
+
+# Pairing.
+run 69 glucoport meter pair --passkey-file "$home/passkey" --seconds 3
+said "no meter in pairing mode was found"
+order guide advertise 600
+run 77 glucoport meter pair --passkey-file "$home/wrong"
+said "refused the passkey"
+run 0 glucoport meter list
+! grep -q Guide /run/said || fail "a meter that refused the passkey is listed"
+order guide advertise 600
+run 0 glucoport meter pair --passkey-file "$home/passkey"
+said "Roche Accu-Chek Guide 00123456: paired, address $guide"
+is "b true" object hci0 $guide || fail "bluetoothd has no pairing"
+run 0 glucoport meter list
+said "Accu-Chek Guide"
+ok "a wrong passkey is refused, the right one pairs"
+
+# Reading, all of it, and the values that the meter has.
+order guide advertise 600
+import 0
+anna glucoport list --format csv | tr -d '\r' | cut -d, -f2,4,7,8,9,11,15 >/run/list
+cat >/run/expected <<'LIST'
+kind,device_time,value,unit,range,marks,serial
+smbg,2020-08-02T13:06:16,258,mg/dL,,before-meal,00123456
+smbg,2020-08-23T13:18:24,293,mg/dL,,,00123456
+smbg,2020-08-24T04:28:00,112,mg/dL,,,00123456
+smbg,2020-08-24T04:58:00,,mg/dL,high,,00123456
+LIST
+diff /run/expected /run/list >/run/difference || fail "the readings are others: $(cat /run/difference)"
+connect
+brought 4
+ok "four readings, as the meter has them"
+
+# The pairing outlives bluetoothd.
+systemctl restart bluetooth
+order guide advertise 600
+import 0
+said "new 0"
+ok "the pairing is kept over a restart of bluetoothd"
+
+# Two meters; the second pairs without a passkey.
+order contour advertise 600
+run 0 glucoport meter pair
+said "Contour Next One 4567890: paired, address $contour"
+order contour advertise 600
+order guide advertise 600
+import 0
+import 0
+has 6
+anna glucoport list --format csv | tr -d '\r' | cut -d, -f2,4,7,8,9,11,15 | sed -n 2,3p >/run/list
+cat >/run/expected <<'LIST'
+smbg,2018-09-19T22:27:00,111,mg/dL,,after-meal,4567890
+smbg,2018-09-21T05:00:00,5.5,mmol/L,,,4567890
+LIST
+diff /run/expected /run/list >/run/difference || fail "the readings are others: $(cat /run/difference)"
+ok "two meters at once are read one after the other"
+
+# What comes before the end of a transfer is not stored.
+order guide add
+order guide leave-after 3
+order guide advertise 600
+import 69 --bluetooth $guide
+said "the connection to the meter was lost"
+order guide leave-after 1
+order guide advertise 600
+import 75 --bluetooth $guide --if-present --quiet
+has 6
+order guide be-silent
+order guide advertise 600
+import 76 --bluetooth $guide
+has 6
+order guide advertise 600
+import 0 --bluetooth $guide
+has 7
+ok "a meter that leaves or falls silent in the transfer leaves nothing, and all of it later"
+
+# What all this is for. A meter can be found for half a minute; here for a whole one, since a program needs seconds to start.
+anna glucoport upload --quiet
+brought 3
+before=$(units show -P InvocationID glucoport-meter-bluetooth.service)
+units --quiet enable --now glucoport-meter-bluetooth.timer
+await "the unit to find no meter" has_ended anna glucoport-meter-bluetooth.service "${before:-none}"
+has 7
+order guide add
+shown=${EPOCHREALTIME%.*}
+order guide advertise 60
+await "the reading in the store" is 8 readings "$store"
+uploaded() { anna glucoport status --json | grep -q '"pending_readings":0,'; }
+await "the reading on the server" uploaded
+took=$((${EPOCHREALTIME%.*} - shown))
+brought 1
+[ "$took" -le 90 ] || fail "the reading was on the server only after $took s"
+units --quiet disable --now glucoport-meter-bluetooth.timer
+ok "a meter came near, and $took s later its reading was on the server, without a key pressed"
+
+# A source on a timer, which others wait for.
+mkdir -p /srv/source
+# entries MINUTES...: values of so many minutes before this one.
+minute=$(($(date +%s) / 60))
+entries() {
+  local minutes separator='' time
+  for minutes in "$@"; do
+    time=$(((minute - minutes) * 60))
+    printf '%s{"_id":"%024x","device":"xDrip-DexcomG6","dateString":"%s","date":%d000,"sgv":%d,"direction":"Flat","type":"sgv"}' \
+      "${separator:-[}" "$time" "$(date -u -d "@$time" +%Y-%m-%dT%H:%M:%S.000Z)" "$time" $((100 + minutes))
+    separator=,
+  done
+  echo ']'
+}
+entries 20 15 10 >/srv/source/sgv.json
+systemd-run --quiet --unit source python3 -m http.server --bind 127.0.0.1 --directory /srv/source 17580
+await "the source" python3 -c 'import socket; socket.create_connection(("127.0.0.1", 17580))'
+run 0 glucoport source set phone --type http --insecure-http --interval 1m --timezone UTC --yes http://127.0.0.1:17580/sgv.json
+has 8
+# The timers of the package run every five and fifteen minutes.
+for name in fetch upload; do
+  anna mkdir -p "$home/.config/systemd/user/glucoport-$name.timer.d"
+  anna bash -c "printf '[Timer]\nOnCalendar=\nOnCalendar=*:*:0/20\nRandomizedDelaySec=0\nAccuracySec=1s\n' \
+    >$home/.config/systemd/user/glucoport-$name.timer.d/often.conf"
+done
+units daemon-reload
+units --quiet enable --now glucoport-fetch.timer glucoport-upload.timer
+await "the values of the source in the store" is 11 readings "$store"
+await "the values of the source on the server" uploaded
+brought 3
+units --quiet disable --now glucoport-fetch.timer glucoport-upload.timer
+ok "a source was fetched on a timer, uploaded, and pulled by another store, without a key pressed"
+
+! grep -E ' request 0?2| foreign ' /run/meters || fail "a meter was asked for what may not be asked"
+quiet_journal

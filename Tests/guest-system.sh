@@ -1,0 +1,101 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # who sources it uses it, and Tests/guest-kernel.sh, which is sourced before it
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts that install the package in a Debian with systemd, in a guest in QEMU, and run a script there as a
+# service. Debian's root is kept in a folder of .build and copied for each run. Needs root and Debian's mirror.
+# GLUCOPORT_SUITE: another Debian than bookworm.
+
+# prepare NAME FOLDER PACKAGE...: a copy of Debian's root with these packages and what glucoport's package in FOLDER needs, in
+# which anna lives. Sets work, root, trial and package.
+prepare() {
+  local folder=$2 suite=${GLUCOPORT_SUITE:-bookworm} base needed
+  trial_name=$1
+  shift 2
+  [ "$(id -u)" = 0 ] || { echo "$trial_name: run this as root" >&2; exit 69; }
+  package=$(find "$(realpath "$folder")" -name 'glucoport_*.deb')
+  [ -f "$package" ] || fail "$folder needs one package"
+  Tests/install-packages.sh debootstrap e2fsprogs kmod
+  unpack_kernel
+  work=$PWD/.build/$trial_name
+  base=$work/$suite
+  if [ ! -e "$base/done" ]; then
+    rm -rf "$base"
+    mkdir -p "$base"
+    debootstrap --variant=minbase --include=ca-certificates,dbus,libpam-systemd,systemd-sysv,udev \
+      "$suite" "$base" http://deb.debian.org/debian >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
+    touch "$base/done"
+  fi
+  root=$work/root disk=$work/disk
+  rm -rf --one-file-system "$root" "$disk" "$work/initramfs"
+  cp -a "$base" "$root"
+  rm "$root/done"
+
+  # What the package needs is installed here: the guest has no network. The package itself is installed there.
+  needed=$(dpkg-deb -f "$package" Depends | sed -E 's/\([^)]*\)//g; s/[|][^,]*//g; s/,/ /g')
+  # shellcheck disable=SC2086 # they are several words
+  { inside apt-get update -q && inside apt-get install -y -q --no-install-recommends $needed "$@" && inside apt-get clean; } \
+    >"$work/apt.log" 2>&1 || fail "$(tail "$work/apt.log")"
+  inside groupadd --gid 1500 anna
+  inside useradd --uid 1500 --gid 1500 --create-home --shell /bin/bash anna
+  inside systemctl --quiet mask serial-getty@ttyS0.service apt-daily.timer apt-daily-upgrade.timer
+  trial=$root/opt/trial
+  mkdir -p "$trial"
+  cp "$package" "$trial/glucoport.deb"
+  cp Tests/guest-steps.sh "$trial"
+}
+fail() { echo "$trial_name: $*" >&2; exit 1; }
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+
+# add_modules NAME...: puts these modules of the kernel, and those that they need, into the root.
+add_modules() {
+  local module file version
+  for module in $(modules "$@"); do install -D -m 644 "$module" "$root/usr/${module#"$unpacked"/}"; done
+  for file in "$unpacked"/lib/modules/*/modules.{order,builtin,builtin.modinfo}; do cp "$file" "$root/usr/${file#"$unpacked"/}"; done
+  for version in "$root"/usr/lib/modules/*; do depmod -b "$root" "${version##*/}"; done
+}
+
+# boot SECONDS SCRIPT: runs the guest until SCRIPT, in the folder of the trial, has ended it, and shows the lines of its steps.
+# Fails if one failed.
+boot() {
+  local limit=$1 script=$2 manager start
+  cat >"$root/etc/systemd/system/trial.service" <<UNIT
+[Unit]
+Description=A trial of glucoport
+After=dbus.service systemd-logind.service systemd-user-sessions.service
+
+[Service]
+Type=exec
+ExecStart=/opt/trial/$script
+StandardOutput=file:/dev/ttyS1
+StandardError=inherit
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+  # On a busy host nothing starts in the minute and a half that systemd allows.
+  for manager in system user; do
+    mkdir -p "$root/etc/systemd/$manager.conf.d"
+    printf '[Manager]\nDefaultTimeoutStartSec=10min\n' >"$root/etc/systemd/$manager.conf.d/trial.conf"
+  done
+  inside systemctl --quiet enable trial.service
+  mkfs.ext4 -q -d "$root" "$disk" 3G >"$work/disk.log" 2>&1 || fail "$(cat "$work/disk.log")"
+  rm -rf --one-file-system "$root"
+
+  mkdir -p "$work/initramfs"
+  cat >"$work/initramfs/init" <<'INIT'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t devtmpfs none /dev
+for module in /modules/*; do insmod "$module" || echo "no module $module"; done
+mount -t ext4 /dev/vda /root
+exec switch_root /root /sbin/init
+INIT
+  initramfs "$work/initramfs" "$work/initramfs.cpio" virtio_pci virtio_blk ext4 crc32c_generic
+
+  start=$(date +%s)
+  guest "$limit" 2048 "$work/initramfs.cpio" -drive "file=$disk,format=raw,if=virtio,cache=unsafe" \
+    -serial "file:$work/console.log" -serial stdio | tee "$work/guest.log" |
+    grep -aE --line-buffered '^(ok|FAILED|guest)' || true
+  echo "$(($(date +%s) - start)) s with the start of the guest; all it said is in $work/guest.log and console.log"
+  if [ -n "${GLUCOPORT_KEEP_DISK:-}" ]; then echo "its disk is $disk"; else rm "$disk"; fi
+  grep -q '^guest: exit status 0$' "$work/guest.log"
+}
