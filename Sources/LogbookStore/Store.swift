@@ -103,13 +103,6 @@ package final class Store {
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
     isFrozen = frozen != nil
     if !path.isEmpty { try ForeignJournal.refuse(at: path) }
-    if frozen == nil, upgrades, !path.isEmpty {
-      try translatingErrors(path) {
-        let upgrade = SchemaUpgrade(
-          Schema.schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
-        try StoreFile.withText(path) { try upgrade.run(opening: $0) }
-      }
-    }
     queue = try translatingErrors(path) {
       let configuration = try Configuration.ofFile(
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
@@ -119,7 +112,11 @@ package final class Store {
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
-      return try Self.openQueue(path, configuration)
+      if !upgrades || path.isEmpty { return try Self.openQueue(path, configuration) }
+      let upgrade = SchemaUpgrade(Schema.schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
+      return try StoreFile.withText(path) { file in
+        try upgrade.opening(file) { try Self.openQueue(path, configuration) }
+      }
     }
     batch = try translatingErrors(path) { [queue] in
       if let original {

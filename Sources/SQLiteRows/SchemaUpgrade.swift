@@ -12,6 +12,8 @@ package struct DatabaseHeader: Hashable, Sendable {
   package let version: Int
 
   /// The header of a file; nil for any file that is no database.
+  ///
+  /// Not for a file that this process has open: closing a descriptor ends the locks of all connections to the file.
   package init?(path: String) {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -40,22 +42,34 @@ package struct SchemaUpgrade {
     (self.schema, self.path, self.busyTimeoutSeconds) = (schema, path, busyTimeoutSeconds)
   }
 
-  /// Applies the steps that the file lacks; nothing for a file of the present schema, of another program, and without one.
+  /// Opens a file, after its upgrade if it is of an older program.
+  ///
+  /// The file is looked at only by SQLite, since the process may have it open already; see `DatabaseHeader`.
+  ///
+  /// - Parameters:
+  ///   - file: how SQLite opens the path.
+  ///   - open: opens the file, and throws what `FileSchema.isMade` throws.
+  package func opening<Connection>(_ file: String, _ open: () throws -> Connection) throws -> Connection {
+    do {
+      return try open()
+    } catch let failure as Failure where failure.category == .configuration && !schema.steps.isEmpty {
+      try run(opening: file)
+      return try open()
+    }
+  }
+
+  /// Applies the steps that the file lacks; nothing for a file of the present schema and of another program.
   ///
   /// - Parameter file: how SQLite opens the path.
   /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept; `DatabaseError`. The file is
   ///   as it was then.
   package func run(opening file: String) throws {
-    // Closing a file ends the locks that other connections of this process have on it.
     guard !schema.steps.isEmpty else { return }
-    // The log may have a newer header, which is looked at below.
-    guard let header = DatabaseHeader(path: path), header.applicationID == schema.applicationID,
-      (schema.firstKept..<schema.version).contains(header.version)
-    else { return }
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeoutSeconds)
     let queue = try DatabaseQueue(path: file, configuration: configuration)
     try queue.inDatabase { database in
+      guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else { return }
       try database.execute(sql: "PRAGMA synchronous = FULL")
       try database.inTransaction(.immediate) {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

@@ -29,8 +29,8 @@ struct DatabaseFile: Sendable {
     try DataFolder.makeFile(path)
     try ForeignJournal.refuse(at: path)
     do {
-      try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds).run(opening: path)
-      pool = try DatabasePool(path: path, configuration: configuration)
+      let upgrade = SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
+      pool = try upgrade.opening(path) { try DatabasePool(path: path, configuration: configuration) }
       try pool.writeWithoutTransaction { database in
         // The pool sets NORMAL, with which a power failure can undo commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")

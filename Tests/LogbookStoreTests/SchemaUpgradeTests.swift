@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Glibc
 import Logbook
+import LogbookStore
 import SQLiteRows
 import Testing
 
@@ -128,5 +129,60 @@ import Testing
     #expect(try version() == 5)
     #expect(
       try database { try String.fetchAll($0, sql: "SELECT y FROM t ORDER BY x") } == ["old 1", "old 2"])
+  }
+
+  /// The number of locks that this process has on a file.
+  private func locks(on path: String) throws -> Int {
+    var status = stat()
+    try #require(stat(path, &status) == 0)
+    return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").filter {
+      $0.contains(" POSIX ") && $0.contains(" \(getpid()) ") && $0.contains(":\(status.st_ino) ")
+    }.count
+  }
+
+  /// Without its lock, a connection is unknown to other processes: one that closes the file removes the log below it, and what
+  /// was committed there is lost.
+  @Test func anotherConnectionOfTheProcessKeepsItsLocks() throws {
+    try upgrade(Self.steps)
+    let schema = Self.later(Self.steps)
+    func open() throws -> DatabaseQueue {
+      var configuration = Configuration()
+      configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+      return try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 5).opening(path) {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; SELECT count(*) FROM t") }
+        return queue
+      }
+    }
+    let first = try open()
+    let before = try locks(on: path)
+    #expect(before > 0)
+    let second = try open()
+    try second.close()
+    #expect(try locks(on: path) == before)
+    try first.close()
+  }
+
+  @Test func aStoreThatIsOpenedAgainKeepsItsLocks() throws {
+    let store = folder.appending(path: "store.db").path
+    let first = try Store.openOrCreate(path: store, role: .editor, zone: LogbookZone(name: "Europe/Madrid"))
+    let before = try locks(on: store)
+    #expect(before > 0)
+    for role in [StoreRole.reader, .importer, .sync] {
+      _ = try Store(path: store, role: role)
+      #expect(try locks(on: store) == before, "\(role)")
+    }
+    _ = first
+  }
+
+  @Test func aFileOfAnEarlierVersionIsOpenedAfterItsUpgrade() throws {
+    let schema = Self.later(Self.steps)
+    var configuration = Configuration()
+    configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+    let queue = try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 5).opening(path) {
+      try DatabaseQueue(path: path, configuration: configuration)
+    }
+    #expect(try queue.inDatabase { try String.fetchAll($0, sql: "SELECT y FROM t") } == ["old 1", "old 2"])
+    try queue.close()
   }
 }
