@@ -39,9 +39,9 @@ object() { busctl --system get-property org.bluez "/org/bluez/$1/dev_${2//:/_}" 
 
 begin
 start_radios
-python3 "$trial/bluetooth-facts.py" >/root/facts 2>&1 &
+python3 "$trial/bluetooth-facts.py" >/var/tmp/facts 2>&1 &
 await "bluetoothd" busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
-await "the watch of the bus" grep -q ready /root/facts
+await "the watch of the bus" grep -q ready /var/tmp/facts
 serve
 ok "$(bluetoothd --version 2>/dev/null || /usr/libexec/bluetooth/bluetoothd --version) is bluetoothd's version"
 for name in passkey wrong; do anna bash -c "echo $([ $name = wrong ] && echo 111111 || echo 123456) >$home/$name"; done

@@ -66,7 +66,7 @@ if [ -z "$program" ]; then
     -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
     -Xlinker -z -Xlinker pack-relative-relocs
-    -Xlinker "--symbol-ordering-file=$PWD/$from/order.txt" -Xlinker --no-warn-symbol-ordering
+    -Xlinker "--symbol-ordering-file=$PWD/$from/order.symbols" -Xlinker --no-warn-symbol-ordering
   )
   swift build "${options[@]}" >&2
   program=$(swift build "${options[@]}" --show-bin-path)/glucoport

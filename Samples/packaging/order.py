@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the functions that frequent commands call, in the order of their first calls: order.py PROGRAM >order.txt
+"""Prints the functions that frequent commands call, in the order of their first calls: order.py PROGRAM >order.symbols
 
 PROGRAM is the program of a release build with its symbols, for example .build/packaging/*/release/glucoport. The linker
-places these functions next to each other, so that fewer pages of the program are in memory; see order.txt in build.sh. A
+places these functions next to each other, so that fewer pages of the program are in memory; see order.symbols in build.sh. A
 name that a later build does not have has no effect. Needs valgrind, binutils and some minutes.
 """
 import os

@@ -30,7 +30,7 @@ struct CommandArguments {
 }
 
 extension CommandArguments {
-  /// The command that the words name, parsed alone. The parser examines every option of the whole tree of
+  /// The command that the words name, parsed without the others. The parser examines every option of the whole tree of
   /// commands, which takes most of the time of a short run.
   ///
   /// - Returns: nil for everything else: help, wrong usage, and a name without its subcommand. The errors of
@@ -55,7 +55,7 @@ extension CommandArguments {
     }
   }
 
-  /// Whether a command has no options and arguments of its own. If it has, they are parsed before the
+  /// Whether a command itself has no options and arguments. If it has, they are parsed before the
   /// subcommand.
   private static func hasNoArguments<Command: ParsableCommand>(_: Command.Type) -> Bool {
     MemoryLayout<Command>.size == 0

@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// Compares commands that are parsed alone with the result of the whole tree.
+/// Compares commands that are parsed without the others with the result of the whole tree.
 @Suite struct NamedCommandTests {
   private static func outcome(_ parse: () throws -> any ParsableCommand) -> String {
     var text = ""

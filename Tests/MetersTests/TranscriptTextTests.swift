@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: [
     ("record-access 0201", "no driver sends this request"), ("record-access 0103", "no driver sends"),
-    ("record-access 02", "no driver sends"), ("read-value 2a08", "no driver uses this characteristic"),
+    ("record-access 02", "no driver sends"), ("read-value 2a19", "no driver uses this characteristic"),
     ("subscribe 2a5", "a number of 4 hexadecimal digits"),
   ])
   func aTranscriptWithARequestThatNoDriverSendsIsRefused(_ exchange: String, _ reason: String) {
