@@ -382,6 +382,9 @@ compare "a switchover back"
 
 touch "$work/end"
 wait "$manager"
+# Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs these with two databases, in each check.
+block Several-clusters.1 >/dev/null
+block Moving-a-logbook.1 >/dev/null
 for file in "$work"/blocks/*; do
   case $file in *.used) ;; *) [ -e "$file.used" ] || fail "not run: $(basename "$file")" ;; esac
 done

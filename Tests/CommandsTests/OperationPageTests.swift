@@ -83,7 +83,9 @@ import Testing
       #expect(isShell || lines.first?.wholeMatch(of: /# \/etc\/[-_a-z0-9.\/]+/) != nil, "\(name)")
       #expect(lines.allSatisfy { $0.hasPrefix("$ ") } == isShell, "\(name)")
       let use = isShell ? "run \(name)" : "install_file \(name)"
-      #expect(script.contains(use) || script.contains("$(block \(name))"), "Tests/postgres.sh lacks \(use)")
+      // Another test runs the last ones.
+      let uses = [use, "$(block \(name))", "block \(name) >/dev/null"]
+      #expect(uses.contains(where: script.contains), "Tests/postgres.sh lacks \(use)")
       if isShell { commands += lines.map { String($0.dropFirst(2)) } }
     }
     #expect(commands.count > 40)
