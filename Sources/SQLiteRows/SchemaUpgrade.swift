@@ -69,12 +69,14 @@ package struct SchemaUpgrade {
     configuration.busyMode = .timeout(busyTimeoutSeconds)
     let queue = try DatabaseQueue(path: file, configuration: configuration)
     try queue.inDatabase { database in
-      guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else { return }
+      // A file of another program, or of a newer one, is not locked for writing.
+      guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID,
+        try upgradableVersion(database) != nil
+      else { return }
       try database.execute(sql: "PRAGMA synchronous = FULL")
       try database.inTransaction(.immediate) {
-        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        // Another process was faster, or the program is older than the file.
-        guard (schema.firstKept..<schema.version).contains(found) else { return .rollback }
+        // Another process may have been faster.
+        guard let found = try upgradableVersion(database) else { return .rollback }
         try keepCopy(file, configuration)
         for step in schema.steps where step.version >= found {
           for statement in step.statements { try database.execute(sql: statement) }
@@ -84,6 +86,12 @@ package struct SchemaUpgrade {
       }
     }
     try queue.close()
+  }
+
+  /// The version of the file; nil unless there are steps from it.
+  private func upgradableVersion(_ database: Database) throws -> Int? {
+    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    return (schema.firstKept..<schema.version).contains(found) ? found : nil
   }
 
   /// Copies the file by another connection, while this process holds the lock for writing.

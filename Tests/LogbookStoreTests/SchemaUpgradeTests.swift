@@ -185,4 +185,23 @@ import Testing
     #expect(try queue.inDatabase { try String.fetchAll($0, sql: "SELECT y FROM t") } == ["old 1", "old 2"])
     try queue.close()
   }
+
+  /// Waiting for the writer would end in a failure that hides the reason.
+  @Test func aNewerFileIsRefusedWhileItIsWritten() throws {
+    let schema = Self.later(Self.steps)
+    try database { try $0.execute(sql: "PRAGMA user_version = 9") }
+    var configuration = Configuration()
+    configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+    var ofWriter = Configuration()
+    ofWriter.allowsUnsafeTransactions = true
+    let writer = try DatabaseQueue(path: path, configuration: ofWriter)
+    try writer.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    #expect {
+      try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 0).opening(path) {
+        try DatabaseQueue(path: path, configuration: configuration)
+      }
+    } throws: { ($0 as? Failure)?.message.contains("update glucoport") == true }
+    try writer.inDatabase { try $0.execute(sql: "ROLLBACK") }
+    try writer.close()
+  }
 }
