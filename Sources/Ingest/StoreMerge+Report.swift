@@ -7,7 +7,7 @@ extension StoreMerge {
   /// Takes everything into a store, in one transaction, as an import reports it.
   ///
   /// - Throws: `Failure` as for `run`.
-  package func report(named name: String, into store: Store) throws -> ImportReport {
+  package func report(into store: Store) throws -> ImportReport {
     let result = try run(into: store)
     return ImportReport(
       ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [],

@@ -46,13 +46,23 @@ package final class Store {
   /// - Throws: `Failure`: `missingInput` without a file and for a folder; `badInput` for a file that is not a
   ///   store; `permission`; `inputOutput`. `configuration` for a newer schema, and for a library of SQLite
   ///   that is too old.
-  ///
-  /// - Parameter upgrades: whether a store of an older program gets the present schema; false for a file that must stay as it is.
-  package convenience init(path: String, role: StoreRole, upgrades: Bool = true) throws {
+  package convenience init(path: String, role: StoreRole) throws {
     guard try StoreFile.exists(path) else {
       throw Failure(.missingInput, "\(path): No such store; 'glucoport import' creates one")
     }
-    try self.init(opening: path, role: role, upgrades: upgrades)
+    try self.init(opening: path, role: role)
+  }
+
+  /// Reads a store that stays as it is, such as a backup. One of an older program is a copy with the present schema, in a file
+  /// without a name.
+  ///
+  /// - Throws: `Failure`, as for opening; as `StoreExaminer.requireOwnSchema` for a copy.
+  package static func unchanged(path: String) throws -> Store {
+    let examiner = StoreExaminer(path: path)
+    guard try translatingErrors(path, { try examiner.isOlder }) else {
+      return try Store(opening: path, role: .reader, source: .itself)
+    }
+    return try Store(opening: "", role: .reader, source: .older(examiner))
   }
 
   /// Whether there is a file that may be a store.
@@ -90,14 +100,26 @@ package final class Store {
   ) throws -> Store {
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
     let copy = try Store(
-      opening: "", role: role, base: original == nil ? base : nil, isForImport: isForImport, copying: original
-    )
+      opening: "", role: role, base: original == nil ? base : nil, isForImport: isForImport,
+      source: original.map(Source.copy) ?? .itself)
     return copy
+  }
+
+  /// What a new connection reads.
+  private enum Source {
+    /// The file, which gets the present schema if it is of an older program.
+    case upgraded
+    /// The file as it is.
+    case itself
+    /// A copy of another store.
+    case copy(Store)
+    /// A copy of a store of an older program, with the present schema.
+    case older(StoreExaminer)
   }
 
   private init(
     opening path: String, role: StoreRole, base: LogbookZones? = nil, isForImport: Bool = false,
-    copying original: Store? = nil, upgrades: Bool = true
+    source: Source = .upgraded
   ) throws {
     self.path = path
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
@@ -112,15 +134,17 @@ package final class Store {
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
-      if !upgrades || path.isEmpty { return try Self.openQueue(path, configuration) }
+      guard case .upgraded = source else { return try Self.openQueue(path, configuration) }
       let upgrade = SchemaUpgrade(Schema.schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
       return try StoreFile.withText(path) { file in
         try upgrade.opening(file) { try Self.openQueue(path, configuration) }
       }
     }
     batch = try translatingErrors(path) { [queue] in
-      if let original {
-        try original.queue.backup(to: queue)
+      switch source {
+      case .upgraded, .itself: break
+      case .copy(let original): try original.queue.backup(to: queue)
+      case .older(let examiner): try examiner.copyUpgraded(to: queue)
       }
       return try queue.inDatabase { database in
         try Self.prepareSchema(database, path: path, base: base, isForImport: isForImport)

@@ -84,6 +84,20 @@ package struct FileSchema: Sendable {
     }
   }
 
+  /// The names of the parts of one type, such as `trigger`.
+  func names(of type: String) throws -> [String] { try parts(type, "name") }
+
+  /// The statements that create the parts of one type.
+  func statements(of type: String) throws -> [String] { try parts(type, "sql") }
+
+  private func parts(_ type: String, _ column: String) throws -> [String] {
+    try DatabaseQueue().write { database in
+      try make(in: database)
+      let sql = "SELECT \(column) FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY name"
+      return try String.fetchAll(database, sql: sql, arguments: [type])
+    }
+  }
+
   /// Creates everything in an empty file, inside the caller's transaction.
   package func make(in database: Database) throws {
     for part in statements { try database.execute(sql: part) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+package import GRDB
 import Glibc
 import Logbook
 
@@ -78,14 +78,44 @@ package struct SchemaUpgrade {
         // Another process may have been faster.
         guard let found = try upgradableVersion(database) else { return .rollback }
         try keepCopy(file, configuration)
-        for step in schema.steps where step.version >= found {
-          for statement in step.statements { try database.execute(sql: statement) }
-        }
-        try database.execute(sql: "PRAGMA user_version = \(schema.version)")
+        try apply(from: found, to: database, replacingTriggers: schema.names(of: "trigger"))
         return .commit
       }
     }
     try queue.close()
+  }
+
+  /// Applies the steps to a copy of a file that somebody else may have made; nothing for a file of the present schema.
+  ///
+  /// - Throws: `Failure`: `badInput` for a file whose parts are of other types, which steps would run; `DatabaseError`.
+  package func run(onCopy database: Database) throws {
+    guard let found = try upgradableVersion(database) else { return }
+    let others = try Set(
+      String.fetchAll(
+        database, sql: "SELECT name FROM sqlite_schema WHERE type <> 'table' AND name IS NOT NULL"))
+    if let name = try schema.names(of: "table").first(where: others.contains) {
+      throw Failure(
+        .badInput, "\(path): in this \(schema.name), \(name) is no table; use another copy of it")
+    }
+    try database.inTransaction(.immediate) {
+      let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name IS NOT NULL"
+      try apply(from: found, to: database, replacingTriggers: String.fetchAll(database, sql: triggers))
+      return .commit
+    }
+  }
+
+  /// Applies the steps from a version, inside a transaction. No trigger runs, so that steps may change what is immutable.
+  ///
+  /// - Parameter triggers: the names of those that are removed; others of the file stay.
+  private func apply(from found: Int, to database: Database, replacingTriggers triggers: [String]) throws {
+    for name in triggers {
+      try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quotedDatabaseIdentifier)")
+    }
+    for step in schema.steps where step.version >= found {
+      for statement in step.statements { try database.execute(sql: statement) }
+    }
+    for statement in try schema.statements(of: "trigger") { try database.execute(sql: statement) }
+    try database.execute(sql: "PRAGMA user_version = \(schema.version)")
   }
 
   /// The version of the file; nil unless there are steps from it.
@@ -97,7 +127,10 @@ package struct SchemaUpgrade {
   /// Copies the file by another connection, while this process holds the lock for writing.
   private func keepCopy(_ file: String, _ configuration: Configuration) throws {
     let (copy, part) = (path + Self.copySuffix, path + Self.copySuffix + Self.partSuffix)
-    guard unlink(PathText.bytes(part)) == 0 || errno == ENOENT else { throw failure(part, .cannotCreate) }
+    // SQLite would apply the journal of a copy that was killed to this one.
+    for name in [part + "-journal", part] {
+      guard unlink(PathText.bytes(name)) == 0 || errno == ENOENT else { throw failure(name, .cannotCreate) }
+    }
     let descriptor = open(PathText.bytes(part), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure(part, .cannotCreate) }
     defer { close(descriptor) }

@@ -19,7 +19,7 @@ import Testing
     -> IngestCounts
   {
     let original = try other.open(.reader)
-    let result = try StoreMerge(original, at: now).run(into: store.open(.importer))
+    let result = try StoreMerge(original, named: original.path, at: now).run(into: store.open(.importer))
     try store.expectCountersEqualCount()
     return result.counts
   }
@@ -249,7 +249,7 @@ import Testing
           "CREATE TEMP TRIGGER stop BEFORE UPDATE OF counts ON main.ingest WHEN NEW.counts LIKE '%\"new\":49%' "
           + "BEGIN SELECT RAISE(ABORT, 'stop'); END")
     }
-    #expect(throws: Failure.self) { try StoreMerge(there.open(.reader), at: 9000).run(into: store) }
+    #expect(throws: Failure.self) { try StoreMerge(there.open(.reader), named: "there", at: 9000).run(into: store) }
     #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest") == before)
   }
 

@@ -34,7 +34,7 @@ import Testing
           sqlite3 a.db "UPDATE record SET sent = '{}', sent_version = version WHERE fields LIKE '%fresh%';
             INSERT INTO transfer (lane, started_at, items, first_record, last_record)
               SELECT 'records', 1, 1, guid, guid FROM record WHERE sent IS NOT NULL;
-            INSERT INTO transfer (lane, started_at, items, first_section, first_position, last_section, last_position)
+            INSERT INTO transfer (lane, started_at, items, first_partition, first_position, last_partition, last_position)
               SELECT 'readings', 1, 1, partition, position, partition, position FROM reading WHERE value = 102"
         }
         \(script)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SeededRandom
+import Subprocess
 import TestProgram
 import Testing
 
@@ -47,6 +49,116 @@ import Testing
     #expect(again.status == 0)
   }
 
+  /// Brings the fixture to `old.db`.
+  private static func unpacked(_ name: String) -> String {
+    "gunzip -c '\(folder)/\(name).db.gz' >old.db && chmod 600 old.db && sha256sum old.db >sum"
+  }
+
+  @Test(arguments: names)
+  func aBackupOfAReleasedVersionIsRestored(_ name: String) async throws {
+    let program = try Program()
+    let expected = try String(contentsOfFile: Self.folder + "/\(name).txt", encoding: .utf8)
+    let outcome = try await program.shell(
+      """
+      \(Self.unpacked(name)) && export GLUCOPORT_STORE=$PWD/logbook.db
+      glucoport restore old.db --quiet && sqlite3 logbook.db "\(Self.views)" && sha256sum --check --quiet sum
+      """)
+    #expect(outcome.status == 0 && outcome.output == expected, "\(outcome.errors)")
+    // Over a store that has more: that is said, and kept.
+    let work = try await program.shell(
+      """
+      export GLUCOPORT_STORE=$PWD/logbook.db
+      glucoport restore old.db --yes
+      glucoport add 45g --quiet && glucoport restore old.db --yes 2>&1 >/dev/null
+      sqlite3 logbook.db "\(Self.views)" >after
+      sqlite3 logbook.db.before-restore "ATTACH 'logbook.db' AS l; SELECT (SELECT count(*) FROM main.record) - count(*) FROM l.record"
+      glucoport doctor --deep | grep ^fail; sha256sum --check --quiet sum && ls old.db*
+      """)
+    #expect(
+      work.output == """
+        unchanged: \(program.folder.path)/logbook.db has all that the backup has, and nothing else
+        1 reading or record of the present store is not in the backup
+        1
+        old.db
+
+        """, "\(work.errors)")
+    #expect(try await program.shell("cat after").output == expected)
+  }
+
+  @Test(arguments: names)
+  func aStoreOfAReleasedVersionIsMerged(_ name: String) async throws {
+    let program = try Program()
+    let expected = try String(contentsOfFile: Self.folder + "/\(name).txt", encoding: .utf8)
+    let outcome = try await program.shell(
+      """
+      \(Self.unpacked(name)) && export GLUCOPORT_STORE=$PWD/logbook.db
+      unset GLUCOPORT_TIMEZONE
+      glucoport import old.db --quiet && glucoport import old.db --quiet && sqlite3 logbook.db "\(Self.views)"
+      glucoport log | grep -c old.db >&2 && glucoport doctor --deep | grep ^fail >&2; sha256sum --check --quiet sum
+      """)
+    #expect(outcome.status == 0 && outcome.output == expected && outcome.errors == "2\n", "\(outcome.errors)")
+  }
+
+  /// A step that is killed leaves the old store or the new one.
+  @Test func aStepThatIsKilledIsDoneWholeOrNotAtAll() async throws {
+    let program = try Program()
+    let expected = try String(contentsOfFile: Self.folder + "/13.txt", encoding: .utf8)
+    let seed: UInt64 = 20_261_127
+    var random = SeededGenerator(seed: seed)
+    var versions = Set<String>()
+    for round in 0..<16 {
+      let prepared = try await program.shell("\(Self.unpacked("13")); rm -f old.db.*")
+      #expect(prepared.status == 0)
+      let delay = Double.random(in: 0...0.3, using: &random)
+      _ = try await program.run("status", "--store", program.path("old.db")) { process in
+        try await Task.sleep(for: .seconds(delay))
+        // It may have ended by now.
+        try? process.send(signal: .kill)
+      }
+      let found = try await program.shell(
+        "sqlite3 old.db 'PRAGMA user_version' >version; sqlite3 old.db \"\(Self.views)\"; cat version >&2")
+      #expect(found.output == expected, "seed \(seed), round \(round)")
+      versions.insert(found.errors)
+      let again = try await program.shell(
+        "glucoport status --store old.db >/dev/null && sqlite3 old.db 'PRAGMA user_version; PRAGMA integrity_check'"
+      )
+      #expect(again.output == "14\nok\n", "seed \(seed), round \(round): \(again.errors)")
+      let kept = try await program.shell(
+        "sqlite3 old.db.before-schema 'PRAGMA user_version' && sqlite3 old.db.before-schema \"\(Self.views)\""
+      )
+      #expect(kept.output == "13\n" + expected, "seed \(seed), round \(round)")
+    }
+    #expect(versions.isSubset(of: ["13\n", "14\n"]), "\(versions)")
+  }
+
+  /// Somebody else may have made the file, and its parts would run with the steps.
+  @Test func anOlderStoreWithForeignPartsIsRefused() async throws {
+    let program = try Program()
+    let attempts = [
+      // A trigger that steps would run.
+      "CREATE TRIGGER t AFTER UPDATE ON transfer BEGIN DELETE FROM reading; END": 0,
+      // A view that never ends.
+      "DROP TABLE redo; CREATE VIEW redo AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT x FROM r":
+        65,
+      "DROP TABLE redo": 74,
+      "CREATE UNIQUE INDEX i ON record(guid)": 65,
+      "CREATE VIEW mine AS SELECT * FROM readings": 0,
+    ]
+    for (change, status) in attempts {
+      for command in ["restore", "import"] {
+        let outcome = try await program.shell(
+          """
+          unset GLUCOPORT_TIMEZONE; \(Self.unpacked("13")); rm -f logbook.db*; export GLUCOPORT_STORE=$PWD/logbook.db
+          sqlite3 old.db "\(change)" && timeout 20 glucoport \(command) old.db --quiet; echo $?; ls logbook.db
+          test -e logbook.db && sqlite3 logbook.db "SELECT name FROM sqlite_schema WHERE name IN ('t', 'i')"
+          """)
+        #expect(
+          outcome.output == (status == 0 ? "0\nlogbook.db\n" : "\(status)\n"),
+          "\(change) \(command) \(outcome.errors)")
+      }
+    }
+  }
+
   /// A step that leaves something out, or a released schema that was edited, would only show when a command needs it.
   @Test(arguments: names)
   func aStoreOfAReleasedVersionHasTheSchemaOfAStoreOfThisProgram(_ name: String) async throws {
@@ -56,7 +168,7 @@ import Testing
       """
       gunzip -c '\(Self.folder)/\(name).db.gz' >old.db && chmod 600 old.db
       sqlite3 old.db 'PRAGMA user_version'
-      glucoport status --store old.db >/dev/null && glucoport add 45g --quiet --store created.db
+      glucoport doctor --deep --store old.db | grep ^fail; glucoport status --store old.db >/dev/null && glucoport add 45g --quiet --store created.db
       sqlite3 old.db "\(schema)" >old && sqlite3 created.db "\(schema)" >created
       diff old created >&2 && wc -l <created
       """)

@@ -274,7 +274,7 @@ import Testing
   /// Marks readings as being sent while a process holds the lock of uploads, as `exec 9` does.
   private static let moving = """
     exec 9>>a.db-upload; flock 9
-    sqlite3 a.db "INSERT INTO transfer (lane, started_at, items, first_section, first_position, last_section,
+    sqlite3 a.db "INSERT INTO transfer (lane, started_at, items, first_partition, first_position, last_partition,
       last_position) VALUES ('readings', 1, 2, 1, 0, 9, 9e15)"
     """
 

@@ -15,7 +15,7 @@ extension World {
     let theirs = try other.records()
     say("\(node.name) merges \(other.name)")
     do {
-      _ = try StoreMerge(other.sync(), at: node.clock).run(into: node.importer())
+      _ = try StoreMerge(other.sync(), named: "other", at: node.clock).run(into: node.importer())
     } catch let failure as Failure where failure.category == .configuration {
       return say("  its zone is another one")
     }

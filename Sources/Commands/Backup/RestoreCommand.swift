@@ -56,7 +56,7 @@ struct RestoreCommand: ClassifiedCommand {
         .inputOutput,
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
     }
-    let backup = try Store(path: file.path, role: .reader, upgrades: false)
+    let backup = try Store.unchanged(path: file.path)
     if !otherPerson, let reason = try OtherStore(backup, at: file.path).strangeness(to: present, at: path) {
       throw Failure(
         .badInput,

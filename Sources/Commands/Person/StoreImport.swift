@@ -41,7 +41,7 @@ struct StoreImport {
         .inputOutput,
         "\(displayed(path)): this store is damaged: \(displayed(damage)); use another copy of it")
     }
-    let other = try Store(path: path, role: .reader, upgrades: false)
+    let other = try Store.unchanged(path: path)
     if !command.yes {
       let reason = try OtherStore(other, at: path).strangeness(to: target.present, at: target.path)
       if let reason {
@@ -51,10 +51,10 @@ struct StoreImport {
       }
     }
     let store = try target.store()
-    let merge = try StoreMerge(other, at: Host.now())
+    let merge = try StoreMerge(other, named: path, at: Host.now())
     try merge.requireCommonZone(with: store)
     let kept = try command.dryRun ? nil : keepCopy(of: store)
-    let report = try merge.report(named: path, into: store)
+    let report = try merge.report(into: store)
     if let kept { try say(kept, report.counts) }
     return try command.show(report, in: { store }, output)
   }

@@ -106,25 +106,63 @@ package struct StoreExaminer {
         "\(path): a part of this store is in \(ForeignJournal.path(of: path)); open it once where it was made, such as with 'glucoport status', or use another copy"
       )
     }
-    func damaged(_ what: String) -> Failure {
-      Failure(.inputOutput, "\(path): this store is damaged: \(what); use another copy of it")
-    }
     try translatingErrors(path) {
       let file = try ExaminedFile(path, isImmutable: !hasLog)
-      let (changed, foreign): ([String], [String])
       do {
         _ = try checkedSchema(file)
-        (changed, foreign) = try schemaFindings(file)
+        try refuse(schemaFindings(file), isWritten: isWritten)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
         throw damaged(error.message ?? "\(error.resultCode)")
       }
-      if let first = changed.first { throw damaged("\(first) is missing or changed") }
-      if isWritten, let first = foreign.first {
-        throw Failure(
-          .badInput,
-          "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); use another copy, or remove it with sqlite3"
-        )
+    }
+  }
+
+  private func refuse(_ findings: (changed: [String], foreign: [String]), isWritten: Bool) throws(Failure) {
+    if let first = findings.changed.first { throw damaged("\(first) is missing or changed") }
+    if isWritten, let first = findings.foreign.first {
+      throw Failure(
+        .badInput,
+        "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); use another copy, or remove it with sqlite3"
+      )
+    }
+  }
+
+  private func damaged(_ what: String) -> Failure {
+    Failure(.inputOutput, "\(path): this store is damaged: \(what); use another copy of it")
+  }
+
+  /// Whether the file is a store with an older schema, which this program has steps for.
+  var isOlder: Bool {
+    get throws {
+      guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return false }
+      let file = try ExaminedFile(path, isImmutable: !hasLog)
+      guard try file.number("PRAGMA application_id") == Int64(Schema.schema.applicationID) else {
+        return false
       }
+      let version = Int(clamping: try file.number("PRAGMA user_version") ?? 0)
+      return (Schema.schema.firstKept..<Schema.schema.version).contains(version)
+    }
+  }
+
+  /// Copies a store of an older program to an empty database, which then has the present schema.
+  ///
+  /// - Throws: `Failure`: `inputOutput` and `badInput`, as `requireOwnSchema`; `DatabaseError`.
+  func copyUpgraded(to copy: DatabaseQueue) throws {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(Store.busyTimeoutSeconds)
+    let original =
+      if let frozen = try FrozenFile(path: path) {
+        try DatabaseQueue(path: frozen.name, configuration: configuration)
+      } else {
+        try StoreFile.withText(path) { try DatabaseQueue(path: $0, configuration: configuration) }
+      }
+    try original.backup(to: copy)
+    try original.close()
+    let upgrade = SchemaUpgrade(Schema.schema, path: path, busyTimeoutSeconds: Store.busyTimeoutSeconds)
+    try copy.inDatabase { database in
+      try upgrade.run(onCopy: database)
+      try refuse(findings(onParts: String.fetchAll(database, sql: Self.parts)), isWritten: true)
     }
   }
 
@@ -133,9 +171,15 @@ package struct StoreExaminer {
   private func schemaFindings(_ file: ExaminedFile) throws -> (changed: [String], foreign: [String]) {
     // Of an older version only its own program knows all statements.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return ([], []) }
-    let sql = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-    let expected = try Set(ofNewStore { try String.fetchAll($0, sql: sql) })
-    let found = try Set(file.rows(sql).compactMap { $0.first ?? nil })
+    return try findings(onParts: file.rows(Self.parts).compactMap { $0.first ?? nil })
+  }
+
+  private static let parts =
+    "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
+
+  private func findings(onParts parts: [String]) throws -> (changed: [String], foreign: [String]) {
+    let expected = try Set(ofNewStore { try String.fetchAll($0, sql: Self.parts) })
+    let found = Set(parts)
     let names = { (parts: Set<String>) in parts.map { Self.name(ofPart: $0) }.sorted() }
     let changed = names(expected.subtracting(found))
     let additions = found.subtracting(expected).filter { Self.runsOnWrites($0) }

@@ -12,16 +12,17 @@ package struct StoreMerge {
 
   /// A copy that nothing else sees, so that it stays as it is meanwhile.
   private let other: Store
-  private let name: String
+  /// The path of the store that is merged.
+  package let name: String
   private let now: Int64
 
   /// - Parameters:
   ///   - original: the store to be merged, which does not change.
+  ///   - name: its path, for messages and the list of imports.
   ///   - now: the host's clock in UTC seconds.
   /// - Throws: `Failure` as for opening a store.
-  package init(_ original: Store, at now: Int64) throws {
-    name = original.path
-    self.now = now
+  package init(_ original: Store, named name: String, at now: Int64) throws {
+    (self.name, self.now) = (name, now)
     other = try Store.scratch(copyOf: original, zone: original.timezone())
   }
 

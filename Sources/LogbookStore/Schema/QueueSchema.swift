@@ -59,9 +59,9 @@ enum QueueSchema {
       first_record TEXT,
       last_record TEXT,
       -- The first and the last of the readings, by the first parts of their keys.
-      first_section INTEGER,
+      first_partition INTEGER,
       first_position INTEGER,
-      last_section INTEGER,
+      last_partition INTEGER,
       last_position INTEGER
     ) STRICT, WITHOUT ROWID;
 

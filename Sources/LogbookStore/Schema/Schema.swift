@@ -7,14 +7,22 @@ import SQLiteRows
 /// released step are never edited. `Tests/Fixtures/stores` has a store of each released version.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 13, name: "store",
+    applicationID: 0x474C_5543, version: 14, name: "store",
     statements: [
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
       QueueSchema.statements, PersonSchema.statements,
       StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,
-    ], firstKept: 13)
+    ], firstKept: 13,
+    steps: [
+      SchemaStep(
+        from: 13,
+        statements: [
+          "ALTER TABLE transfer RENAME COLUMN first_section TO first_partition",
+          "ALTER TABLE transfer RENAME COLUMN last_section TO last_partition",
+        ])
+    ])
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

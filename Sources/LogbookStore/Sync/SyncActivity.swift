@@ -34,8 +34,8 @@ package struct SyncActivity: Hashable, Sendable {
     func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }
     (readings, records, attachments) = (try items("readings"), try items("records"), try items("attachments"))
     let bounds = lanes.first { $0.key == "readings" }?.value
-    firstReading = try bounds.flatMap { TransferKey(try $0["first_section"], try $0["first_position"]) }
-    lastReading = try bounds.flatMap { TransferKey(try $0["last_section"], try $0["last_position"]) }
+    firstReading = try bounds.flatMap { TransferKey(try $0["first_partition"], try $0["first_position"]) }
+    lastReading = try bounds.flatMap { TransferKey(try $0["last_partition"], try $0["last_position"]) }
   }
 
   fileprivate func holds(_ key: TransferKey) -> Bool {

@@ -18,7 +18,7 @@ extension SyncTransaction {
     try database.executeCached(
       sql: """
         INSERT OR REPLACE INTO transfer
-          (lane, started_at, items, first_section, first_position, last_section, last_position)
+          (lane, started_at, items, first_partition, first_position, last_partition, last_position)
         VALUES ('readings', ?, ?, ?, ?, ?, ?)
         """,
       arguments: [now, keys.count, first.partition, first.position, last.partition, last.position])
