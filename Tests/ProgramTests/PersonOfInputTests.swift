@@ -144,6 +144,29 @@ struct PersonOfInputTests {
     #expect(try await readings(program, "anna") == 70_003)
   }
 
+  @Test func aStoreAndAnAnswerWithAnotherPersonsMeterAreRefused() async throws {
+    let program = try Program()
+    for name in ["anna", "ben"] { _ = try await run(program, "person add \(name) --quiet") }
+    _ = try await run(program, "person assign sn-ben ben --quiet")
+    for serial in ["sn-ben", "sn-anna"] {
+      try program.write(
+        "time,glucose (mg/dL),kind,serial\n2026-03-01T10:00:00Z,100,smbg,\(serial)\n", to: "\(serial).csv")
+      let file = program.path("\(serial).csv")
+      _ = try await run(program, "import --yes --quiet --store \(program.path("\(serial).db")) \(file)")
+      _ = try await run(program, "source set \(serial) --type command --yes --person anna -- cat \(file)")
+    }
+    let merged = try await run(program, "import --person anna \(program.path("sn-ben.db"))", status: 65)
+    #expect(merged.errors.contains("it has readings of a meter of ben"), "\(merged.errors)")
+    let fetched = try await run(program, "fetch sn-ben --person anna --now", status: 65)
+    #expect(fetched.errors.contains("'glucoport person assign'"), "\(fetched.errors)")
+    #expect(try await readings(program, "anna") == 0)
+    _ = try await run(program, "fetch sn-anna --person anna --now")
+    _ = try await run(program, "import --person anna --quiet \(program.path("sn-anna.db"))")
+    #expect(try await readings(program, "anna") == 1)
+    _ = try await run(program, "import --person anna --yes --quiet \(program.path("sn-ben.db"))")
+    #expect(try await readings(program, "anna") == 2)
+  }
+
   @Test func aFolderOfAPersonIsImportedIntoThePersonsStore() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {

@@ -209,15 +209,20 @@ struct OthersMeters {
 
   /// - Parameters:
   ///   - name: the name of the input.
-  ///   - path: the path of its file.
+  ///   - path: the path of its file; nil for what a source sent.
   /// - Throws: `Failure` of category `badInput` for a device that another person has.
-  func requireNone(of devices: [Device], in name: String, _ path: String) throws {
+  func requireNone(of devices: [Device], in name: String, _ path: String?) throws {
     let serials = devices.map(\.serial).filter { !$0.isEmpty }
     guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }
-    let words = ["glucoport", "import", "--person", person.name, path].map(\.shellWord).joined(separator: " ")
+    let hint =
+      if let path {
+        "'\(["glucoport", "import", "--person", person.name, path].map(\.shellWord).joined(separator: " "))' imports it there, and --yes here"
+      } else {
+        "set the source for that person, or give the meter to this one with 'glucoport person assign'"
+      }
     throw Failure(
       .badInput,
-      "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so nothing is imported; '\(words)' imports it there, and --yes here"
+      "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so nothing is imported; \(hint)"
     )
   }
 }

@@ -49,6 +49,7 @@ struct StoreImport {
           .badInput,
           "\(displayed(path)): \(reason); nothing was imported; if it is of the same person, add --yes")
       }
+      try OthersMeters(target.path)?.requireNone(of: other.devices(), in: path, path)
     }
     let store = try target.store()
     let merge = try StoreMerge(other, named: path, at: Host.now())

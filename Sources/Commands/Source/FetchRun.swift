@@ -180,9 +180,12 @@ struct FetchRun {
       try InputPerson(contents.persons, of: body.name, for: store, at: store.path).require()
     }
     guard !contents.isEmpty else { return (Counts(), contents) }
+    let others = try OthersMeters(store.path)
     var policy = ImportPolicy()
     policy.acceptsPerson = setting.state.acceptsPerson
-    let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
+    let session = ImportSession(
+      policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised },
+      onDevices: others.map { others in { try others.requireNone(of: $0, in: setting.name, nil) } })
     var counts = Counts()
     try body.forEachReader(options) { reader in
       let filter = try TwinFilter(reader, values: contents.values, in: store)

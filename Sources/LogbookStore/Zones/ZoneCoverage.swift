@@ -117,12 +117,7 @@ extension Store {
   /// - Throws: `Failure`: `missingInput` without such a device, `usage` if several have the name.
   package func identity(ofDevice name: String) throws -> String {
     let wanted = name.lowercased()
-    let devices = try read { database in
-      try Row.fetchAll(database, sql: "SELECT \(Device.storedColumns) FROM device AS d ORDER BY d.id").map {
-        try Device(StoredRow($0, of: "device"), from: 0)
-      }
-    }
-    let named = devices.filter { device in
+    let named = try devices().filter { device in
       let whole = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }
       return [device.serial, device.model, whole.joined(separator: " ")].contains {
         $0.lowercased() == wanted
@@ -135,6 +130,15 @@ extension Store {
       throw Failure(.usage, "\(name): several devices have this name; use the serial number")
     }
     return ReadingIdentity.text(of: first)
+  }
+
+  /// All devices, in the order in which the store met them.
+  package func devices() throws -> [Device] {
+    try read { database in
+      try Row.fetchAll(database, sql: "SELECT \(Device.storedColumns) FROM device AS d ORDER BY d.id").map {
+        try Device(StoredRow($0, of: "device"), from: 0)
+      }
+    }
   }
 
   /// The device with this identity; nil if the store has none.
