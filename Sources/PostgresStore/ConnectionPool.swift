@@ -224,7 +224,7 @@ enum TransactionMode: Sendable {
     var script = """
       BEGIN ISOLATION LEVEL \(level); SET LOCAL statement_timeout = \(statement); \
       SET LOCAL lock_timeout = \(limits.lockMilliseconds); \
-      SET LOCAL idle_in_transaction_session_timeout = \(statement)
+      SET LOCAL idle_in_transaction_session_timeout = \(statement); \(Self.plans)
       """
     if let logbook { script += "; SET LOCAL glucoport.logbook = '\(logbook)'" }
     switch self {
@@ -236,6 +236,12 @@ enum TransactionMode: Sendable {
     }
     return script
   }
+
+  /// Every statement reads its rows by an index in the order of that index. Where the statistics of a table do not know a
+  /// logbook yet, the planner takes it for empty: it would read the whole logbook and sort it. A sort that remains makes a
+  /// statement seem so expensive that it would be compiled.
+  private static let plans =
+    "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off"
 
   private var logbook: Int64? {
     switch self {
@@ -277,14 +283,14 @@ struct DatabaseTransaction {
   /// Runs one statement with parameters.
   @discardableResult
   func rows(_ statement: String, _ parameters: [SQLValue]) throws(DatabaseError) -> DatabaseRows {
-    try stopwatch.time(StatementTimes.kind(of: statement)) { () throws(DatabaseError) in
+    try stopwatch.time(stopwatch.kind(of: statement)) { () throws(DatabaseError) in
       try connection.rows(statement, parameters, by: deadline)
     }
   }
 
   /// Runs statements without parameters.
   func run(_ script: String) throws(DatabaseError) {
-    try stopwatch.time(StatementTimes.kind(of: script)) { () throws(DatabaseError) in
+    try stopwatch.time(stopwatch.kind(of: script)) { () throws(DatabaseError) in
       try connection.run(script, by: deadline)
     }
   }
@@ -300,7 +306,19 @@ struct TransactionWork: Sendable {
 
 /// Measures the statements of one connection, on its thread.
 final class Stopwatch {
+  private static let maxKinds = 200
+
   private(set) var times = StatementTimes()
+  private var kinds: [String: String] = [:]
+
+  /// The kind of a statement, which is mostly known: a request has up to ten.
+  func kind(of statement: String) -> String {
+    if let known = kinds[statement] { return known }
+    let kind = StatementTimes.kind(of: statement)
+    if kinds.count >= Self.maxKinds { kinds = [:] }
+    kinds[statement] = kind
+    return kind
+  }
 
   /// Runs a statement of this kind, and adds its time also if it fails.
   func time<Value>(_ kind: String, _ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {

@@ -255,16 +255,16 @@ extension DatabaseConnection {
 final class DatabaseRows {
   private let library: LibPQ
   private let result: LibPQ.Result
+  /// The number of rows.
+  let count: Int
 
   fileprivate init(_ library: LibPQ, _ result: LibPQ.Result) {
     self.library = library
     self.result = result
+    count = Int(library.countOfRows(result))
   }
 
   deinit { library.clear(result) }
-
-  /// The number of rows.
-  var count: Int { Int(library.countOfRows(result)) }
 
   /// Whether a column is NULL.
   func isNull(_ row: Int, _ column: Int) -> Bool { library.isNull(result, Int32(row), Int32(column)) == 1 }
@@ -275,9 +275,9 @@ final class DatabaseRows {
   func integer(_ row: Int, _ column: Int) throws(DatabaseError) -> Int64 {
     let bytes = try self.bytes(row, column)
     switch bytes.count {
-    case 8: return Int64(bitPattern: Self.word(bytes))
-    case 4: return Int64(Int32(truncatingIfNeeded: Self.word(bytes)))
-    case 2: return Int64(Int16(truncatingIfNeeded: Self.word(bytes)))
+    case 8: return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+    case 4: return Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+    case 2: return Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
     case 1: return Int64(bytes[0])
     default: throw .unexpected("column \(column) is no whole number")
     }
@@ -288,7 +288,7 @@ final class DatabaseRows {
     if isNull(row, column) { return nil }
     let bytes = try self.bytes(row, column)
     guard bytes.count == 8 else { throw .unexpected("column \(column) is no double") }
-    return Double(bitPattern: Self.word(bytes))
+    return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
   }
 
   /// A text, or bytes as text.
@@ -304,15 +304,11 @@ final class DatabaseRows {
   /// The bytes of a value.
   func data(_ row: Int, _ column: Int) throws(DatabaseError) -> [UInt8] { Array(try bytes(row, column)) }
 
-  /// Valid as long as these rows.
-  private func bytes(_ row: Int, _ column: Int) throws(DatabaseError) -> UnsafeBufferPointer<UInt8> {
-    guard row < count, !isNull(row, column) else { throw .unexpected("column \(column) is NULL") }
-    return UnsafeBufferPointer(
-      start: library.value(result, Int32(row), Int32(column)),
-      count: Int(library.length(result, Int32(row), Int32(column))))
-  }
-
-  private static func word(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  /// Valid as long as these rows. A page has more than 100,000 values, so that few calls matter: NULL has no bytes.
+  private func bytes(_ row: Int, _ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
+    guard row < count else { throw .unexpected("row \(row) is missing") }
+    let length = Int(library.length(result, Int32(row), Int32(column)))
+    if length == 0, isNull(row, column) { throw .unexpected("column \(column) is NULL") }
+    return UnsafeRawBufferPointer(start: library.value(result, Int32(row), Int32(column)), count: length)
   }
 }

@@ -45,7 +45,7 @@ struct PageScan {
       let start = place
       guard try scan(until: until) else { break }
       windows += 1
-      guard place < entry.last else { break }
+      guard place < entry.last, readings.count + records.count < limit else { break }
       scanned += try count(after: start, until: until)
     }
     return try finish(cursor: place, hasMore: place < entry.last)
@@ -355,8 +355,12 @@ struct DigestReader {
       """
       SELECT seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit,
         range_flag, threshold, marks
-      FROM glucoport.reading WHERE logbook = $1 AND seq = ANY ($2::int8[]) ORDER BY seq
-      """, .integer(logbook), .integers(numbers))
+      FROM unnest($2::int8[]) AS i(number)
+      CROSS JOIN LATERAL (
+        SELECT * FROM glucoport.reading r
+        WHERE r.logbook = $1 AND r.seq >= i.number AND r.seq <= i.number ORDER BY r.seq LIMIT 1
+      ) r
+      """, .integer(logbook), .integers(numbers.sorted()))
     var collector = ReadingCollector(transaction, logbook)
     for row in 0..<rows.count { try collector.add(rows, row) }
     return try collector.batch()

@@ -84,8 +84,8 @@ struct ReadingWriter {
 
   /// Which readings with these indices are stored, and which of them with another value.
   ///
-  /// Each is looked up by itself. As a join, or with the logbook as a constant, the planner would read the whole logbook
-  /// wherever its statistics do not know it yet: the limit and the subquery prevent that.
+  /// Each is looked up by itself. The order and the limit make the planner use the primary key: with only equations it
+  /// would read the whole logbook by its numbers wherever its statistics do not know it yet.
   private func stored(
     _ indices: [Int], _ readings: [Reading], _ series: [Int64]
   ) throws -> (known: Set<Int>, differing: [Int]) {
@@ -97,8 +97,8 @@ struct ReadingWriter {
         WITH ORDINALITY AS i(series, position, bucket, occurrence, ord)
       CROSS JOIN LATERAL (
         SELECT value, unit, range_flag, threshold FROM glucoport.reading r
-        WHERE r.logbook = (SELECT $1) AND r.series = i.series AND r.position = i.position
-          AND r.value_bucket = i.bucket AND r.occurrence = i.occurrence LIMIT 1
+        WHERE r.logbook = $1 AND r.series = i.series AND r.position >= i.position AND r.position <= i.position
+          AND r.value_bucket = i.bucket AND r.occurrence = i.occurrence ORDER BY r.position LIMIT 1
       ) r
       """, logbook, .integers(indices.map { series[$0] }), .integers(indices.map { readings[$0].position }),
       .integers(indices.map { readings[$0].valueBucket }),

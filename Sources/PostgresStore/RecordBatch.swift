@@ -38,9 +38,15 @@ struct RecordBatch: RecordTable {
     let guids = Array(Set(changes.map(\.guid)))
     guard !guids.isEmpty else { return }
     let logbook = SQLValue.integer(writer.entry.logbook)
+    // The order and the limit make the planner use the primary key; see ReadingWriter.
     let rows = try writer.transaction.rows(
-      "SELECT guid, revision, state FROM glucoport.record WHERE logbook = $1 AND guid = ANY ($2::text[])",
-      logbook, .texts(guids))
+      """
+      SELECT r.guid, r.revision, r.state FROM unnest($2::text[]) AS i(guid)
+      CROSS JOIN LATERAL (
+        SELECT guid, revision, state FROM glucoport.record r
+        WHERE r.logbook = $1 AND r.guid >= i.guid AND r.guid <= i.guid ORDER BY r.guid LIMIT 1
+      ) r
+      """, logbook, .texts(guids))
     for row in 0..<rows.count {
       records[try rows.text(row, 0)] = CurrentRecord(
         revision: try rows.text(row, 1), state: try rows.state(row, 2))
@@ -50,7 +56,10 @@ struct RecordBatch: RecordTable {
       """
       SELECT a.guid, a.node, a.version, a.digest, a.revision
       FROM unnest($2::text[], $3::text[]) AS i(guid, node)
-      JOIN glucoport.accepted a ON a.logbook = $1 AND a.guid = i.guid AND a.node = i.node
+      CROSS JOIN LATERAL (
+        SELECT guid, node, version, digest, revision FROM glucoport.accepted a
+        WHERE a.logbook = $1 AND a.guid >= i.guid AND a.guid <= i.guid AND a.node = i.node ORDER BY a.guid LIMIT 1
+      ) a
       """, logbook, .texts(keys.map(\.guid)), .texts(keys.map(\.node)))
     for row in 0..<found.count {
       answers[AnswerKey(guid: try found.text(row, 0), node: try found.text(row, 1))] = Answer(
