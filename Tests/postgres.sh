@@ -211,7 +211,7 @@ echo "== monitoring"
 run Monitoring.1
 run Monitoring.2
 curl -sS http://127.0.0.1:8077/metrics >"$work/metrics"
-grep -q '^glucoport_database_standbys 0$' "$work/metrics" || fail "no standbys in the metrics"
+grep -q '^glucoport_database_standbys{cluster="default"} 0$' "$work/metrics" || fail "no standbys in the metrics"
 # Every figure of the page exists, and the page has each of them; the lag needs a standby.
 sed -n 's/^glucoport_database_\([a-z_]*\).*/\1/p' "$work/metrics" | sed 's/_\(sum\|count\)$//' | sort -u >"$work/found"
 sed -n 's/^\.It Va glucoport_database_//p' "$page" | tr -d ',' | sed 's/ Va glucoport_database_/\n/' | grep -v '^replication_lag' |
@@ -295,7 +295,7 @@ sed -i '/^recovery_target/d; /^restore_command/d' "$standby/postgresql.auto.conf
 # The primary leaves the address of the standby free.
 sed -i "s/^listen_addresses.*/listen_addresses = '127.0.0.1'/" /etc/postgresql/15/main/conf.d/glucoport.conf
 pg_ctlcluster 15 main restart
-metric() { curl -sS http://127.0.0.1:8077/metrics | sed -n "s/^glucoport_database_$1 //p"; }
+metric() { curl -sS http://127.0.0.1:8077/metrics | sed -n "s/^glucoport_database_$1{cluster=\"default\"} //p"; }
 sudo -u postgres pg_ctl -D "$standby" -l /var/log/postgresql/standby.log -w start >>"$log"
 wait_for streaming onstandby 'SELECT status FROM pg_stat_wal_receiver'
 install_file Failover-and-restored-databases.1
@@ -385,6 +385,7 @@ wait "$manager"
 # Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs these with two databases, in each check.
 block Several-clusters.1 >/dev/null
 block Moving-a-logbook.1 >/dev/null
+block Clusters-from-backups.1 >/dev/null
 for file in "$work"/blocks/*; do
   case $file in *.used) ;; *) [ -e "$file.used" ] || fail "not run: $(basename "$file")" ;; esac
 done

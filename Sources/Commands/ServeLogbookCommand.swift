@@ -12,7 +12,7 @@ struct ServeLogbookCommand: ParsableCommand {
     discussion: helpText(
       examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
       "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport"),
-    subcommands: [List.self, Move.self, Clean.self])
+    subcommands: [List.self, Move.self, Clean.self, Recover.self])
 }
 
 extension ServeLogbookCommand {
@@ -112,6 +112,40 @@ extension ServeLogbookCommand {
       let clusters = try PostgresDirectory(databaseOptions.requiredAddress).clean(name)
       if clusters.isEmpty { output.line("no other database has a copy") }
       for cluster in clusters { output.line("removed the copy in '\(displayed(cluster))'") }
+      try output.finish()
+    }
+  }
+}
+
+extension ServeLogbookCommand {
+  /// `glucoport serve logbook recover`: corrects where logbooks are after a database was restored.
+  struct Recover: ParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "recover", abstract: "Find logbooks again after a database was restored from a backup.",
+      discussion: helpText(
+        """
+        The copy of the latest move accepts changes from then on, also if it was left for one that is lost. Clients send \
+        again what it lacks. It can be repeated.
+        """,
+        examples: "glucoport serve logbook recover --database postgresql://owner@db/glucoport",
+        "glucoport serve logbook recover anna --database service=glucoport"))
+
+    @OptionGroup var databaseOptions: DatabaseOptions
+
+    @Argument(help: ArgumentHelp("The logbook; all without a name.", valueName: "name"))
+    var name: String?
+
+    func run() throws {
+      let output = Output()
+      let found = try LogbookRecovery.run(name, in: PostgresDirectory(databaseOptions.requiredAddress))
+      if found.isEmpty { output.line("every logbook is where the directory states it") }
+      for logbook in found {
+        let (name, cluster) = (displayed(logbook.name), displayed(logbook.cluster))
+        output.line(
+          logbook.isTakenBack
+            ? "\(name): the copy in '\(cluster)' accepts changes again" : "\(name): it is in '\(cluster)'")
+      }
       try output.finish()
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The second version of the schema: logbooks in further databases.
+/// The second and third version of the schema: logbooks in further databases.
 ///
 /// The database with the logins is the directory. It names further databases, the clusters, and has the cluster of each
 /// logbook. Each database has the state of the copies that it holds.
@@ -53,6 +53,40 @@ extension PostgresSchema {
       )
       SELECT count(*) > 0 FROM changed
     $body$
+    """
+
+  /// A guest has the number of moves with which a request used its copy, or its move ended. By it, a directory from a backup
+  /// is corrected. A copy with a larger number in `residence` is one that its move has not finished.
+  static let confirmations = [arrive, adopt, closed]
+
+  /// Records in the database of a guest that the directory states this copy.
+  private static let arrive = """
+    CREATE FUNCTION glucoport.arrive(which text, known_moves bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+      UPDATE glucoport.logbook SET moves = known_moves WHERE guid = which AND moves < known_moves AND is_guest
+    $body$
+    """
+
+  /// Records in a directory from a backup where a later copy is, and closes the directory's own copy. Requests that change
+  /// the logbook have ended before, or see it.
+  private static let adopt = """
+    CREATE FUNCTION glucoport.adopt(which text, known_moves bigint, target text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    DECLARE number bigint;
+    BEGIN
+      SELECT id INTO number FROM glucoport.logbook WHERE guid = which AND moves < known_moves AND NOT is_guest;
+      IF number IS NULL THEN RETURN false; END IF;
+      PERFORM set_config('glucoport.logbook', number::text, true);
+      PERFORM 1 FROM glucoport.counter WHERE logbook = number FOR UPDATE;
+      PERFORM 1 FROM glucoport.contents WHERE logbook = number FOR UPDATE;
+      UPDATE glucoport.logbook SET cluster = target, moves = known_moves WHERE id = number AND moves < known_moves;
+      IF NOT FOUND THEN RETURN false; END IF;
+      IF target <> '\(home)' THEN
+        INSERT INTO glucoport.residence AS r (logbook, moves, state, cluster) VALUES (number, 0, 'left', target)
+          ON CONFLICT (logbook) DO UPDATE SET state = 'left', cluster = target WHERE r.moves < known_moves;
+      END IF;
+      RETURN true;
+    END $body$
     """
 
   /// The tables whose rows are deleted with a copy. The others have one row each, by which stale requests are recognised.

@@ -157,7 +157,10 @@ final class FaultLog: Sendable {
   init(_ write: @escaping @Sendable (_ warning: String) -> Void) { self.write = write }
 
   func note(_ error: DatabaseError, at now: ContinuousClock.Instant = .now) {
-    guard let warning = error.warning else { return }
+    if let warning = error.warning { note(warning, at: now) }
+  }
+
+  func note(_ warning: String, at now: ContinuousClock.Instant = .now) {
     let isDue = written.withLock { written in
       if let last = written[warning], now - last < Self.silence { return false }
       if written.count >= Self.maxWarnings { written = [:] }

@@ -82,6 +82,10 @@ package struct LogbookMove {
     guard try directory.follow(logbook.entry, to: cluster) || isRecorded() else { throw try removed() }
     let pause = ContinuousClock.now - closed
     try reached(.recorded)
+    try target.transaction { transaction in
+      _ = try transaction.rows(
+        "SELECT glucoport.arrive($1, $2)", .text(logbook.entry.guid), .integer(logbook.entry.moves + 1))
+    }
     return Outcome(source: logbook.entry.cluster, counts: counts, pause: pause)
   }
 

@@ -13,12 +13,15 @@ actor PostgresClusters {
 
   private let limits: PoolLimits
   private let quota: LogbookQuota
-  private let faults: FaultLog
+  let faults: FaultLog
   private var cores: [String: PostgresCore] = [:]
   private var checked: Set<String> = []
+  /// The databases of the last figures, by the names of the directory.
+  private var measured: [(cluster: String, core: PostgresCore)]
 
   init(_ address: DatabaseAddress, _ limits: PoolLimits, _ quota: LogbookQuota, _ faults: FaultLog) {
     home = PostgresCore(pool: ConnectionPool(address, limits, faults), quota: quota, missing: .purged)
+    measured = [(PostgresSchema.home, home)]
     self.limits = limits
     self.quota = quota
     self.faults = faults
@@ -43,7 +46,7 @@ actor PostgresClusters {
   func erase(_ purged: [String]? = nil) async throws(ServiceError) {
     try await home.erase()
     var fault: ServiceError?
-    for address in try await home.clusters() {
+    for (_, address) in try await home.namedClusters() {
       do throws(ServiceError) {
         let core = try await core(at: address)
         for logbook in try await home.purged(among: core.guests(purged)) { _ = try await core.purge(logbook) }
@@ -53,6 +56,21 @@ actor PostgresClusters {
       }
     }
     if let fault { throw fault }
+  }
+
+  /// The databases of the directory, also those that no request used yet. Without the directory, those of the last call.
+  func named() async -> [(cluster: String, core: PostgresCore)] {
+    do throws(ServiceError) {
+      let clusters = try await home.namedClusters()
+      guard !clusters.isEmpty else { return measured }
+      let role = try await home.role()
+      var found = [(cluster: PostgresSchema.home, core: home)]
+      for cluster in clusters { found.append((cluster.name, try keptCore(at: cluster.address, role))) }
+      measured = found
+    } catch {
+      // The figures say that it is away.
+    }
+    return measured
   }
 
   func close() async {
@@ -80,12 +98,12 @@ extension PostgresCore {
     try await pool.run(.directory) { try $0.rows("SELECT session_user::text").text(0, 0) }
   }
 
-  /// The addresses of the clusters that this directory names.
-  func clusters() async throws(ServiceError) -> [String] {
+  /// The clusters that this directory names, besides itself.
+  func namedClusters() async throws(ServiceError) -> [(name: String, address: String)] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
-        "SELECT address FROM glucoport.cluster WHERE address <> '' ORDER BY name")
-      return try (0..<rows.count).map { try rows.text($0, 0) }
+        "SELECT name, address FROM glucoport.cluster WHERE address <> '' ORDER BY name")
+      return try (0..<rows.count).map { (try rows.text($0, 0), try rows.text($0, 1)) }
     }
   }
 

@@ -180,22 +180,34 @@ extension PostgresDirectory {
   func locked(_ name: String) throws -> Located {
     let logbook = try located(entry(name), connect(to:))
     for database in [home, logbook.database] { try database.requireOwner() }
-    try logbook.database.transaction { transaction in
-      do {
-        try transaction.run(
-          """
-          SET LOCAL lock_timeout = 2000;
-          SELECT pg_advisory_lock(\(Residence.lockClass), \(Residence.lockKey("\(logbook.number)")))
-          """)
-      } catch DatabaseError.refused(state: "55P03", _) {
-        throw Failure(
-          .temporary, "another command is moving the logbook '\(name)'; try again when it has ended")
-      }
-    }
+    try Self.lock(logbook.number, of: logbook.entry, in: logbook.database)
     guard try entry(name) == logbook.entry else {
       throw Failure(.temporary, "the logbook '\(name)' was moved meanwhile; run the command again")
     }
     return logbook
+  }
+
+  /// Keeps other commands from moving a copy, until the connection ends or `unlock`.
+  static func lock(_ number: Int64, of entry: Entry, in database: PostgresTransfer) throws {
+    try database.transaction { transaction in
+      do {
+        try transaction.run(
+          """
+          SET LOCAL lock_timeout = 2000;
+          SELECT pg_advisory_lock(\(Residence.lockClass), \(Residence.lockKey("\(number)")))
+          """)
+      } catch DatabaseError.refused(state: "55P03", _) {
+        throw Failure(
+          .temporary, "another command is moving the logbook '\(entry.name)'; try again when it has ended")
+      }
+    }
+  }
+
+  static func unlock(_ number: Int64, in database: PostgresTransfer) throws {
+    try database.transaction { transaction in
+      try transaction.run(
+        "SELECT pg_advisory_unlock(\(Residence.lockClass), \(Residence.lockKey("\(number)")))")
+    }
   }
 
   /// Records where the copy of a logbook went; false if the directory has recorded another move, or a removal.
@@ -220,8 +232,15 @@ extension PostgresDirectory {
     _ number: Int64, of entry: Entry, _ transaction: DatabaseTransaction
   ) throws -> Int64 {
     let known = try transaction.rows(
-      "SELECT moves FROM glucoport.residence WHERE logbook = $1", .integer(number))
-    guard try known.count == 0 || known.integer(0, 0) <= entry.moves + 1 else { throw misplaced(entry) }
+      """
+      SELECT coalesce(r.moves, 0), b.is_guest AND b.moves = r.moves AND b.moves > $2
+      FROM glucoport.logbook b LEFT JOIN glucoport.residence r ON r.logbook = b.id WHERE b.id = $1
+      """, .integer(number), .integer(entry.moves))
+    // A copy that requests used after a later move is the logbook, or the next to it: the directory is from a backup.
+    guard try known.integer(0, 0) <= entry.moves + 1, try known.isNull(0, 1) || known.integer(0, 1) == 0
+    else {
+      throw misplaced(entry)
+    }
     // Complete contents can be deleted only in a copy that was left.
     try transaction.rows(
       """
@@ -241,7 +260,7 @@ extension PostgresDirectory {
   static func misplaced(_ entry: Entry) -> Failure {
     Failure(
       .inputOutput,
-      "the cluster '\(entry.cluster)' does not have the copy of the logbook '\(entry.name)' that the directory states; was one of the databases restored from an older backup?"
+      "the cluster '\(entry.cluster)' does not have the copy of the logbook '\(entry.name)' that the directory states, or another one has a later copy; if a database was restored from an older backup, run 'glucoport serve logbook recover'"
     )
   }
 }

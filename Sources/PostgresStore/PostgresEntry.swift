@@ -15,6 +15,8 @@ struct PostgresEntry {
   let cursor: Int64
   /// The node of the run; nil for an unknown run.
   let node: Int64?
+  /// Whether this is the first request that changes a copy after its move.
+  let isUnconfirmed: Bool
 
   /// The tag of numbers that are assigned now. It differs after each event with which numbers could be assigned twice:
   ///
@@ -61,12 +63,13 @@ struct PostgresEntry {
     let rows = try transaction.rows(
       """
       SELECT c.last_seq, \(tag("c.last_seq")), \(tag("$3")), \(tag("$4")), n.id, n.run_number, n.run_id, n.last_seq,
-        \(Residence.columns(writes: writes))
+        \(Residence.columns(writes: writes)), \(writes ? Residence.isUnconfirmed : "false")
       FROM glucoport.counter c LEFT JOIN glucoport.residence r ON r.logbook = $1
         LEFT JOIN glucoport.node n ON n.logbook = $1 AND n.name = $2 WHERE c.logbook = $1
       """, .integer(logbook), .text(run.node), .integer(seen), .integer(start))
     guard rows.count == 1 else { throw ServiceError.purged }
     try Residence.check(rows, from: 8, login.place)
+    isUnconfirmed = try rows.integer(0, 11) == 1
     let last = try rows.integer(0, 0)
     guard (0..<PositionText.end).contains(last) else {
       throw DatabaseError.unexpected("the number of the last change of logbook \(logbook) is impossible")
@@ -149,6 +152,10 @@ struct PostgresWriter {
     self.transaction = transaction
     entry = try PostgresEntry(
       transaction, logbook, of: login, run, writes: true, cursor: cursor, hidesOwn: hidesOwn)
+    if entry.isUnconfirmed {
+      try transaction.rows(
+        "SELECT glucoport.arrive($1, $2)", .text(login.logbook), .integer(login.place.moves))
+    }
     if let node = entry.node {
       self.node = node
       return

@@ -11,8 +11,14 @@ final class PostgresLogins: LoginDirectory {
   /// A service manager waits for a look-up to know that the server responds.
   private static let requestTime = Duration.seconds(10)
   private let pool: ConnectionPool
+  private let watch: DirectoryWatch?
 
-  init(_ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in }) {
+  /// - Parameter watch: is told from which database each look-up is; nil for commands.
+  init(
+    _ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in },
+    watch: DirectoryWatch? = nil
+  ) {
+    self.watch = watch
     var limits = limits
     limits.connections = min(limits.connections, PoolLimits.maxLoginConnections)
     limits.requestTime = min(limits.requestTime, Self.requestTime)
@@ -23,6 +29,13 @@ final class PostgresLogins: LoginDirectory {
   var statements: StatementTimes { get async { await pool.queue.figures.statements } }
 
   func close() async { await pool.close() }
+
+  /// Runs a transaction on the connections for logins.
+  func inDirectory<Value: Sendable>(
+    _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    try await pool.run(.directory, work)
+  }
 
   /// Checks the version of the tables, which can be upgraded or restored while a server runs.
   func check() async throws(ServiceError) {
@@ -41,6 +54,15 @@ final class PostgresLogins: LoginDirectory {
   }
 
   func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
+    guard let found = try await find(tokenHash, at: now) else { return nil }
+    guard let watch, await watch.repair(found.instance) else { return found.login }
+    return try await find(tokenHash, at: now)?.login
+  }
+
+  /// A login, and the database that has it; see `DirectoryWatch`.
+  private func find(
+    _ tokenHash: [UInt8], at now: Int64
+  ) async throws(ServiceError) -> (login: Login, instance: String)? {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
         """
@@ -49,16 +71,16 @@ final class PostgresLogins: LoginDirectory {
           UNION ALL SELECT l.name, l.logbook, l.role FROM glucoport.replaced_token r
             JOIN glucoport.login l ON l.name = r.login WHERE r.token_hash = $1 AND r.until > $2
         )
-        SELECT v.name, b.guid, v.role, c.address, b.moves
+        SELECT v.name, b.guid, v.role, c.address, b.moves, \(DirectoryWatch.instance)
           FROM valid v JOIN glucoport.logbook b ON b.id = v.logbook JOIN glucoport.cluster c ON c.name = b.cluster
-        UNION ALL SELECT '', guid, '', '', 0 FROM glucoport.purged_token WHERE token_hash = $1
+        UNION ALL SELECT '', guid, '', '', 0, '' FROM glucoport.purged_token WHERE token_hash = $1
         """, .data(tokenHash), .integer(now))
       guard rows.count > 0 else { return nil }
       let role = try rows.text(0, 2)
       guard !role.isEmpty else { throw ServiceError.purged }
       var login = Login(name: try rows.text(0, 0), logbook: try rows.text(0, 1), role: try Self.role(role))
       login.place = LogbookPlace(address: try rows.text(0, 3), moves: try rows.integer(0, 4))
-      return login
+      return (login, try rows.text(0, 5))
     }
   }
 

@@ -6,7 +6,7 @@
 /// the rows of the logbook that the transaction has set. The role that serves can neither update nor delete a reading.
 enum PostgresSchema {
   /// The version that this program reads and writes.
-  static let version = 2
+  static let version = 3
   /// The number of partitions of the large tables, which cannot change later.
   static let partitions = 64
 
@@ -17,6 +17,7 @@ enum PostgresSchema {
       [directory] + data + partitioned.flatMap { self.partitions(of: $0, partitions) }
         + simplySecured.map(policy(of:)) + contentPolicies + [purge(residence: ""), erase, closed]
     case 2: clusters
+    case 3: confirmations + pageLinks
     default: []
     }
   }
@@ -147,6 +148,21 @@ enum PostgresSchema {
     """,
   ]
 
+  private static let pageLinks = [
+    """
+    -- A link to pages is found by the hash of its secret, which is all that is stored of it.
+    CREATE TABLE glucoport.page_link (
+      secret_hash bytea PRIMARY KEY CHECK (octet_length(secret_hash) = 32),
+      place bigint GENERATED ALWAYS AS IDENTITY,
+      token_hash bytea NOT NULL CHECK (octet_length(token_hash) = 32),
+      login text COLLATE "C" NOT NULL REFERENCES glucoport.login(name) ON DELETE CASCADE,
+      logbook text COLLATE "C" NOT NULL CHECK (length(logbook) = 36),
+      made_at bigint NOT NULL, expires_at bigint NOT NULL
+    );
+    CREATE INDEX page_link_by_login ON glucoport.page_link(login)
+    """
+  ]
+
   private static let partitioned = ["reading", "record", "accepted", "blob_part"]
 
   private static func partitions(of table: String, _ count: Int) -> [String] {
@@ -267,12 +283,13 @@ enum PostgresSchema {
     (["SELECT", "INSERT"], ["logbook", "epoch", "device", "series", "reading"]),
     (["SELECT", "INSERT", "UPDATE", "DELETE"], ["login", "replaced_token", "blob"]),
     (["SELECT", "INSERT", "UPDATE"], ["counter", "contents", "node", "record", "accepted"]),
-    (["SELECT", "INSERT", "DELETE"], ["blob_part"]),
+    (["SELECT", "INSERT", "DELETE"], ["blob_part", "page_link"]),
   ]
 
   /// The functions that a role that serves calls.
   static let functions = [
     "glucoport.purge(text)", "glucoport.erase()", "glucoport.follow(text, bigint, text)",
+    "glucoport.arrive(text, bigint)", "glucoport.adopt(text, bigint, text)",
   ]
 
   /// The statements that permit a role to serve. They can be repeated.

@@ -10,6 +10,9 @@ package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { directory }
 
+  /// The links to pages, which every server of the database knows.
+  package var links: (any PageLinkDirectory)? { directory }
+
   /// The number of databases that the directory named at the start, besides itself.
   package let clusterCount: Int
 
@@ -30,8 +33,10 @@ package final class PostgresStorage: ServerStorage {
     try database.check()
     clusterCount = Int(try database.number("SELECT count(*) - 1 FROM glucoport.cluster"))
     let faults = FaultLog(warn)
-    clusters = PostgresClusters(address, limits, quota, faults)
-    directory = PostgresLogins(address, limits, faults)
+    let clusters = PostgresClusters(address, limits, quota, faults)
+    self.clusters = clusters
+    directory = PostgresLogins(
+      address, limits, faults, watch: DirectoryWatch { await clusters.repairDirectory() })
   }
 
   /// The logins of a database, for commands.
@@ -53,7 +58,7 @@ package final class PostgresStorage: ServerStorage {
   package func check() async throws(ServiceError) { try await directory.check() }
 
   /// The figures of the connections, in the text format of Prometheus.
-  package func metrics() async -> String { await clusters.home.metrics(with: directory.statements) }
+  package func metrics() async -> String { await clusters.metrics(with: directory.statements) }
 
   /// Deletes rows of purged logbooks that an interrupted process left.
   package func finishEarlierWork() async throws(ServiceError) { try await clusters.erase() }
@@ -100,65 +105,6 @@ final class PostgresCore: Sendable {
     while !Task.isCancelled,
       try await pool.run(.directory, { try $0.rows("SELECT glucoport.erase()").integer(0, 0) == 1 })
     {}
-  }
-
-  /// - Parameter others: the statements of other connections.
-  func metrics(with others: StatementTimes) async -> String {
-    var figures = await pool.queue.figures
-    figures.statements.add(others)
-    let lines = [
-      "# TYPE glucoport_database_connections gauge",
-      "glucoport_database_connections{state=\"busy\"} \(figures.busy)",
-      "glucoport_database_connections{state=\"idle\"} \(max(0, figures.connections - figures.busy))",
-      "# TYPE glucoport_database_waiting_requests gauge",
-      "glucoport_database_waiting_requests \(figures.waiting)",
-      "# TYPE glucoport_database_wait_timeouts_total counter",
-      "glucoport_database_wait_timeouts_total \(figures.timedOut)",
-      "# TYPE glucoport_database_lock_timeouts_total counter",
-      "glucoport_database_lock_timeouts_total \(figures.lockTimeouts)",
-      "# TYPE glucoport_database_retries_total counter",
-      "glucoport_database_retries_total \(figures.retries)",
-      "# TYPE glucoport_database_lost_connections_total counter",
-      "glucoport_database_lost_connections_total \(figures.lostConnections)",
-      "# TYPE glucoport_database_transaction_seconds summary",
-      "glucoport_database_transaction_seconds_sum \(figures.time / .seconds(1))",
-      "glucoport_database_transaction_seconds_count \(figures.transactions)",
-    ]
-    return (lines + figures.statements.lines + (await replication())).map { $0 + "\n" }.joined()
-  }
-
-  /// The number of standbys, and the lag of the slowest one; nothing if the role may not see them (`pg_monitor`).
-  ///
-  /// The seconds are those of the last answer, so that they stay small while a standby replays nothing. Its bytes grow.
-  private func replication() async -> [String] {
-    do {
-      return try await pool.run(.directory) { transaction in
-        let rows = try transaction.rows(
-          """
-          SELECT count(*), count(state), max(extract(epoch FROM coalesce(replay_lag, '0')))::float8,
-            max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::int8
-          FROM pg_stat_replication WHERE pid IS NOT NULL AND state IS DISTINCT FROM 'backup'
-          """)
-        let count = try rows.integer(0, 0)
-        guard try rows.integer(0, 1) == count else { return [] }
-        var lines = ["# TYPE glucoport_database_standbys gauge", "glucoport_database_standbys \(count)"]
-        if let lag = try rows.number(0, 2) {
-          lines += [
-            "# TYPE glucoport_database_replication_lag_seconds gauge",
-            "glucoport_database_replication_lag_seconds \(lag)",
-          ]
-        }
-        if !rows.isNull(0, 3) {
-          lines += [
-            "# TYPE glucoport_database_replication_lag_bytes gauge",
-            "glucoport_database_replication_lag_bytes \(try rows.integer(0, 3))",
-          ]
-        }
-        return lines
-      }
-    } catch {
-      return []
-    }
   }
 }
 

@@ -16,6 +16,9 @@ struct LogbookLeft: Error {
 /// A move sets a copy to `leaving` while it reads the last changes, and holds an advisory lock on one connection. Without that
 /// lock the move was interrupted, and the copy accepts changes as before. One commit sets it to `left`, when the other copy
 /// is complete: from then on requests go there.
+///
+/// The database of a guest has a second number of moves with its id: that of a copy which the directory stated. By it, a
+/// directory from a backup is corrected; see `DirectoryRepair`.
 enum Residence {
   /// The answer to clients while their logbook is moved.
   static let busy = ServiceError.busy(
@@ -39,6 +42,10 @@ enum Residence {
       """ : "false"
     return "coalesce(r.moves, 0), r.cluster, \(isClosed)"
   }
+
+  /// A column of the table `r`: whether the copy is that of a guest, and no request has used it.
+  static let isUnconfirmed =
+    "coalesce((SELECT b.moves < r.moves FROM glucoport.logbook b WHERE b.id = r.logbook AND b.is_guest), false)"
 
   /// Checks that a copy is the one for a request.
   ///

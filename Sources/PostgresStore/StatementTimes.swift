@@ -23,33 +23,6 @@ struct StatementTimes: Sendable {
       totals[kind, default: Total()].count += total.count
     }
   }
-
-  /// The lines of the text format of Prometheus. What waits for a lock is a separate family: it is not work.
-  var lines: [String] {
-    let sorted = totals.sorted { $0.key < $1.key }
-    return Self.family(
-      "glucoport_database_statement_seconds", label: "statement",
-      sorted.filter { !$0.key.hasPrefix(Self.lock) }.map { ($0.key, $0.value) })
-      + Self.family(
-        "glucoport_database_lock_seconds", label: "row",
-        sorted.filter { $0.key.hasPrefix(Self.lock) }.map {
-          (String($0.key.dropFirst(Self.lock.count)), $0.value)
-        }
-      )
-  }
-
-  private static func family(
-    _ name: String, label: String, _ totals: [(kind: String, total: Total)]
-  ) -> [String] {
-    guard !totals.isEmpty else { return [] }
-    return ["# TYPE \(name) summary"]
-      + totals.flatMap { kind, total in
-        [
-          "\(name)_sum{\(label)=\"\(kind)\"} \(total.time / .seconds(1))",
-          "\(name)_count{\(label)=\"\(kind)\"} \(total.count)",
-        ]
-      }
-  }
 }
 
 extension StatementTimes {

@@ -54,7 +54,7 @@ import Testing
     "serve database check": "it uses a database", "serve import": "it uses a database",
     "serve export": "it uses a database", "serve database add-cluster": "it uses a database",
     "serve logbook list": "it uses a database", "serve logbook move": "it uses a database",
-    "serve logbook clean": "it uses a database",
+    "serve logbook clean": "it uses a database", "serve logbook recover": "it uses a database",
     "meter list": "libusb hears of plugged meters by a socket of the kernel",
     "doctor": "it lists meters as 'meter list' does",
     "meter info": "it exchanges bytes with a meter, found as by 'meter list'",

@@ -16,27 +16,51 @@ struct ClusterBench {
   let home: String
   let south: String
   let stand: Stand
-  /// The logbooks for commands of the owner.
-  let directory: PostgresDirectory
+  private let copies: DatabaseCopies
 
   static func with(_ body: (ClusterBench) async throws -> Void) async throws {
     try await TestDatabases.shared.get().with { copies in
       let (home, south) = (try copies.copy(), try copies.copy())
-      let bench = StorageBench { _, maxContentBytes in
+      let storages = StorageBench { _, maxContentBytes in
         var quota = LogbookQuota()
         quota.contentBytes = maxContentBytes
         let storage = try PostgresStorage(DatabaseAddress(copies.server.address(home)), quota: quota)
         return OpenStorage(storage, stop: storage.close)
       }
-      let stand = try await StoragePlace(bench: bench, folder: ScratchFolder()).start(maxContentBytes: 10)
-      let directory = try PostgresDirectory(
-        DatabaseAddress(copies.server.address(home, as: PostgresServer.owner)))
-      try directory.addCluster("south", at: "host=\(copies.server.folder) dbname=\(south)")
-      try await body(
-        ClusterBench(server: copies.server, home: home, south: south, stand: stand, directory: directory))
+      let stand = try await StoragePlace(bench: storages, folder: ScratchFolder()).start(maxContentBytes: 10)
+      let bench = ClusterBench(
+        server: copies.server, home: home, south: south, stand: stand, copies: copies)
+      try bench.addCluster("south", south)
+      try await body(bench)
       try await stand.stop()
     }
   }
+
+  /// The logbooks for commands of the owner.
+  var directory: PostgresDirectory {
+    get throws { try PostgresDirectory(DatabaseAddress(server.address(home, as: PostgresServer.owner))) }
+  }
+
+  /// Names a further cluster, with a separate database.
+  func addCluster(_ name: String, _ database: String? = nil) throws {
+    try directory.addCluster(name, at: "host=\(server.folder) dbname=\(database ?? copies.copy())")
+  }
+
+  /// Copies a database, whose connections end.
+  func backUp(_ database: String) throws -> String {
+    try endConnections(of: database)
+    return try copies.copy(of: database)
+  }
+
+  func endConnections(of database: String) throws {
+    let own = "pg_stat_activity WHERE datname = '\(database)'"
+    while try server.number("SELECT count(*) FROM \(own)") > 0 {
+      try server.run("SELECT pg_terminate_backend(pid) FROM \(own)")
+    }
+  }
+
+  /// Replaces a database by a copy from before, whose name and address are those of the database.
+  func restore(_ database: String, _ copy: String) throws { try copies.replace(database, with: copy) }
 
   /// The login of a token, as the directory has it.
   func login(_ token: String = "gp_writer", _ storage: (any ServerStorage)? = nil) async throws -> Login {

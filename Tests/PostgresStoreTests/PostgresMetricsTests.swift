@@ -35,8 +35,12 @@ import Testing
     }
   }
 
-  /// The number in the line of metrics that begins with this name and its labels.
-  private static func figure(_ name: String, _ stand: Stand) async throws -> Double? {
+  /// The number in the line of metrics of a database that begins with this name and its further labels.
+  private static func figure(
+    _ name: String, _ stand: Stand, of cluster: String = "default"
+  ) async throws -> Double? {
+    let label = "{cluster=\"\(cluster)\""
+    let name = name.contains("{") ? name.replacing("{", with: label + ",") : name + label + "}"
     let lines = await stand.storage.metrics().split(separator: "\n")
     let line = lines.first { $0.hasPrefix(name + " ") }
     return line.flatMap { Double($0.dropFirst(name.count + 1)) }
@@ -59,6 +63,40 @@ import Testing
       let families = text.matches(of: /# TYPE (\S+)/).map { String($0.output.1) }
       #expect(Set(families).count == families.count, "each family is typed once")
     }
+  }
+
+  @Test func eachClusterHasItsFiguresAndOneThatIsAwayIsSaid() async throws {
+    try await ClusterBench.with { bench in
+      let client = Client(bench.stand)
+      try await client.push(Sample.history(1))
+      let insert = "glucoport_database_statement_seconds_count{statement=\"insert reading\"}"
+      #expect(try await Self.figure("glucoport_database_up", bench.stand, of: "south") == 1)
+      #expect(try await Self.figure(insert, bench.stand, of: "south") == nil)
+      try bench.move(to: "south")
+      for count in [2, 3] { _ = try await bench.push(Sample.history(count), client.run) }
+      #expect(try await Self.figure(insert, bench.stand) == 1)
+      #expect(try await Self.figure(insert, bench.stand, of: "south") == 2)
+      let text = await bench.stand.storage.metrics()
+      let families = text.matches(of: /# TYPE (\S+)/).map { String($0.output.1) }
+      #expect(Set(families).count == families.count, "each family is typed once")
+
+      try bench.server.run("ALTER DATABASE \(bench.south) ALLOW_CONNECTIONS false")
+      try bench.endConnections(of: bench.south)
+      #expect(try await Self.figure("glucoport_database_up", bench.stand, of: "south") == 0)
+      #expect(try await Self.figure("glucoport_database_up", bench.stand) == 1)
+      try await bench.stand.storage.check()
+      let stranger = Client(bench.stand, as: bench.stand.stranger)
+      #expect(try await stranger.push(Sample.history(2)).stored == 2, "others are served")
+      try bench.server.run("ALTER DATABASE \(bench.south) ALLOW_CONNECTIONS true")
+      #expect(try await Self.figure("glucoport_database_up", bench.stand, of: "south") == 1)
+    }
+  }
+
+  @Test func labelsAreEscaped() {
+    var metrics = DatabaseMetrics()
+    metrics.add(PoolFigures(), nil, of: "a\"b\\c\nd")
+    #expect(metrics.text.hasPrefix("# TYPE glucoport_database_up gauge\n"))
+    #expect(metrics.text.contains(#"glucoport_database_up{cluster="a\"b\\c\nd"} 0"#))
   }
 
   @Test func theTimeThatARequestWaitsForItsLogbookIsCounted() async throws {

@@ -66,6 +66,7 @@ import Testing
         glucoport verify >/dev/null; echo "verify: $?"
         glucoport serve logbook move anna south --database "$owner"
         glucoport serve logbook clean anna --database "$owner"
+        block 'Clusters from backups' 1
         glucoport serve logbook move missing south --database "$owner" 2>/dev/null; echo "no logbook: $?"
         glucoport serve logbook move anna north --database "$owner" 2>/dev/null; echo "no cluster: $?"
         glucoport serve logbook move anna default --database "$as_server" 2>/dev/null; echo "no right: $?"
@@ -88,6 +89,7 @@ import Testing
         verify: 0
         the logbook is in 'south'
         no other database has a copy
+        every logbook is where the directory states it
         no logbook: 66
         no cluster: 66
         no right: 77

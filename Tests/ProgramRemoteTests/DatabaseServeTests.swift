@@ -54,9 +54,11 @@ import Testing
         glucoport list | wc -l
         curl -sS "$(cat first.url)/metrics" >metrics
         grep '^glucoport_database_' metrics | grep -vc '_seconds_[a-z]*{'
-        grep -c '^glucoport_database_statement_seconds_count{statement="insert reading"} 1$' metrics
+        grep -c '^glucoport_database_statement_seconds_count{cluster="default",statement="insert reading"} 1$' metrics
         curl -sS "$(cat first.url)/metrics" | grep '^glucoport_database_standbys'
         curl -sS -o body -w 'ready: %{http_code}\n' "$(cat first.url)/ready"
+        path=$(curl -sS -X POST -H "Authorization: Bearer $token" "$(cat first.url)/v1/pages" | grep -o '/pages/[^"]*')
+        echo "page of the other server: $(curl -sS -o body -w '%{http_code}' "$(cat second.url)$path")"
         psql -qX "$owner" -c 'REVOKE INSERT ON glucoport.reading FROM \(PostgresServer.role)'
         printf 'time,glucose (mg/dL)\\n2026-05-06T08:10:00,140\\n' >more.csv
         glucoport import more.csv --quiet
@@ -93,7 +95,7 @@ import Testing
         before: 78
         1
         prepared: 0
-        the tables have version 2, and the role can serve them
+        the tables have version 3, and the role can serve them
         owner: 77
         two places: 64
         password: 64
@@ -101,10 +103,11 @@ import Testing
         upload a: 0
         upload b: 0
         2
-        10
+        9
         1
-        glucoport_database_standbys 0
+        glucoport_database_standbys{cluster="default"} 0
         ready: 200
+        page of the other server: 200
         without a right: 75
         without a right: 75
         lacks a right in its database

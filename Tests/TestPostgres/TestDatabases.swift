@@ -35,6 +35,12 @@ package final class TestDatabases: Sendable {
     return name
   }
 
+  /// Replaces a database, and ends its connections; see `copy`.
+  package func replace(_ name: String, with database: String) throws {
+    try server.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+    try server.run("CREATE DATABASE \(name) TEMPLATE \(database)")
+  }
+
   /// Runs a test with copies, and drops them after it.
   package func with<Value>(
     _ body: (_ copies: DatabaseCopies) async throws -> Value
@@ -67,6 +73,11 @@ package final class DatabaseCopies: Sendable {
     let name = try databases.copy(of: database)
     names.withLock { $0.append(name) }
     return name
+  }
+
+  /// Replaces a database, and ends its connections; see `copy`.
+  package func replace(_ name: String, with database: String) throws {
+    try databases.replace(name, with: database)
   }
 
   fileprivate func drop() throws {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The figures of the databases of a server, in the text format of Prometheus. Each family has the lines of all databases.
+struct DatabaseMetrics {
+  private static let prefix = "glucoport_database_"
+
+  private var families: [(name: String, type: String, lines: [String])] = []
+
+  var text: String {
+    families.flatMap { ["# TYPE \($0.name) \($0.type)"] + $0.lines }.map { $0 + "\n" }.joined()
+  }
+
+  /// Adds the lines of one database.
+  ///
+  /// - Parameter cluster: its name in the directory.
+  mutating func add(_ figures: PoolFigures, _ state: DatabaseState?, of cluster: String) {
+    func add(
+      _ family: String, _ type: String, _ value: Any, _ label: (String, String)? = nil, suffix: String = ""
+    ) {
+      let labels = [("cluster", cluster), label].compactMap(\.self).map { "\($0)=\"\(Self.escaped($1))\"" }
+      line(family, type, "\(suffix){\(labels.joined(separator: ","))} \(value)")
+    }
+    func addTotal(_ family: String, _ time: Duration, _ count: Int, _ label: (String, String)? = nil) {
+      add(family, "summary", time / .seconds(1), label, suffix: "_sum")
+      add(family, "summary", count, label, suffix: "_count")
+    }
+    add("up", "gauge", state == nil ? 0 : 1)
+    add("connections", "gauge", figures.busy, ("state", "busy"))
+    add("connections", "gauge", max(0, figures.connections - figures.busy), ("state", "idle"))
+    add("waiting_requests", "gauge", figures.waiting)
+    add("wait_timeouts_total", "counter", figures.timedOut)
+    add("lock_timeouts_total", "counter", figures.lockTimeouts)
+    add("retries_total", "counter", figures.retries)
+    add("lost_connections_total", "counter", figures.lostConnections)
+    addTotal("transaction_seconds", figures.time, figures.transactions)
+    for (kind, total) in figures.statements.totals.sorted(by: { $0.key < $1.key }) {
+      // What waits for a lock is a separate family: it is not work.
+      if kind.hasPrefix(StatementTimes.lock) {
+        addTotal(
+          "lock_seconds", total.time, total.count, ("row", String(kind.dropFirst(StatementTimes.lock.count))))
+      } else {
+        addTotal("statement_seconds", total.time, total.count, ("statement", kind))
+      }
+    }
+    if let standbys = state?.standbys { add("standbys", "gauge", standbys) }
+    if let seconds = state?.lagSeconds { add("replication_lag_seconds", "gauge", seconds) }
+    if let bytes = state?.lagBytes { add("replication_lag_bytes", "gauge", bytes) }
+  }
+
+  private mutating func line(_ family: String, _ type: String, _ rest: String) {
+    let name = Self.prefix + family
+    let place = families.firstIndex { $0.name == name } ?? families.count
+    if place == families.count { families.append((name, type, [])) }
+    families[place].lines.append(name + rest)
+  }
+
+  private static func escaped(_ value: String) -> String {
+    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+  }
+}
+
+/// What a database that answers knows about its standbys.
+struct DatabaseState: Sendable {
+  /// Nil if the role may not see them (`pg_monitor`).
+  var standbys: Int64?
+  /// The lag of the slowest one, in its last answer. It stays small while a standby replays nothing.
+  var lagSeconds: Double?
+  /// The log that the slowest one has not replayed.
+  var lagBytes: Int64?
+}
+
+extension PostgresClusters {
+  /// The figures of all databases.
+  ///
+  /// - Parameter others: the statements of other connections to the directory.
+  nonisolated func metrics(with others: StatementTimes) async -> String {
+    let databases = await named()
+    let states = await withTaskGroup(of: (Int, DatabaseState?).self) { group in
+      for (place, database) in databases.enumerated() {
+        group.addTask { (place, await database.core.state()) }
+      }
+      return await group.reduce(into: [Int: DatabaseState]()) { $0[$1.0] = $1.1 }
+    }
+    var metrics = DatabaseMetrics()
+    for (place, database) in databases.enumerated() {
+      var figures = await database.core.pool.queue.figures
+      if place == 0 { figures.statements.add(others) }
+      metrics.add(figures, states[place], of: database.cluster)
+    }
+    return metrics.text
+  }
+}
+
+extension PostgresCore {
+  /// The state of the database; nil if it does not answer.
+  fileprivate func state() async -> DatabaseState? {
+    do throws(ServiceError) {
+      return try await pool.run(.directory) { transaction in
+        let rows = try transaction.rows(
+          """
+          SELECT count(*), count(state), max(extract(epoch FROM coalesce(replay_lag, '0')))::float8,
+            max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::int8
+          FROM pg_stat_replication WHERE pid IS NOT NULL AND state IS DISTINCT FROM 'backup'
+          """)
+        var state = DatabaseState()
+        let count = try rows.integer(0, 0)
+        guard try rows.integer(0, 1) == count else { return state }
+        state.standbys = count
+        state.lagSeconds = try rows.number(0, 2)
+        if !rows.isNull(0, 3) { state.lagBytes = try rows.integer(0, 3) }
+        return state
+      }
+    } catch {
+      return nil
+    }
+  }
+}
