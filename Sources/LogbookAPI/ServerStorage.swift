@@ -38,6 +38,36 @@ extension LoginDirectory {
   }
 }
 
+/// A valid link to the pages of a logbook.
+package struct PageLinkEntry: Hashable, Sendable {
+  /// The hash of the token that created it. That token must still open the same logbook.
+  package var tokenHash: [UInt8]
+  /// The name of the login.
+  package var login: String
+  /// The id of the logbook.
+  package var logbook: String
+  /// UTC seconds.
+  package var madeAt: Int64
+  /// UTC seconds.
+  package var expiresAt: Int64
+
+  package init(tokenHash: [UInt8], login: String, logbook: String, madeAt: Int64, expiresAt: Int64) {
+    self.tokenHash = tokenHash
+    self.login = login
+    self.logbook = logbook
+    self.madeAt = madeAt
+    self.expiresAt = expiresAt
+  }
+}
+
+/// Links to pages that several servers share, by the SHA-256 of their secrets.
+package protocol PageLinkDirectory: Sendable {
+  /// Adds a link. The oldest ones of the login that exceed the maximum are removed.
+  func add(_ link: PageLinkEntry, secretHash: [UInt8], maxPerLogin: Int) async throws(ServiceError)
+  /// The link of a secret; nil if there is none or it has expired.
+  func link(secretHash: [UInt8], at now: Int64) async throws(ServiceError) -> PageLinkEntry?
+}
+
 /// The storage of a server: logins, and a logbook for each.
 ///
 /// Each call of a logbook is one atomic transaction, and is durable when it returns. A call with a run first checks the
@@ -47,6 +77,8 @@ extension LoginDirectory {
 package protocol ServerStorage: Sendable {
   /// The logins.
   var logins: any LoginDirectory { get }
+  /// The links to pages, if other servers use the same storage; nil if the server keeps them.
+  var links: (any PageLinkDirectory)? { get }
   /// The logbook with the permissions of a login.
   func logbook(for login: Login) -> any LogbookService
   /// Checks that requests can be answered now.
@@ -62,6 +94,8 @@ package protocol ServerStorage: Sendable {
 }
 
 extension ServerStorage {
+  /// None.
+  package var links: (any PageLinkDirectory)? { nil }
   /// Looks up a token that cannot exist, for which the storage must answer.
   package func check() async throws(ServiceError) {
     _ = try await logins.login(tokenHash: [UInt8](repeating: 0, count: 32))

@@ -12,11 +12,14 @@ struct PageCalls: Sendable {
 
   private let settings: PageSettings
   private let links: PageLinks
+  private let shared: (any PageLinkDirectory)?
   private let atWork: WorkLimits
   private let clock: @Sendable () -> Int64
 
-  init(_ settings: PageSettings, clock: @escaping @Sendable () -> Int64) {
+  /// - Parameter shared: the links of all servers of a storage; nil if there is only one server.
+  init(_ settings: PageSettings, _ shared: (any PageLinkDirectory)?, clock: @escaping @Sendable () -> Int64) {
     self.settings = settings
+    self.shared = shared
     self.clock = clock
     links = PageLinks(max: settings.maxLinks, perLogin: settings.maxLinksPerLogin)
     atWork = WorkLimits(max: settings.maxPagesAtWork, perLogin: 1)
@@ -39,7 +42,7 @@ struct PageCalls: Sendable {
     let (secret, end) = (settings.makeSecret(), now + Int64(seconds))
     let link = PageLinks.Link(
       tokenHash: token.hash, login: login.name, logbook: login.logbook, madeAt: now, expiresAt: end)
-    guard await links.add(link, secretHash: secret.hash) else {
+    guard try await add(link, secret.hash) else {
       var refusal = Refusal(.busy, "there are too many links; try again when some have expired")
       refusal.retryAfterSeconds = 60
       throw refusal
@@ -48,12 +51,23 @@ struct PageCalls: Sendable {
       body: WireCodec.write(PageLink(path: WireProtocol.pagesPath + secret.text, expiresAt: end)))
   }
 
+  /// Adds a link; false if other logins have too many.
+  private func add(_ link: PageLinks.Link, _ secretHash: [UInt8]) async throws -> Bool {
+    guard let shared else { return await links.add(link, secretHash: secretHash) }
+    try await shared.add(link, secretHash: secretHash, maxPerLogin: settings.maxLinksPerLogin)
+    return true
+  }
+
   /// The login of a link, if both the link and its token are valid.
   func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
     let secret = LoginToken(String(incoming.path.dropFirst(WireProtocol.pagesPath.count)))
     let now = clock()
     // A replaced token is valid for its links as long as for calls.
-    guard let link = await links.link(secretHash: secret.hash, at: now),
+    let known =
+      if let shared { try await shared.link(secretHash: secret.hash, at: now) } else {
+        await links.link(secretHash: secret.hash, at: now)
+      }
+    guard let link = known,
       let login = try await logins.login(tokenHash: link.tokenHash, at: now), login.logbook == link.logbook
     else { return nil }
     return login
@@ -169,17 +183,7 @@ extension HTTPFields {
 
 /// The valid links to pages, by the SHA-256 of their secrets. They are lost when the server ends.
 actor PageLinks {
-  struct Link: Sendable {
-    /// The hash of the token that created it. That token must still open the same logbook.
-    let tokenHash: [UInt8]
-    let login: String
-    let logbook: String
-    let madeAt: Int64
-    let expiresAt: Int64
-
-    /// A clock that was set back does not extend a link.
-    func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
-  }
+  typealias Link = PageLinkEntry
 
   private let max: Int
   private let maxPerLogin: Int
@@ -210,4 +214,9 @@ actor PageLinks {
     if !link.isValid(at: now) { links[secretHash] = nil }
     return link.isValid(at: now) ? link : nil
   }
+}
+
+extension PageLinkEntry {
+  /// A clock that was set back does not extend a link.
+  func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
 }

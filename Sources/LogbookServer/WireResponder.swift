@@ -36,7 +36,7 @@ struct WireResponder: Sendable {
     clock = settings.clock
     calls = WireCalls(body: body, clock: settings.clock, metrics: metrics)
     blobs = BlobCalls(body, settings)
-    pages = settings.pages.map { PageCalls($0, clock: settings.clock) }
+    pages = settings.pages.map { PageCalls($0, storage.links, clock: settings.clock) }
     failedLogins = FailedLogins(maxFailures: settings.maxFailedLogins)
     failedLoginDelay = settings.failedLoginDelay
     requests = WorkLimits(max: settings.maxRequests, perLogin: settings.maxRequestsPerLogin)

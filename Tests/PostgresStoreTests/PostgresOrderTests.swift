@@ -81,7 +81,9 @@ import Testing
       #expect(try await Client(stand, as: stand.stranger).push(Sample.history(2)).stored == 2)
       try connection.run("ROLLBACK", by: Self.soon)
       #expect(try await client.push(Sample.history(2)).stored == 1)
-      #expect(await stand.storage.metrics().contains("glucoport_database_lock_timeouts_total 1\n"))
+      #expect(
+        await stand.storage.metrics().contains(
+          "glucoport_database_lock_timeouts_total{cluster=\"default\"} 1\n"))
     }
   }
 
@@ -162,6 +164,48 @@ import Testing
       // A token that one server revokes is refused by the other one.
       try await second.logins.remove(name: "writer")
       #expect(try await stand.storage.logins.login(tokenHash: LoginToken("gp_writer").hash) == nil)
+      try await second.close()
+    }
+  }
+
+  @Test func aLinkToPagesIsKnownToEveryServer() async throws {
+    try await Self.with { stand, copies, database in
+      let second = try PostgresStorage(DatabaseAddress(copies.server.address(database)))
+      let (links, others) = (try #require(stand.storage.links), try #require(second.links))
+      func entry(_ login: String, at time: Int64) -> PageLinkEntry {
+        PageLinkEntry(
+          tokenHash: LoginToken("gp_\(login)").hash, login: login, logbook: stand.writer.logbook,
+          madeAt: time,
+          expiresAt: time + 900)
+      }
+      func add(_ number: UInt8, _ login: String, at time: Int64) async throws {
+        try await links.add(
+          entry(login, at: time), secretHash: [UInt8](repeating: number, count: 32), maxPerLogin: 2)
+      }
+      func found(at now: Int64) async throws -> [UInt8] {
+        var numbers: [UInt8] = []
+        for number in UInt8(1)...4 {
+          let secretHash = [UInt8](repeating: number, count: 32)
+          if let link = try await others.link(secretHash: secretHash, at: now) {
+            numbers.append(number)
+            let login = number == 4 ? "reader" : "writer"
+            #expect(link == entry(login, at: 100 * Int64(number)))
+          }
+        }
+        return numbers
+      }
+      for (number, login) in [(1, "writer"), (2, "writer"), (4, "reader")] {
+        try await add(UInt8(number), login, at: 100 * Int64(number))
+      }
+      #expect(try await found(at: 400) == [1, 2, 4])
+      #expect(try await found(at: 1000) == [2, 4], "a link ends")
+      #expect(try await found(at: 340) == [1, 2, 4], "the other server's clock is a minute behind")
+      #expect(try await found(at: 339) == [1, 2])
+      try await add(3, "writer", at: 300)
+      #expect(try await found(at: 400) == [2, 3, 4], "the oldest one of the login is replaced")
+      try await stand.storage.logins.remove(name: "writer")
+      #expect(try await found(at: 400) == [4], "a link ends with its login")
+      await #expect(throws: ServiceError.self) { try await add(1, "writer", at: 100) }
       try await second.close()
     }
   }
