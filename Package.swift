@@ -271,7 +271,7 @@ let package = Package(
       name: "Simulation",
       dependencies: [
         "Logbook", "LogbookAPI", "LogbookStore", "Remotes", "SeededRandom", "ServerStore", "Sync",
-        "TestServers",
+        "PostgresStore", "TestPostgres", "TestServers",
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],

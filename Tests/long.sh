@@ -14,7 +14,8 @@ source Tests/phases.sh
 
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3 strace
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3 strace \
+  postgresql-15 libpq5
 
 # So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
 phase "optimised build of the simulation"
@@ -27,6 +28,9 @@ first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * count + 1))}
 schedules "$simulate" "$count" "$first" "$steps"
 schedules "$simulate" $((count / 10)) "$first" $((3 * steps))
 schedules "$simulate" $((count / 10)) "$first" "$steps" site
+# Two servers on one PostgreSQL database, between which each client alternates.
+schedules "$simulate" $((count / 50)) "$first" "$steps" database
+schedules "$simulate" $((count / 500)) "$first" $((3 * steps)) database
 
 phase "build"
 build

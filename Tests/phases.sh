@@ -163,7 +163,7 @@ memory_folder() {
   if cp /bin/true "$scratch/true" && "$scratch/true"; then export TMPDIR=$scratch; fi
 }
 
-# schedules SIMULATE COUNT FIRST-SEED STEPS [site]: in a process for each processor, since in one they wait for each
+# schedules SIMULATE COUNT FIRST-SEED STEPS [site | database]: in a process for each processor, since in one they wait for each
 # other's memory.
 schedules() {
   local simulate=$1 count=$2 first=$3 steps=$4 lanes lane from process processes=() status=0

@@ -40,12 +40,14 @@ phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
 # Beside the next two phases, from what they leave of the machine: tests of the store, which read no clock, then seeded
-# schedules, many short ones and some long ones with a server of ours, and some with a Nightscout site. Each commit has seeds
-# of its own, so that together they try far more than one. More, or others, with GLUCOPORT_SCHEDULES,
-# GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule is
-# printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
+# schedules, many short ones and some long ones with a server of ours, and some with a Nightscout site and on PostgreSQL. Each
+# commit has seeds of its own, so that together they try far more than one. More, or others, with GLUCOPORT_SCHEDULES,
+# GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and
+# GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays:
+# simulate [site | database] 1 SEED STEPS.
 simulate=$(built simulate) steps=${GLUCOPORT_STEPS:-8}
 short=${GLUCOPORT_SCHEDULES:-300} long=${GLUCOPORT_LONG_SCHEDULES:-40} site=${GLUCOPORT_SITE_SCHEDULES:-40}
+databases=${GLUCOPORT_DATABASE_SCHEDULES:-10}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * 4000 + 1))}
 filling='^LogbookStoreTests\.'
 filled="$work/filled.log"
@@ -59,6 +61,7 @@ test_program
   schedules "$simulate" "$short" "$first" "$steps" || status=1
   schedules "$simulate" "$long" "$first" $((3 * steps)) || status=1
   schedules "$simulate" "$site" "$first" "$steps" site || status=1
+  "$simulate" database "$databases" "$first" "$steps" || status=1
   exit "$status"
 ) >"$filled" 2>&1 & filler=$!
 background=("$filler")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestPostgres
 
 /// Runs many worlds, each from a separate seed.
 package enum Schedules {
@@ -50,19 +51,25 @@ package enum Schedules {
     return value
   }
 
-  /// The program: `simulate [site] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks a rule.
+  /// The program: `simulate [site | database] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks a rule.
   package static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
     let first = arguments.dropFirst().first ?? 1
     let steps = arguments.dropFirst(2).first.map(Int.init) ?? steps
     let kind = CommandLine.arguments.dropFirst().lazy.compactMap(HostKind.init).first ?? .server
-    let template = try await Template()
-    if let broken = try await firstBroken(first..<first + count, template, steps: steps, on: kind) {
+    let hasDatabase = CommandLine.arguments.dropFirst().contains("database")
+    let databases = hasDatabase ? try TestDatabases(PostgresServer()) : nil
+    let template = try await Template(databases: databases)
+    let broken = try await firstBroken(first..<first + count, template, steps: steps, on: kind)
+    databases?.server.remove()
+    if let broken {
       print(broken)
       exit(1)
     }
-    print("\(kind): \(count) schedules of \(steps) steps from seed \(first): every rule held")
+    print(
+      "\(hasDatabase ? "database" : "\(kind)"): \(count) schedules of \(steps) steps from seed \(first): every rule held"
+    )
   }
 
   /// Runs a world for each seed, as many at once as there are processors. Returns the first failure.

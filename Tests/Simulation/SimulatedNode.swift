@@ -36,7 +36,8 @@ package final class SimulatedNode {
 
   /// An installation with its own store, connected to a server.
   package convenience init(
-    _ template: Template, path: String, _ server: SimulatedServer, _ remote: FaultyRemote, seed: UInt64
+    _ template: Template, path: String, _ server: any SimulatedStorageHost, _ remote: FaultyRemote,
+    seed: UInt64
   ) async throws {
     try template.writeStore(to: path)
     self.init(name: path, Connections(path: path), remote, seed: seed)

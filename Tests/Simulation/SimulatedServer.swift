@@ -6,16 +6,25 @@ import LogbookAPI
 package import LogbookStore
 import ServerStore
 
+/// A server of ours, with any storage.
+package protocol SimulatedStorageHost: SimulatedHost {
+  /// The logbook of the open storage.
+  var service: any LogbookService { get }
+  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests of a run.
+  var observer: RunStamp { get }
+  /// Removes everything except the login. The epoch of the first position stays, since the server began with it.
+  func empty() throws
+}
+
 /// The real storage of a server in its own folder. It can be restarted, copied and restored.
-package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
+package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
   // Safe: the world does one thing at a time, and only changes the storage between requests.
   private(set) var storage: EmbeddedStorage
   /// A login that may write.
   let login: Login
   private let folder: String
   private var hasBackup = false
-  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests of a run.
-  private(set) var observer = SimulatedServer.observer()
+  package private(set) var observer = RunStamp.ofObserver()
   /// The logbook's file, while the storage is open.
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
@@ -30,10 +39,9 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// Removes everything except the login. The epoch of the first position stays, since the server began with it.
-  func empty() throws {
+  package func empty() throws {
     hasBackup = false
-    observer = Self.observer()
+    observer = .ofObserver()
     let file =
       try emptied
       ?? EmptiedFile(logbookFile, keeping: ["epoch": "first_seq = 0"])
@@ -67,14 +75,15 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     return true
   }
 
-  /// The logbook of the open storage.
-  var service: any LogbookService { storage.logbook(for: login) }
+  package var service: any LogbookService { storage.logbook(for: login) }
 
   private func close() async throws {
     emptied = nil
     try await storage.close()
   }
+}
 
+extension SimulatedStorageHost {
   /// The settings of it in a node's store.
   package var access: RemoteAccess {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
@@ -105,7 +114,15 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     try await service.readingDigests(observer)
   }
 
-  private static func observer() -> RunStamp {
+  /// How much of a content the server has.
+  package func held(_ digest: String) async throws -> HeldContent {
+    guard let attachments = service.attachments else { throw Broken("the server stores no content") }
+    return try await attachments.held(digest, observer)
+  }
+}
+
+extension RunStamp {
+  static func ofObserver() -> RunStamp {
     RunStamp(
       node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: UUID().uuidString.lowercased())
   }

@@ -9,7 +9,7 @@ final class Stage {
   private let template: Template
   private let keptFolder: String
   private var stores: [Int: (connections: Connections, file: EmptiedFile)] = [:]
-  private var servers: [Int: SimulatedServer] = [:]
+  private var servers: [Int: any SimulatedStorageHost] = [:]
 
   init(template: Template, folder: String) throws {
     self.template = template
@@ -27,12 +27,17 @@ final class Stage {
   }
 
   /// An empty server.
-  func server(_ number: Int) throws -> SimulatedServer {
+  func server(_ number: Int) throws -> any SimulatedStorageHost {
     if let used = servers[number] {
       try used.empty()
       return used
     }
-    let server = try SimulatedServer(template, number: number, folder: "\(keptFolder)/server\(number)")
+    let server: any SimulatedStorageHost
+    if let databases = template.databases {
+      server = try SimulatedDatabase(databases, number: number)
+    } else {
+      server = try SimulatedServer(template, number: number, folder: "\(keptFolder)/server\(number)")
+    }
     servers[number] = server
     return server
   }

@@ -7,6 +7,7 @@ import LogbookAPI
 import LogbookStore
 import SeededRandom
 import ServerStore
+package import TestPostgres
 
 /// The files with which every world begins. They are made once, since making the tables of a store takes longer than
 /// most schedules.
@@ -15,6 +16,8 @@ package struct Template: Sendable {
   let store: Data
   /// Two servers, so that a world can move from one to the other.
   let servers: [Server]
+  /// The databases for the servers; nil for servers with folders.
+  let databases: TestDatabases?
 
   /// Puts an unused store at a path.
   func writeStore(to path: String) throws { try store.write(to: URL(fileURLWithPath: path)) }
@@ -37,7 +40,10 @@ package struct Template: Sendable {
   }
 
   /// Makes the files in a folder, which is then removed.
-  package init() async throws {
+  ///
+  /// - Parameter databases: the databases for the servers; nil for servers with folders.
+  package init(databases: TestDatabases? = nil) async throws {
+    self.databases = databases
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "glucoport-template-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logbook
+import Logbook
 package import LogbookStore
-import ServerStore
 
 /// The content of attachments. There are only a few, so that nodes attach the same ones.
 extension World {
@@ -26,7 +25,7 @@ extension World {
 
   /// Checks that every content that counts as uploaded is whole on the server.
   func checkUploadedContents(_ node: SimulatedNode) async throws {
-    guard let server = server as? SimulatedServer else { return }
+    guard let server = server as? any SimulatedStorageHost else { return }
     for attachment in try node.attachments() where attachment.isUploaded {
       guard try await server.held(attachment.digest).isWhole else {
         throw Broken("\(node.name): a content counts as uploaded, and the server does not have it")
@@ -37,7 +36,7 @@ extension World {
   /// Checks that every side has every content that exists anywhere. If nothing was restored, it has all contents ever
   /// attached.
   func compareContents() async throws {
-    guard let server = server as? SimulatedServer else { return }
+    guard let server = server as? any SimulatedStorageHost else { return }
     var whole: Set<String> = []
     for node in nodes { whole.formUnion(try node.attachments().filter(\.isWhole).map(\.digest)) }
     for node in nodes {
@@ -80,13 +79,5 @@ extension SimulatedNode {
     let store = try sync()
     return try records().values.filter { $0.state.kind == .attachment && !$0.state.isDeleted }
       .flatMap { try store.attachments(of: $0.guid) }
-  }
-}
-
-extension SimulatedServer {
-  /// How much of a content the server has.
-  package func held(_ digest: String) async throws -> HeldContent {
-    guard let attachments = service.attachments else { throw Broken("the server stores no content") }
-    return try await attachments.held(digest, observer)
   }
 }

@@ -34,7 +34,10 @@ package final class PostgresServer: Sendable {
     try run("CREATE ROLE \(Self.owner) LOGIN; CREATE ROLE \(Self.role) LOGIN")
   }
 
-  deinit {
+  deinit { remove() }
+
+  /// Stops the server and removes its data.
+  package func remove() {
     stop()
     do { try FileManager.default.removeItem(atPath: folder) } catch {
       // A folder that remains among the temporary ones does not affect a test.
