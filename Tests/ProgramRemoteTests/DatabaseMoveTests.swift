@@ -25,7 +25,7 @@ import Testing
     """
 
   /// Databases, a server and a store with a client.
-  private static func prelude(_ server: PostgresServer) throws -> String {
+  static func prelude(_ server: PostgresServer) throws -> String {
     for name in ["home", "south"] {
       try server.run("CREATE DATABASE \(name) OWNER \(PostgresServer.owner)")
     }
