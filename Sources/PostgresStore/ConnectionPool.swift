@@ -240,7 +240,7 @@ enum TransactionMode: Sendable {
   /// Every statement reads its rows by an index in the order of that index. Where the statistics of a table do not know a
   /// logbook yet, the planner takes it for empty: it would read the whole logbook and sort it. A sort that remains makes a
   /// statement seem so expensive that it would be compiled.
-  private static let plans =
+  static let plans =
     "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off"
 
   private var logbook: Int64? {

@@ -15,10 +15,6 @@ struct PageScan {
 
   private var logbook: SQLValue { .integer(entry.logbook) }
 
-  private static let readingColumns = """
-    seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit, range_flag, \
-    threshold, marks
-    """
   /// The number of windows without a change of others after which a page ends, as gaps in the numbers can be long.
   private static let maxWindows = 200
 
@@ -70,7 +66,7 @@ extension PageScan {
     let room = limit - readings.count - records.count
     let rows = try transaction.rows(
       """
-      SELECT \(Self.readingColumns) FROM glucoport.reading
+      SELECT \(ReadingCollector.columns) FROM glucoport.reading
       WHERE logbook = $1 AND seq > $2 AND seq <= $3 AND node <> $4 ORDER BY seq LIMIT $5
       """, logbook, .integer(place), .integer(until), .integer(node), .integer(Int64(room)))
     let others = try RecordRows(transaction, entry.logbook, after: place, until: until, notOf: node)
@@ -125,7 +121,7 @@ extension PageScan {
   private mutating func readings(from: Int64, until: Int64) throws -> ChangePage {
     let rows = try transaction.rows(
       """
-      SELECT \(Self.readingColumns) FROM glucoport.reading
+      SELECT \(ReadingCollector.columns) FROM glucoport.reading
       WHERE logbook = $1 AND seq > $2 AND device_time >= $3 AND device_time < $4 AND node <> $5 ORDER BY seq LIMIT $6
       """, logbook, .integer(place), .integer(from), .integer(until), .integer(node), .integer(Int64(limit)))
     for row in 0..<rows.count {
@@ -226,21 +222,40 @@ struct ReadingCollector {
 
   var count: Int { rows.count }
 
-  /// Adds the reading of a row with the columns of `PageScan`. Its device is found by `batch`.
+  /// The columns for `add`. Those of few bits are together in one number: each value of a row takes the database and the
+  /// library as long as several sums. The checks of the table bound them.
+  static let columns = """
+    seq, (series::int8 << 32) + value_bucket, position, device_time, value, threshold, (occurrence::int8 << 32) + marks, \
+    ((utc_offset + \(maxOffset)) << 6) + (offset_source << 3) + (unit << 2) + range_flag
+    """
+  private static let maxOffset: Int64 = 86_400
+
+  /// Adds the reading of a row. Its device is found by `batch`.
   mutating func add(_ found: DatabaseRows, _ row: Int) throws(DatabaseError) {
-    guard let source = OffsetSource(rawValue: UInt8(clamping: try found.integer(row, 7))) else {
+    let (series, bucket) = Self.halves(try found.integer(row, 1))
+    let (occurrence, marks) = Self.halves(try found.integer(row, 6))
+    let bits = try found.integer(row, 7)
+    guard let source = OffsetSource(rawValue: UInt8(bits >> 3 & 7)) else {
       throw .unexpected("reading \(try found.integer(row, 0)) has an unknown offset source")
     }
-    let offset = Int32(clamping: try found.integer(row, 6))
+    let offset = Int32(clamping: (bits >> 6) - Self.maxOffset)
+    let stored = StoredColumns(
+      value: try found.number(row, 4), unit: bits >> 2 & 1, flag: bits & 3,
+      threshold: try found.number(row, 5))
     var reading = Reading(
-      device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: try found.integer(row, 5)),
-      placement: Placement(utcOffset: offset, source: source),
-      try StoredColumns(found, row, from: 8).measurement(),
-      marks: ReadingMarks(rawValue: UInt16(clamping: try found.integer(row, 12))), line: 0)
+      device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: try found.integer(row, 3)),
+      placement: Placement(utcOffset: offset, source: source), try stored.measurement(),
+      marks: ReadingMarks(rawValue: UInt16(clamping: marks)), line: 0)
     reading.position = try found.integer(row, 2)
-    reading.occurrence = Int32(clamping: try found.integer(row, 4))
+    reading.occurrence = Int32(clamping: occurrence)
     reading.occurrenceIsStated = true
-    rows.append((try found.integer(row, 1), reading, try found.integer(row, 3)))
+    rows.append((series, reading, bucket))
+  }
+
+  /// Two numbers of 32 bits: the first one times 2^32, plus the second one, which can be negative.
+  private static func halves(_ sum: Int64) -> (Int64, Int64) {
+    let second = Int64(Int32(truncatingIfNeeded: sum))
+    return ((sum - second) >> 32, second)
   }
 
   /// The readings, with devices in the order of their first use.
@@ -353,8 +368,7 @@ struct DigestReader {
   func readings(_ numbers: [Int64]) throws -> ReadingBatch {
     let rows = try transaction.rows(
       """
-      SELECT seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit,
-        range_flag, threshold, marks
+      SELECT \(ReadingCollector.columns)
       FROM unnest($2::int8[]) AS i(number)
       CROSS JOIN LATERAL (
         SELECT * FROM glucoport.reading r

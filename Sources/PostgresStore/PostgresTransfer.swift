@@ -48,7 +48,7 @@ package final class PostgresTransfer {
   }
 
   /// Begins a transaction that reads one state of the database.
-  static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+  static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(TransactionMode.plans)"
 }
 
 extension PostgresTransfer: TransferTarget {

@@ -131,6 +131,10 @@ struct StoredColumns {
     unit = Int64(measurement.unit.rawValue)
   }
 
+  init(value: Double?, unit: Int64, flag: Int64, threshold: Double?) {
+    (self.value, self.unit, self.flag, self.threshold) = (value, unit, flag, threshold)
+  }
+
   init(_ rows: DatabaseRows, _ row: Int, from column: Int) throws(DatabaseError) {
     value = try rows.number(row, column)
     unit = try rows.integer(row, column + 1)

@@ -89,9 +89,9 @@ def look_up(logbook, last, data):
     found = rows_of(
         "SELECT i.ord, r.value, r.unit, r.range_flag, r.threshold FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[])"
         " WITH ORDINALITY AS i(series, position, bucket, occurrence, ord) CROSS JOIN LATERAL ("
-        " SELECT value, unit, range_flag, threshold FROM glucoport.reading r WHERE r.logbook = (SELECT $1)"
-        " AND r.series = i.series AND r.position = i.position AND r.value_bucket = i.bucket"
-        " AND r.occurrence = i.occurrence LIMIT 1) r", [20] + [1016] * 4, [struct.pack(">q", logbook)] + data[:4])
+        " SELECT value, unit, range_flag, threshold FROM glucoport.reading r WHERE r.logbook = $1"
+        " AND r.series = i.series AND r.position >= i.position AND r.position <= i.position AND r.value_bucket = i.bucket"
+        " AND r.occurrence = i.occurrence ORDER BY r.position LIMIT 1) r", [20] + [1016] * 4, [struct.pack(">q", logbook)] + data[:4])
     return 0 if found else unnest(logbook, last, data)
 
 
@@ -109,6 +109,7 @@ def copy(logbook, last, data):
 def transaction(way, logbook, last, data):
     start = time.perf_counter()
     run(f"BEGIN; SET LOCAL glucoport.logbook = '{logbook}'; SET LOCAL lock_timeout = 5000;"
+        " SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;"
         f" SELECT 1 FROM glucoport.counter WHERE logbook = {logbook} FOR UPDATE")
     stored = way(logbook, last, data)
     if stored:
