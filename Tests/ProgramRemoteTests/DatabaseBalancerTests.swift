@@ -5,7 +5,7 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as two servers on one database, behind a balancer that gives each request to the other one.
+/// Tests the built program as two servers on one database. A balancer gives each request to the other one.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseBalancerTests {
   /// Asks the next server, and the other one if it does not listen. The file `balanced` has the number of each server that
   /// answered.
