@@ -30,6 +30,8 @@ enum ExitStatus: Int32, Error {
   case configuration = 78
   /// Ended by SIGINT without an error.
   case interrupted = 130
+  /// Ended by SIGXCPU, at the limit of processor time.
+  case outOfTime = 152
   /// Ended by SIGTERM without an error.
   case terminated = 143
 
@@ -54,7 +56,8 @@ enum ExitStatus: Int32, Error {
 
   /// The priority of statuses: the first of several is used.
   static let precedence: [ExitStatus] = [
-    .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
+    .interrupted, .terminated, .outOfTime, .bug, .configuration, .permission, .protocolViolation,
+    .inputOutput,
     .cannotCreate, .unavailable,
     .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .critical, .failed,
     .done,

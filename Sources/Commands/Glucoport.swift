@@ -50,7 +50,9 @@ package struct Glucoport: ParsableCommand {
     // Past a file size limit, a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
     let words = Host.arguments
-    await Output.$printsFailuresAsJSON.withValue(words.map(CommandArguments.askForJSON) ?? false) {
+    let printsJSON = words.map(CommandArguments.askForJSON) ?? false
+    CPULimit.watch(printsJSON: printsJSON)
+    await Output.$printsFailuresAsJSON.withValue(printsJSON) {
       await perform(words)
     }
   }

@@ -59,14 +59,17 @@ final class Watch {
 /// This is the only global state of this room, since a signal handler can access nothing else. It is one atomic number,
 /// which a handler may write at any moment.
 package enum SignalFlag {
-  private static let raised = Atomic<Int32>(0)
+  private static let unwatched: Int32 = -1
+  /// 0 while nothing arrived.
+  private static let raised = Atomic<Int32>(unwatched)
 
   /// Makes SIGINT and SIGTERM raise the flag instead of ending the process.
   ///
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use false while
   ///   a session with a meter must be ended properly.
   package static func watch(endsOnSecond: Bool = false) {
-    _ = raised.load(ordering: .relaxed)
+    // This also makes the number, which a handler must not do.
+    _ = raised.compareExchange(expected: unwatched, desired: 0, ordering: .relaxed)
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
     for number in [SIGINT, SIGTERM] {
@@ -87,6 +90,15 @@ package enum SignalFlag {
   /// The signal that arrived, or nil.
   package static var signal: Int32? {
     let number = raised.load(ordering: .relaxed)
-    return number == 0 ? nil : number
+    return number > 0 ? number : nil
+  }
+
+  /// Makes the handler of another signal able to call `raise`.
+  package static func prepare() { _ = raised.load(ordering: .relaxed) }
+
+  /// Raises the flag from the handler of another signal. Returns false if the program does not look at it, and if it is
+  /// raised already.
+  package static func raise(_ number: Int32) -> Bool {
+    raised.compareExchange(expected: 0, desired: number, ordering: .relaxed).exchanged
   }
 }

@@ -87,4 +87,42 @@ import Testing
     #expect(outcome.errors == "glucoport: -: interrupted; nothing was stored\n")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
+
+  private static let limit =
+    "the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again"
+
+  /// Waits until a process handles SIGXCPU, and then sends it, as the system does at the limit.
+  private static let atTheLimit = """
+    until grep -q 'SigCgt:.*[89a-f].....$' /proc/$!/status; do sleep 0.01; done
+    kill -XCPU $!; wait $!
+    """
+
+  @Test func theLimitOfProcessorTimeEndsAnImportInOrder() async throws {
+    let program = try Program()
+    let wait = "mkfifo silent; exec 3<>silent"
+    // The first signal is handled in order only where the import looks for signals.
+    let watched = "until grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.01; done"
+    let outcome = try await program.shell(
+      "\(wait); glucoport import - <silent &\n\(watched)\n\(Self.atTheLimit)")
+    #expect(outcome.status == 152, "\(outcome)")
+    #expect(outcome.errors == "glucoport: \(Self.limit)\nglucoport: -: interrupted; nothing was stored\n")
+    let objects = try await program.shell(
+      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(watched)\n\(Self.atTheLimit)"
+    ).objects()
+    #expect(objects.map { $0["status"] as? Int } == [152, 152], "\(objects)")
+    #expect(objects.first?["error"] as? String == Self.limit)
+    #expect(objects.first?["hint"] as? String == String(Self.limit.split(separator: "; ")[1]))
+  }
+
+  @Test func theLimitOfProcessorTimeEndsEveryOtherCommandWithItsReason() async throws {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 5000), to: "rows.csv")
+    let outcome = try await program.shell(
+      """
+      glucoport import --quiet rows.csv; mkfifo full; exec 3<>full
+      glucoport list --format ndjson >full &
+      \(Self.atTheLimit)
+      """)
+    #expect(outcome.status == 152 && outcome.errors == "glucoport: \(Self.limit)\n", "\(outcome)")
+  }
 }
