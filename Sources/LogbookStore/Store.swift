@@ -38,8 +38,8 @@ package final class Store {
 
   /// The advice for a damaged file.
   package static let recovery =
-    "restore it from a backup, or move it away, import again, and download the rest with 'glucoport remote set' and "
-    + "'glucoport upload'"
+    "move it away, then restore a backup with 'glucoport restore', or import again and download the rest with "
+    + "'glucoport remote set' and 'glucoport upload'"
 
   /// Opens an existing store.
   ///
@@ -129,7 +129,9 @@ package final class Store {
       let configuration = try Configuration.ofFile(
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
       ) { database in
-        _ = try Schema.schema.isMade(in: database, path: path)
+        if try Schema.schema.isMade(in: database, path: path) {
+          try SchemaComparison.require(in: database, path: path, isWritten: role != .reader)
+        }
         // A reader does not change the bytes of a backup.
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
@@ -147,6 +149,9 @@ package final class Store {
       case .older(let examiner): try examiner.copyUpgraded(to: queue)
       }
       return try queue.inDatabase { database in
+        if case .copy(let original) = source, role != .reader {
+          try SchemaComparison.require(in: database, path: original.path, isWritten: true)
+        }
         try Self.prepareSchema(database, path: path, base: base, isForImport: isForImport)
         try Roles.install(role, in: database)
         if role == .importer { try IngestWriter.makeTables(database) }

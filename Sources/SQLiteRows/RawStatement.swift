@@ -98,6 +98,12 @@ package final class RawStatement {
     return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
   }
 
+  /// The bytes of a column that holds text, until the next step; none for NULL.
+  package func text(_ column: Int32) -> UnsafeRawBufferPointer {
+    let bytes = UnsafeRawPointer(sqlite3_column_text(handle, column))
+    return UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
   /// Whether a column of the row is NULL.
   @inlinable @inline(__always) package func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL

@@ -123,13 +123,13 @@ import Testing
     #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
   }
 
-  @Test func aForeignTriggerIsAWarning() {
+  @Test func aForeignTriggerWithWhichNothingIsStoredFails() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       examination.foreignSchema = ["trigger extra"]
       facts.store.content = .examined(examination)
     }
-    #expect(found.map(\.state) == [.warn])
+    #expect(found.map(\.state) == [.fail] && found.map(\.category) == [.configuration])
     #expect(found.first?.detail.contains("did not make the trigger extra, ") == true)
   }
 

@@ -87,26 +87,42 @@ final class ScratchStore {
     }
   }
 
-  /// Runs a statement without the rules of the schema, as a damaged disk or another program might.
+  /// Runs a statement without the rules of the schema, as a damaged disk or another program might. The rules are there again
+  /// after it, since a store without them is refused.
   func damage(_ sql: String) throws {
     reader = nil
-    let queue = try DatabaseQueue(path: path)
-    try queue.inDatabase { database in
-      let triggers = try String.fetchAll(
-        database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
-      // From the next connection on, columns accept NULL.
-      try database.execute(
-        sql: """
-          PRAGMA writable_schema = ON;
-          UPDATE sqlite_schema SET sql = replace(replace(sql, 'device_time INTEGER NOT NULL', 'device_time INTEGER'),
-            'source TEXT NOT NULL', 'source TEXT') WHERE type = 'table' AND name IN ('reading', 'ingest');
-          """)
-    }
-    try queue.close()
+    let rules = try loosen()
     let other = try DatabaseQueue(path: path)
     try other.inDatabase { try $0.execute(sql: "PRAGMA ignore_check_constraints = ON; \(sql)") }
     try other.close()
+    let queue = try DatabaseQueue(path: path)
+    try queue.inDatabase { database in
+      try database.execute(sql: "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema")
+      for rule in rules {
+        try database.execute(
+          sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)",
+          arguments: StatementArguments(rule.databaseValues))
+      }
+    }
+    try queue.close()
+  }
+
+  /// Removes the triggers, and lets columns accept NULL from the next connection on. Returns the schema before it.
+  private func loosen() throws -> [Row] {
+    let queue = try DatabaseQueue(path: path)
+    let rules = try queue.inDatabase { database in
+      let rules = try Row.fetchAll(
+        database, sql: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid")
+      try database.execute(
+        sql: """
+          PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger';
+          UPDATE sqlite_schema SET sql = replace(replace(sql, 'device_time INTEGER NOT NULL', 'device_time INTEGER'),
+            'source TEXT NOT NULL', 'source TEXT') WHERE type = 'table' AND name IN ('reading', 'ingest');
+          """)
+      return rules
+    }
+    try queue.close()
+    return rules
   }
 
   /// Value and occurrence of every reading in the order of the key.

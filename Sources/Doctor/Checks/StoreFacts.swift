@@ -76,9 +76,9 @@ package struct StoreFacts: Sendable {
     if let first = store.foreignSchema.first {
       found.append(
         Finding(
-          .store, .warn,
-          "glucoport did not make the \(first.replacing("\n", with: " ")), which may change what is stored or refuse it; remove it if no program of yours needs it"
-        ))
+          .store, .fail,
+          "glucoport did not make the \(first.replacing("\n", with: " ")), which may change what is stored or refuse it, so nothing is stored; remove it with sqlite3",
+          fix: nil, .configuration))
     }
     if let deep = store.deep {
       if deep.brokenReferences > 0 { fail("\(deep.brokenReferences) rows refer to rows that do not exist") }

@@ -162,46 +162,17 @@ package struct StoreExaminer {
     let upgrade = SchemaUpgrade(Schema.schema, path: path, busyTimeoutSeconds: Store.busyTimeoutSeconds)
     try copy.inDatabase { database in
       try upgrade.run(onCopy: database)
-      try refuse(findings(onParts: String.fetchAll(database, sql: Self.parts)), isWritten: true)
+      let found = try SchemaComparison(Set(String.fetchAll(database, sql: SchemaComparison.parts)))
+      try refuse((found.changed, found.foreign), isWritten: true)
     }
   }
 
-  /// Parts of the schema that are missing or changed, and additions that run when a program writes to the store. Tables,
-  /// views and plain indexes of a person do not.
+  /// Parts of the schema that are missing or changed, and additions that run when a program writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> (changed: [String], foreign: [String]) {
     // Of an older version only its own program knows all statements.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return ([], []) }
-    return try findings(onParts: file.rows(Self.parts).compactMap { $0.first ?? nil })
-  }
-
-  private static let parts =
-    "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-
-  private func findings(onParts parts: [String]) throws -> (changed: [String], foreign: [String]) {
-    let expected = try Set(ofNewStore { try String.fetchAll($0, sql: Self.parts) })
-    let found = Set(parts)
-    let names = { (parts: Set<String>) in parts.map { Self.name(ofPart: $0) }.sorted() }
-    let changed = names(expected.subtracting(found))
-    let additions = found.subtracting(expected).filter { Self.runsOnWrites($0) }
-    return (changed, names(additions).filter { !changed.contains($0) })
-  }
-
-  /// Such as `trigger blob_stays`.
-  private static func name(ofPart text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(100)) }
-
-  private static func runsOnWrites(_ part: String) -> Bool {
-    if part.hasPrefix("trigger ") { return true }
-    guard part.hasPrefix("index ") else { return false }
-    // Of columns only: no expression, no condition, and no uniqueness that refuses rows.
-    return !part.contains(/\nCREATE INDEX [^()]+\([^()]+\)$/)
-  }
-
-  /// What a query finds in a store without content.
-  private func ofNewStore<Value>(_ query: (Database) throws -> Value) throws -> Value {
-    try DatabaseQueue().write { database in
-      try Schema.schema.make(in: database)
-      return try query(database)
-    }
+    let found = try SchemaComparison(Set(file.rows(SchemaComparison.parts).compactMap { $0.first ?? nil }))
+    return (found.changed, found.foreign)
   }
 
   private func count(_ found: inout StoreExamination, _ file: ExaminedFile) throws {
@@ -292,7 +263,7 @@ package struct StoreExaminer {
     // Of an older version only its own program knows all rules.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
-    let tables = try ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in
+    let tables = try SchemaComparison.ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in
       (name: text.prefix { $0 != "\n" }, rules: Self.rules(in: text))
     }
     return try tables.filter { !$0.rules.isEmpty }.compactMap { table in

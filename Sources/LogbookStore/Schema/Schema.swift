@@ -24,6 +24,9 @@ enum Schema {
         ])
     ])
 
+  /// What `SchemaComparison.checksum` gives for a new store of this version.
+  static let checksum: UInt64 = 0xBD81_AD24_BC32_0D4C
+
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

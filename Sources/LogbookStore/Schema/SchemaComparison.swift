@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+import Logbook
+import SQLiteRows
+
+/// How the schema of a store differs from that of a new one.
+///
+/// A view in the place of a table may never end, and a trigger changes what is stored.
+struct SchemaComparison {
+  /// The parts of a schema, each with its type, its name and its statement.
+  static let parts = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
+
+  /// Tables, indexes, triggers and views that are missing or changed.
+  let changed: [String]
+  /// Additions that run when a program writes to the store. Tables, views and plain indexes of a person do not.
+  let foreign: [String]
+
+  /// Compares the rows of `parts`.
+  init(_ found: Set<String>) throws {
+    let expected = try Set(Self.ofNewStore { try String.fetchAll($0, sql: Self.parts) })
+    let names = { (parts: Set<String>) in parts.map { Self.name(ofPart: $0) }.sorted() }
+    let changed = names(expected.subtracting(found))
+    self.changed = changed
+    foreign = names(found.subtracting(expected).filter { Self.runsOnWrites($0) })
+      .filter { !changed.contains($0) }
+  }
+
+  /// Such as `trigger blob_stays`.
+  private static func name(ofPart text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(100)) }
+
+  private static func runsOnWrites(_ part: String) -> Bool {
+    if part.hasPrefix("trigger ") { return true }
+    guard part.hasPrefix("index ") else { return false }
+    // Of columns only: no expression, no condition, and no uniqueness that refuses rows.
+    return !part.contains(/\nCREATE INDEX [^()]+\([^()]+\)$/)
+  }
+
+  /// What a query finds in a store without content.
+  static func ofNewStore<Value>(_ query: (Database) throws -> Value) throws -> Value {
+    try DatabaseQueue().write { database in
+      try Schema.schema.make(in: database)
+      return try query(database)
+    }
+  }
+}
+
+// MARK: - Opening a store
+
+extension SchemaComparison {
+  /// Refuses a store whose tables and rules are not those of its version, before anything in it runs.
+  ///
+  /// - Parameter isWritten: whether something writes to it or to a copy of it, which runs triggers and indexes.
+  /// - Throws: `Failure`: `inputOutput` for a schema that was changed, `configuration` for one with additions.
+  static func require(in database: Database, path: String, isWritten: Bool) throws {
+    guard try checksum(in: database) != Schema.checksum else { return }
+    let found = try SchemaComparison(Set(String.fetchAll(database, sql: parts)))
+    // A newer program may have changed the schema since the version was read.
+    guard try Schema.schema.isMade(in: database, path: path) else { return }
+    if let first = found.changed.first {
+      throw Failure(
+        .inputOutput, "the store \(path) is damaged: \(first) is missing or changed; \(Store.recovery)"
+      ).of(store: path)
+    }
+    if isWritten, let first = found.foreign.first {
+      throw Failure(
+        .configuration,
+        "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); remove it with sqlite3"
+      ).of(store: path)
+    }
+  }
+
+  /// A number that depends on each part of the schema and not on their order.
+  ///
+  /// It only makes each opening cheap: a comparison of all texts makes a new store in memory. It is not made against
+  /// somebody who looks for another schema with the same number.
+  static func checksum(in database: Database) throws -> UInt64 {
+    let statement = try RawStatement(
+      of: database, "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL")
+    var sum: UInt64 = 0
+    while try statement.step() {
+      var part = checksum(of: statement.text(0), from: 0xCBF2_9CE4_8422_2325)
+      part = checksum(of: statement.text(1), from: part)
+      sum &+= part
+    }
+    return sum
+  }
+
+  private static func checksum(of bytes: UnsafeRawBufferPointer, from start: UInt64) -> UInt64 {
+    var sum = start ^ UInt64(bytes.count)
+    func add(_ number: UInt64) {
+      sum = (sum ^ number) &* 0x0000_0100_0000_01B3
+      sum ^= sum >> 32
+    }
+    var place = 0
+    while place + 8 <= bytes.count {
+      add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+      place += 8
+    }
+    for byte in bytes[place...] { add(UInt64(byte)) }
+    return sum
+  }
+}
