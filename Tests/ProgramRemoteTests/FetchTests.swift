@@ -249,6 +249,10 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 75 && cut.errors.contains("what was read is stored"), "\(cut)")
+    // One that is cut in its first value is no answer without readings.
+    answers.answer = .raw(head + "2026-05-06T10:09:00Z,1")
+    let first = try await program.run("fetch", "--now")
+    #expect(first.status == 75 && first.errors.contains("no line end"), "\(first)")
     answers.answer = .raw(head + table + "\n")
     #expect(try await program.run("fetch", "--now").status == 0)
     let list = try await program.run("list").output

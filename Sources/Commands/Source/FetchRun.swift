@@ -179,7 +179,10 @@ struct FetchRun {
     if !setting.state.acceptsPerson {
       try InputPerson(contents.persons, of: body.name, for: store, at: store.path).require()
     }
-    guard !contents.isEmpty else { return (Counts(), contents) }
+    guard !contents.isEmpty else {
+      try requireEnd(of: contents, setting)
+      return (Counts(), contents)
+    }
     let others = try OthersMeters(store.path)
     var policy = ImportPolicy()
     policy.acceptsPerson = setting.state.acceptsPerson
@@ -199,14 +202,16 @@ struct FetchRun {
           "\(setting.name): nothing in the answer can be used, \(counted(counts.rejected, "item")) rejected\(first)"
         ))
     }
-    if let fault = contents.end.fault {
-      throw SourceFailure(
-        Failure(
-          .temporary,
-          "\(setting.name): the answer\(fault); what was read is stored, and the next attempt reads it again")
-      )
-    }
+    try requireEnd(of: contents, setting)
     return (counts, contents)
+  }
+
+  private func requireEnd(of contents: SourceContents, _ setting: SourceSetting) throws {
+    guard let fault = contents.end.fault else { return }
+    throw SourceFailure(
+      Failure(
+        .temporary,
+        "\(setting.name): the answer\(fault); what was read is stored, and the next attempt reads it again"))
   }
 
   /// Refuses a source that the store's remote has become.
