@@ -309,6 +309,11 @@ struct AddTests {
     #expect(
       added.status == 0 && added.output.isEmpty && added.errors.isEmpty, "\(added.errors)")
     #expect(try await list(program).count == 2)
+    // The store itself refuses this text, after the words were understood.
+    let late = try await program.run("add", "-", "--strict", input: "50g\n60g --note 'a\0b'\n70g\n")
+    #expect(late.status == 65 && late.output.hasPrefix("line 2: refused:"), "\(late)")
+    #expect(late.output.contains("U+0000") && late.errors.contains("nothing was added"), "\(late)")
+    #expect(try await list(program).count == 2)
   }
 
   @Test func anInvalidLineIsRefusedAndTheNextOneIsRead() async throws {

@@ -41,7 +41,7 @@ final class EntryLines {
     var number = 0
     while let line = try lines.next() {
       number += 1
-      try answering(number) {
+      try answering({ number }) {
         guard let text = line.text else {
           throw Failure(.badInput, "longer than \(LineReader.maxBytes / 1024) KiB, or not valid UTF-8")
         }
@@ -60,11 +60,13 @@ final class EntryLines {
   }
 
   /// Processes a line, and answers with the reason if the line is refused.
-  private func answering(_ line: Int, _ work: () throws -> Void) throws {
+  ///
+  /// - Parameter line: returns the number of the line that is at work.
+  private func answering(_ line: () -> Int, _ work: () throws -> Void) throws {
     do {
       try work()
     } catch let failure as Failure where Self.isOfLine(failure) {
-      try refuse(line, failure.message)
+      try refuse(line(), failure.message)
     }
   }
 
@@ -99,17 +101,23 @@ final class EntryLines {
     let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
     guard isStrict else {
-      for (line, entry) in sorted { try answering(line) { try add([(line, entry)]) } }
+      for (line, entry) in sorted { try answering({ line }) { try add([(line, entry)]) } }
       return
     }
-    guard refused == 0 else {
-      return output.message("glucoport: nothing was added, since --strict stores all lines or none")
+    var place = 0
+    if refused == 0 {
+      try answering({ sorted[place].line }) { try add(sorted) { place = $0 } }
     }
-    try add(sorted)
+    if refused > 0 {
+      output.message("glucoport: nothing was added, since --strict stores all lines or none")
+    }
   }
 
-  private func add(_ entries: [(line: Int, entry: TypedEntry)]) throws {
-    let outcomes = try EntryEditor(openStore(), at: Host.now()).add(entries.map(\.entry))
+  /// - Parameter reached: receives the place of each entry before it is stored.
+  private func add(
+    _ entries: [(line: Int, entry: TypedEntry)], reached: (Int) -> Void = { _ in }
+  ) throws {
+    let outcomes = try EntryEditor(openStore(), at: Host.now()).add(entries.map(\.entry), reached: reached)
     for ((line, _), outcome) in zip(entries, outcomes) { try answer(line, outcome, word: "added") }
   }
 

@@ -60,11 +60,13 @@ package struct EntryEditor {
 
   /// Stores all of the entries or none. Each entry is a separate step of `undo`.
   ///
+  /// - Parameter reached: receives the place of each entry before it is stored, and so that of one that is refused.
   /// - Throws: `Failure`: `badInput` for a reading that the store has with another value. Also as for records
   ///   that are added.
-  package func add(_ entries: [TypedEntry]) throws -> [Outcome] {
+  package func add(_ entries: [TypedEntry], reached: (Int) -> Void = { _ in }) throws -> [Outcome] {
     try store.write { database in
-      try entries.map { entry in
+      try entries.enumerated().map { place, entry in
+        reached(place)
         let (added, readings) = try write(entry.readings, database)
         let new = try entry.records.filter { record in
           try !RecordEditor.exists(record.guid, database)
