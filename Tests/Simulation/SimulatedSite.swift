@@ -96,7 +96,8 @@ final class SimulatedSite: SimulatedHost {
   private static let observing = RunStamp(
     node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
 
-  private func observer() throws -> any LogbookService { try remote(over: SiteWire(site: site)) }
+  /// A reliable connection that no node uses.
+  func observer() throws -> any LogbookService { try remote(over: SiteWire(site: site)) }
 
   private func remote(over transport: any HTTPTransport) throws -> any LogbookService {
     try RemoteRegister.remote("nightscout", login, over: transport)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import LogbookStore
 import Sync
 
 extension World {
@@ -33,9 +34,8 @@ extension World {
 
   /// Checks that a node at rest finds no difference.
   func checkNoDifference(_ node: SimulatedNode) async throws {
-    guard kind == .server, let session = VerifySession(try node.sync(), node.way, named: "simulation") else {
-      return
-    }
+    let way = try site?.observer().placing(in: node.sync().compare { try $0.timezone() }) ?? node.way
+    guard let session = VerifySession(try node.sync(), way, named: "simulation") else { return }
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {

@@ -30,9 +30,12 @@ extension World {
   /// Performs a step of an upload, which may end with the question which base zone is right. Then nothing is sent, and
   /// the zone stays.
   func takeStep(_ node: SimulatedNode) async throws -> UploadEnding? {
-    let zone = node.isJoining ? try node.baseZone() : ""
+    let zone = node.isJoining || kind == .site ? try node.baseZone() : ""
     do {
-      return try await node.stepUpload()
+      let ending = try await node.stepUpload()
+      // Another base zone moves documents, and another program's document may be where one would be.
+      if kind == .site, try node.baseZone() != zone { removesReadings = true }
+      return ending
     } catch let failure as Failure where failure.category == .configuration {
       say("\(node.name) is asked for its base zone: \(failure.message)")
       node.isAskedForZone = true

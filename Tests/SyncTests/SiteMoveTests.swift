@@ -76,6 +76,32 @@ import Testing
     #expect(scene.ownEntries().count == 4)
   }
 
+  /// A store has a reading from a document that another store then moves to the time of another program's document. That
+  /// one holds the reading from then on.
+  @Test func aReadingThatAMoveLeavesToAnotherProgramIsNoDifferenceInOtherStores() async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.derived([100, 110]))
+    try await scene.finish("a")
+    let moved = SiteScene.start + 18_000
+    scene.addEntries([100], from: moved)
+    try scene.setZone("b", "America/New_York")
+    _ = try await scene.upload("b") {
+      ($0.joinsZones, $0.zoneChoice) = (true, .mine)
+      // The entry of the other program is on a later page.
+      $0.maxChanges = 2
+    }
+    #expect(scene.ownEntries().count == 2)
+    try await scene.finish("a")
+    #expect(scene.ownEntries().values.map(\.self) == [[moved + 300]])
+    #expect(scene.entries() == ["\(moved) sgv": 1, "\(moved + 300) sgv": 1])
+    for name in ["a", "b"] {
+      try await scene.finish(name)
+      let session = try #require(VerifySession(scene.store(name), try scene.remote(), named: "site"))
+      try await session.compare()
+      #expect(session.summary.differences == 0, "\(name): \(session.summary)")
+    }
+  }
+
   @Test func anotherStoreMovesItsDocumentsByThePulledZone() async throws {
     let scene = try await Self.scene()
     try await scene.finish("b")
