@@ -86,7 +86,7 @@ package enum RecordRules {
     if record.revision == incoming.revision { return .leave }
     if isBaseZone, let action = restoredBase(record, incoming, isHeldBack: isHeldBack) { return action }
     if record.isConflicted { return action(for: incoming, onConflicted: record) }
-    guard record.isPending else { return .adopt(incoming) }
+    guard record.isPending else { return adoption(of: incoming, over: record.state) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
     if record.state.agrees(with: incoming.state), record.sentVersion == nil,
       !record.state.teachesProvenance(to: incoming.state)
@@ -96,6 +96,15 @@ package enum RecordRules {
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
     // A mergeable record needs no person: when it is sent, the remote returns this state, and both are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave
+  }
+
+  /// Adopts a state. A site has no tombstones, so another store may have made a record again that was deleted here. If it
+  /// lacks the origin that this store knows, the origin is sent.
+  private static func adoption(of incoming: RemoteRecord, over local: RecordState) -> RecordAction {
+    guard local.isDeleted, !incoming.state.isDeleted, local.teachesProvenance(to: incoming.state) else {
+      return .adopt(incoming)
+    }
+    return .merge(incoming.state.learning(local.provenance), onto: incoming)
   }
 
   /// Sends this store's base zone again if another program deleted the remote's. Also if a store that joined after such

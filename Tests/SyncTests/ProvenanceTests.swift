@@ -196,6 +196,24 @@ import Testing
     #expect(try await scene.upload("b").summary == UploadSummary())
   }
 
+  @Test func aRecordThatAnotherStoreMakesAgainKeepsTheProvenanceThatItsDeletionKnew() async throws {
+    let scene = try SiteScene()
+    var record = ImportedRecord(
+      kind: .food, at: DeviceTime(seconds: SiteScene.start),
+      placement: Placement(utcOffset: 0, source: .stated),
+      fields: RecordFields(["carbs": .number(30)]), sourceID: "row", line: 1)
+    try scene.ingest("a", [], records: [record])
+    record.guid = Digest.uuid(of: ["record", "test", "row"])
+    _ = try scene.editor("a").delete(#require(record.guid))
+    try await scene.upload("a")
+    try scene.ingest("b", [], records: [record])
+    #expect(try provenances(scene, "b") == [nil])
+    for name in ["b", "a", "a", "b"] { try await scene.upload(name) }
+    let origin = Provenance(format: "test", source: "")
+    #expect(try provenances(scene, "a") == [origin] && provenances(scene, "b") == [origin])
+    for name in ["a", "b"] { #expect(try await scene.upload(name).summary == UploadSummary()) }
+  }
+
   @Test func aTreatmentOfAnotherProgramHasItsEnteredByAsProvenance() async throws {
     let scene = try SiteScene()
     let phone = scene.site.actAsPhoneApp()
