@@ -11,7 +11,7 @@ import Testing
     (counts.correctedReadings, counts.newRecords, counts.knownRecords) = (7, 8, 9)
     (counts.repeatedRecords, counts.updatedRecords, counts.keptRecords) = (10, 11, 12)
     (counts.rejected, counts.ambiguousTimes, counts.doubtfulTimes) = (13, 14, 15)
-    counts.periodItems = 16
+    (counts.periodItems, counts.movedItems) = (16, 17)
     (counts.notTaken, counts.skipped, counts.newByKind) = (["a": 1], ["b": 2], ["cbg": 3])
     (counts.firstTime, counts.lastTime) = (100, 200)
     return counts

@@ -149,6 +149,22 @@ import Testing
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 
+  @Test func anInputThatRepeatsItemsOfOthersSaysHowManyItMovedAndItsUndoMovesThemBack() throws {
+    _ = try importing(batch([0, 2, 4]), in: nil)
+    #expect(try importing(batch([0, 2]), in: Self.madrid).movedItems == 0)
+    let friend = batch([2, 3])
+    #expect(try importing(friend, in: Self.tokyo).movedItems == 2)
+    #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
+    #expect(try importing(friend, in: Self.tokyo).movedItems == 0)
+    #expect(try importing(friend, in: Self.newYork).movedItems == 4)
+    _ = try undo(5)
+    #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
+    for number: Int64 in [3, 4] { _ = try undo(number) }
+    #expect(try hours() == ["2 2 2 2", "2 2 2 2"])
+    // Hidden items move without a word.
+    #expect(try importing(batch([3]), in: Self.newYork).movedItems == 0)
+  }
+
   @Test func theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone() throws {
     let input = batch([0, 1])
     _ = try importing(input, in: Self.tokyo)

@@ -23,6 +23,12 @@ enum ImportSummary {
         "\(counted(counts.periodItems, "item keeps", "items keep")) the zone of a period, which was stated after the zone of "
           + "the import; 'glucoport config timezone' lists periods, and --remove takes one back")
     }
+    if counts.movedItems > 0 {
+      lines.append(
+        "\(counted(counts.movedItems, "item", "items")) of earlier imports moved: this input has "
+          + "\(counts.movedItems == 1 ? "it" : "them"), too, and the zone that was given last counts; 'glucoport undo' of this "
+          + "import moves \(counts.movedItems == 1 ? "it" : "them") back")
+    }
     lines += report.warnings.map { "warning: \(displayed($0))" }
     lines += report.likelyDuplicates.map(line)
     lines += doubles.lines

@@ -42,6 +42,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var doubtfulTimes = 0
   /// Items that keep the zone of a period, which was stated after an import gave them the zone of this one.
   package var periodItems = 0
+  /// Items of earlier imports that this input states as well, and that the zone given for it moved.
+  package var movedItems = 0
   /// New readings by kind and unit name, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
@@ -80,7 +82,7 @@ package struct IngestCounts: Equatable, Sendable {
       \.newReadings, \.knownReadings, \.withdrawnReadings, \.restoredReadings, \.repeatedReadings,
       \.changedReadings, \.correctedReadings, \.newRecords, \.knownRecords, \.repeatedRecords,
       \.updatedRecords, \.keptRecords, \.rejected, \.ambiguousTimes, \.doubtfulTimes,
-      \.periodItems,
+      \.periodItems, \.movedItems,
     ]
   }
 

@@ -44,7 +44,7 @@ private struct StoredCounts: Codable {
   let notTaken, newByKind: [String: Int]?
   let records: Records?
   let skipped: [String: Int]?
-  let ambiguousTimes, doubtfulTimes, periodItems: Int?
+  let ambiguousTimes, doubtfulTimes, periodItems, movedItems: Int?
   let firstTime, lastTime: String?
   let firstCounted, lastCounted: String?
 
@@ -56,6 +56,7 @@ private struct StoredCounts: Codable {
     case ambiguousTimes = "ambiguous_times"
     case doubtfulTimes = "doubtful_times"
     case periodItems = "period_items"
+    case movedItems = "moved_items"
     case firstTime = "first_time"
     case lastTime = "last_time"
     case firstCounted = "first_counted"
@@ -104,7 +105,7 @@ extension StoredCounts {
       updated: counts.updatedRecords, kept: counts.keptRecords)
     skipped = counts.skipped
     (ambiguousTimes, doubtfulTimes) = (counts.ambiguousTimes, counts.doubtfulTimes)
-    periodItems = counts.periodItems
+    (periodItems, movedItems) = (counts.periodItems, counts.movedItems)
     firstTime = counts.firstTime.map { DeviceTime(seconds: $0).text }
     lastTime = counts.lastTime.map { DeviceTime(seconds: $0).text }
     firstCounted = counts.firstCounted.map { DeviceTime(seconds: $0).text }
@@ -120,7 +121,7 @@ extension IngestCounts {
     (repeatedReadings, changedReadings) = (stored.repeated ?? 0, stored.changed ?? 0)
     (correctedReadings, rejected) = (stored.corrected ?? 0, stored.rejected ?? 0)
     (ambiguousTimes, doubtfulTimes) = (stored.ambiguousTimes ?? 0, stored.doubtfulTimes ?? 0)
-    periodItems = stored.periodItems ?? 0
+    (periodItems, movedItems) = (stored.periodItems ?? 0, stored.movedItems ?? 0)
     (newRecords, knownRecords) = (stored.records?.new ?? 0, stored.records?.known ?? 0)
     (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
     keptRecords = stored.records?.kept ?? 0

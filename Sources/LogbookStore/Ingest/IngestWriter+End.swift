@@ -118,6 +118,6 @@ extension IngestWriter {
     given.records = records.brought
     let result = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
     if !result.statements.isEmpty { _ = try records.write(result.statements) }
-    state.counts.periodItems = result.otherwise
+    (state.counts.periodItems, state.counts.movedItems) = (result.otherwise, result.moved)
   }
 }

@@ -55,7 +55,8 @@ struct StatedZone {
         sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
         arguments: [ingest, guid])
     }
-    var result = Result(otherwise: brought.otherwise(of: stated.items))
+    let moved = brought.moved.subtracting(stated.items)
+    var result = Result(otherwise: brought.otherwise(of: stated.items), moved: moved.count)
     let rest = brought.whole.subtracting(stated.items)
     guard !rest.points.isEmpty || !rest.records.isEmpty else { return result }
     let madeAt = max(now, try ZoneRecords.nextMoment(zones, database))
@@ -69,6 +70,8 @@ struct StatedZone {
     var statements: [ImportedRecord] = []
     /// How many of its items keep a period's zone, stated after an equal statement about them.
     var otherwise = 0
+    /// How many visible items of earlier imports its zone moves to another instant.
+    var moved = 0
   }
 
   /// Items with offsets that are derived from zones.
@@ -76,6 +79,8 @@ struct StatedZone {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
     /// Those that another zone places.
     var others = WithdrawnInput(group: "")
+    /// Those of earlier imports that are at another instant and not hidden.
+    var moved = WithdrawnInput(group: "")
 
     func otherwise(of items: WithdrawnInput) -> Int {
       others.points.reduce(0) { count, other in
@@ -88,17 +93,19 @@ struct StatedZone {
     var met = given.met
     let lists = met.lists()
     let id = try ItemZoneTables.id(of: zone.name, database)
+    var placing = LogbookZone(base: zone, periods: [])
     let rows = try RawStatement(
       keptBy: database,
       """
-      SELECT r.position, r.value_bucket, r.occurrence, r.ingest, coalesce(r.zone, 0)
+      SELECT r.position, r.value_bucket, r.occurrence, r.ingest, coalesce(r.zone, 0), r.device_time, r.derived_offset,
+        r.offset_source = \(OffsetSource.ticks.rawValue) OR \(Withdrawn.reading)
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
       WHERE s.id = ?1 AND r.offset_source <> 0
       """)
     for series in try self.series(of: devices) {
       let known = (lists[series] ?? []).reduce(PointRuns([])) { $0.union($1) }
       var cursor = known.ends.map { PointRuns.Cursor(known, from: $0.lowerBound) }
-      var (all, others) = (PointRuns.Builder(), PointRuns.Builder())
+      var (all, others, moved) = (PointRuns.Builder(), PointRuns.Builder(), PointRuns.Builder())
       rows.bind(series, at: 1)
       while try rows.step() {
         let point = rows.point(from: 0)
@@ -107,12 +114,17 @@ struct StatedZone {
         guard isNew || isMet else { continue }
         all.append(point)
         if rows.integer(4) != id { others.append(point) }
+        guard !isNew, rows.integer(7) == 0 else { continue }
+        let time = DeviceTime(
+          seconds: try rows.seconds(5, in: "reading (series \(series), position \(point.position))"))
+        if Int64(placing.place(time).utcOffset) != rows.integer(6) { moved.append(point) }
       }
-      let (points, otherPoints) = (all.finish(), others.finish())
+      let (points, otherPoints, movedPoints) = (all.finish(), others.finish(), moved.finish())
       guard !points.isEmpty else { continue }
       let name = try SeriesName.stored(series, database)
       brought.whole.points[name] = points
       if !otherPoints.isEmpty { brought.others.points[name] = otherPoints }
+      if !movedPoints.isEmpty { brought.moved.points[name] = movedPoints }
     }
   }
 
@@ -124,17 +136,25 @@ struct StatedZone {
 
   private func addRecords(_ guids: Set<String>, to brought: inout Brought) throws {
     let id = try ItemZoneTables.id(of: zone.name, database)
+    var placing = LogbookZone(base: zone, periods: [])
     for guid in guids {
       let row = try Row.fetchOne(
         database.cachedStatement(
           sql: """
-            SELECT \(ItemZoneTables.zoneOfRecord) FROM record
+            SELECT \(ItemZoneTables.zoneOfRecord), ingest, device_time, utc_offset, \(Withdrawn.record) FROM record
             WHERE guid = ? AND offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
             """), arguments: [guid])
       guard let row else { continue }
       brought.whole.records[guid] = ""
-      let stated: Int64? = try StoredRow(row, of: "record (guid \(guid))", key: 0..<0)[0]
+      let stored = StoredRow(row, of: "record (guid \(guid))", key: 0..<0)
+      let (stated, from): (Int64?, Int64?) = (try stored[0], try stored[1])
       if stated != id { brought.others.records[guid] = "" }
+      let (time, offset, isHidden): (DeviceTime, Int32, Bool) = (
+        try stored.deviceTime(2), try stored.offset(3), try stored[4]
+      )
+      if from != ingest, !isHidden, placing.place(time).utcOffset != offset {
+        brought.moved.records[guid] = ""
+      }
     }
   }
 
@@ -252,6 +272,9 @@ struct EqualStatements {
 }
 
 extension WithdrawnInput {
+  /// The number of readings and records.
+  var count: Int { points.values.reduce(records.count) { $0 + Int($1.count) } }
+
   /// The items that are not in the other input.
   func subtracting(_ other: Self) -> Self {
     var rest = self
