@@ -143,6 +143,29 @@ import Testing
     #expect(try resolver.conflicts() == [])
   }
 
+  @Test func theDeletionOfAnEntryEndsTheConflictsOfItsRecordsThatTheRemoteDeleted() throws {
+    let sync = try scratch.open(.sync)
+    let editor = RecordEditor(try scratch.open(.editor), at: 100)
+    let childState = state(["text": .text("late")], entry: Self.id)
+    try sync.sync { store in
+      try store.adopt(remote(state(["carbs": .number(30)]), "r1"), over: nil)
+      for guid in [Self.child, Self.copy] { try store.adopt(remote(childState, "r2", guid: guid), over: nil) }
+    }
+    for guid in [Self.id, Self.child, Self.copy] {
+      _ = try editor.edit(guid) { $0.fields["text"] = .text("mine") }
+    }
+    let gone = state([:], entry: Self.id, isDeleted: true, editedAt: 200)
+    try sync.sync { store in
+      try store.markConflicted(remote(state([:], isDeleted: true, editedAt: 200), "r3"), isAnswered: false)
+      try store.markConflicted(remote(gone, "r4", guid: Self.child), isAnswered: false)
+      try store.markConflicted(remote(childState, "r5", guid: Self.copy), isAnswered: false)
+    }
+    try resolver.resolve(resolver.conflict(of: Self.id), .theirs, at: 300)
+    #expect(try row(Self.child) == ["3 1 1 {} r4 1 1 300"])
+    // The remote's other side is not deleted: a person decides.
+    #expect(try resolver.conflicts().map(\.guid) == [Self.copy])
+  }
+
   @Test func anOrphanedEntryIsRestoredWithoutItsFields() throws {
     try resolver.resolve(try makeBereft(), .theirs, at: 300)
     #expect(try row() == ["3 1 0 {} r1 1 1 300"])

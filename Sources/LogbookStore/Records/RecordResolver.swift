@@ -148,7 +148,9 @@ extension RecordResolver {
       try RecordEditor.write(state, to: guid, database)
       guard state.isDeleted else { return 1 }
       // Otherwise they would be another conflict: records that belong to a deleted entry.
-      return try 1 + RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
+      let deleted = try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
+      try takeTombstonesAsBase(database)
+      return 1 + deleted
     }
     switch resolution {
     case .mine: return try edit(to: conflict.mine)
@@ -230,6 +232,17 @@ extension RecordResolver {
   /// at the same time, the later upload finds a conflict.
   private static func forgetBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
+  }
+
+  /// Ends the conflicts whose record is deleted on both sides: the deletion of an entry deleted it here.
+  private static func takeTombstonesAsBase(_ database: Database) throws {
+    let guids = try String.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid FROM record INDEXED BY record_conflicted
+          WHERE conflict IS NOT NULL AND deleted = 1 AND iif(json_valid(conflict), json_extract(conflict, '$.deleted'), 0)
+          """))
+    for guid in guids { try takeRemoteSideAsBase(guid, database) }
   }
 
   /// Also removes the version that was sent before the conflict without an answer. The remote's side is
