@@ -36,20 +36,24 @@ extension World {
   func compareSite() throws {
     guard let site else { return }
     try checkDoses()
-    let entries = site.ownEntries()
+    let (entries, values) = (site.ownEntries(), site.ownValues())
     let treatments = site.validTreatments()
     for node in nodes {
       let shown = try readings(of: node).filter { !$0.isWithdrawn && $0.isUploaded }
-      var places: [String: Int64] = [:]
+      var (places, shownValues) = (Set<String>(), Set<String>())
       for reading in shown where reading.device.vendor == "Maker" {
-        places[reading.identity.uuid] = reading.utc
-        let found = entries[reading.identity.uuid] ?? []
+        places.insert(reading.identity.uuid)
+        shownValues.insert(reading.valueText)
+        let found = entries[reading.identity.uuid] ?? values[reading.valueText] ?? []
         // Another program may have the value at this time.
         guard found == [reading.utc] || found.isEmpty && site.othersHaveEntry(at: reading.utc) else {
           throw Broken("\(node.name): \(reading.address) at \(reading.utc) stands at \(found)")
         }
       }
-      let foreign = Set(entries.keys).subtracting(places.keys)
+      // Another store may give a value of the same time another number.
+      let foreign = Set(entries.keys).subtracting(places).filter { key in
+        !site.ownValues(key).allSatisfy(shownValues.contains)
+      }
       guard foreign.isEmpty else {
         throw Broken("\(node.name): the site has readings that it does not show: \(foreign.sorted())")
       }
@@ -92,10 +96,24 @@ extension SimulatedSite {
   /// The seconds of our valid entries, by their keys.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
-    for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
-      found[entry["identifier"]?.text ?? "", default: []].append(entry.second)
-    }
+    for entry in validEntries() { found[entry["identifier"]?.text ?? "", default: []].append(entry.second) }
     return found
+  }
+
+  /// The seconds of our valid entries, by device, kind, shown time and value.
+  func ownValues() -> [String: [Int64]] {
+    validEntries().reduce(into: [:]) { found, entry in
+      if let text = entry.valueText { found[text, default: []].append(entry.second) }
+    }
+  }
+
+  /// The values of our valid entries with a key.
+  func ownValues(_ key: String) -> [String] {
+    validEntries().filter { $0["identifier"]?.text == key }.compactMap(\.valueText)
+  }
+
+  private func validEntries() -> [TestServers.NightscoutDocument] {
+    site.documents("entries").filter { $0["isValid"] != false && $0["glucoport"] != nil }
   }
 
   func othersHaveEntry(at second: Int64) -> Bool {
@@ -116,5 +134,20 @@ extension TestServers.NightscoutDocument {
     self["glucoport"]?["parts"]?.array?.compactMap { $0["guid"]?.text } ?? []
   }
 
+  /// Device, kind, shown time and value; nil for an entry of another program.
+  fileprivate var valueText: String? {
+    guard let own = self["glucoport"], let position = own["position"]?.number,
+      let value = own["value"]?.number
+    else { return nil }
+    return "\(own["serial"]?.text ?? "") \(own["kind"]?.text ?? "") \(Int64(position)) \(value)"
+  }
+
   fileprivate var second: Int64 { Int64(((self["date"]?.number ?? 0) / 1000).rounded(.down)) }
+}
+
+extension StoredReading {
+  /// Like the text of its entry.
+  fileprivate var valueText: String {
+    "\(device.serial) \(kind.name) \(identity.position) \(measurement.quantity?.number ?? 0)"
+  }
 }

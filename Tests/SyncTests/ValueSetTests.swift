@@ -109,6 +109,45 @@ import Testing
   }
 }
 
+/// The same over a Nightscout site.
+@Suite struct SiteValueSetTests {
+  private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
+
+  private func values(_ scene: SiteScene, _ name: String) throws -> [Double] {
+    try scene.readings(name).filter { !$0.isWithdrawn }.compactMap { $0.measurement.quantity?.number }
+      .sorted()
+  }
+
+  @Test(arguments: [["a", "b"], ["b", "a"]]) func bothPassesReachEveryStore(_ names: [String]) async throws {
+    let scene = try SiteScene()
+    let (first, second) = (SiteScene.derived(Self.first), SiteScene.derived(Self.second))
+    try scene.ingest("a", first + second)
+    try scene.ingest("b", second)
+    for name in names + names + names + ["c"] { try await scene.finish(name) }
+    for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
+  }
+
+  @Test(arguments: [["a", "b"], ["b", "a"]]) func theFirstPassIsImportedLater(_ names: [String]) async throws
+  {
+    let scene = try SiteScene()
+    let (first, second) = (SiteScene.derived(Self.first), SiteScene.derived(Self.second))
+    for name in ["a", "b"] { try scene.ingest(name, second) }
+    for name in names { try await scene.finish(name) }
+    try scene.ingest("a", first + second)
+    for name in names + names + names + ["c"] { try await scene.finish(name) }
+    for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
+  }
+
+  @Test func aChangeAtTheSourceIsNoOtherPass() async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.derived(Self.first))
+    try scene.ingest("b", SiteScene.derived(Self.first.map { $0 + 1 }))
+    for name in ["a", "b", "a", "b", "c"] { try await scene.finish(name) }
+    #expect(try values(scene, "a") == Self.first && values(scene, "c") == Self.first)
+    #expect(try values(scene, "b") == Self.first.map { $0 + 1 })
+  }
+}
+
 extension SimulatedNode {
   /// Imports a file in which a sensor's shown times occur once for each pass.
   fileprivate func importPasses(_ passes: [Double]...) throws { try importPasses(passes) }

@@ -26,11 +26,11 @@ extension SyncTransaction {
           """)) ?? false
   }
 
-  /// The first readings after `key` whose documents must be moved. Hidden readings are left out, since their
-  /// documents are removed.
+  /// The first readings after `key` whose documents must be moved. Withdrawn readings are left out, since
+  /// their documents are removed.
   package func pendingMoves(after key: ReadingKey?, limit: Int, isDescending: Bool) throws -> PendingMoves {
     let found = try readings(
-      "resend AS m CROSS JOIN reading AS r ON \(SiteSchema.isSame("r", "m"))", Withdrawn.readingIsShown,
+      "resend AS m CROSS JOIN reading AS r ON \(SiteSchema.isSame("r", "m"))", Withdrawn.readingIsForSites,
       orderedBy: "m", after: key, limit: limit, isDescending: isDescending)
     let owed = try RawStatement(
       keptBy: database,

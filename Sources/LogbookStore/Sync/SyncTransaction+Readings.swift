@@ -10,7 +10,7 @@ extension SyncTransaction {
   /// Their cost grows with the pending readings, not with the store: only the ranges of pending readings are
   /// searched.
   ///
-  /// - Parameter leavesOutWithdrawn: whether to leave out hidden readings.
+  /// - Parameter leavesOutWithdrawn: whether to leave out withdrawn readings.
   ///
   /// Readings whose document must be moved are left to the move, since the document may have its old time.
   package func pendingReadings(
@@ -20,7 +20,7 @@ extension SyncTransaction {
       Self.pendingTables,
       """
       \(Self.pendingCondition)
-        AND \(leavesOutWithdrawn ? Withdrawn.readingIsShown : "TRUE")
+        AND \(leavesOutWithdrawn ? Withdrawn.readingIsForSites : "TRUE")
         AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
           AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
         AND NOT EXISTS (SELECT 1 FROM resend AS m WHERE \(SiteSchema.isSame("m", "r")))
@@ -42,16 +42,16 @@ extension SyncTransaction {
     "r.occurrence",
   ]
 
-  /// The first uploaded readings that are hidden.
+  /// The first uploaded readings that are withdrawn.
   package func withdrawnReadings(limit: Int) throws -> PendingReadings {
     try readings(Self.withdrawnTables, "r.uploaded = 1", after: nil, limit: limit)
   }
 
-  /// The hidden readings `r`.
+  /// The withdrawn readings `r`, without those of which only an equal one is visible.
   static let withdrawnTables = """
     withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
     CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
-      AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence
+      AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence AND w.cause = 1
     """
 
   /// - Parameters:

@@ -18,6 +18,10 @@ enum Withdrawn {
   /// The condition that a reading `r` is visible.
   static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow()))"
 
+  /// The condition that no withdrawal hides a reading `r`. A Nightscout site gets it also if its equal is visible: by their
+  /// numbers, other stores may have another value under that of the equal.
+  static let readingIsForSites = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow(" AND w.cause = 1")))"
+
   private static func hasRow(_ condition: String = "") -> String {
     """
     EXISTS (SELECT 1 FROM withdrawn AS w WHERE w.series = r.series AND w.position = r.position
@@ -32,14 +36,14 @@ enum Withdrawn {
     ELSE 0 END
     """
 
-  /// The number of readings of a series `s` that are never sent, since hidden readings are not sent to a
+  /// The number of readings of a series `s` that are never sent, since withdrawn readings are not sent to a
   /// Nightscout site.
   static let unsent = """
     CASE WHEN (SELECT kind FROM remote) IS 'nightscout' THEN (
       SELECT count(*) FROM withdrawn AS w CROSS JOIN reading AS r ON r.partition = s.partition
         AND r.position = w.position AND r.series = w.series AND r.value_bucket = w.value_bucket
         AND r.occurrence = w.occurrence
-      WHERE w.series = s.id AND r.uploaded = 0 AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series
+      WHERE w.series = s.id AND w.cause = 1 AND r.uploaded = 0 AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series
         AND f.position = r.position AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence))
     ELSE 0 END
     """

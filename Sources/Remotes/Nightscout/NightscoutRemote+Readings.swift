@@ -160,6 +160,8 @@ private struct NightscoutPushedReading {
 private struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
+  /// Our documents of each shown time whose values are numbered, by the identity of its first number.
+  private var values: [ReadingIdentity: [(key: [UInt8], measurement: Measurement)]] = [:]
   /// Readings of other programs by their second.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
   /// Their identities, which are those of an import of the site's export.
@@ -170,9 +172,22 @@ private struct NightscoutEntries {
     guard let (reading, device) = NightscoutEntry.reading(document, zone) else { return }
     let identity = ReadingIdentity(reading, device)
     let isNew = known.updateValue(reading.measurement, forKey: identity) == nil
-    guard isNew, !document.holdsOwnReading else { return }
+    guard isNew else { return }
+    guard !document.holdsOwnReading else { return note(reading, device, identity) }
     foreignIdentities.insert(identity)
     foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
+  }
+
+  private mutating func note(_ reading: Reading, _ device: Device, _ identity: ReadingIdentity) {
+    guard let time = ReadingIdentity(firstValueAt: reading, device) else { return }
+    values[time, default: []].append((identity.key, reading.measurement))
+  }
+
+  /// The document of an equal value of the reading's shown time. Stores may number the values of a repeated hour
+  /// differently, and other programs should see each once.
+  private func equalValue(of item: NightscoutPushedReading) -> [UInt8]? {
+    guard let time = ReadingIdentity(firstValueAt: item.reading, item.device) else { return nil }
+    return values[time]?.first { $0.measurement.agrees(with: item.reading.measurement) }?.key
   }
 
   /// Counts a known reading; returns a new one with a free time.
@@ -187,6 +202,11 @@ private struct NightscoutEntries {
       if !measurement.agrees(with: item.reading.measurement) { answer.differing.append(item.place) }
       return nil
     }
+    if let document = equalValue(of: item) {
+      answer.known += 1
+      answer.sameAs.append(SameReading(item: item.place, document: document))
+      return nil
+    }
     let others = (foreign[item.time / 1000] ?? []).filter { $0.reading.kind.isSame(as: item.reading.kind) }
     if let same = others.first(where: { $0.reading.measurement.isSame(as: item.reading.measurement) }) {
       answer.known += 1
@@ -198,7 +218,18 @@ private struct NightscoutEntries {
     while taken.contains(item.time + item.shift) { item.shift += 1 }
     taken.insert(item.time + item.shift)
     known[item.identity] = item.reading.measurement
+    note(item.reading, item.device, item.identity)
     return item
+  }
+}
+
+extension ReadingIdentity {
+  /// The identity of the first value at the shown time of a reading; nil where values are not numbered.
+  fileprivate init?(firstValueAt reading: Reading, _ device: Device) {
+    guard reading.positionKind == .time, !reading.kind.valueIsPartOfIdentity else { return nil }
+    self.init(
+      device: device, kind: reading.kind, positionKind: .time, position: reading.position,
+      valueBucket: reading.valueBucket, occurrence: 0)
   }
 }
 
