@@ -56,6 +56,9 @@ extension UploadSession {
       let now = environment.now()
       try store.sync { store in
         _ = try store.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now)
+        // A document may also have held an equal value that has another number here.
+        let held = try store.readingsInDocuments(of: withdrawn.batch)
+        if !held.isEmpty { _ = try store.requeue(held, reason: "their document was removed there", at: now) }
         try store.forgetUnanswered(withdrawn.keys)
         try store.endMoves(of: withdrawn.keys)
       }

@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import Logbook
+package import Logbook
 import SQLiteRows
 
 /// Readings of the store that the remote has in documents of other programs: the table `same_as`.
@@ -64,6 +64,27 @@ extension SyncTransaction {
       arguments: [
         key.series, key.position, key.valueBucket, key.occurrence, Data(document), isOnlyThere,
       ])
+  }
+
+  /// The other readings that the remote has in documents of these ones.
+  package func readingsInDocuments(of batch: ReadingBatch) throws -> [ReadingKey] {
+    guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
+    else { return [] }
+    return try batch.readings.flatMap { reading in
+      let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
+      return try Row.fetchAll(
+        database.cachedStatement(
+          sql: """
+            SELECT s.partition, a.position, a.series, a.value_bucket, a.occurrence
+            FROM same_as AS a JOIN series AS s ON s.id = a.series WHERE a.document = ?
+            """), arguments: [Data(document)]
+      ).map { row in
+        let stored = StoredRow(row, of: "same_as", key: 0..<5)
+        return ReadingKey(
+          partition: try stored[0], position: try stored[1], series: try stored[2],
+          valueBucket: try stored[3], occurrence: try stored[4])
+      }
+    }
   }
 
   /// Removes the notes on which documents have these readings. They are sent again, and the remote is asked
