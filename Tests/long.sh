@@ -7,7 +7,7 @@
 # check), the first ones by GLUCOPORT_FIRST_SEED and GLUCOPORT_FUZZ_SEED, the readings in a comparison by
 # GLUCOPORT_VERIFY_READINGS, those of the upload to a site by GLUCOPORT_SITE_READINGS, the bytes between two cuts of a site's
 # answer by GLUCOPORT_SITE_CUTS, and the seconds that libFuzzer gets for each kind of input by GLUCOPORT_FUZZ_SECONDS, those
-# of the program against damaged files, stores, requests and answers by GLUCOPORT_DAMAGE_SECONDS.
+# of the program against damaged files, stores, requests, answers and disks, and a server under siege, by GLUCOPORT_DAMAGE_SECONDS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -15,7 +15,7 @@ source Tests/phases.sh
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3 strace \
-  postgresql-15 libpq5
+  postgresql-15 libpq5 util-linux iproute2
 
 # So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
 phase "optimised build of the simulation"
@@ -67,8 +67,13 @@ phase "inputs of libFuzzer"
 Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"
 
 phase "damaged files, stores, requests and answers"
-for kind in inputs bits requests answers schemas disk; do
+for kind in inputs bits requests answers schemas lines disk pages; do
   python3 Tests/Damage/damage.py "$(built glucoport)" "$kind" "${GLUCOPORT_DAMAGE_SECONDS:-3600}"
+done
+
+phase "a server with 10,000 connections, with tokens that change, and killed at a socket that stays"
+for kind in connections tokens sockets; do
+  python3 Tests/Damage/siege.py "$(built glucoport)" "$kind" "${GLUCOPORT_DAMAGE_SECONDS:-3600}"
 done
 
 phase "what a comparison of large stores weighs"

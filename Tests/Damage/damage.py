@@ -7,13 +7,17 @@ Kinds:
   bits      single bits of a store are changed, then commands read it
   requests  requests with damaged bytes are sent to a server that also keeps another logbook
   answers   a proxy damages the answers of a server while a store is uploaded; then the same without the proxy
-  schemas   stores and databases of apps with hostile views, triggers, indexes and tables are imported, merged and restored
+  schemas   stores and databases of apps with hostile views, triggers, indexes and tables are imported, merged, restored and used
+  pages     as disk, by a file system whose requests fail, also for mapped pages, once or for good; needs /dev/fuse
+  lines     lines that a person or a program could type, and damaged ones, are given to 'add -' and to 'add'
   disk      strace(1) lets one call of the system fail, or all from one on, while a command reads or writes a store
 
 Each trial has a seed, which is printed with what was found. A trial fails if a program ends by a signal, with a status that
-no manual page has, after more than 20 seconds (120 with a server), or if it needs more than 2 GiB. After damaged requests the server still answers
-for the other logbook. After damaged answers an undamaged upload makes both sides equal. Nothing of a hostile schema comes into a
-store. After a failing call the store is sound, and a command that ended with 0 did and printed all of it."""
+no manual page has, after more than 20 seconds (120 with a server), or if it needs more than 2 GiB. After damaged requests the
+server still answers for the other logbook. After damaged answers an undamaged upload makes both sides equal. Nothing of a
+hostile schema comes into a store. Each line has one answer, what it names is in the store, and all strict lines are stored or
+none. After a failing call the store is sound, and a command that ended with 0 did and printed all of it."""
+import errno
 import http.client
 import json
 import os
@@ -28,6 +32,8 @@ import sys
 import tempfile
 import threading
 import time
+
+from failing_disk import OPERATIONS, FailingDisk, enter_mounts
 
 STATUSES = {0, 1, 3, 4, 64, 65, 66, 69, 73, 74, 75, 76, 77, 78}
 MOST_SECONDS = 20
@@ -400,13 +406,20 @@ LONG = "length(replace(hex(zeroblob(100000)), '0', hex(zeroblob(1000))))"
 
 
 class Schemas:
-    """One table of a store or of an app's database gets a hostile schema, then the file is an input."""
+    """One table of a store or of an app's database gets a hostile schema, then the file is an input, and the store of commands."""
+
+    WRITING_COMMANDS = [
+        ["add", "45g"], ["undo", "--yes"], ["redo", "--yes"], ["config", "timezone", "Asia/Tokyo"], ["record", "add", "note", "x"],
+        ["import", "--dry-run", "rows.csv"], ["import", "rows.csv"], ["upload"], ["backup", "copies"],
+    ]
 
     def __init__(self, machine):
         self.machine = machine
         self.whole, self.own = machine.path("whole.db"), machine.path("own.db")
         fill(machine, self.whole)
         machine.run("record", "add", "--store", self.own, "note", "own")
+        with open(machine.path("rows.csv"), "w") as file:
+            file.write("time,glucose (mg/dL)\n2026-05-01T08:00:00,100\n")
         self.app = os.path.join(os.path.dirname(__file__), "..", "..", "Samples", "xdrip", "backup.sqlite")
 
     @staticmethod
@@ -458,13 +471,16 @@ class Schemas:
             database.close()
         shutil.copy(self.own, mine)
         commands = [["import", "--yes", path], ["restore", "--yes", "--other-person", path]] if isStore else [["import", path]]
-        for command in commands:
-            try:
+        try:
+            for command in commands:
                 self.machine.run(*command, "--store", mine)
                 self.machine.run("add", "45g", "--store", mine)
                 require_sound(mine)
-            except Found as found:
-                raise Found(f"{script[:200]}: {found}")
+            if isStore:
+                for command in chance.sample([*READING_COMMANDS, *self.WRITING_COMMANDS], 4):
+                    self.machine.run(*command, "--store", path)
+        except Found as found:
+            raise Found(f"{script[:200]}: {found}")
 
     def end(self):
         pass
@@ -482,6 +498,105 @@ def require_sound(path):
         database.close()
     if damage != "ok" or foreign:
         raise Found(f"the store is damaged ({damage}) or has a hostile part")
+
+
+class Lines:
+    """Lines of `add -`, most of them nearly right."""
+
+    AMOUNTS = [
+        "6.1", "110", "6,1", "45g", "4.5U", "4,5 IU", "0.5U/h", "30 min", "2 h", "1,000 steps", "8 000 steps", "1.2 ketones", "LO",
+        "HI mg/dL", "6.1mmol/L", "110mg/dL", "3 servings", "-4U", "1e3g", "0x10g", "٤g", "４U", "NaN", "inf U", "9" * 400 + "g",
+        "0." + "0" * 300 + "1U", "+5U", "5UU", "5 U U", "1/2 servings", "½ servings", "110–120", "6.1.2", "00110", "4U4U", "4U,5g",
+    ]
+    WORDS = [
+        "soup", "rapid", "basal", "mix", "long", "ketones", "pulse", "insulin", "mmol", "g", "U", "-", "--", "---", "'", '"', '"a b"', "\\",
+        "\x00", "\x1b[2J", "\u202e", "e\u0301" * 50, "👩‍👩‍👧", "\ufeff", "\u2028", "\x85", "a" * 70_000, "$(id)", "`id`", "%s%n", "#",
+    ]
+    OPTIONS = [
+        "--at {time}", "--at={time}", "--at", "--note 'a b'", "--note=", "--note", "--mark fasting", "--mark x", "--kind scan",
+        "--kind ketone", "--kind cbg", "--subtype basal", "--force", "--edit LAST", "--edit {id}", "--edit", "--json", "--strict",
+        "--help", "--version", "--store x.db", "--push", "--ask", "--at {time} --at {time}", "--no-such",
+    ]
+    TIMES = [
+        "2026-05-06T08:00", "2026-05-06 08:00", "18:30", "yesterday 7:05", "2026-10-25T02:30", "2026-03-29T02:30", "2026-02-30T08:00",
+        "1989-01-01T00:00", "9999-12-31T23:59:59Z", "-0001-01-01T00:00", "2026-05-06T08:00:00+14:00", "2026-05-06T08:00:00.5Z", "now",
+        "", "99999999999-01-01T00:00", "2026-05-06T24:00", "2026-05-06T08:60",
+    ]
+    OBJECTS = [
+        '{"kind":"smbg","value":5.5,"unit":"mmol/L","time":"2026-05-06T08:00:00Z"}',
+        '{"kind":"food","fields":{"carbs":45},"device_time":"2026-05-06T08:00:00","utc_offset":"+02:00"}',
+        '{"kind":"insulin","fields":{"units":4,"subtype":"bolus"}}', '{"kind":"note","fields":{"text":"x"},"guid":"x"}',
+        '{"kind":"cbg","value":1e999,"unit":"mg/dL"}', '{"kind":"smbg","value":"5","unit":"mmol/L"}', "{" * 5000, '{"kind":"smbg"',
+        '{"kind":"smbg","value":5,"value":6,"unit":"mmol/L"}', '{"kind":"annotation","fields":{}}', '{"kind":"attachment","fields":{}}',
+    ]
+
+    def __init__(self, machine):
+        self.machine, self.store = machine, machine.path("lines.db")
+        self.ids = ["LAST"]
+
+    def line(self, chance):
+        if chance.random() < 0.25:
+            return chance.choice(self.OBJECTS)
+        words = [chance.choice(self.AMOUNTS) for _ in range(chance.choice([0, 1, 1, 1, 2, 3]))]
+        words += [chance.choice(self.WORDS) for _ in range(chance.choice([0, 0, 1, 2]))]
+        if chance.random() < 0.3:
+            chance.shuffle(words)
+        words += [chance.choice(self.OPTIONS) for _ in range(chance.choice([0, 0, 1, 2]))]
+        if chance.random() < 0.6:
+            words.append("--at {time}")
+        text = " ".join(words)
+        return text.replace("{time}", chance.choice(self.TIMES)).replace("{id}", chance.choice(self.ids))
+
+    def count(self):
+        if not os.path.exists(self.store):
+            return [0, 0]
+        database = sqlite3.connect(self.store)
+        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("reading", "record")]
+        database.close()
+        return counts
+
+    def trial(self, chance):
+        if chance.random() < 0.1:
+            remove_store(self.store)
+        lines = [self.line(chance) for _ in range(chance.choice([1, 1, 3, 20]))]
+        data = chance.choice(["\n", "\n", "\r\n"]).join(lines).encode("utf-8", "surrogatepass") + chance.choice([b"", b"\n"])
+        if chance.random() < 0.3:
+            data = damaged(data, chance)
+        options = chance.choice([[], [], ["--strict"]])
+        try:
+            self.feed(data, options)
+        except Found as found:
+            raise Found(f"{data[:300]!r}: {found}")
+        words = [word for word in lines[0].replace("\0", "").split(" ") if word not in ("--push", "-", "--store")]
+        if words and sum(map(len, words)) < 100_000:
+            self.machine.run("add", *words, "--store", self.store)
+
+    def feed(self, data, options):
+        before, printed = self.count(), []
+        status = self.machine.run("add", "-", "--json", *options, "--store", self.store, input=data, output=printed)
+        answers = [json.loads(line) for line in printed[0].splitlines()]
+        numbers = [answer["line"] for answer in answers]
+        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= data.count(b"\n") + 1):
+            raise Found(f"lines have no answer of their own: {numbers}")
+        refused = [answer for answer in answers if answer["outcome"] == "refused"]
+        if status not in ((0,) if not refused else (65,) if options else (3,)):
+            raise Found(f"{len(refused)} refused lines, and status {status}")
+        if options and refused and self.count() != before:
+            raise Found("a refused list of lines changed the store")
+        if not os.path.exists(self.store):
+            return
+        require_sound(self.store)
+        if options and refused:
+            return
+        for answer in answers:
+            self.ids = (self.ids + answer["ids"])[-20:]
+        for answer in answers[-2:]:
+            for key in answer["ids"]:
+                if self.machine.run("show", key, "--store", self.store) != 0:
+                    raise Found(f"there is no item {key} of the line {answer}")
+
+    def end(self):
+        self.machine.run("doctor", "--deep", "--store", self.store)
 
 
 class Disk:
@@ -514,10 +629,15 @@ class Disk:
         printed = []
         status = self.machine.run(*command, "--store", self.store, under=under, output=printed)
         require_sound(self.store)
-        database = sqlite3.connect(self.store)
-        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("reading", "record", "withdrawn")]
+        return status, printed[0] if command[0] in ("list", "export", "stats") else b"", self.counts(self.store)
+
+    @staticmethod
+    def counts(store):
+        database = sqlite3.connect(store)
+        numbers = [
+            database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("reading", "record", "withdrawn")]
         database.close()
-        return status, printed[0] if command[0] in ("list", "export", "stats") else b"", counts
+        return numbers
 
     def trial(self, chance):
         command = chance.choice(self.COMMANDS)
@@ -539,14 +659,69 @@ class Disk:
         pass
 
 
+class Pages(Disk):
+    """The store, its log and a folder of backups are on a disk that fails."""
+
+    COMMANDS = [*Disk.COMMANDS, ["backup", "disk/copies"], ["report", "-o", "disk/page.html"], ["doctor", "--deep"]]
+
+    def __init__(self, machine):
+        self.machine, self.folder = machine, machine.path("folder")
+        for name in (self.folder, machine.path("disk")):
+            os.mkdir(name)
+        super().__init__(machine)
+        self.disk = FailingDisk(self.folder, machine.path("disk"))
+
+    def perform(self, command, plan=None):
+        # Through the failing disk, so that the kernel forgets the pages of the files from before.
+        disk = self.machine.path("disk")
+        for name in os.listdir(disk):
+            path = os.path.join(disk, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        remove_store(self.machine.path("copy.db"))
+        shutil.copy(self.whole, os.path.join(disk, "used.db"))
+        printed = []
+        if plan:
+            self.disk.fail(*plan)
+        try:
+            status = self.machine.run(*command, "--store", self.machine.path("disk", "used.db"), output=printed)
+        finally:
+            self.disk.heal()
+        # A copy, since this process must not keep files of the failing disk open.
+        checked = self.machine.path("checked.db")
+        remove_store(checked)
+        for suffix in ("", "-wal"):
+            if os.path.exists(os.path.join(self.folder, "used.db" + suffix)):
+                shutil.copy(os.path.join(self.folder, "used.db" + suffix), checked + suffix)
+        require_sound(checked)
+        return status, printed[0] if command[0] in ("list", "export", "stats") else b"", self.counts(checked)
+
+    def trial(self, chance):
+        command = chance.choice(self.COMMANDS)
+        error = chance.choice([
+            errno.EIO, errno.EIO, errno.ENOSPC, errno.EROFS, errno.ESTALE, errno.ENOTCONN, errno.EDQUOT, errno.ENOMEM])
+        after = chance.choice([0, 0, 1, 2, chance.randint(0, 20), chance.randint(0, 200)])
+        plan = (chance.choice(list(OPERATIONS)), after, chance.random() < 0.6, error)
+        name = f"{plan[0]} fails with {errno.errorcode[error]} after {plan[1]}{' and for good' if plan[2] else ''}"
+        whole = self.perform(command)
+        try:
+            disturbed = self.perform(command, plan)
+        except Found as found:
+            raise Found(f"{name}: {found}")
+        if disturbed[0] == 0 and disturbed != whole:
+            raise Found(f"{name}: '{' '.join(command)}' ended with 0 and did something else")
+
+
 KINDS = {
-    "inputs": Inputs, "bits": Bits, "requests": Requests, "answers": Answers, "schemas": Schemas, "disk": Disk,
+    "inputs": Inputs, "bits": Bits, "requests": Requests, "answers": Answers, "schemas": Schemas, "lines": Lines, "disk": Disk,
+    "pages": Pages,
 }
 
 
 def main():
     if len(sys.argv) not in (4, 5) or sys.argv[2] not in KINDS:
         sys.exit(__doc__)
+    if sys.argv[2] == "pages":
+        enter_mounts()
     program, kind, seconds = os.path.abspath(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     seed = int(sys.argv[4]) if len(sys.argv) == 5 else random.SystemRandom().randrange(1 << 32)
     folder = tempfile.mkdtemp(prefix="glucoport-damage.")
@@ -569,9 +744,12 @@ def main():
         found.append(str(problem))
         print(problem)
     finally:
+        if kind == "pages":
+            trial.disk.end()
         shutil.rmtree(folder, ignore_errors=True)
     print(f"{kind}: {trials} trials from seed {seed}, {len(found)} found")
     sys.exit(1 if found else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
