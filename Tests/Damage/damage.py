@@ -33,6 +33,8 @@ import tempfile
 import threading
 import time
 
+# No folder of compiled files beside the scripts.
+sys.dont_write_bytecode = True
 from failing_disk import OPERATIONS, FailingDisk, enter_mounts
 
 STATUSES = {0, 1, 3, 4, 64, 65, 66, 69, 73, 74, 75, 76, 77, 78}

@@ -23,6 +23,8 @@ import tempfile
 import threading
 import time
 
+# No folder of compiled files beside the scripts.
+sys.dont_write_bytecode = True
 from damage import Found, Machine, limit_memory
 
 MOST_CONNECTIONS = 10_000
