@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logbook
 import PostgresStore
 import Synchronization
@@ -7,7 +8,13 @@ import Synchronization
 /// Databases for tests on one server, each a copy of a prepared one.
 package final class TestDatabases: Sendable {
   /// The server for all suites of a process.
-  package static let shared: Result<TestDatabases, any Error> = Result { try TestDatabases(PostgresServer()) }
+  package static let shared: Result<TestDatabases, any Error> = Result {
+    // Nothing else removes the data, since a static value has no end.
+    atexit {
+      if case .success(let databases) = TestDatabases.shared { databases.server.remove() }
+    }
+    return try TestDatabases(PostgresServer())
+  }
 
   /// The number of tests with databases at the same time: each has several connections.
   private static let maxTests = 4
