@@ -25,15 +25,6 @@ fi
 cp -a "$bumble" "$trial/bumble"
 cp Tests/bluetooth-guest.sh Tests/bluetooth-meter.py Tests/bluetooth-facts.py "$trial"
 
-# A program that is not linked statically loads the libraries of its compiler, which are the same there as here.
-program=$work/program
-rm -rf "$program"
-dpkg-deb -x "$package" "$program"
-ldd "$program/usr/bin/glucoport" | grep -o '/[^ ]*' | sort -u | while read -r library; do
-  if ! inside test -e "$library"; then install -D "$library" "$root$library"; fi
-done
-rm -r "$program"
-
 # The order matters: when the kernel's Bluetooth starts, it tests its cryptography, which finds drbg, and this ctr.
 radio=(ctr sha512_generic hmac drbg cmac ccm ecb ecdh_generic af_alg algif_hash algif_skcipher bluetooth uhid hci_vhci)
 printf '%s\n' "${radio[@]}" >"$root/etc/modules-load.d/bluetooth.conf"

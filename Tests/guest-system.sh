@@ -41,6 +41,14 @@ prepare() {
   mkdir -p "$trial"
   cp "$package" "$trial/glucoport.deb"
   cp Tests/guest-steps.sh "$trial"
+
+  # A program that is not linked statically loads the libraries of its compiler, which are the same there as here.
+  rm -rf "$work/program"
+  dpkg-deb -x "$package" "$work/program"
+  ldd "$work/program/usr/bin/glucoport" | grep -o '/[^ ]*' | sort -u | while read -r library; do
+    if ! inside test -e "$library"; then install -D "$library" "$root$library"; fi
+  done
+  rm -r "$work/program"
 }
 fail() { echo "$trial_name: $*" >&2; exit 1; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
