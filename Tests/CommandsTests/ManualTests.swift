@@ -33,7 +33,7 @@ import Testing
           commands + [
             "glucoport.1", "glucoport-formats.7", "glucoport-json.5", "glucoport-nightscout.7",
             "glucoport-operation.7", "glucoport-postgresql.7",
-            "glucoport-protocol.7",
+            "glucoport-protocol.7", "glucoport-source.7",
             "glucoport-store.5", "glucoport-transcript.5",
           ]))
   }
