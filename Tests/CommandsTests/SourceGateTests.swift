@@ -48,13 +48,24 @@ import Testing
 
   @Test func anOutageIsAskedAboutEverMoreSeldom() {
     var timeline = Timeline()
-    let failure = SourceFailure(Failure(.unavailable, "no"))
+    let failure = SourceFailure(Failure(.temporary, "no"))
     let first = timeline.run(until: 3600) { _ in failure }
     #expect((6...9).contains(first), "\(first)")
     let days = timeline.run(until: 3 * 86400) { _ in failure }
     #expect((12...20).contains(days), "\(days)")
     #expect(timeline.run(until: 3 * 86400 + 7 * 3600) { _ in nil } >= 1)
     #expect(timeline.state.failures == 0 && timeline.state.lastError == nil)
+  }
+
+  /// Of a source that keeps half a day, an outage of eleven hours loses nothing.
+  @Test func aSourceThatCannotBeReachedIsAskedEachHour() {
+    var timeline = Timeline()
+    let failure = SourceFailure(Failure(.unavailable, "no"))
+    let days = timeline.run(until: 3 * 86400) { _ in failure }
+    #expect((72...110).contains(days), "\(days)")
+    let waits = zip(timeline.asked, timeline.asked.dropFirst()).map { $1 - $0 }
+    #expect(waits.allSatisfy { $0 <= 3600 + 60 } && waits.last.map { $0 > 1800 } == true, "\(waits)")
+    #expect(timeline.run(until: 3 * 86400 + 3660) { _ in nil } >= 1)
   }
 
   @Test func aRejectedPasswordIsTriedOnce() {

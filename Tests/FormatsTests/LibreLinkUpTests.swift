@@ -15,6 +15,24 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
+  /// A point of the graph at 9:00 UTC, in a logbook of UTC.
+  @Test(arguments: [
+    ("5/6/2026 11:00:00 AM", 7200, "2026-05-06T11:00:00"),
+    ("5/6/2026 11:00:00 PM", 50_400, "2026-05-06T23:00:00"),
+    // A day off, and half a day.
+    ("5/5/2026 11:00:00 AM", 0, "2026-05-06T09:00:00"), ("5/6/2026 11:30:00 PM", 0, "2026-05-06T09:00:00"),
+    ("", 0, "2026-05-06T09:00:00"),
+  ])
+  func anOffsetThatNoZoneHasIsNotUsed(_ shown: String, _ offset: Int32, _ time: String) throws {
+    let point =
+      #"{"FactoryTimestamp":"5/6/2026 9:00:00 AM","Timestamp":"\#(shown)","type":0,"ValueInMgPerDl":120}"#
+    let export = try TextExport(
+      #"{"status":0,"data":{"connection":{"patientId":"a"},"activeSensors":[],"graphData":[\#(point)]}}"#,
+      zone: "UTC")
+    #expect(export.readings.map(\.placement.utcOffset) == [offset])
+    #expect(export.readings.map(\.deviceTime.text) == [time])
+  }
+
   @Test func theSameReadingUnderTwoNamesIsReadOnce() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
     #expect(export.readings.filter { $0.kind == .scan }.count == 1)

@@ -24,21 +24,21 @@ struct FetchTests {
   }
 
   /// The program and a file with the secret in its folder.
-  private func program() throws -> (program: Program, token: String) {
+  func program() throws -> (program: Program, token: String) {
     let program = try Program()
     let path = try program.write(Self.secret + "\n", to: "token")
     #expect(chmod(path, 0o600) == 0)
     return (program, path)
   }
 
-  private func set(_ program: Program, _ server: ScriptedServer, _ options: String...) async throws {
+  func set(_ program: Program, _ server: ScriptedServer, _ options: String...) async throws {
     let set = try await program.run(
       arguments: ["source", "set", "phone", server.url + "/sgv.json", "--type", "http", "--yes"] + options)
     #expect(set.status == 0, "\(set)")
   }
 
   /// A server whose answer a test changes.
-  private final class Answers: Sendable {
+  final class Answers: Sendable {
     private let current: Mutex<ScriptedAnswer>
     init(_ answer: ScriptedAnswer) { current = Mutex(answer) }
     var answer: ScriptedAnswer {
@@ -126,7 +126,7 @@ struct FetchTests {
   /// The bodies that services return instead of data, with their status and the exit status.
   @Test(
     arguments: [
-      (200, #"{"status":0,"data":{"redirect":true,"region":"eu2"}}"#, 78, "another region, 'eu'"),
+      (200, #"{"status":0,"data":{"redirect":true,"region":"eu2"}}"#, 78, "another region, 'eu2'"),
       (200, #"{"status":0,"data":[]}"#, 78, "returns nobody"),
       (
         200, #"{"status":4,"data":{"step":{"type":"tou","componentName":"AcceptDocument"}}}"#, 77, "new terms"
@@ -174,7 +174,11 @@ struct FetchTests {
   @Test func redirectionsAreFollowedOnOneServerOnly() async throws {
     let (program, token) = try program()
     let other = try Answers(.status(200, Self.values([5]))).server()
-    let elsewhere = try ScriptedServer { _ in .status(302, headers: ["Location: \(other.url)/sgv.json"]) }
+    // Web servers add a page for people.
+    let page = Array("<html><h1>302 Found</h1></html>".utf8)
+    let elsewhere = try ScriptedServer { _ in
+      .status(302, page, headers: ["Location: \(other.url)/sgv.json", "Content-Type: text/html"])
+    }
     let refused = try await program.run(
       "source", "set", "a", elsewhere.url, "--type", "http", "--yes", "--token-file", token)
     #expect(refused.status == 76 && refused.errors.contains("redirects are not followed"), "\(refused)")
@@ -473,7 +477,7 @@ struct FetchTests {
   }
 
   /// Makes the last answers a day older, as after an outage.
-  private func ageAnswers(of program: Program) throws {
+  func ageAnswers(of program: Program) throws {
     try StoreFile(program.store).execute(
       """
       UPDATE setting SET value = json_set(value, '$.state.answeredAt',
@@ -695,7 +699,7 @@ struct FetchTests {
   // MARK: - Stored once
 
   /// An answer of LibreLinkUp's graph, or with `graph` nil of its logbook.
-  private static func libre(
+  static func libre(
     graph: [(String, Int)]?, events: [(String, Int)] = [], of id: String = "aaaa-1", _ name: String = "Anna"
   ) -> [UInt8] {
     func items(_ values: [(String, Int)], _ type: Int) -> String {

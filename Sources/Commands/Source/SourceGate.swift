@@ -22,7 +22,10 @@ struct SourceGate {
 
   /// The first delay after a failure that passes by itself, in seconds.
   static let firstSeconds: Int64 = 30
-  /// The maximum of such delays, and of what a source can ask for.
+  /// The maximum of such delays if the source cannot be reached, in seconds. It refused nothing, and keeps its values for hours
+  /// only: a longer delay would lose some after an outage.
+  static let maxOutageSeconds: Int64 = 3600
+  /// The maximum of the other ones, and of what a source can ask for.
   static let maxSeconds = Int64(RetryAfter.maxSeconds)
   /// The first delay after an answer that is no data, in seconds.
   static let firstLastingSeconds: Int64 = 3600
@@ -100,7 +103,9 @@ struct SourceGate {
     state.lastError = failure.message
     guard !failure.category.isTemporary else {
       state.failures = min(state.failures + 1, 30)
-      let delay = Self.delay(Self.firstSeconds, state.failures, atMost: Self.maxSeconds)
+      let isOutage = failure.category == .unavailable
+      let delay = Self.delay(
+        Self.firstSeconds, state.failures, atMost: isOutage ? Self.maxOutageSeconds : Self.maxSeconds)
       let spread = Int64((Double(delay) * (0.5 + jitter / 2)).rounded(.up))
       if let asked = error.retryAfterSeconds {
         // A lock-out that repeats lasts longer each time.

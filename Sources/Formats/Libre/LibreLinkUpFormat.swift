@@ -27,6 +27,9 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   private static let graph = names.count - 3, patient = names.count - 2, connected = names.count - 1
 
+  /// No zone is further from UTC, in seconds.
+  private static let maxOffset: Int64 = 14 * 3600
+
   private let model: String
   private let options: ExportOptions
   private var people = InputPeople(column: "patientId")
@@ -120,7 +123,8 @@ struct LibreLinkUpFormat: ExportFormat {
     var shown = ShownTime(utc: factory.seconds, offset: zoneOffsets.offset(atUTC: factory.seconds))
     if let local = row[column + Name.shown].openTime?.time(.monthFirst) {
       let offset = local.seconds - factory.seconds
-      if abs(offset) < 86400 { shown = ShownTime(local, utcOffset: Int32(offset)) }
+      // A local time that is a day off does not change when the value was measured.
+      if abs(offset) <= Self.maxOffset { shown = ShownTime(local, utcOffset: Int32(offset)) }
     }
     switch glucose.read(row[column + Name.value]) {
     case .measurement(let measurement):

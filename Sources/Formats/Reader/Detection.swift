@@ -17,7 +17,8 @@ enum Detection {
   ) throws -> Found {
     let head = input.head
     if let refusal = ServerAnswer.refusal(of: head) {
-      throw UnrecognisedInput(name: input.source.name, reason: refusal)
+      let reason = options.isFetched ? ServerAnswer.fetchedReason : refusal
+      throw UnrecognisedInput(name: input.source.name, reason: reason)
     }
     if !options.columns.isEmpty {
       return try reader(GenericFormat.self, try namedColumns(of: input, options: options), input, options)

@@ -49,6 +49,11 @@ enum ServerAnswer {
     return answer("the server", text, "check the login or the token, and download the data again")
   }
 
+  /// The refusal of such an answer of a source. A job may mail it, so it quotes nothing, such as the name of a person.
+  static let fetchedReason =
+    "this is an error message of a server, not data; it may name a person, so that it is not shown here: open the address in a "
+    + "browser, or run the command, and read it"
+
   /// Whether the answer says that there is no data.
   static func isEmpty(_ head: InputHead) -> Bool {
     guard var members = head.answer, refusal(of: head) == nil else { return false }

@@ -91,10 +91,12 @@ package struct ServiceTrouble: Sendable {
     let data = members["data"]
     if data?["redirect"] == .flag(true) {
       let region = data?["region"]?.text ?? ""
-      let isPlain = (2...4).contains(region.utf8.count) && region.utf8.allSatisfy { $0 >= 0x30 && $0 < 0x7B }
+      let isPlain =
+        (2...4).contains(region.utf8.count)
+        && region.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x7A) }
       return ServiceTrouble(
         .configuration,
-        "LibreLinkUp keeps this account in another region\(isPlain ? ", '\(region.filter(\.isLetter))'" : ""); set that region in the program that asks it"
+        "LibreLinkUp keeps this account in another region\(isPlain ? ", '\(region)'" : ""); set that region in the program that asks it"
       )
     }
     if let step = data?["step"]?["type"]?.text {

@@ -206,13 +206,14 @@ package enum SourceExchange {
     }
   }
 
-  /// Whether the status says more than the body. Web servers add a page for people to a rejected login and to an overload.
+  /// Whether the status says more than the body. Web servers add a page for people to a redirection, to a rejected login and to
+  /// an overload.
   private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
     guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
       return false
     }
     return switch head.status {
-    case 401, 408, 429, 500...: true
+    case 300..<400, 401, 408, 429, 500...: true
     // Without a challenge it is no question of the login, as of a service that shuts programs out.
     case 403: head.headers.contains(name: "WWW-Authenticate")
     default: false
