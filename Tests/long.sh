@@ -94,6 +94,9 @@ Tests/pdf.sh "$(built glucoport)"
 phase "reports in a browser"
 Tests/browser.sh "$(built glucoport)"
 
+phase "sources at real servers and proxies, and for two weeks"
+Tests/sources.sh "$(built glucoport)"
+
 phase "meters at a real kernel's USB stack"
 Tests/usb-guest.sh
 
