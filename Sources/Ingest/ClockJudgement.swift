@@ -44,6 +44,16 @@ package struct ClockJudgement: Sendable {
       + "; times are kept as the meter showed them"
   }
 
+  /// The message of a meter whose clock cannot be read, if the comparison has the time of its newest reading in place of the
+  /// clock. An earlier reading says nothing, and one later than the present that the meter is ahead.
+  package var warningOfNewestReading: String? {
+    guard isOff, difference > 0 else { return nil }
+    let shown = comparison.meter.text.replacing("T", with: " ")
+    return
+      "the newest reading has the time \(shown), so that the meter's clock is at least \(Self.words(difference)) ahead of the "
+      + "local time in \(zone); times are kept as the meter showed them"
+  }
+
   /// A duration in its two largest units: `1 h 0 min`.
   package static func words(_ seconds: Int64) -> String {
     let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60)

@@ -49,6 +49,10 @@ package struct MeterIngestor: Ingestor {
   package private(set) var warnings: [String] = []
   /// Minutes from the base time of the meter's internal clock to the times that it showed.
   private var clockOffsets: [Int] = []
+  /// How far the base time of a meter may be from the time that it is meant to be.
+  private static let maxDriftSeconds: Int64 = 600
+  /// The subject of the decision that names the offsets of the meter's clock.
+  package static let clockOffsetSubject = "clock-offset"
   /// The maximum number of offsets that are named.
   private static let maxOffsets = 5
   /// When the meter was read.
@@ -93,7 +97,7 @@ package struct MeterIngestor: Ingestor {
     [
       Decision("format", format, .read), Decision("unit", "as the meter sends it", .fixed),
       Decision("zone", times.zone.name, times.zoneBasis),
-    ] + (clockOffsets.isEmpty ? [] : [Decision("clock-offset", offsetText, .read)])
+    ] + (clockOffsets.isEmpty ? [] : [Decision(Self.clockOffsetSubject, offsetText, .read)])
   }
 
   /// `base time +600 min, +599 min`.
@@ -114,7 +118,7 @@ package struct MeterIngestor: Ingestor {
     generatedAt = connection.now()
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: times.zone) }
     meter = MeterReport(identity: contents.identity, clock: judgement, position: contents.position)
-    warnings = contents.warnings + warnings(judgement)
+    warnings = contents.warnings + warnings(judgement) + warnings(ofNewestReadingIn: contents)
     clockOffsets = contents.clockOffsets
     batch.append(contents, times)
     return false
@@ -133,6 +137,19 @@ package struct MeterIngestor: Ingestor {
   private func warnings(_ judgement: ClockJudgement?) -> [String] {
     guard let judgement, times.now != nil, judgement.comparison.host <= clock() + 60 else { return [] }
     return judgement.warning.map { [$0] } ?? []
+  }
+
+  /// What the newest reading says of a clock that cannot be read. A difference that equals the offset of the meter's times from
+  /// their base is no drift: its base is then the local time.
+  private func warnings(ofNewestReadingIn contents: MeterContents) -> [String] {
+    guard contents.identity.clock == nil, times.now != nil, let host = generatedAt, host <= clock() + 60,
+      let newest = contents.readings.map(\.deviceTime.seconds).max()
+    else { return [] }
+    let comparison = ClockComparison(meter: DeviceTime(seconds: newest), host: host)
+    let judgement = ClockJudgement(comparison, in: times.zone)
+    let offsets = contents.clockOffsets.filter { $0 != 0 }.map { Int64($0) * 60 }
+    if offsets.contains(where: { abs(judgement.difference - $0) <= Self.maxDriftSeconds }) { return [] }
+    return judgement.warningOfNewestReading.map { [$0] } ?? []
   }
 }
 

@@ -159,6 +159,32 @@ import Testing
     #expect(try bench.number("SELECT clock_difference FROM ingest") == 3600)
   }
 
+  /// The words of the warning, from the newest reading of a meter without a clock; the local time is 01:00.
+  @Test(arguments: [
+    (
+      ["reading smbg 2026-11-21T02:00:00 110"],
+      "at least 59 min 58 s ahead of the local time in Europe/Madrid"
+    ),
+    (
+      ["reading smbg 2026-11-21T02:00:00 110", "reading smbg 2026-11-20T08:00:00 111"], "2026-11-21 02:00:00"
+    ),
+    // A minute is normal, and an earlier reading says nothing.
+    (["reading smbg 2026-11-21T01:01:00 110"], nil), (["reading smbg 2026-11-19T08:00:00 110"], nil),
+    ([], nil),
+    // The difference is the offset of the times from their base, and then another one.
+    (["offset 60", "reading smbg 2026-11-21T02:03:00 110"], nil),
+    (["offset 120", "reading smbg 2026-11-21T02:03:00 110"], "at least 1 h 2 min ahead"),
+    (["offset 0", "reading smbg 2026-11-21T01:05:00 110"], "at least 4 min 5"),
+  ])
+  func theNewestReadingShowsThatAMeterWithoutAClockIsAhead(_ packets: [String], _ words: String?) throws {
+    let report = try run(["meter S1 1 -"] + packets + ["end"])
+    #expect(report.warnings.count == (words == nil ? 0 : 1), "\(report.warnings)")
+    if let words { #expect(report.warnings.first?.contains(words) == true, "\(report.warnings)") }
+    let untrusted = try run(["meter S2 1 -"] + packets + ["end"], isTrusted: false)
+    #expect(untrusted.warnings == [])
+    #expect(try bench.number("SELECT count(clock_meter) FROM ingest") == 0)
+  }
+
   @Test func aTranscriptWithAFutureHostClockCausesNoWarning() throws {
     let report = try run(["meter S1 1 2026-11-21T01:00:00", "end"], startedAt: Self.now + 86400)
     #expect(report.warnings == [])

@@ -39,6 +39,7 @@ struct WordDriver: MeterDriver {
         let fields = RecordFields([words[2]: .number(Double(words[3]) ?? 0)])
         contents.records.append(
           MeterRecord(RecordKind(rawValue: words[1]) ?? .note, at: try time(words[4]), fields))
+      case "offset": contents.clockOffsets.append(Int(words[1]) ?? 0)
       case "broken":
         contents.rejections.append(Rejection(line: 7, reason: "the record's checksum is wrong"))
       default: return contents
