@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
+import Ingest
 import Logbook
 import LogbookStore
 
@@ -33,6 +34,8 @@ struct ReadingObject: Encodable {
   let refused: String?
   let revisions: [RevisionObject]
   let clock: ClockObject?
+  let clockOffset: String?
+  let baseTime: String?
 }
 
 /// Another value that a source had for a reading.
@@ -107,6 +110,8 @@ extension ItemDetails {
 
   private func object(_ reading: StoredReading) throws -> ReadingObject {
     let state = try reading.syncState(store.activity())
+    let ingest = try store.ingest(reading.ingest)
+    let offset = try ClockOffset(of: reading, in: ingest)
     return ReadingObject(
       id: reading.address, ingest: reading.ingest, uploaded: reading.isUploaded, state: state.name,
       reason: state.reason?.name, refused: reading.refusal,
@@ -115,7 +120,7 @@ extension ItemDetails {
           value: value($0.measurement, $0.measurement.unit), unit: $0.measurement.unit.name, ingest: $0.ingest
         )
       },
-      clock: try store.ingest(reading.ingest)?.clock.map(ClockObject.init))
+      clock: ingest?.clock.map(ClockObject.init), clockOffset: offset?.text, baseTime: offset?.baseTime?.text)
   }
 
   private func object(_ record: StoredRecord) throws -> RecordObject {
@@ -139,7 +144,7 @@ extension ItemDetails {
       return [
         line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
         line("uploaded", reading.isUploaded ? "yes" : "no"),
-      ] + stateLine(try reading.syncState(store.activity())) + (try clockLine(reading.ingest))
+      ] + stateLine(try reading.syncState(store.activity())) + (try clockLines(reading))
         + refusalLine(reading.refusal)
         + changed
     case .record(let record):
@@ -165,9 +170,13 @@ extension ItemDetails {
     reason.map { [line("refused", displayed($0))] } ?? []
   }
 
-  /// The state of the meter's clock when this reading was read from it.
-  private func clockLine(_ ingest: Int64) throws -> [String] {
-    try store.ingest(ingest)?.clock.map { [line("clock", MeterText.line($0))] } ?? []
+  /// The state of the meter's clock when this reading was read from it, and the base of its time.
+  private func clockLines(_ reading: StoredReading) throws -> [String] {
+    let ingest = try store.ingest(reading.ingest)
+    let offset = try ClockOffset(of: reading, in: ingest)
+    let base = offset?.baseTime.map { ", so \($0.text.replacing("T", with: " "))" } ?? ""
+    return (ingest?.clock.map { [line("clock", MeterText.line($0))] } ?? [])
+      + (offset.map { [line("clock-offset", displayed($0.text) + base)] } ?? [])
   }
 
   private func line(_ name: String, _ text: String) -> String {
@@ -176,6 +185,26 @@ extension ItemDetails {
 
   private func source(of ingest: Int64) throws -> String {
     try store.ingest(ingest).map { ", \(displayed($0.source)) (\($0.format))" } ?? ""
+  }
+}
+
+/// The offset of a meter's times from the base time of its internal clock, as the import of a reading found it.
+private struct ClockOffset {
+  /// `base time +600 min`; of an import with several offsets all of them.
+  let text: String
+  /// The base time of the reading; nil if the import had several offsets.
+  let baseTime: DeviceTime?
+
+  /// Nil for an import without such an offset.
+  init?(of reading: StoredReading, in ingest: IngestEntry?) throws {
+    let decisions = try ingest?.readDecisions() ?? []
+    guard let decision = decisions.first(where: { $0.subject == MeterIngestor.clockOffsetSubject }) else {
+      return nil
+    }
+    text = decision.value
+    let words = text.split(separator: " ")
+    let minutes = words.count == 4 && words[3] == "min" ? Int64(words[2]) : nil
+    baseTime = minutes.map { DeviceTime(seconds: reading.deviceTime.seconds - $0 * 60) }
   }
 }
 
