@@ -18,7 +18,9 @@ SERVICE = "org.bluez"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 MANAGER = "org.freedesktop.DBus.ObjectManager"
 # What glucoport uses.
-USED = {"Adapter1", "Device1", "GattService1", "GattCharacteristic1", "AgentManager1", "Agent1"}
+USED = {"Adapter1", "Device1", "GattService1", "GattCharacteristic1", "AgentManager1", "Agent1", "GattManager1", "GattProfile1"}
+# The interfaces of a program that bluetoothd calls.
+OWN = {"Agent1", "GattProfile1", "ObjectManager"}
 calls, owners, seen = {}, set(), set()
 
 
@@ -86,11 +88,12 @@ def take(connection, message):
             if short(interface) in USED | {"Properties", "ObjectManager"}:
                 detail = ".".join(map(str, message.get_args_list()[:2])) if interface == PROPERTIES else ""
                 calls[sender, message.get_serial()] = (short(interface), member, detail.rpartition("org.bluez.")[2])
-                if sender in owners and short(interface) == "Agent1":
-                    say("call", "Agent1." + member, message.get_signature())
+                if sender in owners and short(interface) in OWN:
+                    say("call", "%s.%s" % (short(interface), member), message.get_signature())
     elif kind in (2, 3):
         call = calls.pop((receiver, message.get_reply_serial()), None)
-        if call is None:
+        # An answer to bluetoothd is none of it.
+        if call is None or receiver in owners:
             return 0
         interface, member, detail = call
         if interface != "Agent1":

@@ -22,7 +22,6 @@ start_radios() {
   exec 8<>/run/orders
   PYTHONPATH=$trial/bumble PYTHONDONTWRITEBYTECODE=1 \
     python3 "$trial/bluetooth-meter.py" <&8 >>/run/meters 2>/run/meters.err 8>&- &
-  order adapter
 }
 # run STATUS COMMAND...: as anna; the output is in /run/said.
 run() {
@@ -38,15 +37,27 @@ import() { run "$1" glucoport import --meter --driver bluetooth-glucose --timezo
 object() { busctl --system get-property org.bluez "/org/bluez/$1/dev_${2//:/_}" org.bluez.Device1 Paired; }
 
 begin
-start_radios
 python3 "$trial/bluetooth-facts.py" >/var/tmp/facts 2>&1 &
-await "bluetoothd" busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
 await "the watch of the bus" grep -q ready /var/tmp/facts
+systemctl start bluetooth
+run 69 glucoport meter pair --seconds 1
+said "no Bluetooth adapter"
+start_radios
+order adapter
+await "bluetoothd" busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
+# block 0|1: what a switch at the computer does.
+block() { for switch in /sys/class/rfkill/*/soft; do echo "$1" >"$switch"; done; }
+block 1
+run 69 glucoport meter pair --seconds 1
+said "rfkill unblock bluetooth"
+block 0
+ok "no adapter, and a blocked one, have their sentences"
 serve
 ok "$(bluetoothd --version 2>/dev/null || /usr/libexec/bluetooth/bluetoothd --version) is bluetoothd's version"
 for name in passkey wrong; do anna bash -c "echo $([ $name = wrong ] && echo 111111 || echo 123456) >$home/$name"; done
 
-# Pairing.
+# Pairing. An adapter that is off is switched on.
+busctl --system set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b false
 run 69 glucoport meter pair --passkey-file "$home/passkey" --seconds 3
 said "no meter in pairing mode was found"
 order guide advertise 600
@@ -124,10 +135,27 @@ ok "a meter that leaves or falls silent in the transfer leaves nothing, and all 
 # What all this is for. A meter can be found for half a minute; here for a whole one, since a program needs seconds to start.
 anna glucoport upload --quiet
 brought 3
-before=$(units show -P InvocationID glucoport-meter-bluetooth.service)
-units --quiet enable --now glucoport-meter-bluetooth.timer
-await "the unit to find no meter" has_ended anna glucoport-meter-bluetooth.service "${before:-none}"
+unit=glucoport-meter-bluetooth.service
+units --quiet enable --now "${unit%.service}.timer"
+await "bluetoothd to know the profile" grep -qx 'answer GattManager1.RegisterApplication' /var/tmp/facts
+sleep 5
+# waking: what the wait costs: commands to the radio and its events, and how often bluetoothd and the program run.
+waking() {
+  local pid
+  hciconfig hci0 | grep -oE '(events|commands):[0-9]+'
+  for pid in "$(units show -P ControlPID "$unit")" "$(systemctl show -P MainPID bluetooth)"; do
+    awk '/ctxt_switches/ { count += $2 } END { print "runs:" count }' "/proc/$pid/task/"*/status
+  done
+}
+waking >/run/before
+sleep 60
+waking >/run/after
+diff <(grep -v runs /run/before) <(grep -v runs /run/after) >/run/difference || fail "the radio worked: $(cat /run/difference)"
+runs() { sed -n "s/runs://p" "/run/$1" | sed -n "$2p"; }
+program=$(($(runs after 1) - $(runs before 1))) daemon=$(($(runs after 2) - $(runs before 2)))
+[ "$program" -le 30 ] && [ "$daemon" -le 30 ] || fail "in a minute of waiting glucoport ran $program times, bluetoothd $daemon times"
 has 7
+ok "in a minute of waiting the radio got no command, and glucoport ran $program times, bluetoothd $daemon times"
 order guide add
 shown=${EPOCHREALTIME%.*}
 order guide advertise 60
@@ -137,8 +165,26 @@ await "the reading on the server" uploaded
 took=$((${EPOCHREALTIME%.*} - shown))
 brought 1
 [ "$took" -le 90 ] || fail "the reading was on the server only after $took s"
-units --quiet disable --now glucoport-meter-bluetooth.timer
+units --quiet disable --now "${unit%.service}.timer"
+units stop "$unit"
 ok "a meter came near, and $took s later its reading was on the server, without a key pressed"
+
+# A second adapter, which hears the same meters. The one with the pairing is used, and both forget.
+order adapter
+await "the second adapter" busctl --system get-property org.bluez /org/bluez/hci1 org.bluez.Adapter1 Powered
+order guide advertise 600
+import 0 --bluetooth $guide
+said "new 0"
+run 0 glucoport meter forget $guide
+for adapter in hci0 hci1; do
+  ! object $adapter $guide >/run/object 2>&1 || fail "$adapter still knows the meter: $(cat /run/object)"
+done
+order guide advertise 600
+run 0 glucoport meter pair --passkey-file "$home/passkey"
+order guide advertise 600
+import 0 --bluetooth $guide
+said "new 0"
+ok "with a second adapter a meter is read, forgotten and paired again"
 
 # A source on a timer, which others wait for.
 mkdir -p /srv/source
@@ -175,3 +221,21 @@ ok "a source was fetched on a timer, uploaded, and pulled by another store, with
 
 ! grep -E ' request 0?2| foreign ' /run/meters || fail "a meter was asked for what may not be asked"
 quiet_journal
+
+# The meter has lost the pairing, and this computer has not. When a connection is aborted over that, Debian's Linux 6.1.192
+# sometimes reads freed memory in hci_chan_del, which ends bluetoothd and leaves the adapters in disorder: then this ends there.
+order guide forget
+order guide advertise 600
+import 69 --bluetooth $guide
+said "the meter has lost the pairing: run 'glucoport meter forget $guide'"
+if journalctl -b -k --no-pager | grep -q hci_chan_del; then
+  ok "a pairing that the meter lost is named; the kernel failed, so that it is not made again here"
+else
+  order guide advertise 600
+  run 0 glucoport meter forget $guide
+  run 0 glucoport meter pair --passkey-file "$home/passkey"
+  order guide advertise 600
+  import 0 --bluetooth $guide
+  said "new 0"
+  ok "a pairing that the meter lost is named, and made again"
+fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer that answers like bluetoothd with meters in reach, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
-The argument is a JSON object: adapters (1), powered (true, false, "blocked"), denied (false), and meters, each with address, name,
+The argument is a JSON object: adapters (1), powered (true, false, "blocked"), denied (false), profiles (true), and meters, each with address, name,
 passkey (null: none is asked for), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded, lost (the
 meter has lost the pairing), adapter and vanishesAfter. It writes "ready" when it can be called, and each request to a meter as a line.
 
@@ -26,6 +26,7 @@ DEVICE = "org.bluez.Device1"
 SERVICE = "org.bluez.GattService1"
 CHARACTERISTIC = "org.bluez.GattCharacteristic1"
 AGENT = "org.bluez.Agent1"
+GATT_MANAGER = "org.bluez.GattManager1"
 objects = {}
 bus = None
 
@@ -96,9 +97,13 @@ class AgentManager(dbus.service.Object):
 
 
 class Adapter(Node):
+    def __init__(self, path, interface, properties):
+        super().__init__(path, interface, properties)
+        self.applications = set()
+
     def set(self, name, value):
         if options.get("powered") == "blocked":
-            raise Error("Blocked", "Blocked through rfkill")
+            raise Error("Failed", "Failed")
         super().set(name, value)
 
     @dbus.service.method(ADAPTER, in_signature="a{sv}")
@@ -118,6 +123,30 @@ class Adapter(Node):
         for meter in meters:
             if meter.adapter is self and meter.values.pop("RSSI", None) is not None:
                 meter.PropertiesChanged(DEVICE, dbus.Dictionary({}, signature="sv"), dbus.Array(["RSSI"], signature="s"))
+
+    @dbus.service.method(
+        GATT_MANAGER, in_signature="oa{sv}", sender_keyword="sender", async_callbacks=("done", "failed"))
+    def RegisterApplication(self, path, properties, sender, done, failed):
+        if not options.get("profiles", True):
+            return failed(Error("NotSupported", "Operation is not supported"))
+
+        def answered(found):
+            for interfaces in found.values():
+                for uuid in interfaces["org.bluez.GattProfile1"]["UUIDs"]:
+                    say("profile " + uuid)
+            self.applications.add((sender, path))
+            done()
+            for meter in meters:
+                if meter.adapter is self and meter.values["Paired"] and meter.options.get("inReach", True):
+                    GLib.timeout_add(50, meter.approach)
+
+        application = dbus.Interface(bus.get_object(sender, path, introspect=False), MANAGER)
+        application.GetManagedObjects(reply_handler=answered, error_handler=lambda error: failed(Error("Failed", str(error))))
+
+    @dbus.service.method(GATT_MANAGER, in_signature="o", sender_keyword="sender")
+    def UnregisterApplication(self, path, sender):
+        say("no profile")
+        self.applications.discard((sender, path))
 
     @dbus.service.method(ADAPTER, in_signature="o")
     def RemoveDevice(self, path):
@@ -199,6 +228,12 @@ class Meter(Node):
             objects[self.path] = self
             root.InterfacesAdded(self.path, {DEVICE: dbus.Dictionary(self.values, signature="sv")})
         self.change(RSSI=dbus.Int16(-60))
+        return False
+
+    def approach(self):
+        """A paired meter that advertises is connected while a program has a profile for it."""
+        if self.adapter.applications and self.values["Paired"]:
+            self.Connect()
         return False
 
     def disappear(self):

@@ -15,6 +15,7 @@ final class BlueZ {
   static let device = "org.bluez.Device1"
   static let characteristic = "org.bluez.GattCharacteristic1"
   static let gattService = "org.bluez.GattService1"
+  static let gattManager = "org.bluez.GattManager1"
 
   /// Answers a call of this program's agent; nil refuses it.
   var agent: ((DBusMessage) -> [DBusValue]?)?
@@ -24,7 +25,7 @@ final class BlueZ {
   private let bus: DBusConnection
   private let isInterrupted: () -> Bool
   /// A signal ends a wait within this time.
-  private static let sliceMilliseconds: Int32 = 100
+  static let sliceMilliseconds: Int32 = 100
 
   /// - Throws: `Failure` of category `.unavailable` without a bus or without bluetoothd.
   init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
@@ -43,12 +44,22 @@ final class BlueZ {
     }
     let rule = "type='signal',sender='\(Self.service)'"
     do {
-      _ = try call(
-        "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", [.string(rule)],
-        to: "org.freedesktop.DBus")
+      try listen(for: rule)
     } catch {
       throw Failure(bluez: error, doing: "Bluetooth")
     }
+  }
+
+  /// Asks the bus for a signal `NameOwnerChanged` when bluetoothd ends or starts.
+  func watchOwner() throws(DBusError) {
+    try listen(
+      for: "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.service)'")
+  }
+
+  private func listen(for rule: String) throws(DBusError) {
+    try call(
+      "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", [.string(rule)], to: "org.freedesktop.DBus"
+    )
   }
 
   /// Calls a method and waits for its answer.
@@ -74,20 +85,25 @@ final class BlueZ {
 
   /// Takes messages until the condition is met; false when the time is over.
   ///
-  /// - Parameter isMet: is called with each message, and without one after each slice of time.
+  /// - Parameters:
+  ///   - slice: within these milliseconds a signal to the program ends the wait, in the worst case.
+  ///   - isMet: is called with each message.
   @discardableResult
   func wait(
-    within milliseconds: Int, until isMet: (DBusMessage) -> Bool = { _ in false },
-    or isDone: () -> Bool = { false }
+    within milliseconds: Int, slice longest: Int32 = BlueZ.sliceMilliseconds,
+    until isMet: (DBusMessage) -> Bool = { _ in false }
   ) throws(DBusError) -> Bool {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while true {
-      if isDone() { return true }
       if isInterrupted() { throw DBusError.interrupted }
       let left = (end - ContinuousClock.now) / .milliseconds(1)
       guard left > 0 else { return false }
-      let slice = min(Self.sliceMilliseconds, Int32(left) + 1)
-      guard let (message, received) = try bus.next(within: slice) else { continue }
+      guard let (message, received) = try bus.next(within: 0) else {
+        // libdbus itself would wait on after a signal to the program.
+        var entry = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
+        _ = Glibc.poll(&entry, 1, min(longest, Int32(left) + 1))
+        continue
+      }
       if let received { try answer(message, received) }
       if message.kind == .signal { onSignal(message) }
       if isMet(message) { return true }

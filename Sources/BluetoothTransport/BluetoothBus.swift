@@ -7,9 +7,10 @@ package final class BluetoothBus {
   /// Asks a person for the passkey of a meter; nil ends the pairing.
   package typealias Passkey = (_ name: String) -> UInt32?
 
-  private let bluez: BlueZ
+  let bluez: BlueZ
   private static let agentPath = "/org/glucoport/agent"
   private static let discoveryMilliseconds = 2000
+  private static let discoverySliceMilliseconds: Int32 = 1000
   private static let connectMilliseconds = 40_000
   private static let pairMilliseconds = 90_000
 
@@ -43,6 +44,9 @@ package final class BluetoothBus {
     seconds: Int, until isEnough: ([BluetoothDevice]) -> Bool
   ) throws(Failure) -> [BluetoothDevice] {
     let adapters = try poweredAdapters()
+    // One that is connected does not advertise.
+    let connected = Self.once(try devices().filter(\.isConnected))
+    if isEnough(connected) { return connected }
     defer { stopDiscovery(adapters) }
     for adapter in adapters { try startDiscovery(adapter) }
     let end = ContinuousClock.now + .seconds(seconds)
@@ -50,7 +54,7 @@ package final class BluetoothBus {
       let found = Self.once(try devices().filter(\.isInReach))
       if isEnough(found) || ContinuousClock.now >= end { return found }
       try doing("looking for meters") { () throws(DBusError) in
-        try bluez.wait(within: Self.discoveryMilliseconds) {
+        try bluez.wait(within: Self.discoveryMilliseconds, slice: Self.discoverySliceMilliseconds) {
           $0.kind == .signal && $0.member != "PropertiesChanged"
         }
       }
@@ -127,7 +131,7 @@ package final class BluetoothBus {
 
 extension BluetoothBus {
   @discardableResult
-  private func doing<Result>(_ action: String, _ work: () throws(DBusError) -> Result) throws(Failure)
+  func doing<Result>(_ action: String, _ work: () throws(DBusError) -> Result) throws(Failure)
     -> Result
   {
     do throws(DBusError) {
@@ -145,7 +149,7 @@ extension BluetoothBus {
   }
 
   /// The adapters that are switched on; one that is off is switched on first.
-  private func poweredAdapters() throws(Failure) -> [String] {
+  func poweredAdapters() throws(Failure) -> [String] {
     let action = "looking for meters"
     let objects = try doing(action) { () throws(DBusError) in try bluez.objects() }
     let adapters = objects.filter { $0.value[BlueZ.adapter] != nil }
@@ -205,7 +209,7 @@ extension BluetoothBus {
     callAtTheEnd("/org/bluez", "org.bluez.AgentManager1", "UnregisterAgent", [.objectPath(Self.agentPath)])
   }
 
-  private func callAtTheEnd(
+  func callAtTheEnd(
     _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []
   ) {
     do throws(DBusError) {

@@ -15,6 +15,8 @@ indirect enum DBusValue: Hashable, Sendable {
   /// Entries by text; other keys do not occur.
   case dictionary([String: DBusValue])
   case variant(DBusValue)
+  /// Objects by their paths, with their interfaces and properties, which is only sent.
+  case objects([String: [String: [String: DBusValue]]])
   /// A file descriptor that the receiver must close.
   case descriptor(Int32)
   /// A value of a type that BlueZ does not use.

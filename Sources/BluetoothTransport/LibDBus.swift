@@ -241,9 +241,25 @@ extension DBusConnection {
           }
         }
       }
+    case .objects(let objects):
+      append(container: "a", "{oa{sa{sv}}}", to: iterator) { part in
+        objects.allSatisfy { path, interfaces in
+          append(container: "e", nil, to: part) { append(path, "o", to: $0) && append(interfaces, to: $0) }
+        }
+      }
     case .variant(let content):
       append(container: "v", content.signature, to: iterator) { part in append(content, to: part) }
     case .integer, .descriptor, .other: false
+    }
+  }
+
+  private func append(_ interfaces: [String: [String: DBusValue]], to iterator: Pointer) -> Bool {
+    append(container: "a", "{sa{sv}}", to: iterator) { part in
+      interfaces.allSatisfy { name, properties in
+        append(container: "e", nil, to: part) {
+          append(name, "s", to: $0) && append(.dictionary(properties), to: $0)
+        }
+      }
     }
   }
 
@@ -380,6 +396,7 @@ extension DBusValue {
     case .array: "as"
     case .dictionary: "a{sv}"
     case .variant: "v"
+    case .objects: "a{oa{sa{sv}}}"
     case .integer, .descriptor, .other: ""
     }
   }

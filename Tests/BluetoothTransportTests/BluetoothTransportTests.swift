@@ -156,6 +156,46 @@ import Testing
     #expect(try bus.devices().map(\.isPaired) == [true])
   }
 
+  private func approach(_ peer: BluetoothPeer, seconds: Int = 20) throws -> BluetoothBus.Approach {
+    try BluetoothBus(address: peer.address, isInterrupted: { false })
+      .awaitConnection(seconds: seconds, of: ["D4:3E:00:12:34:56"])
+  }
+
+  @Test func aMeterThatComesNearIsConnectedWithoutASearch() throws {
+    let peer = try BluetoothPeer(Self.options([Self.meter()]))
+    guard case .connected(let device) = try approach(peer) else {
+      Issue.record("no meter")
+      return
+    }
+    #expect(device.address == "D4:3E:00:12:34:56")
+    // It stays connected for the import, which needs no search either.
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    #expect(try bus.search(seconds: 20) { !$0.isEmpty }.map(\.isConnected) == [true])
+    #expect(try read(peer).readings.count == 2)
+    let lines = peer.end()
+    #expect(lines.contains("profile 00001808-0000-1000-8000-00805f9b34fb") && lines.contains("no profile"))
+    #expect(!lines.contains { $0.hasPrefix("filter") }, "\(lines)")
+  }
+
+  @Test func withoutAMeterAndWithoutProfilesThereIsNoFailure() throws {
+    let far = try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#)]))
+    #expect(try approach(far, seconds: 1) == .noMeter)
+    let old = try BluetoothPeer(Self.options([Self.meter()], #""profiles":false"#))
+    #expect(try approach(old) == .unsupported)
+    // Without a pairing, nothing would ever be connected.
+    let unpaired = try BluetoothPeer(Self.options([Self.meter(paired: false)]))
+    #expect(try approach(unpaired) == .unsupported)
+    #expect(!unpaired.end().contains { $0.hasPrefix("profile") })
+    #expect(throws: Failure.self) { try approach(BluetoothPeer(#"{"adapters":0}"#)) }
+  }
+
+  @Test func anotherMeterThatComesNearEndsNoWait() throws {
+    let other = Self.meter(address: "D4:3E:00:12:34:57")
+    let peer = try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#), other]))
+    #expect(try approach(peer, seconds: 1) == .noMeter)
+    #expect(peer.end().contains("connected D4:3E:00:12:34:57"))
+  }
+
   @Test func thePeerDoesNothingThatTheRealOneDidNot() throws {
     let peer = try BluetoothPeer(
       Self.options([Self.meter(#""passkey":123456"#, paired: false)]), isWatched: true)
@@ -167,11 +207,33 @@ import Testing
       }
     }
     #expect(try read(peer).readings.count == 2)
+    #expect(try approach(peer) != .noMeter)
     try bus.forget(#require(bus.devices().first))
     let (facts, recorded) = (Set(peer.facts()), try BluetoothPeer.recordedFacts())
     #expect(facts.subtracting(recorded).sorted() == [])
     #expect(facts.contains("error Device1.Pair org.bluez.Error.AuthenticationFailed Authentication Failed"))
     #expect(facts.contains("answer GattCharacteristic1.AcquireNotify hq"))
+    #expect(facts.contains("answer GattManager1.RegisterApplication"))
+    #expect(facts.contains("call ObjectManager.GetManagedObjects"))
+  }
+
+  /// What the peer does in the other tests that meet a meter which leaves, adapters that are off or blocked, and two of them.
+  @Test(arguments: [
+    options([meter(#""vanishesAfter":2"#)]), options([meter(paired: false)], #""powered":false"#),
+    options([meter()], #""powered":"blocked""#),
+    options([meter(), meter(#""adapter":1"#)], #""adapters":2"#),
+    options([meter(#""sockets":false"#)]), options([meter(#""inReach":false"#)]),
+    options([meter(#""lost":true"#)]),
+  ])
+  func whatOtherTestsLetThePeerDoWasRecorded(_ options: String) throws {
+    let peer = try BluetoothPeer(options, isWatched: true)
+    let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
+    do { _ = try bus.search(seconds: 1) { !$0.isEmpty } } catch { #expect(options.contains("blocked")) }
+    if !options.contains("inReach"), let device = try bus.devices().first, device.isPaired {
+      do { _ = try read(peer) } catch { #expect(options.contains("vanishes") || options.contains("lost")) }
+      try bus.forget(device)
+    }
+    #expect(try Set(peer.facts()).subtracting(BluetoothPeer.recordedFacts()).sorted() == [])
   }
 
   @Test func aMeterThatTwoAdaptersHearIsOne() throws {

@@ -163,6 +163,32 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: setting.program.store))
   }
 
+  @Test func aJobWaitsForAMeterWithoutASearch() async throws {
+    let setting = try Setting(Self.options())
+    try await setting.pair()
+    let wait = ["meter", "wait", "--connect", "--seconds", "20"]
+    let came = try await setting.program.run(arguments: wait, environment: setting.environment)
+    #expect(came.status == 0 && came.output.contains(Self.address), "\(came)")
+    let outcome = try await setting.run("import", "--meter", "--if-present", "--quiet", "--timezone", "UTC")
+    #expect(outcome.status == 0, "\(outcome)")
+    let lines = setting.peer.end()
+    let paired = try #require(lines.firstIndex { $0.hasPrefix("profile ") })
+    #expect(!lines[paired...].contains { $0.hasPrefix("filter ") }, "\(lines)")
+    #expect(lines.contains("write 0101 request"))
+  }
+
+  @Test func aMeterThatJobsPassOverIsNotConnectedByTheWait() async throws {
+    let setting = try Setting(Self.options(#""vanishesAfter":3"#))
+    try await setting.pair()
+    for _ in 0..<2 {
+      let job = try await setting.run("import", "--meter", "--if-present", "--quiet", "--timezone", "UTC")
+      #expect(job.status == 75, "\(job)")
+    }
+    let wait = try await setting.run("meter", "wait", "--connect", "--seconds", "20", "--quiet")
+    #expect(wait.status == 69, "\(wait)")
+    #expect(!setting.peer.end().contains { $0.hasPrefix("profile ") })
+  }
+
   @Test func jobsPassOverAMeterAfterFailedSessions() async throws {
     let setting = try Setting(Self.options(#""vanishesAfter":3"#))
     try await setting.pair()
@@ -212,6 +238,16 @@ import Testing
     }
     let log = try await setting.run("log", "1", "--json")
     #expect(log.output.contains(#""base time -182 min""#), "\(log)")
+    let table = try await setting.run("list", "--long")
+    let id = try #require(table.output.split { $0 == " " || $0.isNewline }.first { $0.hasPrefix("r1.") })
+    let shown = try await setting.run("show", String(id))
+    #expect(shown.output.contains("base time -182 min, so 2020-08-"), "\(shown)")
+    let object = try #require(try await setting.run("show", String(id), "--json").objects().first)
+    #expect(object["clock_offset"] as? String == "base time -182 min", "\(object)")
+    let (shownTime, base) = (object["device_time"] as? String, object["base_time"] as? String)
+    #expect(
+      shownTime == "2020-08-02T13:06:16" && base == "2020-08-02T16:08:16"
+        || shownTime == "2020-08-23T13:18:24" && base == "2020-08-23T16:20:24", "\(object)")
     let requests = setting.peer.end().filter { $0.hasPrefix("write ") }.map { $0.split(separator: " ")[1] }
     #expect(requests == ["0401", "0101", "0403010600", "0103010600", "0401", "0101"], "\(requests)")
   }

@@ -199,15 +199,22 @@ struct MeterWaitCommand: ClassifiedCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Wait until a paired Bluetooth meter is in reach.",
     discussion: helpText(
-      "The exit status is 0 if a meter is in reach, and 69 if none is. No meter is connected.",
+      """
+      The exit status is 0 if a meter is in reach, and 69 if none is. With --connect, bluetoothd waits for \
+      the meters without a search, and leaves the one that came near connected for 'glucoport import'; \
+      without it no meter is connected.
+      """,
       examples: "glucoport meter wait --seconds 30",
-      "glucoport meter wait --seconds 300 --bluetooth D4:3E:00:12:34:56"))
+      "glucoport meter wait --connect --seconds 3600"))
 
   @Option(help: ArgumentHelp("How long to wait; default: 30.", valueName: "number"))
   var seconds = BluetoothMeters.advertisingSeconds
 
   @Option(help: ArgumentHelp("Wait for the paired meter with this address.", valueName: "address"))
   var bluetooth: BluetoothArgument?
+
+  @Flag(help: "Let bluetoothd connect the meter when it comes near, in place of a search.")
+  var connect = false
 
   @Flag(help: "Print nothing.")
   var quiet = false
@@ -220,8 +227,11 @@ struct MeterWaitCommand: ClassifiedCommand {
     let output = Output()
     let meters: [PluggedMeter]
     do {
-      meters = try BluetoothMeters().inReach(
-        address: bluetooth?.address, serial: nil, seconds: seconds, isJob: true)
+      meters =
+        connect
+        ? try BluetoothMeters().approaching(address: bluetooth?.address, seconds: seconds)
+        : try BluetoothMeters().inReach(
+          address: bluetooth?.address, serial: nil, seconds: seconds, isJob: true)
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }

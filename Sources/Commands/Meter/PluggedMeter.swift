@@ -142,6 +142,28 @@ final class BluetoothMeters {
       isJob: isJob)
   }
 
+  /// The first paired meter that comes near, connected by bluetoothd; none if none comes in time. Without such help of
+  /// bluetoothd, and while a job passes over a meter, meters are searched for during their advertising time.
+  ///
+  /// - Throws: `Failure` as for `inReach`.
+  func approaching(address: String?, seconds: Int) throws -> [PluggedMeter] {
+    let paired = try PairedMeters.load().all
+    let now = Host.now()
+    if !paired.contains(where: { $0.rests(at: now) }) {
+      let addresses = address.map { [$0] } ?? paired.map(\.address)
+      if !addresses.isEmpty {
+        SignalFlag.watch()
+        switch try bus().awaitConnection(seconds: seconds, of: Set(addresses)) {
+        case .connected(let device): return [device].compactMap(PluggedMeter.init(bluetooth:))
+        case .noMeter: return []
+        case .unsupported: break
+        }
+      }
+    }
+    return try inReach(
+      address: address, serial: nil, seconds: min(seconds, Self.advertisingSeconds), isJob: true)
+  }
+
   /// The same with this address or this serial number, and at most this number of seconds.
   func inReach(address: String?, serial: String?, seconds: Int, isJob: Bool) throws -> [PluggedMeter] {
     let paired = try PairedMeters.load().all.filter { meter in

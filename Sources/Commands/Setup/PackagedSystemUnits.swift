@@ -82,13 +82,14 @@ enum PackagedSystemUnits {
       Environment=GLUCOPORT_STORE=/var/lib/glucoport-import/logbook.db
       # The list of paired meters is there.
       Environment=XDG_DATA_HOME=/var/lib/glucoport-import
-      # A meter advertises for about 30 seconds.
-      ExecCondition=/usr/bin/glucoport meter wait --seconds 30 --quiet
+      # bluetoothd connects a paired meter that comes near, without a search. Without such help of it, meters are searched for
+      # during the 30 seconds for which one advertises.
+      ExecCondition=/usr/bin/glucoport meter wait --connect --seconds 3600 --quiet
       ExecStart=/usr/bin/glucoport import --meter --driver bluetooth-glucose --if-present --quiet
       ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
       # A meter that left again, and a store that another program writes.
       SuccessExitStatus=75
-      TimeoutStartSec=20min
+      TimeoutStartSec=80min
       User=glucoport
       StateDirectory=glucoport-import
       StateDirectoryMode=0700
@@ -164,12 +165,12 @@ enum PackagedSystemUnits {
   static let bluetoothTimer = #"""
     # SPDX-License-Identifier: Apache-2.0
     [Unit]
-    Description=Look for Bluetooth glucose meters during half of each minute
+    Description=Wait for Bluetooth glucose meters that come near
     Documentation=man:glucoport-operation(7)
 
     [Timer]
     OnActiveSec=5
-    # Shorter than the time for which a meter advertises.
+    # Long enough that a meter which was read has gone to sleep, and shorter than the time for which another one advertises.
     OnUnitInactiveSec=25
     AccuracySec=1s
 

@@ -145,13 +145,14 @@ enum PackagedUserUnits {
 
       [Service]
       Type=oneshot
-      # A meter advertises for about 30 seconds.
-      ExecCondition=/usr/bin/glucoport meter wait --seconds 30 --quiet
+      # bluetoothd connects a paired meter that comes near, without a search. Without such help of it, meters are searched for
+      # during the 30 seconds for which one advertises.
+      ExecCondition=/usr/bin/glucoport meter wait --connect --seconds 3600 --quiet
       ExecStart=/usr/bin/glucoport import --meter --driver bluetooth-glucose --if-present --quiet
       ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
       # A meter that left again, and a store that another program writes.
       SuccessExitStatus=75
-      TimeoutStartSec=20min
+      TimeoutStartSec=80min
       \#(confinement)
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 

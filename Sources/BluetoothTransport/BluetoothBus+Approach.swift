@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+extension BluetoothBus {
+  /// How a wait for a meter that comes near ended.
+  package enum Approach: Hashable, Sendable {
+    /// bluetoothd has connected this meter.
+    case connected(BluetoothDevice)
+    /// None came, or bluetoothd or an adapter changed, so that a further wait must begin again.
+    case noMeter
+    /// bluetoothd cannot do this, or has no pairing with any of the meters.
+    case unsupported
+  }
+
+  private static let applicationPath = "/org/glucoport"
+  private static let profilePath = applicationPath + "/profile"
+  /// A signal to the program ends a wait within this time. Each slice wakes the processor once.
+  private static let approachSliceMilliseconds: Int32 = 5000
+
+  /// Waits until bluetoothd has connected one of these meters by itself. It does that for each paired one, while a program has
+  /// registered the client profile of the Glucose Service.
+  ///
+  /// No search runs: the radio knows the meters, and neither bluetoothd nor this program does anything until one advertises.
+  ///
+  /// - Parameters:
+  ///   - seconds: the maximum time.
+  ///   - addresses: the meters, in upper case.
+  /// - Throws: `Failure`: `.unavailable` without an adapter, `.permission` if the bus refuses.
+  package func awaitConnection(seconds: Int, of addresses: Set<String>) throws(Failure) -> Approach {
+    let action = "waiting for a meter"
+    func meant() throws(Failure) -> [BluetoothDevice] {
+      try devices().filter { $0.isPaired && addresses.contains($0.address.uppercased()) }
+    }
+    let adapters = try poweredAdapters()
+    if try meant().isEmpty { return .unsupported }
+    bluez.agent = Self.profile
+    defer { bluez.agent = nil }
+    try doing(action) { () throws(DBusError) in try bluez.watchOwner() }
+    var registered: [String] = []
+    defer {
+      for adapter in registered {
+        callAtTheEnd(adapter, BlueZ.gattManager, "UnregisterApplication", [.objectPath(Self.applicationPath)])
+      }
+    }
+    for adapter in adapters where try register(at: adapter, action) { registered.append(adapter) }
+    guard !registered.isEmpty else { return .unsupported }
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      if let device = try meant().first(where: \.isConnected) { return .connected(device) }
+      let left = Int((end - ContinuousClock.now) / .milliseconds(1))
+      var hasChanged = false
+      let isMet = try doing(action) { () throws(DBusError) in
+        try bluez.wait(within: left, slice: Self.approachSliceMilliseconds) { message in
+          hasChanged = Self.isChange(message)
+          return hasChanged || Self.isConnection(message)
+        }
+      }
+      if !isMet || hasChanged { return .noMeter }
+    }
+  }
+
+  /// The objects of this program, for bluetoothd: one profile.
+  private static func profile(_ message: DBusMessage) -> [DBusValue]? {
+    switch (message.path, message.member) {
+    case (applicationPath, "GetManagedObjects"):
+      let properties = ["UUIDs": DBusValue.array([.string(GattNumber.glucoseText)])]
+      return [.objects([profilePath: ["org.bluez.GattProfile1": properties]])]
+    case (profilePath, "Release"): return []
+    default: return nil
+    }
+  }
+
+  private func register(at adapter: String, _ action: String) throws(Failure) -> Bool {
+    do throws(DBusError) {
+      try bluez.call(
+        adapter, BlueZ.gattManager, "RegisterApplication",
+        [.objectPath(Self.applicationPath), .dictionary([:])])
+      return true
+    } catch {
+      if ["AccessDenied", "interrupted"].contains(error.code) { throw Failure(bluez: error, doing: action) }
+      return false
+    }
+  }
+
+  /// Whether a meter was connected.
+  private static func isConnection(_ message: DBusMessage) -> Bool {
+    message.kind == .signal && message.member == "PropertiesChanged" && message.arguments.count > 1
+      && message.arguments[0].text == BlueZ.device
+      && message.arguments[1].entries?["Connected"]?.flag == true
+  }
+
+  /// Whether bluetoothd or an adapter came or went, and the profile is not registered there.
+  private static func isChange(_ message: DBusMessage) -> Bool {
+    guard message.kind == .signal, message.arguments.count > 1 else { return false }
+    switch message.member {
+    case "NameOwnerChanged": return message.arguments[0].text == BlueZ.service
+    case "InterfacesAdded": return message.arguments[1].entries?[BlueZ.adapter] != nil
+    case "InterfacesRemoved": return message.arguments[1].texts?.contains(BlueZ.adapter) == true
+    default: return false
+    }
+  }
+}
