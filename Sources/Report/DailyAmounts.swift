@@ -115,7 +115,7 @@ struct InsulinDose: Sendable {
   let day: Int
 }
 
-/// A basal rate that runs until its end, or until the next one begins.
+/// A basal rate that runs until its end, or until the next one begins. All of it counts on the day on which it began.
 struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   private let start: Int64

@@ -164,12 +164,12 @@ struct EpisodeTracker: Sendable {
           for step in 1..<steps {
             let level = GlucoseLevel(
               between: last.level, sample.level, at: Double(step) / Double(steps))
-            take(level, minutes, group, isAtNight, ended)
+            addStep(level, minutes, group, isAtNight, ended)
           }
         }
       }
     }
-    take(sample.level, minutes, group, isAtNight, ended)
+    addStep(sample.level, minutes, group, isAtNight, ended)
     last = (sample.instant, sample.level)
   }
 
@@ -179,7 +179,7 @@ struct EpisodeTracker: Sendable {
     last = nil
   }
 
-  private mutating func take(
+  private mutating func addStep(
     _ level: GlucoseLevel, _ minutes: Int, _ group: Int, _ isAtNight: Bool, _ ended: (Episode) -> Void
   ) {
     let band = targets.band(of: level)

@@ -45,6 +45,10 @@ package struct SensorFigures: Sendable {
   package let daysWithReadings: Int
   /// The percentage of the period in which the sensor measured.
   package let active: Metric
+  /// The lowest value in mg/dL; for LO, its threshold.
+  package let lowest: Metric
+  /// The highest value in mg/dL; for HI, its threshold.
+  package let highest: Metric
   /// The mean in mg/dL.
   package let mean: Metric
   /// The sample standard deviation in mg/dL.
@@ -154,7 +158,8 @@ struct SensorTally: Sendable {
       readings: count, lows: lows, highs: highs, atLimits: atLimits, minutes: minutes,
       possibleMinutes: possible.minutes, days: days.span, daysWithReadings: days.count,
       active: Metric(active, unless: possible.minutes > 0 ? nil : none ?? .shortTime(minutes: 0)),
-      mean: Metric(mean, unless: none),
+      lowest: Metric(distribution.lowest, unless: none),
+      highest: Metric(distribution.highest, unless: none), mean: Metric(mean, unless: none),
       standardDeviation: Metric(moments.standardDeviation, unless: few),
       variation: Metric(moments.variation, unless: few),
       managementIndicator: Metric(

@@ -129,7 +129,7 @@ package struct Statistics: Sendable {
           level: level,
           isAtLimit: reading.marks.contains(.atLimit),
           isInRepeatedHour: reading.placement.source == .zoneOverlap))
-      takeSettled()
+      addDecided()
     }
   }
 
@@ -185,7 +185,7 @@ package struct Statistics: Sendable {
   ///   `PossibleTime`.
   package consuming func finish(offset: (DeviceTime) -> Int32) -> StatisticsResult {
     selection.finish()
-    takeSettled()
+    addDecided()
     endEpisodes()
     endRate(until: nil)
     finishSources()
@@ -296,10 +296,10 @@ extension Statistics {
 }
 
 extension Statistics {
-  private mutating func takeSettled() {
+  private mutating func addDecided() {
     while let (sample, minutes, fate) = selection.next() {
       let ownGroup = options.grouping == .device ? index(of: sample.device) : nil
-      if let ownGroup { takeOfDevice(sample, minutes, fate, ownGroup) }
+      if let ownGroup { addOfDevice(sample, minutes, fate, ownGroup) }
       guard fate == .used else {
         let reason = fate == .overlapping ? LeftOut.overlapping : .repeated
         total.leftOut[reason] += 1
@@ -320,12 +320,12 @@ extension Statistics {
       profile?.add(sample, minutes: minutes)
       var ended: [Episode] = []
       tracker.add(sample, minutes: minutes, group: group ?? -1) { ended.append($0) }
-      for episode in ended { take(episode) }
+      for episode in ended { add(episode) }
     }
   }
 
   /// If grouped by device, each sensor has all its samples, whichever ones are used in the total.
-  private mutating func takeOfDevice(
+  private mutating func addOfDevice(
     _ sample: SensorSample, _ minutes: Int, _ fate: SensorSelection.Fate, _ group: Int
   ) {
     guard fate != .repeated else { return }
@@ -340,7 +340,7 @@ extension Statistics {
   private mutating func endEpisodes() {
     var ended: [Episode] = []
     tracker.finish { ended.append($0) }
-    for episode in ended { take(episode) }
+    for episode in ended { add(episode) }
     for group in deviceTrackers.keys {
       ended = []
       deviceTrackers[group]?.finish { ended.append($0) }
@@ -348,7 +348,7 @@ extension Statistics {
     }
   }
 
-  private mutating func take(_ episode: Episode) {
+  private mutating func add(_ episode: Episode) {
     total.sensor.episodes.add(episode)
     if episode.group >= 0, options.grouping != .device {
       groups[episode.group].sensor.episodes.add(episode)

@@ -68,7 +68,7 @@ struct BoundaryTests {
     }
   }
 
-  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func anImpossibleNumberIsNoLevel(
+  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func anImpossibleNumberIsNotALevel(
     _ number: Double
   ) {
     #expect(Reading.level(number) == nil && Reading.level(number, .millimolesPerLitre) == nil)

@@ -55,6 +55,15 @@ enum DrawingCheck {
     }
   }
 
+  /// The texts of each row of a table.
+  static func rows(_ drawing: Drawing) -> [[String]] {
+    drawing.reading.matches(of: /<tr>(.*?)<\/tr>/).map { row in
+      row.1.matches(of: /<t[hd][^>]*>([^<]*)<\/t[hd]>/).map {
+        String($0.1).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+      }
+    }
+  }
+
   static func texts(_ drawing: Drawing) -> [Drawing.Text] {
     drawing.operations.compactMap { if case .text(let text) = $0 { text } else { nil } }
   }

@@ -49,7 +49,7 @@ struct JourneyDayTests {
   }
 
   /// At 02:00 the clock goes forward to 08:00.
-  @Test func skippedHoursAreNoGap() throws {
+  @Test func skippedHoursAreNotAGap() throws {
     let day = try #require(Self.days(from: -6, at: 8).dropFirst().first)
     #expect(day.hourCount == 18 && day.runs.map(\.count) == [18 * 12])
     #expect(day.hours.map(\.hour) == [0, 1] + Array(8...24))
@@ -91,7 +91,7 @@ struct JourneyDayTests {
   }
 
   /// An app that states UTC for some readings was on no journey.
-  @Test func offsetsThatChangeOftenAreNoJourney() throws {
+  @Test func offsetsThatChangeOftenAreNotAJourney() throws {
     var tally = DayTally(Period(start: Self.midnight, end: Self.midnight + 86400)) { _ in 3600 }
     for reading in Self.sensor(
       from: Self.midnight, until: Self.midnight + 82_800, { $0 / 7200 % 2 * Self.hour })

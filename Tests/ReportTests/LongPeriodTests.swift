@@ -80,7 +80,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: Grouping.allCases.map(Optional.some) + [nil])
-  func skippedHoursAreNoPossibleTime(_ grouping: Grouping?) {
+  func skippedHoursAreNotPossibleTime(_ grouping: Grouping?) {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let time = PossibleTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)

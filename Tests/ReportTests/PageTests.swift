@@ -82,9 +82,9 @@ struct PageTests {
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(
       anchors == ["days", "ranges", "sensor", "profile", "sticks", "amounts", "devices", "left-out", "about"])
-    // A picture for each day, with what a screen reader says instead.
+    // A picture for each day and one for phones, each with what a screen reader says instead.
     #expect(
-      count("<svg aria-hidden=\"true\"", in: html) == 14 && count("<div class=\"reading\">", in: html) == 14)
+      count("<svg aria-hidden=\"true\"", in: html) == 28 && count("<div class=\"reading\">", in: html) == 28)
     let ids = html.matches(of: /\ id="([^"]+)"/).map { String($0.1) }
     #expect(Set(ids).count == ids.count)
     #expect(
@@ -122,7 +122,7 @@ struct PageTests {
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(anchors == ["days", "ranges", "sticks", "devices", "left-out", "about"])
     #expect(!html.contains("(GMI)") && !html.contains("(GRI)") && html.contains("Percent of readings"))
-    #expect(count("<circle class=\"f-text s-paper\"", in: html) == 40)
+    #expect(count("<circle class=\"f-text s-paper\"", in: html) == 2 * 40)
   }
 
   @Test func basalRatesAreNotListedInTheDay() throws {
@@ -167,11 +167,13 @@ struct PageTests {
 
   @Test func aScrollablePictureHasANameAndKeyboardFocus() throws {
     let html = try SampleReport.usual.html()
-    let regions = html.matches(of: /<div class="picture"([^>]*)><svg/)
+    let regions = html.matches(of: /<div class="picture broad"([^>]*)><svg/)
     #expect(regions.count == 14)
     for region in regions {
       #expect(region.1.contains("tabindex=\"0\" role=\"group\" aria-label=\""), "\(region.1)")
     }
+    // What a phone shows does not scroll.
+    #expect(count("<div class=\"picture narrow\"><svg", in: html) == 14)
   }
 
   @Test func leftOutReadingsAreCounted() throws {
@@ -220,14 +222,14 @@ struct PageTests {
 
   // MARK: - Size and repeatability
 
-  @Test func ninetyDaysAreUnderTwoMegabytes() throws {
+  @Test func ninetyDaysAreUnderFourMegabytes() throws {
     let html = try SampleReport.long(90).html()
-    #expect(html.utf8.count < 4_000_000 && count("class=\"n s-curve\"", in: html) == 90)
+    #expect(html.utf8.count < 4_000_000 && count("class=\"n s-curve\"", in: html) == 2 * 90)
   }
 
   @Test func onlyTheLast90DaysHaveACurve() throws {
     let html = try SampleReport.long(100).html()
-    #expect(count("class=\"n s-curve\"", in: html) == 90)
+    #expect(count("class=\"n s-curve\"", in: html) == 2 * 90)
     #expect(html.contains("show the last 90 days of the period."))
     #expect(!html.contains("<h3>Monday 2026-03-02") && html.contains("<h3>Tuesday 2026-06-09"))
   }

@@ -65,7 +65,7 @@ import Testing
     #expect(Figures.result(own + copy, rules: answered).total.amounts.bolus.sum != nil)
   }
 
-  @Test func otherDosesOfASmallerSourceAreNoPartOfALargerOne() {
+  @Test func otherDosesOfASmallerSourceAreNotPartOfALargerOne() {
     let own = Self.doses(Figures.diary)
     // Amounts that the other source never has; the same amounts at other times each day; and few of them.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)

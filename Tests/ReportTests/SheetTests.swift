@@ -33,10 +33,6 @@ struct SheetTests {
     for part in ReportPart.allCases where kind == .both || kind == .meter {
       expectWhole(page, part, .letter, "\(code) \(kind)")
     }
-    for drawing in page.sheets(.summary, .a4).flatMap(\.boxes).compactMap(\.narrow) {
-      #expect(DrawingCheck.faults(drawing) == [], "narrow: \(code) \(kind)")
-      #expect(DrawingCheck.words(drawing).filter { $0.contains("…") } == [], "narrow: \(code) \(kind)")
-    }
     // No head of a table and no figure of the summary is cut.
     for part in [ReportPart.log, .days] {
       #expect(words(page, part).filter { $0.contains("…") } == [], "\(code) \(kind)")
@@ -207,7 +203,7 @@ struct SheetTests {
       (0, 1, 0, 4, "LO"), (0, 0, 3, 4, "150"), (0, 0, 4, 4, "HI"), (1, 0, 1, 4, "HI"), (1, 4, 0, 4, "LO"),
       (0.75, 0, 1, 5, "150"), (0.75, 0, 2, 5, "HI"),
     ] as [(Double, Int, Int, Int, String)])
-  func aFigureThatIsLOOrHIIsNoNumber(
+  func aFigureThatIsLOOrHIIsNotANumber(
     _ part: Double, _ lows: Int, _ highs: Int, _ count: Int, _ text: String
   ) throws {
     #expect(try page(.usual).ranked(150, at: part, (lows, highs, count)) == text)
@@ -262,7 +258,7 @@ struct SheetTests {
     #expect(
       text.hasPrefix("Per day: Insulin 32.0 U (basal 20.0 U, bolus 10.0 U, premixed 28.0 U on 1 of 14 days)"))
     #expect(text.contains("Carbohydrates 90.0 g on 1 of 14 days"), "\(text)")
-    let rows = page.sheets(.days, .a4).flatMap(\.boxes).flatMap { Self.rows($0.drawing) }.map { row in
+    let rows = page.sheets(.days, .a4).flatMap(\.boxes).flatMap { DrawingCheck.rows($0.drawing) }.map { row in
       row.filter { !$0.isEmpty }
     }
     let means = try #require(rows.firstIndex { $0.first == "Mean" })
@@ -323,7 +319,7 @@ struct SheetTests {
 
   @Test func noGoalIsForTheLowOrTheHighRangeByItself() throws {
     let box = try page(.usual).rangesBox(height: 196)
-    let rows = Self.rows(box)
+    let rows = DrawingCheck.rows(box)
     #expect(rows.first == ["Range", "%", "Per day", "Goal"])
     let goals = Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0.count > 3 ? $0[3] : "") })
     #expect(goals["low"] == "" && goals["high"] == "")
@@ -334,21 +330,12 @@ struct SheetTests {
   @Test func withPregnancyTheHighRangeIsNotSplit() throws {
     var report = SampleReport.usual
     report.targets = .pregnancy
-    let rows = Self.rows(try page(report).rangesBox(height: 196))
+    let rows = DrawingCheck.rows(try page(report).rangesBox(height: 196))
     #expect(
       rows.dropFirst().map { $0[0] } == [
         "high", "target", "low + very low", "low", "very low", "tight range 70–140",
       ])
     #expect(rows[1][3] == "<\u{A0}25\u{A0}%")
-  }
-
-  /// The texts of each row of a table.
-  private static func rows(_ drawing: Drawing) -> [[String]] {
-    drawing.reading.matches(of: /<tr>(.*?)<\/tr>/).map { row in
-      row.1.matches(of: /<t[hd][^>]*>([^<]*)<\/t[hd]>/).map {
-        String($0.1).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
-      }
-    }
   }
 
   @Test func aProfileOfOneReadingSaysThatDaysAreMissing() throws {

@@ -32,7 +32,7 @@ struct StatisticsTests {
     #expect(result.total.amounts.insulin.perDay == .absent(.noReadings))
   }
 
-  @Test func readingsThatAreNoMeasurementsAreLeftOutAndCounted() {
+  @Test func readingsThatAreNotMeasurementsAreLeftOutAndCounted() {
     var withdrawn = Reading.finger(500, at: Self.start)
     withdrawn.isWithdrawn = true
     withdrawn.marks = .controlSolution
@@ -91,7 +91,7 @@ struct StatisticsTests {
     #expect(figures(Self.inOrder(low, high)).total.sensor.highs == 0, "one value at an instant")
   }
 
-  @Test func oneInAHundredIsNoLimit() {
+  @Test func oneValueInAHundredDoesNotBoundTheMean() {
     var readings = Self.samples(300)
     for index in 0..<3 {
       readings[index].measurement = .low(below: 40, .milligramsPerDecilitre)
@@ -248,7 +248,7 @@ struct StatisticsTests {
     #expect(result.total.days == 2)
   }
 
-  @Test func aSkippedHourIsNoPossibleTime() throws {
+  @Test func aSkippedHourIsNotPossibleTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
     let hours = PossibleTime(period, by: .hour) { zone.place($0).utcOffset }

@@ -136,6 +136,8 @@ struct SensorObject: Encodable {
   let days: Int
   let daysWithReadings: Int
   let activePercent: Metric
+  let lowest: Metric
+  let highest: Metric
   let mean: Metric
   let sd: Metric
   let cvPercent: Metric
@@ -157,6 +159,8 @@ struct SensorObject: Encodable {
     minutes = sensor.minutes
     (days, daysWithReadings) = (sensor.days, sensor.daysWithReadings)
     activePercent = sensor.active
+    lowest = sensor.lowest.scaled(by: factor)
+    highest = sensor.highest.scaled(by: factor)
     mean = sensor.mean.scaled(by: factor)
     sd = sensor.standardDeviation.scaled(by: factor)
     cvPercent = sensor.variation
@@ -199,12 +203,14 @@ struct GoalObject: Encodable {
 struct EpisodeObject: Encodable {
   let count: Int
   let withoutDeeper: Int
+  let atNight: Int
   let minutes: Int
   let perDay: Metric
 
   init(_ line: EpisodeCounts.Line, _ perDay: Metric) {
     count = line.count
     withoutDeeper = line.withoutDeeper
+    atNight = line.atNight
     minutes = line.minutes
     self.perDay = perDay
   }

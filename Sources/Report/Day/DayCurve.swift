@@ -226,7 +226,7 @@ package struct DayTally: Sendable {
         SensorSample(
           device: reading.device, instant: reading.instant, deviceTime: reading.deviceTime, level: level,
           isInRepeatedHour: reading.placement.source == .zoneOverlap))
-      return takeSettled()
+      return addDecided()
     }
     guard let index = index(of: reading.deviceTime) else { return }
     var dot = DayCurve.Dot(
@@ -270,12 +270,12 @@ package struct DayTally: Sendable {
   /// The days in their order, including empty ones.
   package consuming func finish() -> [DayCurve] {
     selection.finish()
-    takeSettled()
+    addDecided()
     for index in days.indices { days[index].arrange() }
     return days
   }
 
-  private mutating func takeSettled() {
+  private mutating func addDecided() {
     while let (sample, _, fate) = selection.next() {
       guard fate == .used, let index = index(of: sample.deviceTime), index >= firstCurve else { continue }
       days[index].sensor.append(
@@ -309,7 +309,7 @@ private struct ClockPiece {
 }
 
 extension DayCurve {
-  /// More changes than this on one day are no journey, but sources that state offsets of their own.
+  /// More changes than this on one day are not a journey, but sources that state offsets of their own.
   private static let maxPieces = 3
   /// All zones differ from UTC by a multiple of this.
   private static let zoneStep: Int64 = 15 * 60

@@ -36,7 +36,7 @@ package struct PageModel: Sendable {
     let reading: Markup
     /// The name of the picture.
     let title: Markup
-    /// How a page shows it: as words, as wide as the page, or in a part of its width; and on a phone.
+    /// Its classes in the style: text, the whole width or a part of it, and whether a phone shows `narrow` instead.
     let kind: String
     /// What a phone shows instead.
     let narrow: Narrow?

@@ -76,7 +76,7 @@ package enum PageTemplate {
     {{#blocks}}
     <div class="block">
     {{#parts}}
-    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}<div class="picture" tabindex="0" role="group" aria-label="{{{title}}}">{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
+    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}<div class="picture{{#narrow}} broad{{/narrow}}" tabindex="0" role="group" aria-label="{{{title}}}">{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{#narrow}}<div class="picture narrow">{{{svg}}}<div class="reading">{{{reading}}}</div></div>{{/narrow}}{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
     {{/parts}}
     </div>
     {{/blocks}}
@@ -110,23 +110,23 @@ enum PageStyle {
     .table{overflow-x:auto;margin:.6rem 0}
     table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;color:var(--soft);padding:.2rem 0}
     th,td{padding:.2rem .6rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
-    thead th{color:var(--soft);font-weight:600}th:first-child{text-align:left;font-weight:600}.dates tbody th{white-space:nowrap}
+    thead th{color:var(--soft);font-weight:600}th:first-child{text-align:left;font-weight:600}.dates tbody :is(th,td){white-space:nowrap}
     thead th{hyphens:auto}
     .text th,.text td{text-align:left}.text tbody th{overflow-wrap:anywhere}.text td{min-width:8em;overflow-wrap:anywhere}
     .sheet{display:flex;flex-wrap:wrap;gap:.7rem 1.5%;margin:0 0 2rem;align-items:flex-start}
     .box{position:relative;width:100%}.wide{overflow-x:auto}.narrow{display:none}.words{font-size:.85rem}.words p{max-width:none;margin:.2rem 0}
     @media (min-width:50rem){.p47{width:47.4%}.p51{width:51%}.p56{width:56.8%}.p41{width:41.5%}}
-    .box svg,.picture svg{display:block;width:100%;height:auto;overflow:visible}.wide svg,.picture svg{min-width:51rem}
+    .box svg,.picture svg{display:block;width:100%;height:auto;overflow:visible}.wide svg,.picture svg{min-width:51rem}.narrow svg{min-width:0}
     .picture{position:relative;overflow-x:auto}
     .reading,#sensor .block:first-of-type caption,#devices caption,#left-out caption,#days .text caption{position:absolute;\
     width:1px;height:1px;padding:0;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
     svg text{font-family:"DejaVu Sans Condensed","Roboto Condensed","Noto Sans",Arial,sans-serif;white-space:pre}svg .w{font-weight:700}svg .o{font-style:italic}
     svg .n{fill:none}svg path{stroke-linejoin:round}
     \(Ink.rules)
-    @media screen and (max-width:49.99rem){.broad{display:none}.narrow{display:block}\
+    @media screen and (max-width:49.99rem){.broad{display:none}.narrow{display:block;max-width:32rem}\
     .grid svg{display:none}.grid .reading{position:static;width:auto;height:auto;margin:0;overflow:visible;clip-path:none}\
     .grid .reading caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
-    .grid .reading tr>:first-child{position:sticky;left:0;background:var(--paper);min-width:8.5em;max-width:10em;white-space:normal}.grid .reading :is(h2,p,th[scope=col]){white-space:normal}.grid .reading p{font-size:.85rem}}
+    .grid .reading tr>:first-child{position:sticky;left:0;background:var(--paper);min-width:10.6em;max-width:11em;white-space:normal}.grid .reading :is(h2,p,th[scope=col]){white-space:normal}.grid .reading p{font-size:.85rem}}
     @page{size:auto;margin:12mm}
     @media print{:root{color-scheme:light;--ink:#000;--soft:#333;--paper:#fff;--line:#777;\(light)}
     *{-webkit-print-color-adjust:exact;print-color-adjust:exact}

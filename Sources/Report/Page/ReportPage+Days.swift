@@ -26,6 +26,7 @@ extension ReportPage {
   private var dailyFigures: PageModel.Part {
     let columns = [
       texts.date, texts.readings, texts.activeTime, "\(texts.mean), \(contents.unit.name)",
+      "\(texts.sheet.extremes), \(contents.unit.name)",
       "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), \(texts.insulinUnit)",
       "\(texts.carbohydrates), g",
     ]
@@ -45,7 +46,8 @@ extension ReportPage {
         [
           count(sensor.readings),
           sensor.readings > 0 ? short(sensor.active) { "\(glucose.decimal($0, 0)) %" } : "—",
-          short(sensor.mean, glucose.number), percent(.veryLow, .low), percent(.target),
+          short(sensor.mean, glucose.number), extremes(sensor) ?? "—", percent(.veryLow, .low),
+          percent(.target),
           percent(.high, .veryHigh), total(amounts.insulin), total(amounts.carbohydrates),
         ])
     }
@@ -54,11 +56,15 @@ extension ReportPage {
 
   private func parts(of day: DayCurve, _ highest: Double) -> [PageModel.Part] {
     let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))\(length(of: day))"
-    let drawing = DayChart(
-      day: day, targets: contents.targets, glucose: glucose, highest: highest, insulinUnit: texts.insulinUnit
-    ).drawing(
-      "\(title)\(texts.colon)\(description(of: day))")
-    let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(drawing, title: title))
+    let sentence = "\(title)\(texts.colon)\(description(of: day))"
+    func drawing(_ width: Double) -> Drawing {
+      DayChart(
+        day: day, targets: contents.targets, glucose: glucose, highest: highest,
+        insulinUnit: texts.insulinUnit, width: width
+      ).drawing(sentence)
+    }
+    let box = Sheet.Box(drawing: drawing(Sheet.width), narrow: drawing(Sheet.phoneWidth))
+    let chart = PageModel.Part(subtitle: Markup(title), picture: PageModel.Picture(box, title: title))
     let rows = records(of: day)
     if rows.isEmpty { return [chart] }
     return [
@@ -133,17 +139,18 @@ struct DayChart {
   /// The end of the scale: the same for all days, so that they can be compared.
   let highest: Double
   var insulinUnit = "U"
+  var width = Sheet.width
 
   /// - Parameter description: what a screen reader says instead.
   func drawing(_ description: String) -> Drawing {
     let area = PlotArea(
-      left: 30, top: 5, right: Sheet.width - 8, bottom: 5 + Self.curveHeight, highest: highest)
+      left: 30, top: 5, right: width - 8, bottom: 5 + Self.curveHeight, highest: highest)
     let floor = area.bottom + 2 * Self.laneHeight
-    var drawing = Drawing(width: Sheet.width, height: floor + 14)
+    var drawing = Drawing(width: width, height: floor + 14)
     let line = DayLine(day: day, area: area, targets: targets, glucose: glucose, width: 1.2, detail: 0.3)
     drawing.part(.figure(description, x: 0, y: 0, width: drawing.width, height: drawing.height)) { drawing in
       area.band(targets, glucose, on: &drawing)
-      for hour in day.hours(every: 3, apart: 0.025) {
+      for hour in day.hours(every: width < Sheet.width ? 6 : 3, apart: 0.025) {
         let x = line.x(hour.instant)
         drawing.line(x, area.top, x, floor, Drawing.Stroke(ink: .grid, width: 0.4))
         drawing.text(hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)", x, floor + 10, .small, .text, .middle)

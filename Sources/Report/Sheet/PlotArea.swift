@@ -64,7 +64,7 @@ struct PlotArea: Sendable {
 
   /// The limits of the target range as thin lines, with their values at the left, for small pictures.
   func targetLimits(
-    _ targets: Targets, _ glucose: GlucoseText, width: Double, hasLabels: Bool = true,
+    _ targets: Targets, _ glucose: GlucoseText, width: Double, labels font: Drawing.Font?,
     on drawing: inout Drawing
   ) {
     let limits = [targets.high, targets.low]
@@ -72,8 +72,7 @@ struct PlotArea: Sendable {
     for place in places {
       drawing.line(left, place, right, place, Drawing.Stroke(ink: .limit, width: width))
     }
-    guard hasLabels else { return }
-    let font = Drawing.Font(size: 6.5)
+    guard let font else { return }
     for (limit, place) in zip(limits, ReportPage.apart(places, by: 6, from: top, to: bottom)) {
       drawing.text(glucose.limit(limit), left - 3, place + 2.2, font, .text, .end)
     }

@@ -18,7 +18,9 @@ extension ReportPage {
     }
     let dots = contents.curveDays.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
-    let strips = contents.curveDays.filter { !$0.isEmpty }.map { strip($0, highest) }
+    let strips = contents.curveDays.filter { !$0.isEmpty }.map { day in
+      Sheet.Box(drawing: strip(day, highest), narrow: strip(day, highest, isPhone: true))
+    }
     var pages: [[Sheet.Box]] = tables.map { [Sheet.Box(drawing: $0, isTable: true)] }
     let mixed = total.amounts.mixed.records > 0 ? " \(mixedLegend)." : ""
     let limit =
@@ -28,9 +30,9 @@ extension ReportPage {
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
     if !pages.isEmpty { pages[pages.count - 1].append(Sheet.Box(drawing: note)) }
     for strip in strips {
-      if strip.height > left || pages.isEmpty { (pages, left) = (pages + [[]], paper.room) }
-      pages[pages.count - 1].append(Sheet.Box(drawing: strip))
-      left -= strip.height + Sheet.gap
+      if strip.drawing.height > left || pages.isEmpty { (pages, left) = (pages + [[]], paper.room) }
+      pages[pages.count - 1].append(strip)
+      left -= strip.drawing.height + Sheet.gap
     }
     return pages.map { Sheet(anchor: "amounts-by-day", boxes: $0) }
   }
@@ -64,8 +66,8 @@ extension ReportPage {
       let rapid = [amount(amounts.bolus), mixed.isEmpty ? "" : mixed + Self.mixedSign].filter { !$0.isEmpty }
       return [
         target.map(percent) ?? "", low.isEmpty ? "" : percent(low.reduce(0, +)),
-        sensor.mean.number.map(glucose.number) ?? "", rapid.joined(separator: " "), amount(amounts.basal),
-        amount(amounts.insulin), amount(amounts.carbohydrates),
+        sensor.mean.number.map(glucose.number) ?? "", extremes(sensor) ?? "", rapid.joined(separator: " "),
+        amount(amounts.basal), amount(amounts.insulin), amount(amounts.carbohydrates),
         group.fingerSticks.readings > 0 ? count(group.fingerSticks.readings) : "",
       ]
     }
@@ -81,8 +83,8 @@ extension ReportPage {
     let mixed = mean(amounts.mixed)
     let rapid = [mean(amounts.bolus), mixed.isEmpty ? "" : mixed + Self.mixedSign].filter { !$0.isEmpty }
     let means = [
-      texts.sheet.meanOfDays, whole[0], whole[1], whole[2], rapid.joined(separator: " "), mean(amounts.basal),
-      mean(amounts.insulin), mean(amounts.carbohydrates),
+      texts.sheet.meanOfDays, whole[0], whole[1], whole[2], "", rapid.joined(separator: " "),
+      mean(amounts.basal), mean(amounts.insulin), mean(amounts.carbohydrates),
       total.fingerSticks.readings > 0 ? short(total.fingerSticks.perDay) { glucose.decimal($0) } : "",
     ]
     let counts = [amounts.basal, amounts.insulin, amounts.carbohydrates].map(dayCount)
@@ -90,9 +92,17 @@ extension ReportPage {
     let mixedDays = dayCount(amounts.mixed)
     let rapidDays = [dayCount(amounts.bolus), mixedDays.isEmpty ? "" : mixedDays + Self.mixedSign]
     let daysOfMeans =
-      [texts.sheet.daysShort, "", "", "", rapidDays.filter { !$0.isEmpty }.joined(separator: " ")] + counts
+      [texts.sheet.daysShort, "", "", "", "", rapidDays.filter { !$0.isEmpty }.joined(separator: " ")]
+      + counts
       + [sticks]
     return days + [means, daysOfMeans]
+  }
+
+  /// The lowest and the highest value of a sensor; nil without one.
+  func extremes(_ sensor: SensorFigures) -> String? {
+    guard sensor.readings > 0 else { return nil }
+    let edges = (lows: sensor.lows, highs: sensor.highs, count: sensor.readings)
+    return "\(ranked(sensor.lowest.number, at: 0, edges))–\(ranked(sensor.highest.number, at: 1, edges))"
   }
 
   /// How many days have any, of which the mean is.
@@ -126,8 +136,8 @@ extension ReportPage {
     let (words, unit) = (texts.sheet, texts.insulinUnit)
     let heads = [
       (texts.date, ""), (texts.target, "%"), (words.belowTarget, "%"), (texts.mean, contents.unit.name),
-      (words.rapidShort, unit), (words.longShort, unit), (texts.insulin, unit),
-      (words.carbohydratesShort, "g"), (words.sticksShort, ""),
+      (words.extremes, contents.unit.name), (words.rapidShort, unit), (words.longShort, unit),
+      (texts.insulin, unit), (words.carbohydratesShort, "g"), (words.sticksShort, ""),
     ]
     drawing.part(.row) { drawing in
       for (column, head) in heads.enumerated() {
@@ -142,25 +152,45 @@ extension ReportPage {
   private static func cell(
     _ text: String, _ column: Int, _ y: Double, _ font: Drawing.Font, _ ink: Ink, on drawing: inout Drawing
   ) {
-    let (first, step) = (96.0, (Sheet.width - 96) / 8)
+    let (first, step) = (96.0, (Sheet.width - 96) / 9)
     if column == 0 { return drawing.text(font.fitted(text, first - 8), 6, y, font, ink) }
     drawing.text(font.fitted(text, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
   }
 
-  /// One day: its curve, and insulin and carbohydrates at their times.
-  private func strip(_ day: DayCurve, _ highest: Double) -> Drawing {
-    var drawing = Drawing(width: Sheet.width, height: Self.stripHeight - Sheet.gap)
-    let area = PlotArea(left: 104, top: 3, right: Sheet.width - 4, bottom: 40, highest: highest)
+  /// One day: its curve, and insulin and carbohydrates at their times. Its figures are at the left, or above on a phone.
+  private func strip(_ day: DayCurve, _ highest: Double, isPhone: Bool = false) -> Drawing {
     let (weekday, length) = (texts.weekdays[weekday(day.day)], length(of: day))
     let title =
       "\(length.isEmpty ? weekday : String(weekday.prefix(2))) \(shortName(ofDay: day.day))\(length)"
-    drawing.part(.heading(3)) { $0.text(Drawing.Font.bold.fitted(title, 88), 0, 10, .bold) }
+    let figures = stripFigures(day)
+    let width = isPhone ? Sheet.phoneWidth : Sheet.width
+    let lines = isPhone ? Drawing.Font.small.wrapped(figures.joined(separator: " · "), width) : figures
+    let top = isPhone ? 17 + 9.5 * Double(lines.count) : 3
+    let area = PlotArea(
+      left: isPhone ? 24 : 104, top: top, right: width - 4, bottom: top + 37, highest: highest)
+    var drawing = Drawing(width: width, height: isPhone ? area.bottom + 32 : Self.stripHeight - Sheet.gap)
+    let room = isPhone ? width : 88
+    drawing.part(.heading(3)) { $0.text(Drawing.Font.bold.fitted(title, room), 0, 10, .bold) }
+    for (index, line) in lines.enumerated() {
+      drawing.part(.paragraph) {
+        $0.text(Drawing.Font.small.fitted(line, room - 8), 0, 21 + 9.5 * Double(index), .small, .soft)
+      }
+    }
+    let (words, x) = (([title] + figures).joined(separator: ", "), area.left - 20)
+    drawing.part(
+      .figure(words + ".", x: x, y: area.top - 3, width: width - x, height: drawing.height - area.top + 3)
+    ) { drawing in strip(day, area, hoursApart: isPhone ? 6 : 3, on: &drawing) }
+    return drawing
+  }
+
+  /// What a day has in all.
+  private func stripFigures(_ day: DayCurve) -> [String] {
     let amounts = groups[day.day]?.amounts
     func amount(_ name: String, _ amount: DailyAmount?, _ unit: String) -> String? {
       guard let amount, amount.records > 0 else { return nil }
       return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
     }
-    let lines = [
+    return [
       amount(texts.sheet.rapidShort, amounts?.bolus, texts.insulinUnit),
       amount(texts.mixed, amounts?.mixed, texts.insulinUnit),
       amount(texts.sheet.longShort, amounts?.basal, texts.insulinUnit),
@@ -169,41 +199,35 @@ extension ReportPage {
         "\(texts.target) \(PercentTexts.text($0, mark: texts.mark)) %"
       },
     ].compactMap(\.self)
-    for (index, line) in lines.enumerated() {
-      drawing.part(.paragraph) {
-        $0.text(Drawing.Font.small.fitted(line, 80), 0, 21 + 9.5 * Double(index), .small, .soft)
-      }
+  }
+
+  private func strip(_ day: DayCurve, _ area: PlotArea, hoursApart: Int, on drawing: inout Drawing) {
+    area.band(contents.targets, glucose, on: &drawing)
+    for hour in day.hours(every: hoursApart, apart: 0.025) {
+      let x = area.x(day.part(hour.instant))
+      drawing.line(x, area.top, x, area.bottom + 23.5, Drawing.Stroke(ink: .grid, width: 0.4))
+      let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
+      let place = min(x, area.right - 4)
+      drawing.text(text, place, area.bottom + 29.5, Sheet.smallest(drawing.width), .soft, .middle)
     }
-    let words = ([title] + lines).joined(separator: ", ")
-    drawing.part(
-      .figure(words + ".", x: 84, y: 0, width: Sheet.width - 84, height: Self.stripHeight - Sheet.gap)
-    ) {
-      drawing in
-      area.band(contents.targets, glucose, on: &drawing)
-      for hour in day.hours(every: 3, apart: 0.025) {
-        let x = area.x(day.part(hour.instant))
-        drawing.line(x, area.top, x, 63.5, Drawing.Stroke(ink: .grid, width: 0.4))
-        let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
-        drawing.text(text, min(x, area.right - 4), 69.5, Drawing.Font(size: 6.5), .soft, .middle)
-      }
-      let line = DayLine(
-        day: day, area: area, targets: contents.targets, glucose: glucose, width: 0.9, detail: 0.4)
-      line.draw(on: &drawing)
-      line.dots(1.7, on: &drawing)
-      area.targetLimits(contents.targets, glucose, width: 0.5, on: &drawing)
-      area.frame(on: &drawing)
-      lanes(line, on: &drawing)
-    }
-    return drawing
+    let line = DayLine(
+      day: day, area: area, targets: contents.targets, glucose: glucose, width: 0.9, detail: 0.4)
+    line.draw(on: &drawing)
+    line.dots(1.7, on: &drawing)
+    area.targetLimits(
+      contents.targets, glucose, width: 0.5, labels: Sheet.smallest(drawing.width), on: &drawing)
+    area.frame(on: &drawing)
+    lanes(line, on: &drawing)
   }
 
   /// Insulin and carbohydrates at their times.
   private func lanes(_ line: DayLine, on drawing: inout Drawing) {
-    let font = Drawing.Font(size: 6.5)
-    drawing.text(texts.insulinUnit, line.area.left - 3, 50.5, font, .rapid, .end)
-    drawing.text("g", line.area.left - 3, 62, font, .food, .end)
-    for (kind, floor, divisor) in [(RecordKind.insulin, 52.0, 1.5), (.food, 63, 8)] {
-      AmountLane(line: line, kind: kind, floor: floor, font: font, mixedSign: Self.mixedSign) { amount in
+    let (font, bottom) = (Sheet.smallest(drawing.width), line.area.bottom)
+    drawing.text(texts.insulinUnit, line.area.left - 3, bottom + 10.5, font, .rapid, .end)
+    drawing.text("g", line.area.left - 3, bottom + 22, font, .food, .end)
+    for (kind, floor, divisor) in [(RecordKind.insulin, 12.0, 1.5), (.food, 23, 8)] {
+      AmountLane(line: line, kind: kind, floor: bottom + floor, font: font, mixedSign: Self.mixedSign) {
+        amount in
         min(10, max(2.5, amount / divisor))
       }.draw(on: &drawing)
     }

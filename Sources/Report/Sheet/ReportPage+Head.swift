@@ -85,7 +85,7 @@ extension ReportPage {
     return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
   }
 
-  /// The same in less room: without the year, and with a month that is no number, which some read as a day.
+  /// The same in less room: without the year, and with a month that is not a number, which some read as a day.
   func shortName(ofDay day: Int) -> String {
     let date = name(ofDay: day)
     guard !contents.isAnonymised, let month = Int(date.dropFirst(5).prefix(2)),

@@ -6,50 +6,65 @@ import PDF
 extension ReportPage {
   private static let thumbnails = 14
 
-  /// The last fourteen days, each small, the same weekdays one below the other.
-  func thumbnailsBox(height: Double) -> Drawing {
+  /// The last fourteen days, each small: a week in each row, or in each column of a phone. So the same weekdays are one below
+  /// the other, or side by side.
+  func thumbnailsBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
     let days = Array(contents.days.suffix(Self.thumbnails))
-    let isPart = total.days > Self.thumbnails
-    let meaning = total.sensor.readings > 0 ? texts.sheet.thumbnailNote : ""
-    let last = isPart ? PageTexts.fill(texts.sheet.lastDays, "\(Self.thumbnails)") : ""
-    var drawing = Drawing.box(
-      texts.daily, width: Sheet.width, height: height,
-      note: [last, meaning].filter { !$0.isEmpty }.joined(separator: " · "))
+    let isPhone = width < Sheet.width
+    let note = thumbnailNote(days)
+    var drawing = Drawing.box(texts.daily, width: width, height: height, note: isPhone ? "" : note)
     guard days.contains(where: { !$0.hasNoReadings }) else {
       drawing.reason(reason(.noReadings))
       return drawing
     }
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
-    let (left, top) = (24.0, Drawing.titleHeight + 12)
-    let (width, rowHeight) = ((Sheet.width - left - 4) / 7, (height - top - 3) / 2)
+    let (columns, rows) = isPhone ? (2, 7) : (7, 2)
+    let left = 24.0
+    let top = Drawing.titleHeight + (isPhone ? drawing.note(note) : 12)
+    let (step, rowHeight) = ((width - left - 4) / Double(columns), (height - top - 3) / Double(rows))
     let sentence = PageTexts.fill(texts.sheet.daysSentence, "\(days.count)", name(ofDay: days[0].day))
     drawing.part(
-      .figure(sentence, x: 2, y: Drawing.titleHeight, width: Sheet.width - 4, height: height - 17)
+      .figure(sentence, x: 2, y: Drawing.titleHeight, width: width - 4, height: height - 17)
     ) { drawing in
       for index in 0..<Self.thumbnails {
-        let (column, row) = (index % 7, index / 7)
+        let (week, weekday) = (index / 7, index % 7)
+        let (column, row) = isPhone ? (week, weekday) : (weekday, week)
         let area = PlotArea(
-          left: left + Double(column) * width, top: top + Double(row) * rowHeight + 9,
-          right: left + Double(column + 1) * width - 3, bottom: top + Double(row + 1) * rowHeight - 2,
+          left: left + Double(column) * step, top: top + Double(row) * rowHeight + 9,
+          right: left + Double(column + 1) * step - 3, bottom: top + Double(row + 1) * rowHeight - 2,
           highest: highest)
-        // Fewer days than two weeks are at the end, so that the last one is always at the same place.
-        let place = index - (Self.thumbnails - days.count)
-        if row == 0, let last = days.last {
-          let name = texts.weekdays[weekday(last.day - Self.thumbnails + 1 + column)]
+        if !isPhone, row == 0, let last = days.last {
+          let name = texts.weekdays[self.weekday(last.day - Self.thumbnails + 1 + column)]
           drawing.text(name, (area.left + area.right) / 2, Drawing.titleHeight + 9, .small, .soft, .middle)
         }
+        // Fewer days than two weeks are at the end, so that the last one is always at the same place.
+        let place = index - (Self.thumbnails - days.count)
         let day = days.indices.contains(place) ? days[place] : nil
-        thumbnail(day, area, hasLabels: column == 0, on: &drawing)
+        thumbnail(day, area, hasLabels: column == 0, namesWeekday: isPhone, on: &drawing)
       }
     }
     return drawing
   }
 
-  private func thumbnail(_ day: DayCurve?, _ area: PlotArea, hasLabels: Bool, on drawing: inout Drawing) {
+  /// What the small pictures show, for the head of their box.
+  private func thumbnailNote(_ days: [DayCurve]) -> String {
+    let isPart = total.days > Self.thumbnails
+    let hasSensor = total.sensor.readings > 0
+    let hasSticks = days.contains { !$0.sticks.isEmpty }
+    return [
+      isPart ? PageTexts.fill(texts.sheet.lastDays, "\(Self.thumbnails)") : "",
+      hasSensor ? texts.sheet.thumbnailNote : "", hasSensor && hasSticks ? texts.sheet.stickDots : "",
+    ].filter { !$0.isEmpty }.joined(separator: " · ")
+  }
+
+  private func thumbnail(
+    _ day: DayCurve?, _ area: PlotArea, hasLabels: Bool, namesWeekday: Bool, on drawing: inout Drawing
+  ) {
     let targets = contents.targets
     area.band(targets, glucose, on: &drawing)
-    area.targetLimits(targets, glucose, width: 0.4, hasLabels: hasLabels, on: &drawing)
+    let font = hasLabels ? Sheet.smallest(drawing.width) : nil
+    area.targetLimits(targets, glucose, width: 0.4, labels: font, on: &drawing)
     for noon in day?.hours.filter({ $0.hour == 12 }).map({ day?.part($0.instant) ?? 0.5 }) ?? [0.5] {
       let x = area.x(noon)
       drawing.line(x, area.top, x, area.bottom, Drawing.Stroke(ink: .grid, width: 0.4))
@@ -57,7 +72,8 @@ extension ReportPage {
     defer { area.frame(on: &drawing) }
     guard let day else { return }
     let label = Drawing.Font(size: 7, isBold: true)
-    let name = shortName(ofDay: day.day)
+    let weekday = namesWeekday ? "\(texts.weekdays[weekday(day.day)].prefix(2)) " : ""
+    let name = weekday + shortName(ofDay: day.day)
     drawing.text(name, area.left + 1, area.top - 2, label)
     drawing.text(length(of: day), area.left + 1 + label.width(name), area.top - 2, .small, .soft)
     if let percent = groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number {

@@ -85,7 +85,7 @@ extension ReportPage {
       : Sheet.Box(drawing: stickDotsBox(height: height), narrow: stickDotsBox(phone, height: 190))
     let rest =
       [day] + (meals.map { [Sheet.Box(drawing: $0, isTable: true)] } ?? [])
-      + [Sheet.Box(drawing: thumbnailsBox(height: days))]
+      + [Sheet.Box(drawing: thumbnailsBox(height: days), narrow: thumbnailsBox(phone, height: 400))]
     let boxes = head.map { Sheet.Box(drawing: $0) } + middle + rest + foot.map { Sheet.Box(drawing: $0) }
     return Sheet(anchor: "summary", boxes: boxes)
   }

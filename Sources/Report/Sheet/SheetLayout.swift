@@ -46,6 +46,10 @@ struct Sheet: Sendable {
   static let rangesWidth = 300.0
   /// The width of a picture that a phone shows as wide as its screen. Letters of 7 points are then as high as 9 pixels.
   static let phoneWidth = 244.0
+  /// The smallest letters of a picture of this width.
+  static func smallest(_ width: Double) -> Drawing.Font {
+    Drawing.Font(size: width > phoneWidth ? 6.5 : 7)
+  }
   static let margin = 34.0
   static let gap = 8.0
   static let footHeight = 16.0
@@ -86,6 +90,17 @@ extension Drawing {
       }
     }
     return drawing
+  }
+
+  /// Adds lines of text below the title, and returns the height of what they need.
+  mutating func note(_ text: String) -> Double {
+    let lines = Font.small.wrapped(text, width - 12)
+    part(.paragraph) { drawing in
+      for (index, line) in lines.enumerated() {
+        drawing.text(line, 6, Self.titleHeight + 9 * Double(index + 1), .small, .soft)
+      }
+    }
+    return 9 * Double(lines.count) + 4
   }
 
   /// The reason for which a box has no figure, in its middle.

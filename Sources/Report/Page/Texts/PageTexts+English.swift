@@ -162,6 +162,7 @@ extension SheetTexts {
       "24-hour profile: the median is lowest with {1} {5} at {2}, and highest with {3} {5} at {4}.",
     lastDays: "the last {1} days",
     thumbnailNote: "percent of the time in the target range",
+    stickDots: "dots: finger sticks",
     daysSentence: "Curves of {1} days, from {2} on.",
     notice:
       "Not a medical device, not a diagnosis. Do not base treatment on this report: it shows what devices and programs reported, which may be wrong, late or incomplete.",
@@ -177,7 +178,7 @@ extension SheetTexts {
     logLegend:
       "▲ above the target range · ▼ below · ▼▼ below {1} · in italics: without a mark, in its column by the time of day (from {2} h on)",
     emptyDays: "no readings from {1} to {2}", insulinDays: "Days with insulin and carbohydrates",
-    belowTarget: "below", meanOfDays: "Mean", daysShort: "Days",
+    belowTarget: "below", extremes: "Min–max", meanOfDays: "Mean", daysShort: "Days",
     stripNote:
       "Line: sensor. Dots: finger sticks. Bars: rapid insulin in units; basal and long insulin with a cross line; carbohydrates in grams below.",
     bedtimeShort: "Bedtime", rapidShort: "Rapid", longShort: "Long", carbohydratesShort: "Carbs",

@@ -165,6 +165,7 @@ extension SheetTexts {
       "Profil sur 24 heures : la médiane est au plus bas à {2} avec {1} {5}, au plus haut à {4} avec {3} {5}.",
     lastDays: "les {1} derniers jours",
     thumbnailNote: "pourcentage du temps dans la plage cible",
+    stickDots: "points : glycémies capillaires",
     daysSentence: "Courbes de {1} jours, à partir de {2}.",
     notice:
       "Ni dispositif médical ni diagnostic. Ne fondez aucun traitement sur ce rapport : il montre ce que les appareils et programmes ont transmis, ce qui peut être faux, tardif ou incomplet.",
@@ -181,7 +182,7 @@ extension SheetTexts {
     logLegend:
       "▲ au-dessus de la plage cible · ▼ en dessous · ▼▼ sous {1} · en italique : sans repère, classé selon l’heure (à partir de {2} h)",
     emptyDays: "aucune mesure du {1} au {2}", insulinDays: "Jours avec insuline et glucides",
-    belowTarget: "en dessous", meanOfDays: "Moyenne", daysShort: "Jours",
+    belowTarget: "en dessous", extremes: "Min–max", meanOfDays: "Moyenne", daysShort: "Jours",
     stripNote:
       "Ligne : capteur. Points : glycémies capillaires. Barres : insuline rapide en unités ; basale et lente avec un trait ; glucides en grammes au-dessous.",
     bedtimeShort: "Coucher", rapidShort: "Rapide", longShort: "Lente", carbohydratesShort: "Gluc.",

@@ -165,6 +165,7 @@ extension SheetTexts {
       "24-Stunden-Profil: Der Median ist mit {1} {5} um {2} am niedrigsten, mit {3} {5} um {4} am höchsten.",
     lastDays: "die letzten {1} Tage",
     thumbnailNote: "Prozent der Zeit im Zielbereich",
+    stickDots: "Punkte: Blutzuckermessungen",
     daysSentence: "Kurven von {1} Tagen, ab {2}.",
     notice:
       "Kein Medizinprodukt, keine Diagnose. Keine Behandlung nach diesem Bericht: Er zeigt, was Geräte und Programme gemeldet haben; das kann falsch, verspätet oder unvollständig sein.",
@@ -180,7 +181,7 @@ extension SheetTexts {
     logLegend:
       "▲ über dem Zielbereich · ▼ darunter · ▼▼ unter {1} · kursiv: ohne Markierung, nach der Uhrzeit eingeordnet (ab {2} Uhr)",
     emptyDays: "keine Messwerte von {1} bis {2}", insulinDays: "Tage mit Insulin und Kohlenhydraten",
-    belowTarget: "darunter", meanOfDays: "Mittel", daysShort: "Tage",
+    belowTarget: "darunter", extremes: "Min–Max", meanOfDays: "Mittel", daysShort: "Tage",
     stripNote:
       "Linie: Sensor. Punkte: Blutzuckermessungen. Balken: schnell wirkendes Insulin in Einheiten; basales und langes mit Querstrich; darunter Kohlenhydrate in Gramm.",
     bedtimeShort: "Schlafen", rapidShort: "Schnell", longShort: "Lang", carbohydratesShort: "KH",

@@ -163,6 +163,7 @@ extension SheetTexts {
       "Perfil de 24 horas: la mediana es mínima a las {2} con {1} {5}, y máxima a las {4} con {3} {5}.",
     lastDays: "los últimos {1} días",
     thumbnailNote: "porcentaje del tiempo en rango",
+    stickDots: "puntos: glucemias capilares",
     daysSentence: "Curvas de {1} días, desde {2}.",
     notice:
       "No es un producto sanitario ni un diagnóstico. No base un tratamiento en este informe: muestra lo que comunicaron dispositivos y programas, que puede ser erróneo, tardío o incompleto.",
@@ -178,7 +179,7 @@ extension SheetTexts {
     logLegend:
       "▲ por encima del rango objetivo · ▼ por debajo · ▼▼ menos de {1} · en cursiva: sin marca, según la hora (desde las {2} h)",
     emptyDays: "sin lecturas del {1} al {2}", insulinDays: "Días con insulina e hidratos de carbono",
-    belowTarget: "por debajo", meanOfDays: "Media", daysShort: "Días",
+    belowTarget: "por debajo", extremes: "Mín–máx", meanOfDays: "Media", daysShort: "Días",
     stripNote:
       "Línea: sensor. Puntos: glucemias capilares. Barras: insulina rápida en unidades; basal y lenta con un trazo; hidratos de carbono en gramos debajo.",
     bedtimeShort: "Acostarse", rapidShort: "Rápida", longShort: "Lenta", carbohydratesShort: "HC",

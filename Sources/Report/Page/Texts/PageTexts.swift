@@ -9,7 +9,7 @@ package struct PageTexts: Sendable {
   /// The days of the week from Monday on.
   package let weekdays: [String]
   package let title: String
-  /// The statement that the report is no medical device.
+  /// The statement that the report is not a medical device.
   package let notice: String
   /// Shown if there are no readings.
   package let noReadings: String

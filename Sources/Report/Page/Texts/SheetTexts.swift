@@ -36,6 +36,8 @@ package struct SheetTexts: Sendable {
   package let lastDays: String
   /// The meaning of the number next to a date.
   package let thumbnailNote: String
+  /// The meaning of the dots in the same pictures.
+  package let stickDots: String
   /// The daily curves in a sentence: how many, and the first.
   package let daysSentence: String
   /// What the report is not, in short.
@@ -88,6 +90,8 @@ package struct SheetTexts: Sendable {
   package let insulinDays: String
   /// The head of a column.
   package let belowTarget: String
+  /// The head of a column: the lowest and the highest value.
+  package let extremes: String
   /// The head of a row: the mean of the period.
   package let meanOfDays: String
   /// The head of a row, which is short: how many days the mean is of.
