@@ -44,7 +44,7 @@ package enum Packing: String, CaseIterable {
   package func unpacking(
     _ packed: any ByteSource, name: String, isInterrupted: @escaping () -> Bool = { false }
   ) throws -> any UnpackingSource {
-    let packed = CountingSource(packed)
+    let packed = ByteCount(packed)
     let stage: any UnpackingSource =
       switch self {
       case .gzip: try GzipSource(packed, name: name)
@@ -69,13 +69,13 @@ private final class BoundedUnpacking: UnpackingSource {
   private static let freeBytes: UInt64 = 64 << 20
 
   private let stage: any UnpackingSource
-  private let packed: CountingSource
+  private let packed: ByteCount
   private let name: String
   private let isInterrupted: () -> Bool
   private var count: UInt64 = 0
 
   init(
-    _ stage: any UnpackingSource, of packed: CountingSource, name: String,
+    _ stage: any UnpackingSource, of packed: ByteCount, name: String,
     _ isInterrupted: @escaping () -> Bool
   ) {
     (self.stage, self.packed, self.name, self.isInterrupted) = (stage, packed, name, isInterrupted)
@@ -97,7 +97,7 @@ private final class BoundedUnpacking: UnpackingSource {
 }
 
 /// Counts the bytes of another source.
-private final class CountingSource: ByteSource {
+private final class ByteCount: ByteSource {
   private let source: any ByteSource
   private(set) var count: UInt64 = 0
 

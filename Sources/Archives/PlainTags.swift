@@ -45,13 +45,13 @@ struct PlainTags {
     }
   }
 
-  private mutating func take(_ byte: UInt8) -> Bool {
+  private mutating func consume(_ byte: UInt8) -> Bool {
     guard current == byte else { return false }
     place += 1
     return true
   }
 
-  private mutating func takeName() -> Range<Int>? {
+  private mutating func readName() -> Range<Int>? {
     let start = place
     guard Self.isLetter(current) else { return nil }
     while Self.isLetter(current) || Self.isInsideName(current) { place += 1 }
@@ -70,25 +70,25 @@ struct PlainTags {
   }
 
   /// Parses `<` and the name after it; nil if no element begins here.
-  mutating func takeOpening() -> Range<Int>? { take(UInt8(ascii: "<")) ? takeName() : nil }
+  mutating func readOpening() -> Range<Int>? { consume(UInt8(ascii: "<")) ? readName() : nil }
 
   /// Parses the rest of a start tag into `attributes`.
   ///
   /// - Parameter names: the attributes' names of such tags.
   /// - Returns: whether the tag also ends the element; nil if the tag is not plain or not complete.
-  mutating func takeAttributes(_ names: inout AttributeNames) -> Bool? {
+  mutating func readAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {
       let behind = place
       skipBlanks()
-      if take(UInt8(ascii: ">")) { return false }
-      if take(UInt8(ascii: "/")) { return take(UInt8(ascii: ">")) ? true : nil }
-      guard place > behind, attributes.count < Self.mostAttributes, takeAttribute(&names) else { return nil }
+      if consume(UInt8(ascii: ">")) { return false }
+      if consume(UInt8(ascii: "/")) { return consume(UInt8(ascii: ">")) ? true : nil }
+      guard place > behind, attributes.count < Self.mostAttributes, readAttribute(&names) else { return nil }
     }
   }
 
-  private mutating func takeAttribute(_ names: inout AttributeNames) -> Bool {
-    guard let name = takeName(), take(UInt8(ascii: "=")), take(UInt8(ascii: "\"")),
+  private mutating func readAttribute(_ names: inout AttributeNames) -> Bool {
+    guard let name = readName(), consume(UInt8(ascii: "=")), consume(UInt8(ascii: "\"")),
       let column = names.column(of: bytes[name], at: attributes.count)
     else { return false }
     let start = place
@@ -124,10 +124,10 @@ struct PlainTags {
   }
 
   /// Parses `</name>`; false for anything else.
-  mutating func takeEnd(of name: Range<Int>) -> Bool {
-    guard take(UInt8(ascii: "<")), take(UInt8(ascii: "/")), let ended = takeName() else { return false }
+  mutating func readEnd(of name: Range<Int>) -> Bool {
+    guard consume(UInt8(ascii: "<")), consume(UInt8(ascii: "/")), let ended = readName() else { return false }
     skipBlanks()
-    return ended.count == name.count && bytes[ended].elementsEqual(bytes[name]) && take(UInt8(ascii: ">"))
+    return ended.count == name.count && bytes[ended].elementsEqual(bytes[name]) && consume(UInt8(ascii: ">"))
   }
 
   /// Appends an attribute's value to `values`.
@@ -187,12 +187,12 @@ extension XMLScanner {
   /// Parses plain elements: rows and their siblings.
   ///
   /// - Returns: the index of the first byte that is left for expat.
-  func takePlainElements(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+  func readPlainElements(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     guard isBetweenRows else { return start }
     var tags = PlainTags(bytes, from: start)
     let (origin, line) = (state.pointee.fed - Int64(start), self.line)
     var (end, lines) = (start, Int64(0))
-    while takePlainElement(&tags, origin, line) { (end, lines) = (tags.place, tags.lines) }
+    while readPlainElement(&tags, origin, line) { (end, lines) = (tags.place, tags.lines) }
     let taken = Int64(end - start)
     state.pointee.fed += taken
     state.pointee.plainBytes += taken
@@ -204,21 +204,21 @@ extension XMLScanner {
   /// - Parameter origin: the position of the bytes in the text.
   /// - Parameter firstLine: the line in which `tags` began.
   /// - Returns: false if the next element is not plain or not complete; nothing of it is stored.
-  private func takePlainElement(_ tags: inout PlainTags, _ origin: Int64, _ firstLine: Int64) -> Bool {
+  private func readPlainElement(_ tags: inout PlainTags, _ origin: Int64, _ firstLine: Int64) -> Bool {
     tags.skipBlanks()
     let (start, line) = (tags.place, firstLine + tags.lines)
-    guard let name = tags.takeOpening() else { return false }
+    guard let name = tags.readOpening() else { return false }
     guard tags.hasBytes(of: name, state.pointee.plain.row) else {
-      guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofOthers) else { return false }
-      return isEmpty || takeContent(&tags, of: name, depth: path.count)
+      guard let isEmpty = tags.readAttributes(&state.pointee.plain.ofOthers) else { return false }
+      return isEmpty || readContent(&tags, of: name, depth: path.count)
     }
-    guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofRows) else { return false }
+    guard let isEmpty = tags.readAttributes(&state.pointee.plain.ofRows) else { return false }
     state.pointee.openFields(shape.columnCount)
     if shape.hasAnyName { state.pointee.storeAnyName(in: shape.ownColumnCount) }
     for attribute in tags.attributes where attribute.column >= 0 {
       state.pointee.store(attribute, of: tags, in: attribute.column)
     }
-    guard isEmpty || takeContent(&tags, of: name, depth: path.count, isRow: true) else {
+    guard isEmpty || readContent(&tags, of: name, depth: path.count, isRow: true) else {
       state.pointee.values.removeSubrange(state.pointee.openValue...)
       state.pointee.fields.removeSubrange(state.pointee.openField...)
       return false
@@ -233,29 +233,29 @@ extension XMLScanner {
   /// Parses the children of an element, and its end tag.
   ///
   /// - Parameter depth: the depth of that element, from 1.
-  private func takeContent(
+  private func readContent(
     _ tags: inout PlainTags, of outer: Range<Int>, depth: Int, isRow: Bool = false
   ) -> Bool {
     guard depth < Self.deepestNesting else { return false }
     while true {
       tags.skipBlanks()
-      if tags.isAtEndTag { return tags.takeEnd(of: outer) }
-      guard let name = tags.takeOpening() else { return false }
+      if tags.isAtEndTag { return tags.readEnd(of: outer) }
+      guard let name = tags.readOpening() else { return false }
       let isEmpty: Bool
       if isRow, let pair = state.pointee.plain.pair, tags.hasBytes(of: name, pair) {
-        guard let ends = tags.takeAttributes(&state.pointee.plain.ofPairs), takePair(tags) else {
+        guard let ends = tags.readAttributes(&state.pointee.plain.ofPairs), readPair(tags) else {
           return false
         }
         isEmpty = ends
       } else {
-        guard let ends = tags.takeAttributes(&state.pointee.plain.ofOthers) else { return false }
+        guard let ends = tags.readAttributes(&state.pointee.plain.ofOthers) else { return false }
         isEmpty = ends
       }
-      guard isEmpty || takeContent(&tags, of: name, depth: depth + 1) else { return false }
+      guard isEmpty || readContent(&tags, of: name, depth: depth + 1) else { return false }
     }
   }
 
-  private func takePair(_ tags: PlainTags) -> Bool {
+  private func readPair(_ tags: PlainTags) -> Bool {
     guard let key = tags.attributes.first(where: { $0.column == 0 }),
       let value = tags.attributes.first(where: { $0.column == 1 }),
       state.pointee.values.count - state.pointee.openValue < Self.longestItem

@@ -36,7 +36,7 @@ package struct XMLProlog {
       } else if starts(Array("<!DOCTYPE".utf8)), documentType == nil {
         guard skipDocumentType() else { return }
       } else {
-        if bytes[place] == UInt8(ascii: "<") { takeRoot() }
+        if bytes[place] == UInt8(ascii: "<") { readRoot() }
         return
       }
     }
@@ -66,7 +66,7 @@ package struct XMLProlog {
     return end > start && end < bytes.count ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
   }
 
-  private mutating func takeRoot() {
+  private mutating func readRoot() {
     guard let name = name(at: place + 1) else { return }
     rootElement = name
     isComplete = true

@@ -188,7 +188,7 @@ package final class XMLScanner {
     state.pointee.forgetRows()
     var place = 0
     repeat {
-      let left = takePlainElements(of: bytes, from: place)
+      let left = readPlainElements(of: bytes, from: place)
       place = endOfSlice(bytes, from: left)
       let slice = UnsafeBufferPointer(rebasing: bytes[left..<place])
       if let stop = parse(slice, isLast: isLast && place == bytes.count) { return stop }
@@ -253,7 +253,7 @@ package final class XMLScanner {
     }
     guard let name, let attributes else { return }
     if state.pointee.openRow != nil {
-      if state.pointee.depth == path.count + 1 { takePair(name, attributes) }
+      if state.pointee.depth == path.count + 1 { readPair(name, attributes) }
       return
     }
     guard state.pointee.matched == state.pointee.depth - 1, state.pointee.depth <= path.count,
@@ -308,7 +308,7 @@ package final class XMLScanner {
     return column
   }
 
-  private func takePair(
+  private func readPair(
     _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
   ) {
     guard let pairs, strcmp(name, pairs.element) == 0 else { return }

@@ -92,14 +92,14 @@ package struct ZipMember {
       if bytes.number(place, 2) == 1 {
         var next = place + 4
         let end = next + length
-        func take(_ value: inout UInt64) {
+        func read(_ value: inout UInt64) {
           guard value == 0xFFFF_FFFF, next + 8 <= end else { return }
           value = bytes.number(next, 8)
           next += 8
         }
-        take(&size)
-        take(&packedSize)
-        take(&offset)
+        read(&size)
+        read(&packedSize)
+        read(&offset)
         return
       }
       place += 4 + length

@@ -37,3 +37,15 @@ package struct ImportInterruption: Error {
   /// The results for the stored items; empty for a strict import.
   package let stored: IngestCounts
 }
+
+extension StoreMerge {
+  /// Takes everything into a store, in one transaction, as an import reports it.
+  ///
+  /// - Throws: `Failure` as for `run`.
+  package func report(into store: Store) throws -> ImportReport {
+    let result = try run(into: store)
+    return ImportReport(
+      ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [],
+      counts: result.counts, end: .whole, rejections: [], likelyDuplicates: [], meter: nil)
+  }
+}

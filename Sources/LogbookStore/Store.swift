@@ -72,7 +72,7 @@ package final class Store {
 
   /// Whether a file is a store by its first bytes.
   package static func isStore(path: String) -> Bool {
-    DatabaseHeader(path: path)?.applicationID == Schema.schema.applicationID
+    SchemaHeader(path: path)?.applicationID == Schema.schema.applicationID
   }
 
   /// Opens a store, or creates it with the zone of its logbook.

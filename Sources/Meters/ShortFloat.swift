@@ -7,7 +7,7 @@ enum ShortFloat: Hashable {
   /// Not a number, or not at this resolution, or reserved.
   case none
 
-  /// The codes that are no numbers. Each has a mantissa at the edge of its range and an exponent of zero.
+  /// The codes that are not numbers. Each has a mantissa at the edge of its range and an exponent of zero.
   private static let special: [UInt16: ShortFloat] = [
     0x07FE: .high, 0x0802: .low, 0x07FF: .none, 0x0800: .none, 0x0801: .none,
   ]

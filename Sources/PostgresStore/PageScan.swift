@@ -9,7 +9,7 @@ struct PageScan {
   private let entry: PostgresEntry
   private let node: Int64
   private let limit: Int
-  private var readings: ReadingCollector
+  private var readings: PageReadings
   private var records = PageRecords()
   private var place: Int64
 
@@ -24,7 +24,7 @@ struct PageScan {
     self.entry = entry
     self.node = node
     self.limit = PageLimits.items(limit)
-    readings = ReadingCollector(transaction, entry.logbook)
+    readings = PageReadings(transaction, entry.logbook)
     place = entry.cursor
   }
 
@@ -66,7 +66,7 @@ extension PageScan {
     let room = limit - readings.count - records.count
     let rows = try transaction.rows(
       """
-      SELECT \(ReadingCollector.columns) FROM glucoport.reading
+      SELECT \(PageReadings.columns) FROM glucoport.reading
       WHERE logbook = $1 AND seq > $2 AND seq <= $3 AND node <> $4 ORDER BY seq LIMIT $5
       """, logbook, .integer(place), .integer(until), .integer(node), .integer(Int64(room)))
     let others = try RecordRows(transaction, entry.logbook, after: place, until: until, notOf: node)
@@ -121,7 +121,7 @@ extension PageScan {
   private mutating func readings(from: Int64, until: Int64) throws -> ChangePage {
     let rows = try transaction.rows(
       """
-      SELECT \(ReadingCollector.columns) FROM glucoport.reading
+      SELECT \(PageReadings.columns) FROM glucoport.reading
       WHERE logbook = $1 AND seq > $2 AND device_time >= $3 AND device_time < $4 AND node <> $5 ORDER BY seq LIMIT $6
       """, logbook, .integer(place), .integer(from), .integer(until), .integer(node), .integer(Int64(limit)))
     for row in 0..<rows.count {
@@ -204,7 +204,7 @@ struct RecordRows {
 }
 
 /// Collects readings from rows, and the devices of their series.
-struct ReadingCollector {
+struct PageReadings {
   private struct Series {
     let device: Device
     let kind: ReadingKind
@@ -368,14 +368,14 @@ struct DigestReader {
   func readings(_ numbers: [Int64]) throws -> ReadingBatch {
     let rows = try transaction.rows(
       """
-      SELECT \(ReadingCollector.columns)
+      SELECT \(PageReadings.columns)
       FROM unnest($2::int8[]) AS i(number)
       CROSS JOIN LATERAL (
         SELECT * FROM glucoport.reading r
         WHERE r.logbook = $1 AND r.seq >= i.number AND r.seq <= i.number ORDER BY r.seq LIMIT 1
       ) r
       """, .integer(logbook), .integers(numbers.sorted()))
-    var collector = ReadingCollector(transaction, logbook)
+    var collector = PageReadings(transaction, logbook)
     for row in 0..<rows.count { try collector.add(rows, row) }
     return try collector.batch()
   }

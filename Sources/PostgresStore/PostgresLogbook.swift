@@ -34,7 +34,7 @@ struct PostgresLogbook: LogbookService {
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     try await changing(run) { writer, core in
-      let (answer, last) = try ReadingWriter(writer).store(batch)
+      let (answer, last) = try PostgresReadingWriter(writer).store(batch)
       guard answer.stored > 0 else { return answer }
       try writer.note(last: last)
       try writer.check(core.quota.readings, "reading", last: last)

@@ -47,7 +47,7 @@ enum ServingRole {
     return "granted (name, rights) AS (VALUES \(rows.joined(separator: ", ")))"
   }()
 
-  /// The first right that is no server's. A superuser, or a role with BYPASSRLS, would see all logbooks where a condition is
+  /// The first right that no server needs. A superuser, or a role with BYPASSRLS, would see all logbooks where a condition is
   /// missing. So would a right on a partition, whose own row security is off.
   private static let excess = """
     WITH \(granted),

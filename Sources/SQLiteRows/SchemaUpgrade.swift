@@ -5,13 +5,13 @@ import Glibc
 import Logbook
 
 /// What the first bytes of an SQLite database state.
-package struct DatabaseHeader: Hashable, Sendable {
+package struct SchemaHeader: Hashable, Sendable {
   /// The application id.
   package let applicationID: Int
   /// The user version, which is the number of the schema.
   package let version: Int
 
-  /// The header of a file; nil for any file that is no database.
+  /// The header of a file; nil for any file that is not a database.
   ///
   /// Not for a file that this process has open: closing a descriptor ends the locks of all connections to the file.
   package init?(path: String) {
@@ -44,7 +44,7 @@ package struct SchemaUpgrade {
 
   /// Opens a file, after its upgrade if it is of an older program.
   ///
-  /// The file is looked at only by SQLite, since the process may have it open already; see `DatabaseHeader`.
+  /// The file is looked at only by SQLite, since the process may have it open already; see `SchemaHeader`.
   ///
   /// - Parameters:
   ///   - file: how SQLite opens the path.

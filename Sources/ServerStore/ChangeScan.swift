@@ -55,7 +55,7 @@ extension ChangeScan {
 
 /// Steps through the rows of readings and records after a sequence number, in their common order.
 final class ChangeRows {
-  struct RecordRow {
+  struct ChangedRecord {
     let guid: String
     let revision: String
     let state: RecordState
@@ -74,7 +74,7 @@ final class ChangeRows {
   enum Change {
     /// The row is valid in `reading` until the next change.
     case reading(seq: Int64)
-    case record(seq: Int64, RecordRow)
+    case record(seq: Int64, ChangedRecord)
   }
 
   /// The columns with which each row of readings begins, including the node that wrote it.
@@ -84,7 +84,7 @@ final class ChangeRows {
   let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
-  private var nextRecord: (seq: Int64, row: RecordRow)?
+  private var nextRecord: (seq: Int64, row: ChangedRecord)?
   private var mustStep = false
 
   init(_ database: Database, after place: Int64) throws {
@@ -92,7 +92,7 @@ final class ChangeRows {
       keptBy: database,
       "SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq")
     let statement = try database.cachedStatement(
-      sql: "SELECT \(RecordRow.columns) FROM record WHERE seq > ? ORDER BY seq")
+      sql: "SELECT \(ChangedRecord.columns) FROM record WHERE seq > ? ORDER BY seq")
     records = try Row.fetchCursor(statement, arguments: [place])
     reading.bind(place, at: 1)
     nextReading = try reading.step() ? reading.integer(0) : nil
@@ -115,10 +115,10 @@ final class ChangeRows {
     return .record(seq: record.seq, record.row)
   }
 
-  private func readRecord() throws -> (seq: Int64, row: RecordRow)? {
+  private func readRecord() throws -> (seq: Int64, row: ChangedRecord)? {
     guard let row = try records.next() else { return nil }
     let stored = StoredRow(row, of: "record", key: 1..<2)
-    return (try stored[0], try RecordRow(stored))
+    return (try stored[0], try ChangedRecord(stored))
   }
 }
 
@@ -141,7 +141,7 @@ struct PageBuilder {
   mutating func add(_ row: RawStatement) throws { try readings.add(row) }
 
   /// Adds a record; false if it does not fit the page.
-  mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
+  mutating func add(_ row: ChangeRows.ChangedRecord) throws -> Bool {
     guard records.fits(stateBytes: row.stateBytes) else { return false }
     records.append(RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
     return true
@@ -179,7 +179,7 @@ struct CollectedReadings {
 
   private mutating func series(_ number: Int64) throws -> StoredSeries {
     if let series = known[number] { return series }
-    let found = try SeriesTable(database: database).series(number)
+    let found = try SeriesNumbers(database: database).series(number)
     let series = StoredSeries(
       device: DeviceIndex(Int32(devices.count)), kind: found.kind, positionKind: found.positionKind)
     devices.append(found.device)

@@ -10,7 +10,7 @@ extension ReadingBuckets {
   /// Adds the readings that are new in the file.
   mutating func extend(_ database: Database) throws {
     var series: [Int64: (device: Device, kind: ReadingKind, positionKind: PositionKind)] = [:]
-    let table = SeriesTable(database: database)
+    let table = SeriesNumbers(database: database)
     let row = try RawStatement(
       keptBy: database,
       "SELECT series, position, value_bucket, occurrence, seq FROM reading WHERE seq > ?1 ORDER BY seq")

@@ -213,7 +213,7 @@ package final class FolderTarget: TransferTarget {
     let file = try DatabaseFile(
       path: "\(part)/logbooks/\(logbook).db", name: "logbook \(logbook)", schema: LogbookSchema.schema)
     try file.writeNow { database in
-      try LastingSchema.withoutLookUps(database) {
+      try LogbookFileRules.withoutLookUps(database) {
         let writer = LogbookRowWriter(database)
         try read { try writer.write($0) }
         // Contents are written as incomplete, as parts of a whole one are refused.

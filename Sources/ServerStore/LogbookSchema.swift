@@ -10,7 +10,7 @@ import SQLiteRows
 enum LogbookSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5542, version: 5, name: "file of a server",
-    statements: [tables, rules, contents, LastingSchema.statements], firstKept: 5)
+    statements: [tables, rules, contents, LogbookFileRules.statements], firstKept: 5)
 
   private static let tables = """
     -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers
@@ -119,7 +119,7 @@ enum LogbookSchema {
 }
 
 /// The rules of a logbook's file that hold for every program; see `PermanentDataRules`.
-enum LastingSchema {
+enum LogbookFileRules {
   static let statements =
     PermanentDataRules.notReplaced + PermanentDataRules.seriesStays + PermanentDataRules.devicesStay()
     + notReplaced

@@ -53,14 +53,14 @@ struct PartScan {
 
   private func records(after place: Int64) throws -> ChangePage {
     let statement = try database.cachedStatement(
-      sql: "SELECT \(ChangeRows.RecordRow.columns) FROM record WHERE seq > ? AND node <> ? ORDER BY seq")
+      sql: "SELECT \(ChangeRows.ChangedRecord.columns) FROM record WHERE seq > ? AND node <> ? ORDER BY seq")
     let rows = try Row.fetchCursor(statement, arguments: [place, node])
     let positions = Positions(database: database)
     var builder = PageBuilder(database)
     var last = place
     while let row = try rows.next() {
       let stored = StoredRow(row, of: "record", key: 1..<2)
-      guard builder.count < limit, try builder.add(ChangeRows.RecordRow(stored)) else {
+      guard builder.count < limit, try builder.add(ChangeRows.ChangedRecord(stored)) else {
         return builder.page(cursor: try positions.text(last), hasMore: true)
       }
       last = try stored[0]
@@ -71,9 +71,9 @@ struct PartScan {
   private func record(_ guid: String) throws -> ChangePage {
     var builder = PageBuilder(database)
     let statement = try database.cachedStatement(
-      sql: "SELECT \(ChangeRows.RecordRow.columns) FROM record WHERE guid = ?")
+      sql: "SELECT \(ChangeRows.ChangedRecord.columns) FROM record WHERE guid = ?")
     if let row = try Row.fetchOne(statement, arguments: [guid]) {
-      _ = try builder.add(ChangeRows.RecordRow(StoredRow(row, of: "record", key: 1..<2)))
+      _ = try builder.add(ChangeRows.ChangedRecord(StoredRow(row, of: "record", key: 1..<2)))
     }
     let positions = Positions(database: database)
     return builder.page(cursor: try positions.text(positions.last()), hasMore: false)

@@ -28,9 +28,9 @@ struct ReadingStorage {
 
   /// Stores a batch in the caller's transaction.
   func store(_ batch: ReadingBatch) throws -> ReadingAnswer {
-    let series = try SeriesTable(database: database).numbers(of: batch)
+    let series = try SeriesNumbers(database: database).numbers(of: batch)
     guard batch.readings.count >= Self.manyReadings else { return try store(batch, series) }
-    return try LastingSchema.withoutLookUps(database) { try store(batch, series) }
+    return try LogbookFileRules.withoutLookUps(database) { try store(batch, series) }
   }
 }
 
@@ -138,7 +138,7 @@ extension ReadingStorage {
 }
 
 /// The numbers that a logbook assigned to series: the readings of one device, kind and position kind.
-struct SeriesTable {
+struct SeriesNumbers {
   let database: Database
 
   /// The numbers of the series in a batch, in the order of its readings. Unknown series are added.
@@ -170,7 +170,7 @@ struct SeriesTable {
   }
 }
 
-extension SeriesTable {
+extension SeriesNumbers {
   private struct Key: Hashable {
     let device: DeviceIndex
     let kind: ReadingKind

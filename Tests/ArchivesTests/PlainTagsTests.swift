@@ -47,7 +47,7 @@ import Testing
     var names = AttributeNames(["a", "b"])
     return Array(tag.utf8).withUnsafeBufferPointer { bytes in
       var tags = PlainTags(bytes, from: 0)
-      guard tags.takeOpening() != nil, tags.takeAttributes(&names) != nil else { return nil }
+      guard tags.readOpening() != nil, tags.readAttributes(&names) != nil else { return nil }
       var values = ["-", "-"]
       for attribute in tags.attributes where attribute.column >= 0 {
         var value: [UInt8] = []

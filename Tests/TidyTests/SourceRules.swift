@@ -181,6 +181,19 @@ enum SourceRules {
       }
   }
 
+  /// Names that two files have, or two types outside of other types. A reader looks for both by their names.
+  static func repeatedNames(_ files: [SourceFile]) -> [String] {
+    let declaration =
+      /^(?:(?:package|public|private|fileprivate|final|indirect|@\w+) )*(?:struct|enum|class|actor|protocol) (\w+)/
+    let types = files.flatMap { file in
+      file.lines.compactMap { $0.firstMatch(of: declaration) }.map { (name: String($0.1), path: file.path) }
+    }
+    let names = files.map { (name: $0.name, path: $0.path) } + types
+    return Dictionary(grouping: names, by: \.name).filter { $0.value.count > 1 }.map { name, places in
+      "\(name): \(places.map(\.path).sorted().joined(separator: ", "))"
+    }.sorted()
+  }
+
   /// Tests that pass without a check: a function marked `@Test` that returns if a `guard` fails. A test uses `#require`
   /// for its conditions, or `.enabled(if:)`.
   static func silentReturns(_ file: SourceFile) -> [String] {

@@ -166,6 +166,19 @@ import Testing
     #expect(SourceRules.vagueName(SourceFile("Sources/\(name)", "")).count == 1)
   }
 
+  @Test func aNameOfTwoFilesOrOfTwoOuterTypesIsFound() {
+    let files = [
+      SourceFile("Sources/A/One.swift", "package struct Row {\n  enum Kind {}\n}"),
+      SourceFile("Sources/B/One.swift", "enum Kind {}\nextension Row {}"),
+      SourceFile("Sources/B/Two.swift", "private final class Row {\n  enum Kind {}\n}"),
+    ]
+    #expect(
+      SourceRules.repeatedNames(files) == [
+        "One.swift: Sources/A/One.swift, Sources/B/One.swift",
+        "Row: Sources/A/One.swift, Sources/B/Two.swift",
+      ])
+  }
+
   @Test(arguments: ["root", "work"]) func aPathOfOneMachineIsFound(_ folder: String) {
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see /\(folder)/a")).count == 1)
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see \(folder)/a and /\(folder)er/")) == [])

@@ -115,6 +115,10 @@ import Testing
     #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
   }
 
+  @Test func noTwoSourcesAndNoTwoOuterTypesHaveOneName() throws {
+    #expect(try SourceRules.repeatedNames(swiftSources()) == [])
+  }
+
   @Test func noPathOfOneMachineIsInAnyText() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.machinePaths) == [])
   }

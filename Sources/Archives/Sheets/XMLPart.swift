@@ -38,7 +38,7 @@ class XMLPart {
     XML_SetElementHandler(
       parser, { part(of: $0)?.open($1, $2) }, { part(of: $0)?.close($1) })
     XML_SetCharacterDataHandler(parser) { context, bytes, count in
-      part(of: context)?.take(bytes, Int(count))
+      part(of: context)?.append(bytes, Int(count))
     }
     XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in
       part(of: context)?.fail("the XML has a document type, as a file that is made to harm")
@@ -163,7 +163,7 @@ class XMLPart {
     if let name, failure == nil, !isFinished { end(XMLName(name)) }
   }
 
-  fileprivate final func take(_ bytes: UnsafePointer<CChar>?, _ count: Int) {
+  fileprivate final func append(_ bytes: UnsafePointer<CChar>?, _ count: Int) {
     guard isCapturing, let bytes else { return }
     guard captured.count + count <= Self.longestText else { return fail("a text is longer than 256 KiB") }
     bytes.withMemoryRebound(to: UInt8.self, capacity: count) {

@@ -105,7 +105,7 @@ final class FileSource: InputSource {
   var digest: Digest { background.digest }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
-    guard ahead.isEmpty else { return take(ahead, into: buffer) }
+    guard ahead.isEmpty else { return copy(ahead, into: buffer) }
     let outcome = try readDescriptor(into: buffer)
     if case .bytes(let count) = outcome {
       note(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
@@ -136,7 +136,7 @@ final class FileSource: InputSource {
     return Array(bytes.prefix(read))
   }
 
-  private func take(_ bytes: [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+  private func copy(_ bytes: [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
     let count = min(bytes.count, buffer.count)
     buffer.copyBytes(from: bytes.prefix(count))
     ahead.removeFirst(count)

@@ -142,7 +142,7 @@ struct CareLinkFormat: ExportFormat {
       glucose.unit = header.unit
       return .header
     }
-    if devices.takeSection(row) {
+    if devices.readSection(row) {
       lastDevice = nil
       // A section begins with its header; rows before it do not belong to it.
       return .header
@@ -151,7 +151,7 @@ struct CareLinkFormat: ExportFormat {
       isPreamble = true
     }
     guard isPreamble else { return .unknown("not a row of CareLink") }
-    devices.takeInfo(row)
+    devices.readInfo(row)
     return .data
   }
 }

@@ -93,7 +93,7 @@ struct CareLinkDevices {
   private var serials: [String: String] = [:]
 
   /// Reads `-------,Paradigm Revel - 723,Pump,000001,------- `; false for any other line.
-  mutating func takeSection(_ row: Row) -> Bool {
+  mutating func readSection(_ row: Row) -> Bool {
     guard row[0].starts(with: "-------") else { return false }
     let cells = row.fields.map { $0.trimmed.text }
     let parts = cells.dropFirst().filter { !$0.isEmpty && !$0.allSatisfy { $0 == "-" } }
@@ -105,7 +105,7 @@ struct CareLinkDevices {
   }
 
   /// Reads `Pump:,Paradigm Veo - 554,#000001,…`.
-  mutating func takeInfo(_ row: Row) {
+  mutating func readInfo(_ row: Row) {
     guard row.count >= 3, row[0].bytes.last == UInt8(ascii: ":"), row[2].bytes.first == UInt8(ascii: "#"),
       serials.count < 64
     else { return }

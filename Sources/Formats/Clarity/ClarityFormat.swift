@@ -116,7 +116,7 @@ struct ClarityFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let time = row[columns.time].trimmed
     guard hasHeader, time.isEmpty || time[0] &- 0x30 <= 9 else {
-      return takeHeader(row) ? .header : .unknown("before the header, or not a row of Clarity")
+      return readHeader(row) ? .header : .unknown("before the header, or not a row of Clarity")
     }
     if time.isEmpty { return readTimeless(row, into: &out) }
     guard let shown = shownTime(time) else {
@@ -159,7 +159,7 @@ extension ClarityFormat {
       highLimit: (limits.high / factor * 10).rounded() / 10)
   }
 
-  private mutating func takeHeader(_ row: Row) -> Bool {
+  private mutating func readHeader(_ row: Row) -> Bool {
     guard let columns = ClarityColumns(header: row.fields.map(\.folded)) else { return false }
     self.columns = columns
     hasHeader = true
@@ -270,7 +270,7 @@ extension ClarityFormat {
   }
 
   private mutating func addDecided(into out: inout BatchBuilder) {
-    for (reading, level) in levels.takeDecided() {
+    for (reading, level) in levels.removeDecided() {
       var reading = reading
       reading.measurement = Self.measurement(level, Self.reader(reading.measurement.unit, mark: .point))
       out.add(reading)
@@ -279,7 +279,7 @@ extension ClarityFormat {
 
   mutating func finish(into out: inout BatchBuilder) {
     addDecided(into: &out)
-    out.batch.rejections += levels.takeUndecided()
+    out.batch.rejections += levels.removeUndecided()
   }
 
   /// The reading of a row; nil for a damaged counter, which is rejected.

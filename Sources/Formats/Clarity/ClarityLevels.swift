@@ -105,7 +105,7 @@ struct ClarityLevels {
   var hasUndecided: Bool { !undecided.isEmpty }
 
   /// Returns and removes the held readings whose word is known now.
-  mutating func takeDecided() -> [(reading: Reading, level: Level)] {
+  mutating func removeDecided() -> [(reading: Reading, level: Level)] {
     let decided = undecided.compactMap { kept in learned[kept.word].map { (reading: kept.reading, level: $0) }
     }
     undecided.removeAll { learned[$0.word] != nil }
@@ -113,7 +113,7 @@ struct ClarityLevels {
   }
 
   /// Returns the held readings whose word is still unknown at the end of the input.
-  mutating func takeUndecided() -> [Rejection] {
+  mutating func removeUndecided() -> [Rejection] {
     defer { undecided = [] }
     return undecided.map(\.rejection)
   }

@@ -16,13 +16,13 @@ extension GenericFinding {
       columns[.smbg] = capillary
       return nil
     }
-    if named.count == 1 { return take(named[0], given: kind) }
+    if named.count == 1 { return use(named[0], given: kind) }
     if named.count > 1 { return severalProblem(named) }
     let perhaps = free.filter { header.words[$0].isPerhapsGlucose && header.content($0) != .empty }
     if let first = perhaps.first { return perhapsProblem(first, perhaps) }
     let nameless = free.filter { header.words[$0].isValue }
     if nameless.count > 1 { return severalProblem(nameless) }
-    if nameless.count == 1 { return takeNameless(nameless[0]) }
+    if nameless.count == 1 { return useNameless(nameless[0]) }
     if columns[.ketone] >= 0 { return nil }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     let isOfOthers = header.words.contains(where: \.namesOther)
@@ -32,7 +32,7 @@ extension GenericFinding {
   }
 
   /// Uses the only column that is named for glucose, unless its name has two meanings.
-  private mutating func take(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
+  private mutating func use(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
     if isOfKetoneSensor(place) {
       let values = header.cells(place).compactMap { $0.withField { $0.number(.point) ?? $0.number(.comma) } }
       guard values.count >= GenericPlausibility.fewest else { return ketoneProblem(place) }
@@ -104,7 +104,7 @@ extension GenericFinding {
 
   /// Uses a column whose name does not state what its values measure, if something else shows that it is
   /// glucose.
-  private mutating func takeNameless(_ place: Int) -> GenericProblem? {
+  private mutating func useNameless(_ place: Int) -> GenericProblem? {
     let choices = [GenericColumns(value: place)]
     let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
     if header.words[place].isSugar, others.contains(where: { header.words[$0].namesFood }) {

@@ -44,14 +44,14 @@ struct GenericNames {
 /// Headers, the last line, and rows without data.
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if takeHeader(row) { return .header }
+    if readHeader(row) { return .header }
     if place == .aboveHeader { return .unknown("before the header") }
     out.reject(row, "after a header with other columns; import this part as a separate input")
     return .data
   }
 
   /// Whether the row is the header of the head, or one with the same names in another order.
-  mutating func takeHeader(_ row: Row) -> Bool {
+  mutating func readHeader(_ row: Row) -> Bool {
     guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row) else {
       return false
     }
@@ -80,7 +80,7 @@ extension GenericFormat {
     switch rows.choice(row, columns.watched, isItem: isItem) {
     case .read: return nil
     case .leaveOut(let column):
-      if case .rejected = time, let verdict = takeAnyHeader(row) { return verdict }
+      if case .rejected = time, let verdict = readAnyHeader(row) { return verdict }
       out.skip("row with another \(shownName(column))")
     case .refuse:
       if case .rejected(let reason) = time { return refuse(row, reason, into: &out) }
@@ -95,16 +95,16 @@ extension GenericFormat {
       out.skip("empty row")
       return .data
     }
-    if let verdict = takeAnyHeader(row) { return verdict }
+    if let verdict = readAnyHeader(row) { return verdict }
     out.reject(row, reason)
     return .data
   }
 
   /// The verdict for a row that is a header. After a header with other columns nothing is read. Nil for any
   /// other row.
-  private mutating func takeAnyHeader(_ row: Row) -> RowVerdict? {
+  private mutating func readAnyHeader(_ row: Row) -> RowVerdict? {
     guard finding.delimiter != nil else { return nil }
-    if takeHeader(row) { return .header }
+    if readHeader(row) { return .header }
     guard looksLikeHeader(row) else { return nil }
     place = .belowOtherHeader
     return .unknown("a header with other columns")

@@ -76,7 +76,7 @@ extension GenericFormat {
 
   mutating func survey(_ row: Row) {
     guard place != .aboveHeader else {
-      _ = takeHeader(row)
+      _ = readHeader(row)
       return
     }
     guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
@@ -110,7 +110,7 @@ extension GenericFormat {
 
   /// A row without a time is a header, or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
-    guard finding.delimiter != nil, !takeHeader(row) else { return }
+    guard finding.delimiter != nil, !readHeader(row) else { return }
     if looksLikeHeader(row) { place = .belowOtherHeader }
   }
 

@@ -219,7 +219,7 @@ extension GlookoFormat {
   }
 
   /// Reads numbers into fields; false if one is invalid and the row was rejected.
-  private mutating func take(
+  private mutating func copy(
     _ row: Row, _ wanted: [(column: GlookoColumn, field: String, range: ClosedRange<Double>)],
     into fields: inout [String: FieldValue], _ out: inout BatchBuilder
   ) -> Bool {
@@ -241,7 +241,7 @@ extension GlookoFormat {
   private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var amounts: [String: FieldValue] = [:]
     guard
-      take(
+      copy(
         row,
         [
           (.delivered, "units", PlausibleAmounts.units), (.initial, "initial", PlausibleAmounts.units),
@@ -262,7 +262,7 @@ extension GlookoFormat {
   private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     guard
-      take(
+      copy(
         row,
         [
           (.rate, "rate", PlausibleAmounts.unitsPerHour), (.minutes, "minutes", PlausibleAmounts.minutes),
@@ -285,7 +285,7 @@ extension GlookoFormat {
     switch table.kind {
     case .carbs, .food:
       guard
-        take(
+        copy(
           row,
           [
             (.carbs, "carbs", PlausibleAmounts.grams), (.fat, "fat", PlausibleAmounts.grams),
@@ -294,11 +294,11 @@ extension GlookoFormat {
       else { return }
       (kind, words) = (.food, text(.name))
     case .exercise:
-      guard take(row, [(.minutes, "minutes", PlausibleAmounts.minutes)], into: &fields, &out) else { return }
+      guard copy(row, [(.minutes, "minutes", PlausibleAmounts.minutes)], into: &fields, &out) else { return }
       if !text(.intensity).isEmpty { fields["intensity"] = .text(text(.intensity)) }
       (kind, words) = (.exercise, text(.name))
     case .insulin:
-      guard take(row, [(.value, "units", PlausibleAmounts.units)], into: &fields, &out) else { return }
+      guard copy(row, [(.value, "units", PlausibleAmounts.units)], into: &fields, &out) else { return }
       if fields.isEmpty { return out.skip("insulin without an amount") }
       if let subtype = InsulinWord.subtype(row[table[.insulinType]].folded) {
         fields["subtype"] = .text(subtype)

@@ -45,7 +45,7 @@ struct GlucoportFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
+    if isTable, columnCount == 0 { return readHeader(row) ? .header : .unknown("before the header") }
     let item = identity.field(.item, of: row)
     if isTable, row.count < columnCount, item.equals("reading") || item.equals("record") {
       // The writer writes every cell, so a shorter row is truncated.
@@ -63,7 +63,7 @@ struct GlucoportFormat: ExportFormat {
       case .success(let record): out.add(record)
       case .failure(let reason): out.reject(row, reason.text)
       }
-    } else if isTable, takeHeader(row) {
+    } else if isTable, readHeader(row) {
       return .header
     } else if !row.isEmpty(from: 0) {
       out.reject(row, "neither a reading nor a record")
@@ -71,7 +71,7 @@ struct GlucoportFormat: ExportFormat {
     return .data
   }
 
-  private mutating func takeHeader(_ row: Row) -> Bool {
+  private mutating func readHeader(_ row: Row) -> Bool {
     let cells = row.fields.map(\.folded)
     guard Self.isHeader(cells) else { return false }
     identity = GlucoportIdentity(columns: cells, isTable: true)

@@ -93,7 +93,7 @@ struct MySugrFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if !hasHeader || row[Column.glucose].trimmed.isHeaderLike, takeHeader(row) { return .header }
+    if !hasHeader || row[Column.glucose].trimmed.isHeaderLike, readHeader(row) { return .header }
     guard hasHeader else { return .unknown("before the header") }
     if row.isEmpty(from: 0) {
       out.skip("empty row")
@@ -133,7 +133,7 @@ extension MySugrFormat {
     case open(AmbiguousTime)
   }
 
-  private mutating func takeHeader(_ row: Row) -> Bool {
+  private mutating func readHeader(_ row: Row) -> Bool {
     guard let header = MySugrHeader(row.fields.map(\.folded)) else { return false }
     self.header = header
     hasHeader = true

@@ -89,7 +89,7 @@ struct NightscoutFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
-      if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
+      if columns.readHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Nightscout") }
     }
     let document = NightscoutRow(row: row, columns: columns)

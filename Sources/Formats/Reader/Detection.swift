@@ -99,7 +99,7 @@ struct UnrecognisedInput: Error {
   var failure: Failure { Failure(.badInput, "\(name): \(reason)") }
 }
 
-/// Recognises inputs by their first bytes that are no text, or text of another kind.
+/// Recognises inputs by their first bytes that are not text, or text of another kind.
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
     ([0x50, 0x4B, 0x03, 0x04], nestedArchive),

@@ -14,7 +14,7 @@ package struct ExportInputs {
     case export(InputReader)
     /// A member of an archive that is a spreadsheet, which has several inputs.
     case spreadsheet(ExportInputs)
-    /// A member of an archive or a sheet that is no export, with the reason.
+    /// A member of an archive or a sheet that is not an export, with the reason.
     case unread(name: String, reason: String)
   }
 
@@ -49,7 +49,7 @@ package struct ExportInputs {
   /// Opens a file, a member of an archive, or a sheet, by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
   ///
   /// - Parameters:
-  ///   - passesOver: whether a file that is no export is skipped, as a member of an archive is.
+  ///   - passesOver: whether a file that is not an export is skipped, as a member of an archive is.
   ///   - isInterrupted: ends the wait for the writer of a named pipe.
   /// - Throws: `Failure`: the file cannot be read, or is a damaged archive.
   package init(
@@ -97,7 +97,7 @@ package struct ExportInputs {
 
   /// Opens the copy of a spreadsheet that is a member of an archive.
   ///
-  /// - Throws: `UnrecognisedInput` for an archive that is no document.
+  /// - Throws: `UnrecognisedInput` for an archive that is not a document.
   private init(member file: FileSource, only sheet: String?, passesOver: Bool) throws {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     guard let document = try Self.document(in: archive, file.name, only: sheet, file.isInterrupted) else {
@@ -244,7 +244,7 @@ enum NaturalOrder {
     var (left, right) = (Array(one.utf8)[...], Array(other.utf8)[...])
     while let a = left.first, let b = right.first {
       if isDigit(a), isDigit(b) {
-        let (first, second) = (takeNumber(&left), takeNumber(&right))
+        let (first, second) = (readNumber(&left), readNumber(&right))
         if first.count != second.count { return first.count < second.count }
         if first != second { return first.lexicographicallyPrecedes(second) }
       } else {
@@ -259,7 +259,7 @@ enum NaturalOrder {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
 
-  private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  private static func readNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let digits = text.prefix(while: isDigit)
     text = text.dropFirst(digits.count)
     return digits.drop { $0 == 0x30 }

@@ -17,7 +17,7 @@ public struct InputReader {
   private var parser: any ExportFormat
   private var collector: BatchBuilder
   private let options: ExportOptions
-  /// Rows that are no data: a preamble if a header follows, rejections if not.
+  /// Rows that are not data: a preamble if a header follows, rejections if not.
   private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
   /// Readings with a place that further rows may share. They start the next batch.
   private var heldBack: [Reading] = []
@@ -148,7 +148,7 @@ public struct InputReader {
       < IngestBatch.size
     {
       switch try rows.next() {
-      case .row(let row): try take(row)
+      case .row(let row): try read(row)
       case .rejected(let line, let reason): collector.reject(line: line, reason)
       case .paused:
         if !collector.batch.isEmpty { return true }
@@ -185,14 +185,14 @@ public struct InputReader {
     collector.batch.readings.removeSubrange(first...)
   }
 
-  private mutating func take(_ row: Row) throws {
+  private mutating func read(_ row: Row) throws {
     if people?.reads(row, into: &collector) == false { return }
     if let column = picker?.reasonToLeaveOut(row) {
       return collector.skip("row with another \(shownName(column))")
     }
     if row.isUnterminated, !options.lastLineIsComplete { return try readLast(row) }
     let place = collector.batch.rejections.count
-    take(parser.read(row.closed, into: &collector), row, unknownAt: place)
+    apply(parser.read(row.closed, into: &collector), row, unknownAt: place)
   }
 
   /// Leaves out the rows that a person did not pick.
@@ -264,7 +264,7 @@ public struct InputReader {
       end = .unterminated(line: row.line, detail: detail)
       return
     }
-    take(verdict, row, unknownAt: place)
+    apply(verdict, row, unknownAt: place)
   }
 
   /// Reads the last line of a format without cells. If it would be rejected, it was more likely cut than wrong from the
@@ -273,14 +273,14 @@ public struct InputReader {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
     guard collector.batch.rejections.count > mark.rejections else {
-      return take(verdict, row, unknownAt: mark.rejections)
+      return apply(verdict, row, unknownAt: mark.rejections)
     }
     collector.rollback(to: mark)
-    take(.cut, row, unknownAt: mark.rejections)
+    apply(.cut, row, unknownAt: mark.rejections)
   }
 
   /// - Parameter place: the index among the rejections for the rows before this one, if they are rejected.
-  private mutating func take(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
+  private mutating func apply(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
     switch verdict {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }

@@ -199,7 +199,7 @@ extension LastLine {
     return filled
   }
 
-  /// Whether more cells change items of the line. Additional items are no change.
+  /// Whether more cells change items of the line. Additional items are not a change.
   private func changes(_ items: RowItems, in filled: RowItems) -> Bool {
     !filled.isRefused
       && (items.readings.contains { !filled.readings.contains($0) }

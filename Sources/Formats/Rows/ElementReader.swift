@@ -55,7 +55,7 @@ final class ElementReader: RowSource {
     case .end: isAtEnd = true
     case .bytes: break
     }
-    if !hasProlog, !takeProlog() { return true }
+    if !hasProlog, !readProlog() { return true }
     if stop != nil { return true }
     let unread = Int(fed - windowStart)
     let piece = UnsafeBufferPointer(
@@ -69,7 +69,7 @@ final class ElementReader: RowSource {
 
   /// Replaces the document type by blanks, so that line numbers and positions do not change. Returns false while it is
   /// incomplete.
-  private func takeProlog() -> Bool {
+  private func readProlog() -> Bool {
     let window = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
     let prolog = XMLProlog(window)
     if !prolog.isComplete, !isAtEnd, window.count < XMLProlog.maxLength { return false }

@@ -8,6 +8,9 @@ enum JSONStop: Error {
 }
 
 /// Moves over JSON text in a window of bytes. It checks only as much grammar as it needs to find the ends of values.
+///
+/// `JSONScanner` is the strict reader of whole texts. An export may be larger than the memory, a window ends
+/// anywhere in it, and most of its members are only skipped.
 struct JSONCursor {
   static let deepestNesting = 64
 

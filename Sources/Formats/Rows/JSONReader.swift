@@ -17,7 +17,7 @@ final class JSONReader: RowSource {
   static let deepestContainers = 8
 
   private let text: TextBuffer
-  private let names: JSONMembers
+  private let names: MemberColumns
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var containers: [Container] = []
@@ -33,8 +33,8 @@ final class JSONReader: RowSource {
   /// - Parameter columns: the names to find; nil to collect all names.
   init(_ text: TextBuffer, columns: [String]?) {
     self.text = text
-    names = JSONMembers(columns)
-    fields = .allocate(capacity: JSONMembers.maxColumns)
+    names = MemberColumns(columns)
+    fields = .allocate(capacity: MemberColumns.maxColumns)
     copies = .allocate(capacity: copiesCapacity)
   }
 
@@ -127,7 +127,7 @@ final class JSONReader: RowSource {
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {
     // All columns, since collecting adds columns while an object is read.
     let absent = Field.absent
-    for index in 0..<(names.collects ? JSONMembers.maxColumns : names.columnCount) {
+    for index in 0..<(names.collects ? MemberColumns.maxColumns : names.columnCount) {
       (fields + index).initialize(to: absent)
     }
     escapedColumns.removeAll(keepingCapacity: true)
@@ -167,7 +167,7 @@ final class JSONReader: RowSource {
   /// Reads the value of a member into its column, and its own members into theirs if they are requested.
   @inline(__always)
   private func value(
-    _ cursor: inout JSONCursor, _ meaning: JSONMembers.Meaning, depth: Int
+    _ cursor: inout JSONCursor, _ meaning: MemberColumns.Meaning, depth: Int
   ) throws(JSONStop) {
     let column = meaning.column
     if column < 0, meaning.inside < 0 { return try cursor.skipValue(depth: depth) }

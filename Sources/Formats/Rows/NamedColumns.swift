@@ -62,7 +62,7 @@ struct NamedColumns {
     self.names = names.map(foldedHeader)
     self.marks = marks
     columns = []
-    take(order.map(foldedHeader))
+    setColumns(order.map(foldedHeader))
   }
 
   /// The column with this name.
@@ -71,11 +71,11 @@ struct NamedColumns {
   /// Takes the columns from a row if it is a header. A header may come again in joined files.
   ///
   /// - Parameter isHeader: decides on folded cells.
-  mutating func takeHeader(_ row: Row, isHeader: ([String]) -> Bool) -> Bool {
+  mutating func readHeader(_ row: Row, isHeader: ([String]) -> Bool) -> Bool {
     guard count == 0 || row.fields.contains(where: isMark) else { return false }
     let cells = row.fields.map(\.folded)
     guard isHeader(cells) else { return false }
-    take(cells)
+    setColumns(cells)
     return true
   }
 
@@ -84,7 +84,7 @@ struct NamedColumns {
     return false
   }
 
-  private mutating func take(_ cells: [String]) {
+  private mutating func setColumns(_ cells: [String]) {
     columns = names.map { cells.firstIndex(of: $0) ?? -1 }
     count = cells.count
   }

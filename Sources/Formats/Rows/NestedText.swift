@@ -37,7 +37,7 @@ struct NestedText {
     while position < field.count, field[position] <= 0x20 { position += 1 }
   }
 
-  private mutating func take(_ byte: UInt8) -> Bool {
+  private mutating func consume(_ byte: UInt8) -> Bool {
     skipBlanks()
     guard position < field.count, field[position] == byte else { return false }
     position += 1
@@ -47,13 +47,13 @@ struct NestedText {
   /// - Returns: false at a syntax error.
   private mutating func value(named name: String, depth: Int) -> Bool {
     guard depth < Self.deepestNesting, members.count < Self.maxMembers else { return false }
-    if take(UInt8(ascii: "{")) {
+    if consume(UInt8(ascii: "{")) {
       return items(of: name, close: UInt8(ascii: "}"), haveKeys: true, depth: depth)
     }
-    if take(UInt8(ascii: "[")) {
+    if consume(UInt8(ascii: "[")) {
       return items(of: name, close: UInt8(ascii: "]"), haveKeys: false, depth: depth)
     }
-    if take(UInt8(ascii: "(")) {
+    if consume(UInt8(ascii: "(")) {
       return items(of: name, close: UInt8(ascii: ")"), haveKeys: false, depth: depth)
     }
     guard let text = plain() else { return false }
@@ -63,16 +63,16 @@ struct NestedText {
 
   private mutating func items(of name: String, close: UInt8, haveKeys: Bool, depth: Int) -> Bool {
     var index = 0
-    while !take(close) {
+    while !consume(close) {
       var key = String(index)
       if haveKeys {
-        guard let text = plain()?.value, take(UInt8(ascii: ":")) else { return false }
+        guard let text = plain()?.value, consume(UInt8(ascii: ":")) else { return false }
         key = text
       }
       guard value(named: name.isEmpty ? key : name + "." + key, depth: depth + 1) else { return false }
       index += 1
-      if take(close) { return true }
-      guard take(UInt8(ascii: ",")) else { return false }
+      if consume(close) { return true }
+      guard consume(UInt8(ascii: ",")) else { return false }
     }
     return true
   }

@@ -99,7 +99,7 @@ struct TandemFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if let verdict = takeHeader(row) { return verdict }
+    if let verdict = readHeader(row) { return verdict }
     guard hasHeader, row.count > 2 else { return .unknown("before a header, or not a row of Tandem") }
     switch table.kind {
     case .insulinOnBoard: out.skip("insulin on board")
@@ -117,7 +117,7 @@ struct TandemFormat: ExportFormat {
       && (first.equalsFolded("type") || first.equalsFolded("devicetype") || first.equalsFolded("device type"))
   }
 
-  private mutating func takeHeader(_ row: Row) -> RowVerdict? {
+  private mutating func readHeader(_ row: Row) -> RowVerdict? {
     guard Self.mayBeHeader(row) else { return nil }
     guard let table = TandemTable(row.fields.map(\.text)) else {
       // Rows of an unknown section do not belong to the section before it.

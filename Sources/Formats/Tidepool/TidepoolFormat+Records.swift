@@ -31,7 +31,7 @@ extension TidepoolFormat {
     }
   }
 
-  /// Adds the notes of an item that is no record as a note.
+  /// Adds the notes of an item that is not a record as a note.
   mutating func addNotes(_ row: Row, into out: inout BatchBuilder) {
     if row[columns[Name.notes]].isEmpty { return }
     let text = notes(row).joined(separator: "\n")
@@ -146,21 +146,21 @@ extension TidepoolFormat {
   private func food(_ row: Row) -> Content {
     let nutrition = nested(row, Name.nutrition)
     var fields: [String: FieldValue] = [:]
-    func take(_ field: String, _ names: String..., factor: Double = 1) {
+    func copy(_ field: String, _ names: String..., factor: Double = 1) {
       let numbers = names.lazy.compactMap { nutrition[$0].flatMap(Double.init) }
       if let number = numbers.first, (0...20_000).contains(number), number > 0 {
         fields[field] = .number(factor == 1 ? number : (number * factor).rounded())
       }
     }
     if let field = Self.carbohydrateField(nutrition["carbohydrate.units"] ?? "") {
-      take(field, "carbohydrate.net", "carbohydrate.total")
+      copy(field, "carbohydrate.net", "carbohydrate.total")
     } else {
       return .rejected("the carbohydrates are neither grams nor exchanges")
     }
-    take("fat", "fat.total")
-    take("protein", "protein.total")
+    copy("fat", "fat.total")
+    copy("protein", "protein.total")
     if let factor = Self.kilocalories[nutrition["energy.units"] ?? "kilocalories"] {
-      take("energy", "energy.value", factor: factor)
+      copy("energy", "energy.value", factor: factor)
     }
     let text = row[columns[Name.name]].text
     if !text.isEmpty { fields["text"] = .text(text) }

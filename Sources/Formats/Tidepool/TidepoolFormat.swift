@@ -81,7 +81,7 @@ struct TidepoolFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
-      if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
+      if columns.readHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Tidepool") }
     }
     let type = row[columns[Name.type]]

@@ -52,7 +52,7 @@ private struct TimeScanner {
     return position > start ? value : nil
   }
 
-  @inline(__always) mutating func take(_ wanted: UInt8) -> Bool {
+  @inline(__always) mutating func consume(_ wanted: UInt8) -> Bool {
     guard byte == wanted, !isAtEnd else { return false }
     position += 1
     return true
@@ -126,7 +126,7 @@ extension Field {
     guard separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/") || separator == UInt8(ascii: ".")
     else { return nil }
     scanner.position += 1
-    guard let month = scanner.number(maxDigits: 2), scanner.take(separator),
+    guard let month = scanner.number(maxDigits: 2), scanner.consume(separator),
       let day = scanner.number(maxDigits: 2)
     else { return nil }
     let parting = scanner.byte
@@ -160,7 +160,7 @@ extension Field {
     guard let hours = scanner.number(maxDigits: 2), scanner.position == 3 else { return nil }
     var minutes = 0
     if !scanner.isAtEnd {
-      _ = scanner.take(UInt8(ascii: ":"))
+      _ = scanner.consume(UInt8(ascii: ":"))
       guard count - scanner.position == 2, let value = scanner.number(maxDigits: 2), scanner.isAtEnd else {
         return nil
       }
@@ -175,7 +175,7 @@ extension Field {
   var openTime: AmbiguousTime? {
     guard let date = ambiguousDate else { return nil }
     var scanner = TimeScanner(slice(date.length, count))
-    _ = scanner.take(UInt8(ascii: "."))
+    _ = scanner.consume(UInt8(ascii: "."))
     if scanner.byte == UInt8(ascii: ",") { scanner.position += 1 }
     scanner.skipBlanks()
     guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }
@@ -194,7 +194,7 @@ extension Field {
     guard separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/") || separator == UInt8(ascii: ".")
     else { return nil }
     scanner.position += 1
-    guard let second = scanner.number(maxDigits: 2), scanner.take(separator) else { return nil }
+    guard let second = scanner.number(maxDigits: 2), scanner.consume(separator) else { return nil }
     let start = scanner.position
     guard var year = scanner.number(maxDigits: 4) else { return nil }
     let isShort = scanner.position - start == 2

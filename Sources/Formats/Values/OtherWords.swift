@@ -4,7 +4,7 @@
 package enum OtherMeasure {
   /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or `Ruhepuls`.
   ///
-  /// A typed word is prose, in which stems also occur inside other words: `impulsive` is no pulse.
+  /// A typed word is prose, in which stems also occur inside other words: `impulsive` does not mean a pulse.
   package static func isNamed(by word: String) -> Bool {
     let word = HeaderWords(word)
     return word.namesOther(by: word.beginsOrEnds(with:))

@@ -46,7 +46,7 @@ enum Roles {
 
   /// Creates the triggers again, before the transaction ends.
   static func keepReadings(_ database: Database) throws {
-    try database.execute(sql: LastingSchema.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
+    try database.execute(sql: StoreFileRules.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
   }
 
   private static let writesLocally =

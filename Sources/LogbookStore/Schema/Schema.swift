@@ -13,7 +13,7 @@ enum Schema {
       ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, ActionSchema.statements,
       QueueSchema.statements, PersonSchema.statements,
-      StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,
+      StatementSchema.statements, SiteSchema.statements, StoreFileRules.statements, ViewSchema.statements,
     ], firstKept: 13,
     steps: [
       SchemaStep(

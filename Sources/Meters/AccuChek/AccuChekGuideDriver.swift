@@ -113,7 +113,7 @@ extension AccuChekGuideDriver {
   ) throws -> Int {
     var taken = 0
     try session.read(segment) { report in
-      try memory.take(report, of: segment)
+      try memory.add(report, of: segment)
       taken += report.count
       onEntries(report.count)
     }
@@ -143,7 +143,7 @@ private struct AccuChekMemory {
   var glucoseCount: Int { readings.count }
 
   /// Adds the entries of a report.
-  mutating func take(_ report: SegmentReport, of segment: MemorySegment) throws(Failure) {
+  mutating func add(_ report: SegmentReport, of segment: MemorySegment) throws(Failure) {
     guard let entries = report.split(every: segment.entryLength) else {
       throw Failure(
         .protocolViolation,
@@ -154,9 +154,9 @@ private struct AccuChekMemory {
       entryCount += 1
       let bytes = Array(entry)
       if segment.content == .meals {
-        takeMeal(bytes, segment)
+        addMeal(bytes, segment)
       } else {
-        takeReading(bytes, segment)
+        addReading(bytes, segment)
       }
     }
   }
@@ -192,7 +192,7 @@ private struct AccuChekMemory {
 }
 
 extension AccuChekMemory {
-  private mutating func takeMeal(_ entry: [UInt8], _ segment: MemorySegment) {
+  private mutating func addMeal(_ entry: [UInt8], _ segment: MemorySegment) {
     let code = Self.number(entry, at: segment.valueOffset)
     guard [0x724C, 0x7250, 0x7254, 0x7258, 0x7274].contains(code) else {
       return skip("meal mark of an unknown kind")
@@ -200,7 +200,7 @@ extension AccuChekMemory {
     meals[Array(entry.prefix(MedicalTime.length))] = code
   }
 
-  private mutating func takeReading(_ entry: [UInt8], _ segment: MemorySegment) {
+  private mutating func addReading(_ entry: [UInt8], _ segment: MemorySegment) {
     let timeBytes = Array(entry.prefix(MedicalTime.length))
     guard let time = MedicalTime.parse(timeBytes) else { return reject("invalid time") }
     let status = segment.statusOffset.map { Self.number(entry, at: $0) } ?? 0

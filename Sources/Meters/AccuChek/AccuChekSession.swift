@@ -35,7 +35,7 @@ struct AccuChekSession {
     guard try receive(doing: doing).kind == .associationRequest else { throw Self.violation(doing) }
     isAssociated = true
     try send(APDU(.associationResponse, Self.acceptance), doing: doing)
-    try takeConfiguration(doing: doing)
+    try receiveConfiguration(doing: doing)
   }
 
   /// Requests the meter's attributes.
@@ -73,7 +73,7 @@ struct AccuChekSession {
   /// Reads a segment, report by report.
   ///
   /// - Parameter take: receives each report; its first entry follows the last entry of the report before.
-  mutating func read(_ segment: MemorySegment, take: (SegmentReport) throws -> Void) throws {
+  mutating func read(_ segment: MemorySegment, add: (SegmentReport) throws -> Void) throws {
     let doing = "reading part \(segment.instance) of the meter's memory"
     guard try startTransfer(segment, doing: doing) else { return }
     var next = 0
@@ -90,7 +90,7 @@ struct AccuChekSession {
         throw Failure(
           .protocolViolation, "\(doing): the meter gave up; unplug it, plug it in again and retry")
       }
-      try take(report)
+      try add(report)
       next += report.count
       try send(
         DataAPDU(event.invokeID, .eventResponse, report.confirmation(handle: store)).apdu, doing: doing)
@@ -126,7 +126,7 @@ extension AccuChekSession {
     + [0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x00, 0x00] + [UInt8](repeating: 0, count: 10)
 
   /// Receives the list of the meter's objects, and keeps the handle of the object with the memory.
-  fileprivate mutating func takeConfiguration(doing: String) throws {
+  fileprivate mutating func receiveConfiguration(doing: String) throws {
     for attempt in 0..<2 {
       let event = try data(doing: doing)
       guard event.choice == .confirmedEvent,

@@ -153,7 +153,7 @@ extension FATVolume {
       if raw[0] == 0 { break }
       let attributes = raw[11]
       if raw[0] != 0xE5, attributes & 0x3F == 0x0F {
-        longName.take(raw)
+        longName.add(raw)
         continue
       }
       defer { longName = FATLongName() }
@@ -251,7 +251,7 @@ private struct FATLongName {
   private var sum: UInt8 = 0
 
   /// Adds the next piece. A piece that does not follow the latest one starts a new name, or is dropped.
-  mutating func take(_ piece: [UInt8]) {
+  mutating func add(_ piece: [UInt8]) {
     guard piece.count == 32 else { return }
     let isFirst = piece[0] & 0x40 != 0
     let next = piece[0] & 0x3F

@@ -25,9 +25,9 @@ struct BluetoothGlucoseDriver: AnonymisingDriver {
     let features = try session.features()
     let (transfer, isAll, warning) = try session.records(from: position)
     var memory = GlucoseMemory(identity, maker, features: features)
-    for (index, bytes) in transfer.contexts.enumerated() { memory.takeContext(bytes, number: index + 1) }
+    for (index, bytes) in transfer.contexts.enumerated() { memory.addContext(bytes, number: index + 1) }
     for (index, bytes) in transfer.measurements.enumerated() {
-      memory.takeMeasurement(bytes, number: index + 1)
+      memory.addMeasurement(bytes, number: index + 1)
     }
     var contents = memory.finished()
     contents.identity.count = isAll ? transfer.measurements.count : nil
@@ -87,7 +87,7 @@ struct GlucoseMemory {
   }
 
   /// Takes a context. All of them come before the first measurement.
-  mutating func takeContext(_ bytes: [UInt8], number: Int) {
+  mutating func addContext(_ bytes: [UInt8], number: Int) {
     do {
       let context = try GlucoseContext(bytes)
       if contexts.updateValue(context, forKey: context.sequence) != nil {
@@ -99,7 +99,7 @@ struct GlucoseMemory {
   }
 
   /// Takes a measurement, in the order of the transfer.
-  mutating func takeMeasurement(_ bytes: [UInt8], number: Int) {
+  mutating func addMeasurement(_ bytes: [UInt8], number: Int) {
     let measurement: GlucoseMeasurement
     do {
       measurement = try GlucoseMeasurement(bytes)
@@ -125,8 +125,8 @@ struct GlucoseMemory {
     if statesOffset, let offsetMinutes, !contents.clockOffsets.contains(offsetMinutes) {
       contents.clockOffsets.append(offsetMinutes)
     }
-    take(measurement, context, at: time, number: number)
-    if let context { take(context, at: time) }
+    add(measurement, context, at: time, number: number)
+    if let context { add(context, at: time) }
   }
 
   /// All readings in the order of their numbers, which some meters count backwards.
@@ -169,7 +169,7 @@ extension GlucoseMemory {
     return ClockComparison(meter: DeviceTime(seconds: seconds), host: clock.host)
   }
 
-  private mutating func take(
+  private mutating func add(
     _ source: GlucoseMeasurement, _ context: GlucoseContext?, at time: DeviceTime, number: Int
   ) {
     if source.isOfSensor { return skip("value of a sensor") }
@@ -230,7 +230,7 @@ extension GlucoseMemory {
   /// The marks of meals. A casual meal, 4, has none.
   private static let meals: [UInt8: ReadingMarks] = [1: .beforeMeal, 2: .afterMeal, 3: .fasting, 5: .bedtime]
 
-  private mutating func take(_ context: GlucoseContext, at time: DeviceTime) {
+  private mutating func add(_ context: GlucoseContext, at time: DeviceTime) {
     if let meal = context.meal, !(1...Self.ketoneMeal).contains(meal) { skip("meal mark of an unknown kind") }
     if let grams = context.carbohydrates?.number(timesTenTo: 3), grams > 0 {
       contents.records.append(MeterRecord(.food, at: time, RecordFields(["carbs": .number(grams)])))

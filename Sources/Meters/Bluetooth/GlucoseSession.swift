@@ -14,13 +14,13 @@ struct GlucoseTransfer: Hashable {
   /// The sequence numbers allow no more measurements.
   private static let maxCount = 65536
 
-  mutating func takeMeasurement(_ bytes: [UInt8]) throws(Failure) {
+  mutating func addMeasurement(_ bytes: [UInt8]) throws(Failure) {
     guard known.insert(bytes).inserted else { return }
     measurements.append(bytes)
     try check(measurements)
   }
 
-  mutating func takeContext(_ bytes: [UInt8]) throws(Failure) {
+  mutating func addContext(_ bytes: [UInt8]) throws(Failure) {
     guard known.insert([0] + bytes).inserted else { return }
     contexts.append(bytes)
     try check(contexts)
@@ -189,8 +189,8 @@ extension GlucoseSession {
     var milliseconds = Self.unaskedMilliseconds
     while let event = try event(within: milliseconds, mayBeSilent: true) {
       switch event {
-      case .measurement(let bytes): try transfer.takeMeasurement(bytes)
-      case .context(let bytes): try transfer.takeContext(bytes)
+      case .measurement(let bytes): try transfer.addMeasurement(bytes)
+      case .context(let bytes): try transfer.addContext(bytes)
       case .answer: break
       }
       milliseconds = Self.endOfStreamMilliseconds
@@ -226,8 +226,8 @@ extension GlucoseSession {
     try request(which, doing)
     while let event = try event(within: Self.silenceMilliseconds, mayBeSilent: false, doing) {
       switch event {
-      case .measurement(let bytes): try transfer.takeMeasurement(bytes)
-      case .context(let bytes): try transfer.takeContext(bytes)
+      case .measurement(let bytes): try transfer.addMeasurement(bytes)
+      case .context(let bytes): try transfer.addContext(bytes)
       case .answer(let bytes):
         switch ControlPointAnswer(bytes) {
         case .response(request: 0x01, ControlPointAnswer.success): return transfer

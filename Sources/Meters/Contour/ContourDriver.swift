@@ -41,7 +41,7 @@ struct ContourDriver: MeterDriver {
       var memory = ContourMemory(identity, range: header.range)
       try session.readRecords { record in
         guard record.type == "R" else { return }
-        memory.take(record)
+        memory.add(record)
         meter.noteProgress(memory.count, of: header.count)
       }
       session.finish()
@@ -121,15 +121,15 @@ private struct ContourMemory {
   var count: Int { Int(number) }
 
   /// Adds one result record.
-  mutating func take(_ record: ASTMRecord) {
+  mutating func add(_ record: ASTMRecord) {
     number += 1
     guard let time = record.time(8) else {
       return reject(record, "invalid time; expected YYYYMMDDhhmm")
     }
     switch record.components(2).last {
-    case "Glucose": takeGlucose(record, at: time)
-    case "Carb": takeFood(record, at: time)
-    case "Insulin": takeInsulin(record, at: time)
+    case "Glucose": addGlucose(record, at: time)
+    case "Carb": addFood(record, at: time)
+    case "Insulin": addInsulin(record, at: time)
     default: contents.skipped["result of unknown type", default: 0] += 1
     }
   }
@@ -141,7 +141,7 @@ extension ContourMemory {
       Rejection(line: number, reason: reason, source: String(record.text.prefix(1024))))
   }
 
-  private mutating func takeGlucose(_ record: ASTMRecord, at time: DeviceTime) {
+  private mutating func addGlucose(_ record: ASTMRecord, at time: DeviceTime) {
     guard let unit = record.components(4).first.flatMap({ GlucoseUnit(name: $0) }) else {
       return reject(record, "the unit is neither mg/dL nor mmol/L")
     }
@@ -152,7 +152,7 @@ extension ContourMemory {
     }
     contents.readings.append(
       MeterReading(.smbg, at: time, measurement, marks: marks(markers).union(setBack)))
-    takeTags(markers, at: time)
+    addTags(markers, at: time)
   }
 
   /// The measurement of a result. The number with LO and HI is one step outside the range, and is not a measurement.
@@ -178,7 +178,7 @@ extension ContourMemory {
     return marks
   }
 
-  private mutating func takeTags(_ markers: [Substring], at time: DeviceTime) {
+  private mutating func addTags(_ markers: [Substring], at time: DeviceTime) {
     let tags = markers.compactMap { Self.tags[$0] }
     if !tags.isEmpty {
       contents.records.append(MeterRecord(.note, at: time, RecordFields(["tags": .words(tags)])))
@@ -190,7 +190,7 @@ extension ContourMemory {
   }
 
   /// Points and choices are exchanges; a person sets their size in grams elsewhere.
-  private mutating func takeFood(_ record: ASTMRecord, at time: DeviceTime) {
+  private mutating func addFood(_ record: ASTMRecord, at time: DeviceTime) {
     guard let number = record.number(3) else { return reject(record, "the carbohydrates are not a number") }
     let fields: [String: FieldValue] =
       switch record.components(4).first {
@@ -203,7 +203,7 @@ extension ContourMemory {
   }
 
   /// Doses are tenths of a unit. A single source observed it on one meter.
-  private mutating func takeInsulin(_ record: ASTMRecord, at time: DeviceTime) {
+  private mutating func addInsulin(_ record: ASTMRecord, at time: DeviceTime) {
     guard let tenths = record.number(3) else { return reject(record, "the dose is not a number") }
     var fields: [String: FieldValue] = ["units": .number(tenths / 10)]
     if let kind = record.components(4).first.flatMap({ Self.insulins[$0] }) {

@@ -39,7 +39,7 @@ final class ContourSession {
   }
 
   /// Reads the memory, from the oldest result to the last record, whose code states that the memory is complete.
-  func readRecords(_ take: (ASTMRecord) throws -> Void) throws {
+  func readRecords(_ add: (ASTMRecord) throws -> Void) throws {
     var reader = FrameOrder()
     var reply = ContourByte.acknowledge
     for number in 1...Self.maxFrames {
@@ -53,7 +53,7 @@ final class ContourSession {
         try checkEnd(record)
         return
       case .record(let record):
-        try take(record)
+        try add(record)
         reply = ContourByte.acknowledge
       }
     }

@@ -15,7 +15,7 @@ struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
     MeterModel("FreeStyle InsuLinx", vendorID: 0x1A61, productID: 0x3450, link: .hid),
   ]
 
-  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, take: take)
+  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, add: add)
 }
 
 extension FreeStyleInsuLinxDriver {
@@ -28,9 +28,9 @@ extension FreeStyleInsuLinxDriver {
     }
   }
 
-  private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+  private static func add(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     switch row.number(0) {
-    case 0: takeTest(row, into: &memory)
+    case 0: addTest(row, into: &memory)
     case 4: memory.skip("weekly trend")
     case 6: memory.skip("clock change")
     case let type?: memory.skip("record of type \(type)")
@@ -38,7 +38,7 @@ extension FreeStyleInsuLinxDriver {
     }
   }
 
-  private static func takeTest(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+  private static func addTest(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     let timeIsValid = row.number(7) == 1
     let marks: ReadingMarks = (row.number(8) ?? 0) == 0 ? [] : .temperatureWarning
     if row.number(13) == 0, let ketone = row.number(12), ketone > 0 {

@@ -26,10 +26,10 @@ struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
       FreeStyleMeter.Table(
         command: "$history?", numberField: 0,
         plainFields: { $0.number(1) == 12 ? Set(0...12).union([14, 15]) : Set(0...7) },
-        take: { takeHistory($0, into: &$1) }),
+        add: { addHistory($0, into: &$1) }),
       FreeStyleMeter.Table(
         command: "$arresult?", numberField: 0, plainFields: { LibreResultRow($0).plainFields },
-        take: { LibreResultRow($0).take(into: &$1) }),
+        add: { LibreResultRow($0).add(into: &$1) }),
     ])
 
   static func textType(_ model: MeterModel) -> UInt8 {
@@ -39,7 +39,7 @@ struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
 
 extension FreeStyleLibreDriver {
   /// A row of `$history?`: an automatic measurement of the sensor.
-  private static func takeHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+  private static func addHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard row.count == 16, row.number(1) == 12 else {
       return memory.reject(row, "the row of sensor history has an unknown form")
     }
@@ -105,9 +105,9 @@ private struct LibreResultRow {
   }
 
   /// Adds the contents of the row.
-  func take(into memory: inout FreeStyleMemory) {
+  func add(into memory: inout FreeStyleMemory) {
     switch row.number(1) {
-    case 2: takeResult(into: &memory)
+    case 2: addResult(into: &memory)
     case 5: memory.skip("clock change")
     case let type?: memory.skip("record of type \(type)")
     case nil: memory.reject(row, "a row without a type")
@@ -116,19 +116,19 @@ private struct LibreResultRow {
 }
 
 extension LibreResultRow {
-  private func takeResult(into memory: inout FreeStyleMemory) {
+  private func addResult(into memory: inout FreeStyleMemory) {
     guard row.count > Self.valueField else { return memory.reject(row, "a row that ends before its value") }
     if (row.number(Self.errorField) ?? 0) == 0 {
-      takeReading(into: &memory)
+      addReading(into: &memory)
     } else {
       memory.skip("reading with an error")
     }
-    takeInsulin(into: &memory)
-    takeFood(into: &memory)
-    takeNotes(into: &memory)
+    addInsulin(into: &memory)
+    addFood(into: &memory)
+    addNotes(into: &memory)
   }
 
-  private func takeReading(into memory: inout FreeStyleMemory) {
+  private func addReading(into memory: inout FreeStyleMemory) {
     let value = row.number(12)
     switch row.number(9) {
     case 0: add(.smbg, .libreGlucose(value), .libreLimit(value, .smbg), into: &memory)
@@ -150,7 +150,7 @@ extension LibreResultRow {
   }
 
   /// Doses are in half units. A flag without a dose means an unknown dose.
-  private func takeInsulin(into memory: inout FreeStyleMemory) {
+  private func addInsulin(into memory: inout FreeStyleMemory) {
     if row.count >= insulin + Self.insulinCount, row.number(insulin) == 7 {
       add("rapid", halves: row.number(insulin + Self.insulinCount - 1), timeIn: insulin + 1, into: &memory)
     } else if isSet(17) {
@@ -168,7 +168,7 @@ extension LibreResultRow {
   }
 
   /// On later readers, the first of the two flags means food without grams. Missing grams or 0 mean an unknown amount.
-  private func takeFood(into memory: inout FreeStyleMemory) {
+  private func addFood(into memory: inout FreeStyleMemory) {
     guard isSet(25) else {
       if isSet(24) { memory.add(.food, row, [:]) }
       return
@@ -180,7 +180,7 @@ extension LibreResultRow {
     memory.add(.food, row, ["carbs": .number(Double(grams))])
   }
 
-  private func takeNotes(into memory: inout FreeStyleMemory) {
+  private func addNotes(into memory: inout FreeStyleMemory) {
     if isSet(15) { memory.add(.exercise, row, [:]) }
     if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
     // Every row contains the six texts that the person defined; bits mark the chosen ones. In rows of an unknown length

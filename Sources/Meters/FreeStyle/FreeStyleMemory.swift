@@ -11,7 +11,7 @@ struct FreeStyleMemory {
   init(_ identity: MeterIdentity) { contents = MeterContents(identity) }
 
   /// Adds each row of a table, in the order of the record numbers in this field.
-  mutating func take(
+  mutating func add(
     _ rows: [FreeStyleRow], numberedBy field: Int, _ read: (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) {
     clock = ClockSetBack()

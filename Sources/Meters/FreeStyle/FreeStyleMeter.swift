@@ -13,7 +13,7 @@ struct FreeStyleMeter {
     /// The fields of a row with its time and kind, and without anything that a person measured, took or wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Adds one row of it.
-    let take: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
+    let add: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
   }
 
   /// The driver's id.
@@ -26,11 +26,11 @@ struct FreeStyleMeter {
   /// A meter that sends its strip tests as rows of `$result?`.
   static func strips(
     driver: String, plainFields: @escaping @Sendable (FreeStyleRow) -> Set<Int>,
-    take: @escaping @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
+    add: @escaping @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) -> FreeStyleMeter {
     FreeStyleMeter(
       driver: driver, serialCommand: "$serlnum?",
-      tables: [Table(command: "$result?", numberField: 1, plainFields: plainFields, take: take)])
+      tables: [Table(command: "$result?", numberField: 1, plainFields: plainFields, add: add)])
   }
 
   /// The identity of the meter.
@@ -48,7 +48,7 @@ struct FreeStyleMeter {
       guard let rows = try session.dump(table.command) else {
         throw Failure(.protocolViolation, "reading the memory: the meter refuses \(table.command)")
       }
-      memory.take(rows, numberedBy: table.numberField, table.take)
+      memory.add(rows, numberedBy: table.numberField, table.add)
     }
     return memory.contents
   }

@@ -13,7 +13,7 @@ struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
     MeterModel("FreeStyle Optium-Precision Neo", vendorID: 0x1A61, productID: 0x3850, link: .hid)
   ]
 
-  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, take: take)
+  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, add: add)
 }
 
 extension FreeStyleNeoDriver {
@@ -31,13 +31,13 @@ extension FreeStyleNeoDriver {
     }
   }
 
-  private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+  private static func add(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     switch row.number(0) {
     case 7:
       memory.add(.smbg, .stripGlucose(row.text(8), row.number(8)), row, marks: control(row, 10))
     case 9:
       memory.add(.ketone, .stripKetone(row.text(8), row.number(8)), row, marks: control(row, 9))
-    case 10: takeInsulin(row, into: &memory)
+    case 10: addInsulin(row, into: &memory)
     case 6: memory.skip("clock change")
     case let type?: memory.skip("record of type \(type)")
     case nil: memory.reject(row, "a row without a type")
@@ -48,7 +48,7 @@ extension FreeStyleNeoDriver {
     row.number(field) == 0 ? .controlSolution : []
   }
 
-  private static func takeInsulin(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+  private static func addInsulin(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard let units = row.number(9), (0...500).contains(units) else {
       return memory.reject(row, "the insulin dose is not a number of units")
     }

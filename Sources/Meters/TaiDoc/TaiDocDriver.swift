@@ -38,7 +38,7 @@ struct TaiDocDriver: MeterDriver {
       let place = [UInt8(index & 0xFF), UInt8(index >> 8), 0, 0]
       let time = try line.request(.recordTime, place, doing: doing)
       let value = try line.request(.recordValue, place, doing: doing)
-      contents.take(TaiDocRecord(time: time, value: value), number: index + 1)
+      contents.add(TaiDocRecord(time: time, value: value), number: index + 1)
       meter.noteProgress(index + 1, of: count)
     }
     if contents.readings.contains(where: { $0.kind == .ketone }) {
@@ -82,7 +82,7 @@ extension TaiDocDriver {
 }
 
 extension MeterContents {
-  fileprivate mutating func take(_ record: TaiDocRecord, number: Int) {
+  fileprivate mutating func add(_ record: TaiDocRecord, number: Int) {
     switch record {
     case .reading(let reading): readings.append(reading)
     case .skipped(let name): skipped[name, default: 0] += 1

@@ -53,7 +53,7 @@ struct ReceivedStream {
     for (number, step) in transcript.steps.enumerated() {
       switch (step.exchange, step.result) {
       case (.receive, .failure): break
-      case (.receive, .success(let packet)): try take(packet, payload(packet), of: number)
+      case (.receive, .success(let packet)): try add(packet, payload(packet), of: number)
       case (.send(let packet), _) where allows(packet): commands.append((packet, bytes.count))
       default:
         throw Failure(
@@ -84,7 +84,7 @@ struct ReceivedStream {
     "anonymising the transcript: a part of it is not understood and may contain personal data; nothing was written"
   )
 
-  private mutating func take(_ packet: [UInt8], _ payload: Range<Int>?, of step: Int) throws(Failure) {
+  private mutating func add(_ packet: [UInt8], _ payload: Range<Int>?, of step: Int) throws(Failure) {
     guard let payload, payload.upperBound <= packet.count else {
       throw Failure(
         .protocolViolation,

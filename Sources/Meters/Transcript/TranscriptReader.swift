@@ -19,7 +19,7 @@ extension Transcript {
       throw Failure(.badInput, "\(name):\(line): the transcript is truncated in this line; record it again")
     }
     for line in bytes.dropLast().split(separator: 0x0A, omittingEmptySubsequences: false) {
-      try reader.take(line)
+      try reader.read(line)
     }
     self = try reader.finish()
   }
@@ -38,7 +38,7 @@ private struct TranscriptReader {
 
   init(name: String) { self.name = name }
 
-  mutating func take(_ bytes: ArraySlice<UInt8>) throws(Failure) {
+  mutating func read(_ bytes: ArraySlice<UInt8>) throws(Failure) {
     number += 1
     guard bytes.count <= Transcript.maxLineBytes else { throw refusal("the line is too long") }
     if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { return }
@@ -46,7 +46,7 @@ private struct TranscriptReader {
       throw refusal("invalid character")
     }
     let line = Substring(decoding: bytes, as: UTF8.self)
-    if transcript == nil { return try takeHead(line) }
+    if transcript == nil { return try readHead(line) }
     if line == "anonymised", count == 0, transcript?.isAnonymised == false {
       transcript?.isAnonymised = true
     } else if line.hasPrefix("link "), count == 0, transcript?.link == nil, transcript?.isAnonymised == false
@@ -58,7 +58,7 @@ private struct TranscriptReader {
       }
       transcript?.link = link
     } else {
-      try takeStep(line)
+      try readStep(line)
     }
   }
 
@@ -67,7 +67,7 @@ private struct TranscriptReader {
     return transcript
   }
 
-  private mutating func takeHead(_ line: Substring) throws(Failure) {
+  private mutating func readHead(_ line: Substring) throws(Failure) {
     let names = [Transcript.title, "driver ", "usb ", "started "]
     if head.count == 2 { isBluetooth = line == Transcript.bluetooth }
     let wanted = head.count == 2 && isBluetooth ? Transcript.bluetooth : names[head.count]
@@ -91,7 +91,7 @@ private struct TranscriptReader {
     }
   }
 
-  private mutating func takeStep(_ line: Substring) throws(Failure) {
+  private mutating func readStep(_ line: Substring) throws(Failure) {
     guard count < Transcript.maxSteps else {
       throw refusal("a transcript has at most \(Transcript.maxSteps) exchanges")
     }

@@ -35,7 +35,7 @@ struct TrueMetrixDriver: MeterDriver {
     for (index, text) in records.enumerated() {
       switch TrueMetrixRecord.parse(text) {
       case .success(let record):
-        contents.take(record)
+        contents.add(record)
         if let tag = record.unknownTag { unknownTags[tag, default: 0] += 1 }
       case .failure(let rejection):
         contents.rejections.append(
@@ -99,7 +99,7 @@ extension TrueMetrixDriver {
 }
 
 extension MeterContents {
-  fileprivate mutating func take(_ record: TrueMetrixRecord) {
+  fileprivate mutating func add(_ record: TrueMetrixRecord) {
     readings.append(record.reading)
     guard !record.remark.isEmpty else { return }
     records.append(

@@ -3,7 +3,7 @@
 import SQLiteRows
 
 /// Data that no program may change; see `PermanentDataRules`.
-enum LastingSchema {
+enum StoreFileRules {
   static let statements =
     PermanentDataRules.notReplaced + notReplaced + readingIsNotReplaced + ";\n"
     + PermanentDataRules.devicesStay(identifiedBy: ["identity"]) + referredTo

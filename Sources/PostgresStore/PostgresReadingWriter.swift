@@ -8,7 +8,7 @@ import LogbookAPI
 /// `COPY` into a temporary table needs a catalog entry in each transaction, and is not faster: in
 /// Tests/Benchmarks/postgres-insert.py it stores 0.85 times as many new readings a second in batches of 1000, and 0.89 times
 /// as many in batches of 10,000.
-struct ReadingWriter {
+struct PostgresReadingWriter {
   /// The number of readings in a batch up to which all are inserted at once.
   private static let maxAtOnce = 1000
   /// The number of readings of a larger batch that are inserted first, to find out whether they are known.

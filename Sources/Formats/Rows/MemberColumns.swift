@@ -6,7 +6,7 @@ import Glibc
 ///
 /// A scope identifies an object: 0 is the row, and each nested object with columns has another number. Keys are found
 /// by a hash of their bytes, since most keys of an export are not read.
-final class JSONMembers {
+final class MemberColumns {
   static let maxColumns = 256
   /// The size of the hash table, a power of two. At most half of the slots are filled, so that every search ends.
   private static let slotCount = 1024
