@@ -68,7 +68,9 @@ struct BackupCommand: PersonVisitor {
     if target.path == "-" { return try stream(store, output) }
     let place = BackupPlace(target: target.path, store: store.path, now: Host.now())
     if keep != nil, !place.isFolder {
-      throw Failure(.usage, "\(displayed(target.path)): not a folder; --keep needs one that exists")
+      let command = displayed("mkdir -p \(target.path.shellWord)")
+      throw Failure(
+        .usage, "\(displayed(target.path)): not a folder, which --keep needs; make it first: \(command)")
     }
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
     try protected.refuse(place.file)
