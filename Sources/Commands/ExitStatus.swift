@@ -69,7 +69,7 @@ enum ExitStatus: Int32, Error {
   }
 }
 
-// MARK: - Results that are no failures
+// MARK: - Results that are not failures
 
 extension ExitStatus {
   /// How an import ended: `partial` if rows were rejected and the rest is stored.
@@ -95,7 +95,7 @@ extension ExitStatus {
     summary.differences > 0 && (!isFixed || summary.unfixed > 0) ? .partial : .done
   }
 
-  /// Ends a command with this status, unless all is done.
+  /// Ends the command with this status; returns if it is `done`.
   ///
   /// - Throws: the status.
   func end() throws {

@@ -17,7 +17,7 @@ package import LogbookStore
 package struct TwinFilter: Ingestor {
   /// Sensors send a value once a minute at most.
   private static let reachSeconds: Int64 = 30
-  /// A longer answer is no window of a service.
+  /// A longer answer is not a window of a service.
   private static let maxPeriodSeconds: Int64 = 40 * 86400
 
   private struct Known {

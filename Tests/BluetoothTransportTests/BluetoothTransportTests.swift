@@ -236,7 +236,7 @@ import Testing
     #expect(try Set(peer.facts()).subtracting(BluetoothPeer.recordedFacts()).sorted() == [])
   }
 
-  @Test func aMeterThatTwoAdaptersHearIsOne() throws {
+  @Test func aMeterThatTwoAdaptersHearIsListedOnce() throws {
     let meters = [Self.meter(paired: false), Self.meter(#""adapter":1"#)]
     let peer = try BluetoothPeer(Self.options(meters, #""adapters":2"#))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })

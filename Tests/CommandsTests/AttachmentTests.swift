@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: ["", "MiB", "-1", "1.5MiB", "1 MiB", "1MB", "1mib", "9999999999", "1KiBKiB", "１MiB"])
-  func anyOtherTextIsNoNumberOfBytes(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
+  func anyOtherTextIsNotANumberOfBytes(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
 
   @Test func aNumberIsWrittenInItsLargestUnit() {
     #expect(ByteCountArgument.text(25 << 20) == "25MiB" && ByteCountArgument.text(1537 << 10) == "1537KiB")

@@ -259,7 +259,7 @@ import Testing
     #"record add note "$(printf 'caf\351')""#, #"import "$a" --device "$(printf 'caf\351')""#,
     #"remote set https://example.org --token-file "$(printf 'caf\351')""#,
   ])
-  func textThatIsNoUTF8IsRefused(_ line: String) async throws {
+  func textThatIsNotUTF8IsRefused(_ line: String) async throws {
     let program = try Program()
     let outcome = try await program.shell(Self.setup + "glucoport \(line)")
     #expect(outcome.status == 64 && outcome.errors.contains("'caf\\xE9' is not valid UTF-8"), "\(outcome)")

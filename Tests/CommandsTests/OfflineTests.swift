@@ -101,7 +101,7 @@ import Testing
 
     """
 
-  /// The C library asks a daemon of this computer who a user is. This is no network access.
+  /// The C library asks a daemon of this computer who a user is. This is not an access to the network.
   @Test func commandsThatNeedNoServerOpenNoSocket() async throws {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")

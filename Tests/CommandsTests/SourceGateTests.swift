@@ -74,7 +74,7 @@ import Testing
     #expect(timeline.state.isBlocked && timeline.state.lastingSince == Self.now)
   }
 
-  @Test func anAnswerThatIsNoDataIsTriedAgainEachDay() {
+  @Test func anAnswerWithoutDataIsTriedAgainEachDay() {
     var timeline = Timeline()
     let count = timeline.run(until: 7 * 86400) { _ in SourceFailure(Failure(.protocolViolation, "no")) }
     #expect((9...12).contains(count), "\(count)")
@@ -185,7 +185,9 @@ import Testing
       ("https://ns.example.org/anna", "https://ns.example.org/anna/api", "http", true),
       ("https://ns.example.org", "https://other.example.org", "nightscout", false),
     ])
-  func theSiteOfTheRemoteIsNoSource(_ remote: String, _ source: String, _ type: String, _ isRefused: Bool) {
+  func theSiteOfTheRemoteIsRefusedAsASource(
+    _ remote: String, _ source: String, _ type: String, _ isRefused: Bool
+  ) {
     var access = SourceAccess(type: type, intervalSeconds: 900)
     access.url = source
     let site = RemoteAccess(kind: "nightscout", url: remote, token: .file("/token"))
@@ -198,7 +200,7 @@ import Testing
     #expect((failure?.category == .configuration) == isRefused)
   }
 
-  @Test func aTimeWithoutASensorAtASourceThatAnswersIsNoHole() {
+  @Test func aTimeWithoutASensorAtASourceThatAnswersIsNotAHole() {
     var state = SourceState()
     (state.newestValue, state.answeredAt) = (Self.now - 5 * 86400, Self.now - 900)
     #expect(SourceHoles.after(state, oldest: Self.now - 600, count: 2, now: Self.now) == [])
@@ -228,7 +230,7 @@ import Testing
     // The source is asked once a day: what the next sensor had before the last twelve hours is missing.
     (silentHours: 30, everyHours: 24, hasHole: true),
   ])
-  func aSensorThatBeginsAtASourceThatIsAskedRarelyIsNoHole(
+  func aSensorThatBeginsAtASourceThatIsAskedRarelyIsNotAHole(
     _ silentHours: Int64, _ everyHours: Int64, _ hasHole: Bool
   ) {
     let (end, window) = (Self.now, 12 * 3600 as Int64)

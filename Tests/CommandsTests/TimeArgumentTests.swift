@@ -96,7 +96,7 @@ import Testing
     "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
     "18:30Z", "d", "+14d", "１４d", "0000-12-31", "10000-01-01",
   ])
-  func otherTextIsNoTime(_ text: String) {
+  func otherTextIsNotATime(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true)
   }
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: ["", "d", "14", "0d", "-1d", "+1d", "1.5d", "14m", "１４d"])
-  func otherTextIsNoPeriodOfStatistics(_ text: String) {
+  func otherTextIsNotAPeriodOfStatistics(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try SpanArgument.parse(text) }
     #expect(error?.message == "a span is a number of days, weeks or hours, such as 14d, 4w or 36h.")
   }

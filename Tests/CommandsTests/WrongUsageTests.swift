@@ -111,7 +111,7 @@ import Testing
     ("config timezone --from soon Europe/Madrid", "--from"), ("config pull-interval 5", "pull-interval"),
     ("setup --prefix relative system", "--prefix"), ("doctor extra", "extra"),
   ])
-  func commandsThatChangeNameTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatWriteDataNameTheWrongArgument(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 

@@ -133,7 +133,7 @@ import Testing
 
   // MARK: Gluroo
 
-  @Test func aMessageWithACopyOfAValueIsNoReading() throws {
+  @Test func aMessageWithACopyOfAValueIsNotAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("gluroo/messages.csv"))
     #expect(Self.numbers(export, .cbg) == [143, 147] && Self.numbers(export, .smbg) == [139])
     #expect(export.readings.first?.position == 1_779_314_402)

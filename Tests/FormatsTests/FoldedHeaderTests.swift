@@ -16,7 +16,7 @@ import Testing
   }
 
   /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are not searched.
-  @Test func aTextLongerThanAnyNameIsNoName() {
+  @Test func aTextLongerThanAnyNameIsNotAName() {
     func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
     #expect(words(800).isTime && words(800).words == ["time"])
     #expect(!words(900).isTime && words(900).words.isEmpty && words(900).name.isEmpty)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// The check finds rows that are no header at a fraction of the cost.
+  /// The check finds rows that are not a header at a fraction of the cost.
   @Test(arguments: UInt64(1)...20) func noNameOfATimeIsMissed(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = [

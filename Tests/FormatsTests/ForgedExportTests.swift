@@ -202,7 +202,7 @@ import Testing
     #expect(export.records.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aNegativeCorrectionWithoutAMealDoseIsNoDose() throws {
+  @Test func aNegativeCorrectionWithoutAMealDoseIsNotADose() throws {
     let export = try Self.doses("0", "-2")
     #expect(export.records.isEmpty && export.rejections.isEmpty)
     #expect(export.skipped == ["entry without content": 1])

@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: ["Glucose and insulin log", "Insulin", "Bericht"])
-  func aTitleThatNamesOtherThingsIsNoEvidence(_ title: String) throws {
+  func aTitleThatNamesOtherThingsIsNotEvidence(_ title: String) throws {
     let text = "\(title)\ntime,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n"
     #expect(try ScratchFile(text).refusal() != nil)
   }

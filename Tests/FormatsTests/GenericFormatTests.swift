@@ -83,7 +83,7 @@ import Testing
     #expect(refusal.contains("'bg', 'sgv'") && !refusal.contains("Sample"))
   }
 
-  @Test func aDirectionOrRateIsNoGlucose() throws {
+  @Test func aDirectionOrRateIsNotGlucose() throws {
     let text = "time,glucose,glucose rate of change (mg/dL/min),glucose trend\n2026-05-01 07:00,101,2,1\n"
     #expect(try values(text) == [101])
   }
@@ -94,7 +94,7 @@ import Testing
     "eAG mg/dL", "Predicted glucose (mg/dL)", "Urine glucose (mg/dL)", "Calibration glucose (mg/dL)",
     "Raw glucose (mg/dL)", "Glucose high (mg/dL)", "blood pressure value", "Glucose/Ketone value",
   ])
-  func namesOfLimitsAveragesAndOtherThingsAreNoGlucose(_ name: String) throws {
+  func namesOfLimitsAveragesAndOtherThingsAreNotGlucose(_ name: String) throws {
     let text = "Time,\(name)\n2026-05-01 07:00,140\n2026-05-01 08:00,90\n"
     #expect(try ScratchFile(text).refusal()?.contains("unknown format") == true)
   }
@@ -174,7 +174,7 @@ import Testing
     #expect(readings.map(\.position) == [1_774_746_000_000])
   }
 
-  @Test func numbersThatAreNoEpochAreRejected() throws {
+  @Test func numbersThatAreNotAnEpochAreRejected() throws {
     let text =
       "time,glucose\n2026-05-01 07:00,101\n2026-05-01 07:05,101\n2026-05-01 07:10,101\n"
       + "2026-05-01 07:15,101\n20260506123000,102\n202605061230,103\n44927,104\n0,105\n"
@@ -359,7 +359,7 @@ import Testing
   }
 
   @Test(arguments: ["tuesday,99,x", "t,glucose,note", ",99,time", "2026-13-45,99,x"])
-  func aRowWithoutATimeIsNoHeader(_ row: String) throws {
+  func aRowWithoutATimeIsNotAHeader(_ row: String) throws {
     let text = "time,glucose,note\n2026-05-01 07:00,101,\n\(row)\n2026-05-01 07:05,104,\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])

@@ -44,7 +44,7 @@ import Testing
     "glucose_normalized", "bg_norm", "glucose_scaled", "bg_scaled", "zscore", "eventualBGscaled",
     "minBGscaled", "maxBGscaled", "simulated_glucose", "glucose_interpolated", "imputed",
   ])
-  func namesOfAggregatesChangesAndPredictionsAreNoGlucose(_ name: String) throws {
+  func namesOfAggregatesChangesAndPredictionsAreNotGlucose(_ name: String) throws {
     let refusal = try #require(try ScratchFile(table(name)).refusal(), "\(name) was read")
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
@@ -74,7 +74,7 @@ import Testing
     "lactate mmol/L", "uric acid", "cholesterol", "LDL", "HDL", "triglycerides", "creatinine", "urea",
     "filtered_calculated_value",
   ])
-  func namesOfDevicesTargetsFoodAndOtherFluidsAreNoGlucose(_ name: String) throws {
+  func namesOfDevicesTargetsFoodAndOtherFluidsAreNotGlucose(_ name: String) throws {
     let file = try ScratchFile(table(name))
     // Ketones are read as ketones, and none of these numbers is one.
     guard name != "ketone" else {

@@ -46,7 +46,7 @@ import Testing
     "clinic",
     "initial", "strip lot", "device.name", "device.display", "relation to meal", "context", "child lock",
   ])
-  func aColumnThatSaysSomethingElseIsNoPersons(_ name: String) throws {
+  func aColumnOfSomethingElseIsNotTakenForPersons(_ name: String) throws {
     let rows = (0..<9).map { "\(["left", "right"][$0 % 2]),2026-05-0\($0 + 1) 07:0\($0),10\($0)\n" }.joined()
     let text = "\(name),time,glucose (mg/dL)\n\(rows)"
     #expect(try ScratchFile(text).readings { $0.kind = .smbg }.readings.count == 9)
@@ -240,7 +240,7 @@ import Testing
     #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [99, 98])
   }
 
-  @Test func aRepeatedHeaderIsNoRowOfAnotherPerson() throws {
+  @Test func aRepeatedHeaderIsNotARowOfAnotherPerson() throws {
     let text = "userID,time,glucose\nA1,2026-05-01 07:00,101\nuserID,time,glucose\nA1,2026-05-01 12:00,104\n"
     let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
     #expect(picked.readings.count == 2 && picked.skipped.isEmpty && picked.rejections.isEmpty)
@@ -273,7 +273,7 @@ import Testing
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
-    // An empty table is no error.
+    // An empty table is not an error.
     let empty = try ScratchFile("userID,time,glucose (mg/dL)\n")
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test func aColumnThatDescribesOneSeriesIsNoColumnOfPersons() throws {
+  @Test func aColumnThatDescribesOneSeriesIsNotAColumnOfPersons() throws {
     let words = ["good", "poor", "fair"]
     for text in [
       table({ words[$0 * 7 % 5 % 3] }, minutes: { $0 * 5 }),

@@ -50,7 +50,7 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 20)
   }
 
-  @Test func zerosAreNoValues() throws {
+  @Test func zerosAreNotValues() throws {
     let zeros = varied(5) + Array(repeating: "0", count: 20)
     let result = try ScratchFile(table(zeros, header: "time,glucose (mg/dL)")).readings()
     #expect(result.readings.count == 5 && result.rejections.count == 20)
@@ -125,7 +125,7 @@ import Testing
 
   private static let low = (0..<30).map { "1.\($0 % 9)" }
 
-  @Test func aSensorInMillimolesWithALowMedianIsNoGlucose() throws {
+  @Test func aSensorInMillimolesWithALowMedianIsNotGlucose() throws {
     let file = try ScratchFile(table(Self.low, header: "time,Sensor glucose (mmol/L)"))
     let message = try #require(try file.refusal())
     #expect(message.contains("median is below 3.0"), "\(message)")

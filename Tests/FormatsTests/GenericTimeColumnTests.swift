@@ -163,7 +163,7 @@ import Testing
       Self.days({ "2026-\(two($0))-03,07:0\($0 % 9)" }, 1...12)
       + Self.days({ "\($0)/03/2026,07:0\($0 % 9)" }, 13...31)
     #expect(try ScratchFile("date,time,glucose (mg/dL)\n" + parts).refusal() != nil)
-    // A row that a person typed into either part is no reason to read the others.
+    // A row that a person typed into either part is not a reason to read the others.
     for typed in ["2026-03-15 09:00,104\n", "5/03/2026 09:00,104\n"] {
       let refusal = try ScratchFile("time,glucose (mg/dL)\n" + exchanged + typed).refusal()
       #expect(refusal?.contains("exchanged day and month") == true, "\(typed): \(refusal ?? "read")")

@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: ["=1+1", "'=1+1", "''-1", "+A", "@A", "\tA", "'plain", "plain", "'", ""])
-  func aGuardedTextIsNoFormulaAndIsReadBackUnchanged(_ text: String) {
+  func aGuardedTextIsNotAFormulaAndIsReadBackUnchanged(_ text: String) {
     let guarded = GlucoportColumns.guarding(text, in: .model)
     #expect(guarded.first.map { "=+-@\t".contains($0) } != true)
     #expect(GlucoportColumns.unguarding(guarded) == text)
@@ -116,7 +116,7 @@ import Testing
   @Test(arguments: [
     (GlucoportColumn.utcOffset, "+02:00"), (.utcOffset, "-05:00"), (.valueBucket, "-1"), (.value, "-1"),
   ])
-  func offsetsAndNumbersHaveNoGuard(_ column: GlucoportColumn, _ text: String) {
+  func offsetsAndNumbersAreNotQuotedAgainstFormulas(_ column: GlucoportColumn, _ text: String) {
     #expect(GlucoportColumns.guarding(text, in: column) == text)
   }
 
@@ -215,7 +215,7 @@ import Testing
     "{\"a\":1,\"a\":2}", "{a:1}", "{\"a\" 1}", "{\"a\":+1}", "{\"a\":1e999}", "{\"a\":tru}",
     "{\"a\":[\"b\",]}", "nul",
   ])
-  func aTextThatIsNoObjectOfFieldsIsRejected(_ text: String) {
+  func aTextThatIsNotAnObjectOfFieldsIsRejected(_ text: String) {
     #expect(text.withField { RecordFields(json: $0) } == nil)
   }
 }

@@ -188,7 +188,7 @@ import Testing
     #expect(lines[2].contains(#""kind":"scan""#) && lines[2].contains(#""value":6.1,"#))
   }
 
-  @Test func aNumberWithoutItsDecimalCommaIsNoReading() throws {
+  @Test func aNumberWithoutItsDecimalCommaIsNotAReading() throws {
     let lines = try read(
       "mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5", "6"),
       LibreExport.row("14-05-2025 08:01", 1, "", "5", "6"),
@@ -205,7 +205,7 @@ import Testing
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func aWholeKetoneValueWithAnEmptyNextColumnIsNoDamage() throws {
+  @Test func aWholeKetoneValueBeforeAnEmptyColumnIsNotDamaged() throws {
     let lines = try read(
       "mg/dL", LibreExport.row("14-05-2025 08:00", 3, "", "", "", "", "", "", "", "", "", "", "", "1"))
     #expect(lines[1].contains(#""value":1,"unit":"mmol/L""#))

@@ -218,7 +218,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aServerWithoutPagesHasNone() async throws {
+  @Test func aServerWithoutPagesShowsNone() async throws {
     try await Peer.with { (peer) async throws in
       for (method, path) in [("POST", "/v1/pages"), ("GET", "/pages/gp_x"), ("PUT", "/pages/gp_x")] {
         let reply = try #require(try await peer.send(method, path, headers: []))

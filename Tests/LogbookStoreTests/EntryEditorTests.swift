@@ -195,7 +195,7 @@ import Testing
     #expect(entry.records.map(\.guid) == [guid])
   }
 
-  @Test func typedReadingsAreNoImport() throws {
+  @Test func typedReadingsAreNotListedAsAnImport() throws {
     try add(6.1)
     let store = try scratch.open(.reader)
     #expect(try store.ingests(limit: 9).map(\.format) == [])
@@ -246,7 +246,7 @@ import Testing
     #expect(try editor().add([entry]).first?.differs == false)
   }
 
-  @Test func aCorrectionWithoutAChangeIsNoStep() throws {
+  @Test func aCorrectionWithoutAChangeIsNotAStep() throws {
     try add(6.1, grams: 45)
     let store = try scratch.open(.reader)
     let entry = try #require(try store.lastEntry())

@@ -212,7 +212,7 @@ import Testing
   }
 
   /// While the import's transaction has dropped the rule, another connection still has it.
-  @Test func anotherProgramHasTheRuleDuringAnImport() throws {
+  @Test func otherProgramsAreRefusedDuringAnImportToo() throws {
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try scratch.open().ingest(source, isAtomic: true) { writer in
       try writer.write(many(3000))

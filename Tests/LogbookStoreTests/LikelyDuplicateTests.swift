@@ -55,7 +55,7 @@ struct LikelyDuplicateTests {
     #expect(found.map(\.device) == ["Test Other S2"] && found.map(\.other) == ["Test Meter S1"])
   }
 
-  @Test(arguments: [11, 12] as [Int64]) func fewEqualReadingsAreNoSign(_ count: Int64) throws {
+  @Test(arguments: [11, 12] as [Int64]) func fewEqualReadingsAreNotASign(_ count: Int64) throws {
     #expect(try duplicates(Self.values(0..<50, .instants), of: Make.device) == [])
     #expect(
       try duplicates(Self.values(0..<count, .cut), of: Self.twin).map(\.readings) == (count < 12 ? [] : [12]))

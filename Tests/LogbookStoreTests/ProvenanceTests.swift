@@ -66,7 +66,7 @@ import Testing
     #expect(try scratch.rows("\(Self.columns) WHERE deleted = 1") == ["glucoport  3"])
   }
 
-  @Test func statementsHaveNone() throws {
+  @Test func statementsHaveNoProvenance() throws {
     let store = try scratch.open(.editor)
     _ = try store.setTimezone(LogbookZone(name: "Europe/Berlin"), at: 5)
     _ = try WithdrawalEditor(store, at: 5).hide(Make.device, since: nil, until: nil, reason: "", guid: "w")

@@ -217,7 +217,7 @@ import Testing
     #expect(try shown(here).count == 8)
   }
 
-  @Test func whatWasTakenOverByAMergeIsNoImportOfThisStore() throws {
+  @Test func whatWasTakenOverByAMergeIsNotAnImportOfThisStore() throws {
     try there.ingest(sensor(0..<3))
     try merge(there, into: here)
     _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)

@@ -329,7 +329,7 @@ import Testing
   }
 
   /// A timer may have fetched it.
-  @Test func whatASourceBroughtIsNoStep() throws {
+  @Test func whatASourceBroughtIsNotAStepOfUndo() throws {
     try scratch.ingest(sensor(0..<3))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET source = 'source phone'") == nil)
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)

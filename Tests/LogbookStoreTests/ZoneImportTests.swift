@@ -139,7 +139,7 @@ import Testing
 
   private func hidden() throws -> String? { try scratch.rows("SELECT is_withdrawn FROM listed_record").first }
 
-  @Test func aDerivedOffsetIsNoEditOfAWithdrawnRecordAndAStatedOneIs() throws {
+  @Test func aDerivedOffsetIsNotAnEditOfAWithdrawnRecordButAStatedOneIs() throws {
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "a")]))
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
     let counts = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["group"]), at: 5000)

@@ -76,7 +76,7 @@ import Testing
     #expect(try scratch.open(.reader).coverage(of: scratch.open(.reader).zones()).base.readings == 10)
   }
 
-  @Test func aPeriodThatChangesNothingIsNoEdit() throws {
+  @Test func aPeriodThatChangesNothingIsNotAnEdit() throws {
     try fill()
     _ = try scratch.open(.editor).add(period("Asia/Tokyo", "2025-06-03", "2025-06-09"), at: 5)
     let again = try scratch.open(.editor).add(

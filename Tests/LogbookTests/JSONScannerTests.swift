@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The fast conversion for few digits gives the same number as the system's parser.
-  @Test func aNumberIsTheNearestOne() throws {
+  @Test func aDecimalTextIsReadAsTheNearestDouble() throws {
     for seed in UInt64(1)...3000 {
       var random = SeededGenerator(seed: seed)
       let digits = (0..<1 + random.next() % 17).map { _ in String(random.next() % 10) }.joined()

@@ -97,7 +97,7 @@ import Testing
     "serial|Abbott|%7c|smbg|time|5|6|0",
     "serial|Abbott|1|smbg|time|99999999999999999999|6|0", "serial|a\nb|1|smbg|time|5|6|0",
   ])
-  func anyOtherTextIsNoIdentity(text: String) {
+  func anyOtherTextIsNotAnIdentity(text: String) {
     #expect(ReadingIdentity(text: text) == nil)
   }
 }

@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     "", "  ", "XXX", "xxx xxx", "Anonymous", "Patient Data", "Patient 01", "Sample", "12345", "J.", "-",
   ])
-  func aPlaceholderIsNoName(_ name: String) {
+  func aPlaceholderIsNotAName(_ name: String) {
     #expect(StatedPerson(name: name) == nil, "\(words(name))")
   }
 

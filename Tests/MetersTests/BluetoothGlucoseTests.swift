@@ -202,7 +202,7 @@ import Testing
     #expect(contents.readings.allSatisfy { $0.marks == [] })
   }
 
-  @Test func backwardNumbersAreNoClockThatWasSetBack() throws {
+  @Test func backwardNumbersAreNotAClockThatWasSetBack() throws {
     let contents = try read(
       Self.meter([
         "m 02 00 00 ea 07 03 09 05 00 00 66 b0 f8", "m 02 01 00 ea 07 03 09 04 00 00 65 b0 f8",
@@ -599,7 +599,7 @@ import Testing
     #expect(throws: Failure.self) { try session.anonymised(by: BluetoothGlucoseDriver.self) }
   }
 
-  @Test func aTranscriptOfAPlugIsNoneOfBluetooth() throws {
+  @Test func aTranscriptOfAUSBMeterIsNotOneOfABluetoothMeter() throws {
     var session = try transcript(Self.meter(Self.guide))
     session.driver = "contour"
     #expect(throws: Failure.self) { try session.replay(named: "session") }

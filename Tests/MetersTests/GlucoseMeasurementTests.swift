@@ -111,7 +111,7 @@ import Testing
     "03 06 00 e4 07 0e 0d 10 26 0a 00 00 78 b0 f1", "03 06 00 e4 07 04 00 10 26 0a 00 00 78 b0 f1",
     "03 06 00 e4 07 04 0d 18 26 0a 00 00 78 b0 f1", "03 06 00 ff ff 04 0d 10 26 0a 00 00 78 b0 f1",
   ])
-  func aTimeThatDoesNotExistIsNone(_ bytes: String) throws {
+  func aTimeThatDoesNotExistIsNotRead(_ bytes: String) throws {
     #expect(try GlucoseMeasurement([UInt8](printed: bytes)).baseTime == nil)
   }
 
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: ["", "06", "06 00 01", "05 01 10 00", "07 00 01 01"])
-  func anotherAnswerIsNone(_ bytes: String) {
+  func otherBytesAreNotReadAsAnAnswer(_ bytes: String) {
     #expect(ControlPointAnswer([UInt8](printed: bytes)) == nil)
   }
 

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aDriverWithoutAnonymisingRefusesIt() throws {
+  @Test func aDriverThatCannotAnonymiseRefusesAnAnonymousRecording() throws {
     let transcript = TranscriptTextTests.everything
     do {
       _ = try transcript.anonymised(by: SilentDriver.self)

@@ -34,7 +34,7 @@ struct FontTests {
     #expect(one.names == ["glyf", "head", "hhea", "hmtx", "loca", "maxp"])
   }
 
-  @Test func whatIsNoFontIsNone() {
+  @Test func dataThatAreNotAFontAreRefused() {
     #expect(TrueTypeFont([]) == nil && TrueTypeFont([0, 1, 0, 0, 0, 9]) == nil)
     #expect(TrueTypeFont([UInt8](repeating: 255, count: 500)) == nil)
   }

@@ -87,7 +87,7 @@ import Testing
     #expect([74, 77].contains(outcome.status), "\(outcome)")
   }
 
-  @Test func aFileThatIsNoStoreIsAFailure() async throws {
+  @Test func aFileThatIsNotAStoreIsAFailure() async throws {
     let program = try Program()
     try program.write(String(repeating: "no store ", count: 100), to: "other.db")
     #expect(

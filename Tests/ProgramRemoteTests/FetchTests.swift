@@ -214,7 +214,7 @@ struct FetchTests {
     #expect(refused.status == 77 && refused.errors.contains("phone: 127.0.0.1"), "\(refused)")
   }
 
-  @Test func cutAndTooLargeAnswersAreNoSuccess() async throws {
+  @Test func cutAndTooLargeAnswersAreFailures() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -267,7 +267,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--now").status == 0)
   }
 
-  @Test func anAnswerOfWhichNothingCanBeUsedIsNoSuccess() async throws {
+  @Test func anAnswerOfWhichNothingCanBeUsedIsNotASuccess() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()

@@ -38,7 +38,7 @@ import Testing
     #expect(lines.suffix(4) == ["cancelled: 2", "1", "b 0", "0"], "\(outcome)")
   }
 
-  @Test func skippedReadingsAreNoDifferenceAndStaySkippedAfterCancelling() async throws {
+  @Test func skippedReadingsAreNotADifferenceAndStaySkippedAfterCancelling() async throws {
     let outcome = try await run(
       """
       row a 08:10 124; upload a --quiet; connect c; of c config history on-demand >/dev/null

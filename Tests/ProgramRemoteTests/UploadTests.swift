@@ -109,7 +109,7 @@ import Testing
       ], "where nothing is pending, nothing is left: \(outcome)")
   }
 
-  @Test func onlyFetchingAlsoCountsTheContentsOfAttachments() async throws {
+  @Test func anUploadThatOnlyFetchesCountsTheContentsOfAttachments() async throws {
     let outcome = try await script(
       """
       connect a; of a record add note entry --quiet; upload a --quiet; echo content >file

@@ -245,7 +245,7 @@ struct AddTests {
         ], "\(answers.output)")
     let whole: Set = ["smbg 6.1 mmol/L manual", "food 50 g · soup", "insulin 3 U", "exercise 30 min"]
     #expect(try await Set(list(program)) == whole)
-    // What is so already is no step of 'undo'.
+    // What is so already is not a step of 'undo'.
     let again = try await program.run("add", "-", "--json", input: lines).objects()
     #expect(again.map { $0["outcome"] as? String } == ["known", "known", "refused", "refused"])
     _ = try await program.run("undo", "--yes")
@@ -358,7 +358,7 @@ struct AddTests {
     let outcome = try await program.run("add", "-", input: input)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try await Set(list(program)) == ["smbg 6.1 mmol/L manual", "food 45 g"])
-    // A number that cannot be read is no text either.
+    // A number that cannot be read is not text either.
     for word in ["", " ", "\u{2212}5.5", "+5.5", "\u{0665}.5"] {
       let refused = try await program.run(arguments: ["add", word])
       #expect(refused.status == 64, "'\(word)': \(refused.output)")

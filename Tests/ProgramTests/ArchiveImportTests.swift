@@ -154,7 +154,7 @@ struct ArchiveImportTests {
     #expect(json.status == 74 && json.errors.split(separator: "\n").count == 1, "\(json)")
   }
 
-  @Test func aFolderWithoutExportsIsNoFailure() async throws {
+  @Test func aFolderWithoutExportsIsNotAFailure() async throws {
     let program = try Program()
     _ = try program.write("hello\n", to: "letter.txt")
     let empty = program.path("empty")

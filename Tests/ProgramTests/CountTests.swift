@@ -178,7 +178,7 @@ struct CountTests {
     return program
   }
 
-  @Test func copiesOfSensorValuesAreNoFingerSticks() async throws {
+  @Test func copiesOfSensorValuesDoNotCountAsFingerSticks() async throws {
     let program = try await Self.relayed()
     let imported = try await program.run("import", program.path("export.xml"))
     let line = "12 finger sticks with the own values of Vendor Meter S: not counted; to count them: "

@@ -87,7 +87,7 @@ import Testing
     #expect(try objects(outcome).map(\.status) == [64], "\(outcome)")
   }
 
-  @Test func anInputThatIsNoExportIsAnObjectEachTime() async throws {
+  @Test func anInputThatIsNotAnExportIsReportedAsAnObjectEachTime() async throws {
     let program = try await program()
     let outcome = try await program.shell("glucoport import --json empty.json rows.csv missing.csv")
     let failures = try objects(outcome)

@@ -50,7 +50,7 @@ struct LatestTests {
     #expect(line.output.hasPrefix("80 mg/dL · ") && line.output.contains(" · finger stick · "), "\(line)")
   }
 
-  @Test func theValueOfAnotherSensorIsNoTrend() async throws {
+  @Test func theValueOfAnotherSensorIsNotATrend() async throws {
     let program = try await program(Self.row(8, "90") + Self.row(3, "150", device: "B"))
     let object = try #require(try await program.run("latest", "--json").objects().first)
     #expect(object["trend"] is NSNull && object["change"] is NSNull, "\(object)")

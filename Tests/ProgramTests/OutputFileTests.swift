@@ -41,7 +41,7 @@ struct OutputFileTests {
         "a file that belongs to the database \(database)")
     }
     #expect(try await program.run("status").output.contains("\n2 readings, "))
-    // A file that is no database is replaced on request.
+    // A file that is not a database is replaced on request.
     try program.write("SQLite format 3", to: "old.html")
     let page = try await program.run("report", "--force", "-o", program.path("old.html"), "--quiet")
     #expect(page.status == 0 && page.errors == "", "\(page)")

@@ -91,7 +91,7 @@ struct PersonOfInputTests {
   }
 
   /// A sensor brings a new serial number every ten days.
-  @Test func aNewSerialNumberOfASensorIsNoAlarm() async throws {
+  @Test func aNewSerialNumberOfASensorIsNotAnAlarm() async throws {
     let program = try Program()
     for serial in 1...3 {
       let time = "2026-03-0\(serial)T08:00:00Z"

@@ -177,7 +177,7 @@ struct PersonTests {
   }
 
   /// A token that is a folder or a link is named and not removed.
-  @Test func aFileOfATokenThatIsNoneIsNamed() async throws {
+  @Test func aMissingTokenFileIsNamed() async throws {
     for make in ["mkdir token", "touch real; ln -s real token"] {
       let program = try Program()
       _ = try await run(program, "add 45g --quiet")

@@ -162,7 +162,7 @@ struct StoreImportTests {
     #expect(ben.output.contains("200") && !ben.output.contains("100"), "\(ben.output)")
   }
 
-  /// A store in a folder is no export: a backup among downloads is not merged unasked.
+  /// A store in a folder is not an export: a backup among downloads is not merged unasked.
   @Test func aStoreInAFolderIsLeftOut() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)

@@ -14,12 +14,12 @@ import Testing
     GlucoportRemote.id: GlucoportBench(), NightscoutRemote.id: NightscoutBench(),
   ]
 
-  @Test(arguments: ServiceRule.all) func aGlucoportServerObeys(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aGlucoportServerObeysEveryRule(_ rule: ServiceRule) async throws {
     try await GlucoportBench().check(rule)
   }
 
   @Test(arguments: ServiceRule.core + ServiceRule.snapshots)
-  func aNightscoutSiteObeys(_ rule: ServiceRule) async throws {
+  func aNightscoutSiteObeysEveryRule(_ rule: ServiceRule) async throws {
     try await NightscoutBench().check(rule)
   }
 

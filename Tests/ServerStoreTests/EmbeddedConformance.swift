@@ -16,11 +16,11 @@ import Testing
     return OpenStorage(storage, stop: storage.close)
   }
 
-  @Test(arguments: StorageRule.all) func theStorageObeys(_ rule: StorageRule) async throws {
+  @Test(arguments: StorageRule.all) func theStorageObeysEveryRule(_ rule: StorageRule) async throws {
     try await Self.bench.check(rule)
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookObeys(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aLogbookObeysEveryRule(_ rule: ServiceRule) async throws {
     try await EmbeddedLogbooks().check(rule)
   }
 }

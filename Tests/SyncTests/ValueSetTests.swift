@@ -58,7 +58,7 @@ import Testing
     try await expect(scene, Self.first, Self.second)
   }
 
-  @Test func aChangeAtTheSourceIsNoOtherPass() async throws {
+  @Test func aChangeAtTheSourceIsNotTakenForASecondPass() async throws {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first, Self.second)
     // A later export, in which the values of the second pass are other ones.

@@ -108,7 +108,7 @@ import Testing
   }
 
   /// A statement of another store ends with an undo there, so an import of the same items states its own.
-  @Test func aStatementOfAnotherStoreIsNoReasonToStateNothing() async throws {
+  @Test func aStoreStatesItsZoneEvenIfAnotherStoreStatedOne() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo", devices: 3)
     for node in [scene.a, scene.b] { try await node.join() }

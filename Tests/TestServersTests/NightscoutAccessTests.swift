@@ -16,7 +16,7 @@ struct NightscoutAccessTests {
     Caller(site, headers: ["Authorization: Bearer \(token ?? "none")"])
   }
 
-  @Test func anAccessTokenBuysATokenForEightHours() throws {
+  @Test func anAccessTokenIsExchangedForATokenOfEightHours() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("My uploader!", roles: ["readable"])
     #expect(accessToken.hasPrefix("myuploader-") && accessToken.count == 11 + 16)
@@ -32,7 +32,7 @@ struct NightscoutAccessTests {
     #expect(try request(site, "nobody-0123456789abcdef").status == 401)
   }
 
-  @Test func aTokenThatIsGoodBuysTheNextOne() throws {
+  @Test func aValidTokenIsExchangedForTheNextOne() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["readable"])
     let first = try request(site, accessToken).json?["token"]?.text ?? ""

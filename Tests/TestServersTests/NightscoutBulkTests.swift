@@ -43,7 +43,7 @@ struct NightscoutBulkTests {
     #expect(stored["identifier"] == "b" && stored["mbg"] == 200 && stored["notes"] == "first")
   }
 
-  @Test func anIdentifierIsNoKeyOfAnEntry() throws {
+  @Test func anIdentifierIsNotAKeyOfAnEntry() throws {
     let caller = Caller(secretOf: try Caller.site())
     _ = try caller.post(Self.entries, [Draft.entry("e"), Draft.entry("e", at: Caller.start + 1000)])
     #expect(caller.site.documents("entries", identifier: "e").count == 2)

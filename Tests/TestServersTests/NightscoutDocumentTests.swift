@@ -228,7 +228,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.patch("\(Self.treatments)/absent", ["notes": "x"]).status == 404)
   }
 
-  @Test func otherPathsAreNoCollections() throws {
+  @Test func otherPathsAreNotCollections() throws {
     let caller = try Caller.uploader()
     let answer = try caller.get("/api/v3/readings")
     #expect(answer.status == 404)

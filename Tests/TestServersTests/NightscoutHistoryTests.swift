@@ -95,7 +95,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.entries)/e").result?["notes"] == "new")
   }
 
-  @Test func whatAPhoneAppEditsAndDeletesIsNoChangeInHistory() throws {
+  @Test func whatAPhoneAppEditsAndDeletesIsNotAChangeInHistory() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
     _ = try caller.post("/api/v3/treatments", Draft.note("n"))

@@ -38,7 +38,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.get(Self.path).result?["notes"] == "two")
   }
 
-  @Test func aDateThatCannotBeReadIsNoPrecondition() throws {
+  @Test func aDateThatCannotBeReadIsNotAPrecondition() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 60_000)
     _ = try caller.patch(Self.path, ["notes": "somebody's"])

@@ -10,6 +10,17 @@ extension LanguageRules {
     ("beside", "next to, with"), ("tells", "states, reports"), ("of its own", "separate, its"),
   ]
 
+  private static let noNoun = (word: "is no", better: "is not a")
+
+  /// Whether a text has `is no store` where plain English has `is not a store`.
+  private static func deniesWithNo(_ words: String) -> Bool {
+    let usual = [
+      "there is no ", "there are no ", "is no longer ", "are no longer ", "is no more ", "are no more ",
+    ]
+    let rest = usual.reduce(words) { $0.replacing($1, with: "") }
+    return rest.holds(" is no ") || rest.holds(" are no ")
+  }
+
   /// The longest sentence in words, where code in backticks counts as one word.
   static let maxSentenceWords = 25
 
@@ -18,7 +29,8 @@ extension LanguageRules {
     let comments = comments(of: file)
     let words = (comments + testNames(of: file)).flatMap { line, text in
       let words = spaced(text)
-      return commentWords.filter { words.holds(spaced($0.word)) }.map {
+      let found = commentWords.filter { words.holds(spaced($0.word)) } + (deniesWithNo(words) ? [noNoun] : [])
+      return found.map {
         "\(file.path):\(line): '\($0.word)'; write \($0.better)"
       }
     }

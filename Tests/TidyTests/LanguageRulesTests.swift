@@ -54,6 +54,17 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("/// A file that is no store.", 1), ("/// Such times are no gaps.", 1),
+      ("/// A file that is not a store.", 0),
+      ("/// There is no store, and the file is no longer read.", 0), ("let a = b // is no c", 0),
+      ("@Test func aFile" + "IsNoStore() {\n  }", 1), ("@Test func withoutAFileThereIsNoStore() {\n  }", 0),
+    ])
+  func aNounThatIsDeniedWithNoIsFound(_ text: String, _ count: Int) {
+    #expect(LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count == count, "\(text)")
+  }
+
   @Test func onlyASentenceAboveTheLimitIsFound() {
     func count(_ sentences: Int...) -> Int {
       let lines = sentences.map {

@@ -33,7 +33,7 @@ struct EntryWords {
   private let kind: ReadingKind
   /// The words of the text so far.
   private var texts: [String] = []
-  /// The word directly before, if it is no amount: it may name the next number.
+  /// The word directly before, if it is not an amount: it may name the next number.
   private var wordBefore: String?
 
   /// - Parameter unit: the unit of the setting; nil for none.

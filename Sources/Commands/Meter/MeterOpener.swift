@@ -60,7 +60,7 @@ struct MeterOpener {
 
   /// All meters that the options mean and that can be read.
   ///
-  /// - Parameter mayBeNone: whether it is no failure where none is plugged in.
+  /// - Parameter mayBeNone: whether it is not a failure where none is plugged in.
   func all(mayBeNone: Bool) throws -> [PluggedMeter] {
     try meant(mayBeNone: mayBeNone) { try readable($0, allowsObstacle: false) }
   }

@@ -100,7 +100,7 @@ final class Output {
     send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
   }
 
-  /// Ends work whose results nothing reads any more, for example with 'head'. This is no failure, and prints
+  /// Ends work whose results nothing reads any more, for example with 'head'. This is not a failure, and prints
   /// nothing.
   ///
   /// - Throws: `OutputClosed`.
@@ -123,7 +123,7 @@ final class Output {
   }
 
   private func flush() {
-    // A reader that closed the pipe, such as 'head', needs no more. This is no failure.
+    // A reader that closed the pipe, such as 'head', needs no more. This is not a failure.
     if failure == nil, !send(buffer, to: STDOUT_FILENO) {
       if errno == EPIPE {
         hasReaderLeft = true

@@ -139,7 +139,7 @@ struct PersonAssignCommand: ClassifiedCommand {
 enum PersonFolder {
   /// The path as it is kept: absolute, and without links, so that each way to it is the same.
   ///
-  /// - Throws: `Failure` of category `missingInput` for what is no folder.
+  /// - Throws: `Failure` of category `missingInput` for what is not a folder.
   static func path(_ given: String) throws(Failure) -> String {
     guard Host.isFolder(given) else {
       throw Failure(.missingInput, "\(displayed(given)): No such folder")

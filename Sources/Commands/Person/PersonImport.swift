@@ -68,7 +68,7 @@ extension ImportCommand {
     }
   }
 
-  /// What fails for one of several is no reason to leave out the others.
+  /// What fails for one of several is not a reason to leave out the others.
   private static func reporting(
     _ output: Output, asOneOf count: Int, _ work: () throws -> ExitStatus?
   ) throws -> ExitStatus? {
@@ -143,7 +143,7 @@ struct InputPerson {
         guard try Store.exists(path: person.store) else { continue }
         if try Store(path: person.store, role: .reader).verdict(on: stated) == .same { return person }
       } catch is Failure {
-        // A store of somebody else that cannot be read is no reason to refuse an import; `person list` shows it.
+        // A store of somebody else that cannot be read is not a reason to refuse an import; `person list` shows it.
         continue
       }
     }

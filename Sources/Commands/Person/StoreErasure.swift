@@ -104,7 +104,7 @@ struct StoreErasure {
 
   /// The store; nil if there is none, or if it is damaged or an interrupted run has overwritten it.
   ///
-  /// - Throws: `Failure`, also for a file that is no store.
+  /// - Throws: `Failure`, also for a file that is not a store.
   private mutating func openReader() throws -> Store? {
     guard try Store.exists(path: path) else { return nil }
     do {

@@ -13,7 +13,7 @@ struct StoreImport {
   private let output: Output
   private let isItself: Bool
 
-  /// Nil for a file that is no store.
+  /// Nil for a file that is not a store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
     // Closing the file of the store itself would end the locks that its connections have.
     isItself = Host.isSameFile(path, target.path)
@@ -60,7 +60,7 @@ struct StoreImport {
     return try command.show(report, in: { store }, output)
   }
 
-  /// The store as it was: a merge is no import that `undo` takes back. Copies of earlier merges stay.
+  /// The store as it was: a merge is not an import that `undo` takes back. Copies of earlier merges stay.
   private func keepCopy(of store: Store) throws -> BackupFile {
     let paths = Store.beforeMerges.map { store.path + $0 }
     let kept = try paths.first { try !Store.exists(path: $0) } ?? paths[paths.count - 1]

@@ -89,7 +89,7 @@ struct SourceContents {
   /// How the answer ended.
   private(set) var end = InputEnd.whole
 
-  /// - Throws: `Failure` for an answer that is no export, and `configuration` for one of several persons.
+  /// - Throws: `Failure` for an answer that is not an export, and `configuration` for one of several persons.
   init(_ body: SourceBody, _ options: ExportOptions) throws {
     try body.forEachReader(options) { try read($0) }
   }

@@ -27,7 +27,7 @@ struct SourceGate {
   static let maxOutageSeconds: Int64 = 3600
   /// The maximum of the other ones, and of what a source can ask for.
   static let maxSeconds = Int64(RetryAfter.maxSeconds)
-  /// The first delay after an answer that is no data, in seconds.
+  /// The first delay after an answer that is not data, in seconds.
   static let firstLastingSeconds: Int64 = 3600
   /// The maximum of such delays.
   static let maxLastingSeconds: Int64 = 24 * 3600

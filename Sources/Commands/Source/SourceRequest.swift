@@ -240,7 +240,7 @@ extension SourceRequest {
     return options
   }
 
-  /// Refuses an answer that is no data, although it came with the status of a success.
+  /// Refuses an answer that is not data, although it came with the status of a success.
   ///
   /// - Throws: `SourceFailure`.
   func check(_ body: SourceBody) throws {

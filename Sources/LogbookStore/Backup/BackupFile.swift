@@ -143,7 +143,7 @@ private struct BackupPart {
     }
   }
 
-  /// Gives the copy its name, which lasts once this returns.
+  /// Renames the copy to its target. Once this returns, the name survives a crash of the computer.
   func place(at target: String, replaces: Bool) throws(Failure) -> String {
     try clearLogs(of: target, replaces: replaces)
     if replaces {

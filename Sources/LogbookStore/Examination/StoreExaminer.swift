@@ -17,7 +17,7 @@ package struct StoreExaminer {
   /// - Parameters:
   ///   - isDeep: whether to check every page, reference and attachment.
   ///   - copy: the path of another copy of the store, which a complete check compares; nil for none.
-  /// - Throws: `Failure`: `badInput` if the file is no store, `configuration` for a newer schema,
+  /// - Throws: `Failure`: `badInput` if the file is not a store, `configuration` for a newer schema,
   ///   `inputOutput` if it cannot be read, `permission`, `missingInput` for a folder.
   package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }

@@ -30,7 +30,7 @@ package struct IngestSource: Sendable {
   package let acceptsPerson: Bool
   /// What it states about its person.
   package let persons: [StatedPerson]
-  /// Whether it is another store: what that has is no evidence of this one's imports.
+  /// Whether it is another store: what that has is not evidence of this one's imports.
   package let isMerge: Bool
 
   /// An input at the moment when its ingest begins.

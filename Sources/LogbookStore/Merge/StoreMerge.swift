@@ -316,7 +316,7 @@ private final class RecordMerge {
     return try origin(aged.age.export)
   }
 
-  /// A row that keeps the age of an export, by which a later one corrects its records. It is no import of this store.
+  /// A row that keeps the age of an export, by which a later one corrects its records. It is not an import of this store.
   private func origin(_ age: WritingAge) throws -> Int64 {
     if let known = origins[age] { return known }
     let arguments: StatementArguments = [

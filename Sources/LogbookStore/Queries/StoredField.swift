@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SQL for fields of a row of `record`, by their expected type. Another program may have written another
-/// type. Such a field counts as missing, since a value that is no text cannot be read as one.
+/// type. Such a field counts as missing, since a value that is not text cannot be read as one.
 enum StoredField {
   /// The SHA-256 of an attachment; empty without a valid one.
   static let digest = """

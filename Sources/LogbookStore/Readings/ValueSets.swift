@@ -8,7 +8,7 @@ import SQLiteRows
 ///
 /// A clock that goes back shows a time twice. The value of a sensor is not part of a reading's identity, so the values of
 /// such a time are numbered. A store that imported only the second pass gives it the number that another store gave the
-/// first one. Then the identities are equal and the values differ, as after a change at the source. They are no change
+/// first one. Then the identities are equal and the values differ, as after a change at the source. They are not a change
 /// if one side has a value of the other side under another number.
 ///
 /// A value that only the other side has is stored under a further number. A value that only this store has may have a

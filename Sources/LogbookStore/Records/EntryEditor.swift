@@ -106,7 +106,7 @@ package struct EntryEditor {
         let records = revision.records.map { ($0.draft, $0.guid) } + revision.added.records
         return try Outcome(items: items(revision.kept + added, records, database), isNew: isNew)
       }
-      // A correction that was made already is no step of 'undo'.
+      // A correction that was made already is not a step of 'undo'.
       guard try Self.isChange(revision, database) else { return try outcome([], isNew: false) }
       let (added, _) = try write(revision.added.readings, database)
       let hidden = revision.hidden.map { Withdrawal(.reading($0.identity), isHidden: true) }

@@ -145,7 +145,7 @@ enum ItemZoneTables {
     ).compactMap { try statement($0) }
   }
 
-  /// The statement of a record; nil if the record is deleted or withdrawn, or is no such statement.
+  /// The statement of a record; nil if the record is deleted or withdrawn, or is not such a statement.
   static func statement(_ guid: String, _ database: Database) throws -> ItemZone? {
     try Row.fetchOne(
       database.cachedStatement(

@@ -235,7 +235,7 @@ extension NightscoutRemote {
     cursor.window.seen = seen
   }
 
-  /// The deleted ones among the records that a sweep no longer finds. Records removed by autoprune are not deleted.
+  /// Of the records that a sweep no longer finds, those that were deleted. Autoprune removes others without a deletion.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {

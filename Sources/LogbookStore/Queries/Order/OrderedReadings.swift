@@ -158,7 +158,7 @@ extension StoredReading {
   }
 }
 
-/// Series whose positions are no times, such as record numbers, until the listing reaches them.
+/// Series whose positions are not times, such as record numbers, until the listing reaches them.
 struct CountedSeries {
   /// With a longer lag, SQLite sorts the readings instead. Setting a clock changes it by hours, seldom by
   /// days.
