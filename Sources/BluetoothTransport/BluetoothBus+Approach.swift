@@ -15,7 +15,7 @@ extension BluetoothBus {
 
   private static let applicationPath = "/org/glucoport"
   private static let profilePath = applicationPath + "/profile"
-  /// A signal to the program ends a wait within this time. Each slice wakes the processor once.
+  /// A signal to the program ends a wait at once, or within this time if it comes in the moment before one begins.
   private static let approachSliceMilliseconds: Int32 = 5000
 
   /// Waits until bluetoothd has connected one of these meters by itself. It does that for each paired one, while a program has
