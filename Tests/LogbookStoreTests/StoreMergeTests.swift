@@ -249,7 +249,9 @@ import Testing
           "CREATE TEMP TRIGGER stop BEFORE UPDATE OF counts ON main.ingest WHEN NEW.counts LIKE '%\"new\":49%' "
           + "BEGIN SELECT RAISE(ABORT, 'stop'); END")
     }
-    #expect(throws: Failure.self) { try StoreMerge(there.open(.reader), named: "there", at: 9000).run(into: store) }
+    #expect(throws: Failure.self) {
+      try StoreMerge(there.open(.reader), named: "there", at: 9000).run(into: store)
+    }
     #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest") == before)
   }
 
