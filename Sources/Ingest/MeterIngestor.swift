@@ -140,7 +140,7 @@ package struct MeterIngestor: Ingestor {
   }
 
   /// What the newest reading says of a clock that cannot be read. A difference that equals the offset of the meter's times from
-  /// their base is no drift: its base is then the local time.
+  /// their base is not a drift: its base is then the local time.
   private func warnings(ofNewestReadingIn contents: MeterContents) -> [String] {
     guard contents.identity.clock == nil, times.now != nil, let host = generatedAt, host <= clock() + 60,
       let newest = contents.readings.map(\.deviceTime.seconds).max()

@@ -95,7 +95,7 @@ package struct SchemaUpgrade {
         database, sql: "SELECT name FROM sqlite_schema WHERE type <> 'table' AND name IS NOT NULL"))
     if let name = try schema.names(of: "table").first(where: others.contains) {
       throw Failure(
-        .badInput, "\(path): in this \(schema.name), \(name) is no table; use another copy of it")
+        .badInput, "\(path): in this \(schema.name), \(name) is not a table; use another copy of it")
     }
     try database.inTransaction(.immediate) {
       let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name IS NOT NULL"

@@ -253,7 +253,7 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 75 && cut.errors.contains("what was read is stored"), "\(cut)")
-    // One that is cut in its first value is no answer without readings.
+    // One that is cut in its first value is not an answer without readings.
     answers.answer = .raw(head + "2026-05-06T10:09:00Z,1")
     let first = try await program.run("fetch", "--now")
     #expect(first.status == 75 && first.errors.contains("no line end"), "\(first)")

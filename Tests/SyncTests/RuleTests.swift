@@ -93,7 +93,7 @@ import Testing
       ("LogbookStoreTests/ZoneImportTests", "aRecordKeptUntilTheEndGetsTheOffsetOfTheZoneAtTheEnd")),
     Rule(
       "A stated offset is content of what is withdrawn, a derived one is not.",
-      ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNoEditOfAWithdrawnRecordAndAStatedOneIs")),
+      ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNotAnEditOfAWithdrawnRecordButAStatedOneIs")),
     Rule(
       "Stated offsets never move.",
       ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsChangeAndIdentitiesStay"),
@@ -387,7 +387,7 @@ import Testing
       ("LogbookStoreTests/StoreMergeTests", "storesWithOtherPassesOfAnHourGiveEveryValueOnce")),
     Rule(
       "A value that changed at the source is no other pass.",
-      ("SyncTests/ValueSetTests", "aChangeAtTheSourceIsNoOtherPass")),
+      ("SyncTests/ValueSetTests", "aChangeAtTheSourceIsNotAnotherPass")),
     Rule(
       "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilAPersonRestoresIt"),

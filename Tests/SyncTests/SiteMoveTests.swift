@@ -78,7 +78,7 @@ import Testing
 
   /// A store has a reading from a document that another store then moves to the time of another program's document. That
   /// one holds the reading from then on.
-  @Test func aReadingThatAMoveLeavesToAnotherProgramIsNoDifferenceInOtherStores() async throws {
+  @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotADifferenceInOtherStores() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived([100, 110]))
     try await scene.finish("a")

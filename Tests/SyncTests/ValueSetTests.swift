@@ -152,7 +152,7 @@ import Testing
     #expect(try values(scene, "b").filter(Self.first.contains) == Self.first)
   }
 
-  @Test func aChangeAtTheSourceIsNoOtherPass() async throws {
+  @Test func aChangeAtTheSourceIsNotAnotherPass() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
     try scene.ingest("b", SiteScene.derived(Self.first.map { $0 + 1 }))

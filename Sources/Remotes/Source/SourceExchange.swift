@@ -214,7 +214,7 @@ package enum SourceExchange {
     }
     return switch head.status {
     case 300..<400, 401, 408, 429, 500...: true
-    // Without a challenge it is no question of the login, as of a service that shuts programs out.
+    // Without a challenge it is not a question of the login, as of a service that shuts programs out.
     case 403: head.headers.contains(name: "WWW-Authenticate")
     default: false
     }
