@@ -38,7 +38,7 @@ struct RecordBatch: RecordTable {
     let guids = Array(Set(changes.map(\.guid)))
     guard !guids.isEmpty else { return }
     let logbook = SQLValue.integer(writer.entry.logbook)
-    // The order and the limit make the planner use the primary key; see ReadingWriter.
+    // The order and the limit make the planner use the primary key; see `PostgresReadingWriter`.
     let rows = try writer.transaction.rows(
       """
       SELECT r.guid, r.revision, r.state FROM unnest($2::text[]) AS i(guid)

@@ -18,7 +18,7 @@ struct LogbookLeft: Error {
 /// is complete: from then on requests go there.
 ///
 /// The database of a guest has a second number of moves with its id: that of a copy which the directory stated. By it, a
-/// directory from a backup is corrected; see `DirectoryRepair`.
+/// directory from a backup is corrected; see `DirectoryWatch`.
 enum Residence {
   /// The answer to clients while their logbook is moved.
   static let busy = ServiceError.busy(

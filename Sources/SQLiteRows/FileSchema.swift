@@ -87,6 +87,17 @@ package struct FileSchema: Sendable {
   /// The names of the parts of one type, such as `trigger`.
   func names(of type: String) throws -> [String] { try parts(type, "name") }
 
+  /// The tables in whose place a file has a view, which may never end.
+  ///
+  /// - Parameter views: the result of `views`.
+  package func replacedTables(_ views: [String]) throws -> [String] {
+    let views = Set(views.map { $0.lowercased() })
+    return try names(of: "table").filter(views.contains)
+  }
+
+  /// The names of the views of a file.
+  package static let views = "SELECT name FROM sqlite_schema WHERE type = 'view' AND name IS NOT NULL"
+
   /// The statements that create the parts of one type.
   func statements(of type: String) throws -> [String] { try parts(type, "sql") }
 

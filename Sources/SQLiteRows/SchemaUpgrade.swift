@@ -61,8 +61,8 @@ package struct SchemaUpgrade {
   /// Applies the steps that the file lacks; nothing for a file of the present schema and of another program.
   ///
   /// - Parameter file: how SQLite opens the path.
-  /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept; `DatabaseError`. The file is
-  ///   as it was then.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept, and `inputOutput` for a file
+  ///   with a view in the place of a table; `DatabaseError`. The file is as it was then.
   package func run(opening file: String) throws {
     guard !schema.steps.isEmpty else { return }
     var configuration = Configuration()
@@ -87,16 +87,9 @@ package struct SchemaUpgrade {
 
   /// Applies the steps to a copy of a file that somebody else may have made; nothing for a file of the present schema.
   ///
-  /// - Throws: `Failure`: `badInput` for a file whose parts are of other types, which steps would run; `DatabaseError`.
+  /// - Throws: as `run(opening:)`.
   package func run(onCopy database: Database) throws {
     guard let found = try upgradableVersion(database) else { return }
-    let others = try Set(
-      String.fetchAll(
-        database, sql: "SELECT name FROM sqlite_schema WHERE type <> 'table' AND name IS NOT NULL"))
-    if let name = try schema.names(of: "table").first(where: others.contains) {
-      throw Failure(
-        .badInput, "\(path): in this \(schema.name), \(name) is not a table; use another copy of it")
-    }
     try database.inTransaction(.immediate) {
       let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name IS NOT NULL"
       try apply(from: found, to: database, replacingTriggers: String.fetchAll(database, sql: triggers))
@@ -108,6 +101,12 @@ package struct SchemaUpgrade {
   ///
   /// - Parameter triggers: the names of those that are removed; others of the file stay.
   private func apply(from found: Int, to database: Database, replacingTriggers triggers: [String]) throws {
+    if let table = try schema.replacedTables(String.fetchAll(database, sql: FileSchema.views)).first {
+      throw Failure(
+        .inputOutput,
+        "\(path): this \(schema.name) is damaged: table \(table) is missing or changed; use another copy of it"
+      )
+    }
     for name in triggers {
       try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quotedDatabaseIdentifier)")
     }

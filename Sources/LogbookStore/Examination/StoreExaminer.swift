@@ -52,7 +52,8 @@ package struct StoreExaminer {
       found.damage = try damage(file, isDeep: isDeep)
       // The remaining rows of a damaged file are not worth counting.
       guard found.damage.isEmpty else { return found }
-      (found.changedSchema, found.foreignSchema) = try schemaFindings(file)
+      let comparison = try schemaFindings(file)
+      (found.changedSchema, found.foreignSchema) = (comparison.changed, comparison.foreign)
       guard found.changedSchema.isEmpty else { return found }
       try count(&found, file)
       if isDeep { found.deep = try deep(file) }
@@ -117,7 +118,7 @@ package struct StoreExaminer {
     }
   }
 
-  private func refuse(_ findings: (changed: [String], foreign: [String]), isWritten: Bool) throws(Failure) {
+  private func refuse(_ findings: SchemaComparison, isWritten: Bool) throws(Failure) {
     if let first = findings.changed.first { throw damaged("\(first) is missing or changed") }
     if isWritten, let first = findings.foreign.first {
       throw Failure(
@@ -162,17 +163,20 @@ package struct StoreExaminer {
     let upgrade = SchemaUpgrade(Schema.schema, path: path, busyTimeoutSeconds: Store.busyTimeoutSeconds)
     try copy.inDatabase { database in
       try upgrade.run(onCopy: database)
-      let found = try SchemaComparison(Set(String.fetchAll(database, sql: SchemaComparison.parts)))
-      try refuse((found.changed, found.foreign), isWritten: true)
+      let parts = try String.fetchAll(database, sql: SchemaComparison.parts)
+      try refuse(SchemaComparison(Set(parts)), isWritten: true)
     }
   }
 
   /// Parts of the schema that are missing or changed, and additions that run when a program writes to the store.
-  private func schemaFindings(_ file: ExaminedFile) throws -> (changed: [String], foreign: [String]) {
-    // Of an older version only its own program knows all statements.
-    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return ([], []) }
-    let found = try SchemaComparison(Set(file.rows(SchemaComparison.parts).compactMap { $0.first ?? nil }))
-    return (found.changed, found.foreign)
+  private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
+    func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
+    // Of an older version only its own program knows all statements. What is read of it are tables.
+    guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
+      return SchemaComparison(
+        changed: try Schema.schema.replacedTables(texts(FileSchema.views)).map { "table \($0)" })
+    }
+    return try SchemaComparison(Set(texts(SchemaComparison.parts)))
   }
 
   private func count(_ found: inout StoreExamination, _ file: ExaminedFile) throws {

@@ -49,7 +49,7 @@ enum QueueSchema {
 
   /// The items that the current upload is sending, one row for each lane. A row exists from the transaction
   /// that selects the items to the one that stores the answer. It has no meaning while no process holds the
-  /// lock of uploads. Its sections are partitions; only a step of the schema can rename them.
+  /// lock of uploads.
   private static let transfers = """
     CREATE TABLE transfer (
       lane TEXT PRIMARY KEY CHECK (lane IN ('readings', 'records', 'attachments')),

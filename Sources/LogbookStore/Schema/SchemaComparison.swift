@@ -17,6 +17,9 @@ struct SchemaComparison {
   /// Additions that run when a program writes to the store. Tables, views and plain indexes of a person do not.
   let foreign: [String]
 
+  /// What is known to differ.
+  init(changed: [String]) { (self.changed, foreign) = (changed, []) }
+
   /// Compares the rows of `parts`.
   init(_ found: Set<String>) throws {
     let expected = try Set(Self.ofNewStore { try String.fetchAll($0, sql: Self.parts) })
