@@ -51,7 +51,7 @@ package struct Glucoport: ParsableCommand {
     signal(SIGXFSZ, SIG_IGN)
     let words = Host.arguments
     let printsJSON = words.map(CommandArguments.askForJSON) ?? false
-    CPULimit.watch(printsJSON: printsJSON)
+    FatalSignals.watch(printsJSON: printsJSON)
     await Output.$printsFailuresAsJSON.withValue(printsJSON) {
       await perform(words)
     }

@@ -649,13 +649,17 @@ class Disk:
         for suffix in ("", "-wal", "-shm", "-journal"):
             under += ["-P", self.store + suffix]
         under += ["-e", f"inject={call}:error={error}:when={first}{chance.choice(['', '+'])}"]
+        self.compare(command, under, under[-1])
+
+    def compare(self, command, disturbance, name):
+        """A command that ends with 0 did under a disturbance what it does without."""
         whole = self.perform(command)
         try:
-            disturbed = self.perform(command, under)
+            disturbed = self.perform(command, disturbance)
         except Found as found:
-            raise Found(f"{under[-1]}: {found}")
+            raise Found(f"{name}: {found}")
         if disturbed[0] == 0 and disturbed != whole:
-            raise Found(f"{under[-1]}: '{' '.join(command)}' ended with 0 and did something else")
+            raise Found(f"{name}: '{' '.join(command)}' ended with 0 and did something else")
 
     def end(self):
         pass
@@ -704,13 +708,7 @@ class Pages(Disk):
         after = chance.choice([0, 0, 1, 2, chance.randint(0, 20), chance.randint(0, 200)])
         plan = (chance.choice(list(OPERATIONS)), after, chance.random() < 0.6, error)
         name = f"{plan[0]} fails with {errno.errorcode[error]} after {plan[1]}{' and for good' if plan[2] else ''}"
-        whole = self.perform(command)
-        try:
-            disturbed = self.perform(command, plan)
-        except Found as found:
-            raise Found(f"{name}: {found}")
-        if disturbed[0] == 0 and disturbed != whole:
-            raise Found(f"{name}: '{' '.join(command)}' ended with 0 and did something else")
+        self.compare(command, plan, name)
 
 
 KINDS = {

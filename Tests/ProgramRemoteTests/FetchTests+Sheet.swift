@@ -24,13 +24,7 @@ extension FetchTests {
   func eachFurtherBodyOfTroubleHasItsSentence(
     _ status: Int, _ body: String, _ exit: Int32, _ sentence: String
   ) async throws {
-    let (program, _) = try program()
-    let answers = Answers(.status(200, Self.values([5])))
-    let server = try answers.server()
-    try await set(program, server)
-    answers.answer = .status(status, Array(body.utf8))
-    let fetch = try await program.run("fetch")
-    #expect(fetch.status == exit && fetch.output == "" && fetch.errors.contains(sentence), "\(fetch)")
+    try await expectTrouble(status, body, exit, sentence)
   }
 
   /// What a service writes into an error may be a token or a name, and a job mails what is printed.

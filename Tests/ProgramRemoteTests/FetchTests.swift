@@ -157,6 +157,11 @@ struct FetchTests {
   func eachBodyOfTroubleHasItsSentence(
     _ status: Int, _ body: String, _ exit: Int32, _ sentence: String
   ) async throws {
+    try await expectTrouble(status, body, exit, sentence)
+  }
+
+  /// Answers a fetch with a body, and checks what the fetch says and whether the source waits for a person afterwards.
+  func expectTrouble(_ status: Int, _ body: String, _ exit: Int32, _ sentence: String) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()

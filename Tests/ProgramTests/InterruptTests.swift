@@ -125,4 +125,19 @@ import Testing
       """)
     #expect(outcome.status == 152 && outcome.errors == "glucoport: \(Self.limit)\n", "\(outcome)")
   }
+
+  /// The system sends the signal where it cannot read a page of a file in memory; see also `pages` of Tests/Damage/damage.py.
+  @Test func aDiskThatFailsBelowAFileInMemoryIsNamed() async throws {
+    let program = try Program()
+    let reason =
+      "the disk failed below a file that is in memory; look for its errors with dmesg, and try again"
+    let caught = "until grep -q 'SigCgt:.*[4-7c-f].$' /proc/$!/status; do sleep 0.01; done"
+    let sentence = try await program.shell(
+      "mkfifo silent; exec 3<>silent; glucoport import - <silent &\n\(caught)\nkill -BUS $!; wait $!")
+    #expect(sentence.status == 74 && sentence.errors == "glucoport: \(reason)\n", "\(sentence)")
+    let object = try await program.shell(
+      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(caught)\nkill -BUS $!; wait $!"
+    ).objects().first
+    #expect(object?["status"] as? Int == 74 && object?["error"] as? String == reason, "\(object ?? [:])")
+  }
 }
