@@ -91,6 +91,9 @@ import Testing
   private static let limit =
     "the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again"
 
+  /// Waits until an import looks for signals; SIGINT is the last that it comes to handle.
+  private static let isWatched = "until grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.01; done"
+
   /// Waits until a process handles SIGXCPU, and then sends it, as the system does at the limit.
   private static let atTheLimit = """
     until grep -q 'SigCgt:.*[89a-f].....$' /proc/$!/status; do sleep 0.01; done
@@ -101,13 +104,12 @@ import Testing
     let program = try Program()
     let wait = "mkfifo silent; exec 3<>silent"
     // The first signal is handled in order only where the import looks for signals.
-    let watched = "until grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.01; done"
     let outcome = try await program.shell(
-      "\(wait); glucoport import - <silent &\n\(watched)\n\(Self.atTheLimit)")
+      "\(wait); glucoport import - <silent &\n\(Self.isWatched)\n\(Self.atTheLimit)")
     #expect(outcome.status == 152, "\(outcome)")
     #expect(outcome.errors == "glucoport: \(Self.limit)\nglucoport: -: interrupted; nothing was stored\n")
     let objects = try await program.shell(
-      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(watched)\n\(Self.atTheLimit)"
+      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(Self.isWatched)\n\(Self.atTheLimit)"
     ).objects()
     #expect(objects.map { $0["status"] as? Int } == [152, 152], "\(objects)")
     #expect(objects.first?["error"] as? String == Self.limit)
@@ -131,13 +133,15 @@ import Testing
     let program = try Program()
     let reason =
       "the disk failed below a file that is in memory; look for its errors with dmesg, and try again"
-    let caught = "until grep -q 'SigCgt:.*[4-7c-f].$' /proc/$!/status; do sleep 0.01; done"
+    // The runtime of Swift catches SIGBUS, too, until the program gives its own reason.
+    let failure = "\(Self.isWatched)\nkill -BUS $!; wait $!"
     let sentence = try await program.shell(
-      "mkfifo silent; exec 3<>silent; glucoport import - <silent &\n\(caught)\nkill -BUS $!; wait $!")
+      "mkfifo silent; exec 3<>silent; glucoport import - <silent &\n\(failure)")
     #expect(sentence.status == 74 && sentence.errors == "glucoport: \(reason)\n", "\(sentence)")
     let object = try await program.shell(
-      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(caught)\nkill -BUS $!; wait $!"
-    ).objects().first
+      "exec 3<>silent; glucoport import - --json <silent 2>&1 &\n\(failure)"
+    )
+    .objects().first
     #expect(object?["status"] as? Int == 74 && object?["error"] as? String == reason, "\(object ?? [:])")
   }
 }
