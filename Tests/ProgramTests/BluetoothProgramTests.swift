@@ -115,6 +115,23 @@ import Testing
     far.end()
   }
 
+  @Test func aMeterThatIsPairedAlreadyIsNamedByASecondPairing() async throws {
+    let setting = try Setting(Self.options(#""paired":true"#))
+    let search = ["meter", "pair", "--seconds", "1"]
+    let foreign = try await setting.program.run(arguments: search, environment: setting.environment)
+    #expect(foreign.status == 69 && foreign.output.isEmpty, "\(foreign)")
+    let command = "'glucoport meter pair --bluetooth \(Self.address)'"
+    #expect(foreign.errors.hasSuffix("meter+00123456 is paired already: \(command) adds it\n"), "\(foreign)")
+    let added = try await setting.run("meter", "pair", "--bluetooth", Self.address)
+    #expect(added.status == 0 && added.output.contains("paired, address \(Self.address)"), "\(added)")
+    let again = try await setting.program.run(arguments: search, environment: setting.environment)
+    #expect(again.status == 69, "\(again)")
+    #expect(
+      again.errors.contains("Guide 00123456 is paired already: 'glucoport import --meter' reads it"),
+      "\(again)")
+    _ = setting.peer.end()
+  }
+
   @Test func aMeterAtTwoAdaptersIsForgottenAtBoth() async throws {
     let meter = #""address":"\#(Self.address)","name":"meter+00123456","values":\#(Self.values)"#
     let setting = try Setting(

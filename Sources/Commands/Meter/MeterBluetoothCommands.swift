@@ -89,16 +89,27 @@ extension MeterPairCommand {
     }
     let meters = meant(devices)
     guard let meter = meters.first else {
+      let paired = bluetooth == nil ? devices.first(where: \.isPaired) : nil
       throw Failure(
         .unavailable,
-        "no meter in pairing mode was found in \(counted(seconds, "second")); switch the pairing mode on in its menu and retry"
-      )
+        "no meter in pairing mode was found in \(counted(seconds, "second")); "
+          + (try paired.map(Self.remedy) ?? "switch the pairing mode on in its menu and retry"))
     }
     guard meters.count == 1 else {
       let names = meters.map { "\(displayed($0.name)) \($0.address)" }.joined(separator: ", ")
       throw Failure(.usage, "several meters are in pairing mode: \(names); choose one with --bluetooth")
     }
     return meter
+  }
+
+  /// What to do where the only meter is paired already, by this program or by another one.
+  private static func remedy(_ device: BluetoothDevice) throws -> String {
+    let listed = try PairedMeters.load().all.first { $0.isMeant(by: device.address) }
+    let command =
+      listed == nil
+      ? "'glucoport meter pair --bluetooth \(device.address)' adds it"
+      : "'glucoport import --meter' reads it, and after 'glucoport meter forget' it can be paired again"
+    return "\(displayed(listed?.name ?? device.name)) is paired already: \(command)"
   }
 
   private func show(_ meter: PairedMeter, _ output: Output) {
