@@ -6,7 +6,7 @@
 #   Tests/Benchmarks/sync.sh [ROWS] [RUNS]
 set -euo pipefail
 # A fixed zone, so that the zone of this machine has no effect.
-export GLUCOPORT_TIMEZONE=UTC
+export GLUCOPORT_TIMEZONE=Europe/Madrid
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-3} few=1000
 swift build -c release --static-swift-stdlib --product glucoport
