@@ -113,24 +113,29 @@ package struct Glucoport: ParsableCommand {
   }
 
   private static func end(with error: any Error, _ failureSuffix: String, _ output: Output) -> Never {
-    let status: ExitStatus
-    switch error {
-    case let known as ExitStatus: status = known
-    case is OutputClosed: status = .done
-    case let failure as Failure:
-      status = ExitStatus(failure.category)
-      output.failure("glucoport: \(failure.message)\(failureSuffix)", status)
-    case let late as FailureAfterRemoteChange:
-      status = ExitStatus(late.failure.category)
-      output.failure("glucoport: \(late.failure.message)", status)
-    default: status = show(error, output)
-    }
+    let status = report(error, failureSuffix, output)
     do {
       try output.finish()
       exit(withError: ExitCode(status.rawValue))
     } catch {
       output.failure("glucoport: \(error)", .inputOutput)
       exit(withError: ExitCode(ExitStatus.inputOutput.rawValue))
+    }
+  }
+
+  /// Prints what ended a command, and returns the status that it leads to.
+  ///
+  /// - Parameter failureSuffix: the end of the message of a failure that changed nothing.
+  static func report(_ error: any Error, _ failureSuffix: String, _ output: Output) -> ExitStatus {
+    switch error {
+    case let known as ExitStatus: return known
+    case is OutputClosed: return .done
+    case let failure as Failure:
+      let status = ExitStatus(failure.category)
+      output.failure("glucoport: \(failure.message)\(failureSuffix)", status)
+      return status
+    case let late as FailureAfterRemoteChange: return report(late.failure, "", output)
+    default: return show(error, output)
     }
   }
 

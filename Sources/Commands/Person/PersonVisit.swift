@@ -70,15 +70,8 @@ struct PersonVisit {
         try one.run()
       }
       return .done
-    } catch let status as ExitStatus {
-      return status
-    } catch let failure as Failure {
-      let status = ExitStatus(failure.category)
-      output.failure("glucoport: \(failure.message)", status)
-      return status
     } catch {
-      output.failure("glucoport: a bug in glucoport: \(error)", .bug)
-      return .bug
+      return Glucoport.report(error, type(of: visitor).failureSuffix, output)
     }
   }
 }
