@@ -169,3 +169,9 @@ enum Release {
   /// When this version was released, in UTC seconds: a host clock before it is wrong. 2026-11-21.
   static let date: Int64 = 1_795_219_200
 }
+
+/// The help of a command below its abstract: an optional explanation, and two command lines to copy.
+func helpText(_ explanation: String = "", examples first: String, _ second: String) -> String {
+  let examples = ["Examples:", "  " + first, "  " + second].joined(separator: "\n")
+  return explanation.isEmpty ? examples : explanation + "\n\n" + examples
+}

@@ -162,3 +162,71 @@ package protocol PurgeService: Sendable {
   /// - Parameter logbook: the logbook of the login. Another id or name is refused.
   func purge(_ logbook: RemoteLogbook) async throws(ServiceError)
 }
+
+/// The identity of one run of an upload, which it sends to a service with every request.
+package struct RunStamp: Hashable, Sendable {
+  /// The id of this installation, a random UUID.
+  package var node: String
+  /// A number that each run of the node increases by one.
+  package var number: Int64
+  /// A random UUID of this run, by which a service distinguishes two copies of a store.
+  package var id: String
+  /// The logbook that the store was synced with; nil before the first answer.
+  package var logbook: String?
+  /// The latest position of the service that this store has seen; nil before the first answer.
+  ///
+  /// If the node wrote something after it, a copy of the store did, or an answer was lost. A service does not return a
+  /// node's own changes to it, so the node needs another id to see them.
+  package var lastSeenPosition: String?
+  /// Whether a request that reads may also repair data on the service. It may not in a run that only fetches or compares.
+  package var mayRepair: Bool
+
+  /// A run of a node.
+  package init(
+    node: String, number: Int64, id: String, logbook: String? = nil, lastSeenPosition: String? = nil,
+    mayRepair: Bool = true
+  ) {
+    self.node = node
+    self.number = number
+    self.id = id
+    self.logbook = logbook
+    self.lastSeenPosition = lastSeenPosition
+    self.mayRepair = mayRepair
+  }
+}
+
+/// A service's report about the logbook of a login.
+package struct RemoteLogbook: Hashable, Sendable {
+  /// The logbook's id, a UUID that no other logbook has.
+  package var id: String
+  /// The name for people.
+  package var name: String
+  /// Whether this login may change the logbook.
+  package var isWritable: Bool
+  /// The maximum number of readings in one request.
+  package var maxReadings: Int
+  /// The maximum number of records in one request.
+  package var maxRecords: Int
+  /// Permissions for an upload that the login lacks, in the service's words; empty if none is missing or they are
+  /// unknown.
+  package var missingPermissions: [String]
+  /// The service's latest position.
+  package var position: String?
+  /// The service's clock in UTC seconds; nil if it has none.
+  package var time: Int64?
+
+  /// The logbook of a login.
+  package init(
+    id: String, name: String, isWritable: Bool, maxReadings: Int, maxRecords: Int,
+    missingPermissions: [String] = [], position: String? = nil, time: Int64? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.isWritable = isWritable
+    self.maxReadings = maxReadings
+    self.maxRecords = maxRecords
+    self.missingPermissions = missingPermissions
+    self.position = position
+    self.time = time
+  }
+}

@@ -42,6 +42,13 @@ import Testing
     #expect(ExitStatus(category).rawValue == status)
   }
 
+  @Test func anErrorOfAnUnknownTypeIsABug() {
+    struct Surprise: Error {}
+    #expect(Glucoport.report(Surprise(), "", Output()).rawValue == 70)
+    #expect(Glucoport.report(OutputClosed(), "", Output()) == .done)
+    #expect(Glucoport.report(ExitStatus.partial, "", Output()) == .partial)
+  }
+
   // MARK: - Spans
 
   @Test(arguments: [("1d", 1), ("14d", 14), ("2w", 14), ("90d", 90)] as [(String, Int64)])

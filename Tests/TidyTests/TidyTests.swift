@@ -111,6 +111,23 @@ import Testing
     #expect(SourceRules.unregistered(files, .drivers, register: register) == [])
   }
 
+  @Test(arguments: [
+    ("ServerStorage", ["StorageRule.all", "ServiceRule.all"]), ("RemoteKind", ["ServiceRule."]),
+  ])
+  func everyStorageAndRemoteRunsTheConformanceRules(_ port: String, _ rules: [String]) throws {
+    let conforming = try Regex(
+      "^(?:package |final )*(?:struct|class|actor) (\\w+)[^{]*\\b\(port)\\b", as: (Substring, Substring).self)
+    let types = try swiftSources().flatMap(\.lines).compactMap { $0.firstMatch(of: conforming)?.1 }
+    try #require(types.count >= 2)
+    let tests = try SourceFile.all(in: "Tests").filter(\.isSwift).map(\.text)
+    for type in types {
+      #expect(
+        tests.contains { text in
+          text.holds(String(type)) && rules.allSatisfy { text.contains("arguments: \($0)") }
+        }, "\(type)")
+    }
+  }
+
   @Test func noFileNameIsVague() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
   }

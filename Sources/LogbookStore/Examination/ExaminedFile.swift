@@ -3,7 +3,7 @@
 import GRDB
 import GRDBSQLite
 import Glibc
-import Logbook
+package import Logbook
 
 /// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection for writes, and
 /// a connection that may write leaves or removes the files of the write-ahead log.
@@ -97,5 +97,20 @@ final class ExaminedFile {
     }.joined()
     // Two slashes at the start would introduce a host.
     return text.hasPrefix("/") ? "//" + text : text
+  }
+}
+
+/// The SQLite library that this process uses.
+package enum SQLiteLibrary {
+  /// The version of the library.
+  package static var version: SQLiteVersion { SQLiteVersion(sqlite3_libversion_number()) }
+
+  /// The features that stores need and that the library was built without, as names of its options. Empty if
+  /// it has all of them.
+  package static var missing: [String] {
+    let left = ["OMIT_JSON", "OMIT_TRIGGER", "OMIT_WAL"].filter { (name: String) in
+      sqlite3_compileoption_used(name) != 0
+    }
+    return left + (sqlite3_threadsafe() == 0 ? ["THREADSAFE=0"] : [])
   }
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The exit statuses, each with a test in which a command ends with it. A status without such a test fails here.
+@Suite struct ReachedStatusTests {
+  /// A test by its file in `Tests` and its name.
+  private struct Reach {
+    let file: String
+    let test: String
+
+    init(_ file: String, _ test: String) { (self.file, self.test) = (file + ".swift", test) }
+  }
+
+  private static let reached: [Int: Reach] = [
+    0: Reach("ProgramTests/BackupTests", "aStreamHasTheBytesOfTheFile"),
+    1: Reach("ProgramTests/StatusFormatTests", "aMonitoringPluginPrintsOneLineWithItsNumbers"),
+    2: Reach("ProgramTests/StatusFormatTests", "anOverdueUploadIsCritical"),
+    3: Reach("ProgramTests/AddTests", "eachLineHasItsOwnResult"),
+    4: Reach("ProgramRemoteTests/ConflictTests", "conflictsAndRefusalsAreReportedSeparatelyFromPendingItems"),
+    64: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsOne"),
+    65: Reach(
+      "ProgramTests/GenericImportTests", "aTableThatDoesNotSayGlucoseEndsWithStatus65AndCreatesNothing"),
+    66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsOne"),
+    69: Reach("ProgramRemoteTests/RemoteTests", "aMissingServerIsUnavailable"),
+    // No input may lead to a bug, so the error of one is invented.
+    70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsABug"),
+    73: Reach("ProgramTests/StoreRefusalTests", "aFolderThatCannotBeCreatedIsReportedWithTheReason"),
+    74: Reach("ProgramTests/PipelineTests", "aFullOrClosedStandardOutputIsAnError"),
+    75: Reach("ProgramRemoteTests/BusyStoreTests", "commandsThatCannotWriteInTimeEndWithATemporaryFailure"),
+    76: Reach("ProgramRemoteTests/FetchTests", "redirectionsAreFollowedOnOneServerOnly"),
+    77: Reach("CommandsTests/AttachmentTests", "anUnreadableFileIsReportedAsAPermissionError"),
+    78: Reach("ProgramRemoteTests/RemoteTests", "anotherLogbookRequiresAnOptionAndQueuesEverythingAgain"),
+    130: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),
+    143: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),
+    152: Reach("ProgramTests/InterruptTests", "theLimitOfProcessorTimeEndsAnImportInOrder"),
+  ]
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: SourceFile.root.appending(path: path), encoding: .utf8)
+  }
+
+  @Test func eachStatusOfTheProgramHasATest() throws {
+    let statuses = try Self.text("Sources/Commands/ExitStatus.swift").matches(of: /case \w+ = (\d+)/)
+    #expect(Self.reached.keys.sorted() == statuses.compactMap { Int($0.1) }.sorted())
+  }
+
+  @Test(arguments: reached.keys.sorted()) func theTestNamesTheStatus(_ status: Int) throws {
+    let reach = try #require(Self.reached[status])
+    let text = try Self.text("Tests/\(reach.file)")
+    let test = try Regex("@Test[^}]*?func \(reach.test)\\(.*?\\n  }\\n").dotMatchesNewlines()
+    let body = try #require(text.firstMatch(of: test), "\(reach.file): \(reach.test)")
+    let named = try Regex("\\b\(status)\\b")
+    #expect(text[body.range].contains(named), "\(reach.file): \(reach.test) does not name \(status)")
+  }
+}
