@@ -153,7 +153,7 @@ struct AccuChekMobileTests {
     #expect(throws: MalformedReport.self) {
       try AccuChekReport(parsing: Self.report(columns, Self.twelveRows))
     }
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(columns, Self.twelveRows))], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
     #expect {
@@ -165,7 +165,7 @@ struct AccuChekMobileTests {
 
   @Test(arguments: [(12, 0), (16, 0), (16, 63), (32, 0), (32, 2048)])
   func aReportIsFoundOnEveryWidthOfTheFileSystem(width: Int, start: Int) throws {
-    var image = FATImage(width: width, after: start)
+    var image = FaultyFATImage(width: width, after: start)
     let many = Self.rows + (0..<400).map { "04.02.2020;\($0 / 60):\($0 % 60);\(80 + $0 % 50);mg/dl;;;;;;" }
     image.write(
       [
@@ -184,7 +184,7 @@ struct AccuChekMobileTests {
   }
 
   @Test func theErrorForADiskWithoutAReportStatesTheRemedy() throws {
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
     #expect {
@@ -195,16 +195,16 @@ struct AccuChekMobileTests {
   }
 
   @Test func theLongNameOfTheFolderGivesTheModel() throws {
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "ACCU-C~1", longName: "Accu-Chek Mobile Größe 2")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
     #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile Größe 2")
   }
 
   /// The long name of an earlier, deleted file, and one with missing pieces.
-  @Test(arguments: [FATImage.LongNameFault.sum, .cut, .order])
-  func theLongNameOfAnotherEntryIsIgnored(fault: FATImage.LongNameFault) throws {
-    var image = FATImage(width: 16)
+  @Test(arguments: [FaultyFATImage.LongNameFault.sum, .cut, .order])
+  func theLongNameOfAnotherEntryIsIgnored(fault: FaultyFATImage.LongNameFault) throws {
+    var image = FaultyFATImage(width: 16)
     image.write(
       [("A.CSV", Self.report(Self.rows))], in: "U1", longName: "Somebody else's long name", fault: fault)
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -212,7 +212,7 @@ struct AccuChekMobileTests {
   }
 
   @Test func theDriverWaitsForADiskThatIsNotReadyYet() throws {
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let transport = DiskTransport(image, refusals: 80)
     let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
@@ -223,7 +223,7 @@ struct AccuChekMobileTests {
   }
 
   @Test func aDiskThatIsNeverReadyFailsTheRead() throws {
-    let transport = DiskTransport(FATImage(width: 16), refusals: .max)
+    let transport = DiskTransport(FaultyFATImage(width: 16), refusals: .max)
     let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
     var waited = 0
     meter.pause = { waited += $0 }
@@ -236,7 +236,7 @@ struct AccuChekMobileTests {
   }
 
   @Test func theDriverDoesNotWaitForAReadyDisk() throws {
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
     var waited = 0
@@ -246,7 +246,7 @@ struct AccuChekMobileTests {
   }
 
   @Test func aFolderWithALoopIsBroken() throws {
-    var image = FATImage(width: 16)
+    var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     for cluster in 2..<12 { image.set(cluster, to: UInt32(cluster)) }
     var volume = try FATVolume(image)
@@ -256,7 +256,7 @@ struct AccuChekMobileTests {
 
   @Test(arguments: [0x0000, 0x0001, 0xFFF0] as [UInt32])
   func aChainThatLeavesTheDiskIsBroken(next: UInt32) throws {
-    var image = FATImage(width: 16, sectorsPerCluster: 1)
+    var image = FaultyFATImage(width: 16, sectorsPerCluster: 1)
     image.write([("A.CSV", Self.report(Self.rows + Self.rows))], in: "U1")
     image.set(2, to: next)
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -278,7 +278,7 @@ struct AccuChekMobileTests {
   @Test func anArbitraryFileSystemIsReadOrRefused() {
     var random = SeededGenerator(seed: 512)
     for round in 0..<300 {
-      var image = FATImage(width: [12, 16, 32][round % 3], after: round % 2 * 8)
+      var image = FaultyFATImage(width: [12, 16, 32][round % 3], after: round % 2 * 8)
       image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
       let written = image.sectors.keys.sorted()
       for _ in 0..<4 {

@@ -31,7 +31,7 @@ struct WireTests {
 }
 
 /// Marks that depend on the order of a memory.
-struct ClockSetBackTests {
+struct ClockOrderTests {
   private static func readings(_ seconds: [Int64]) -> [MeterReading] {
     seconds.map {
       MeterReading(.smbg, at: DeviceTime(seconds: $0), .value(Quantity(100, .milligramsPerDecilitre)))

@@ -416,7 +416,7 @@ import Testing
       ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadings")),
     Rule(
       "No round trip through an export revives what is withdrawn.",
-      ("ProgramRemoteTests/UndoTests", "exportAndImportRestoreNoHiddenReadings"),
+      ("ProgramRemoteTests/UndoCommandTests", "exportAndImportRestoreNoHiddenReadings"),
       ("ProgramRemoteTests/WithdrawnTests", "aWithdrawalHidesTheReadingInAnotherStore")),
     Rule(
       "A site shows nothing that is hidden, and no store takes that for a deletion.",
@@ -507,9 +507,9 @@ import Testing
       "No SQLite program changes or removes what a store or a server has accepted.",
       ("LogbookStoreTests/ForeignProgramTests", "aProtectedRowIsNeitherDeletedNorReplaced"),
       ("LogbookStoreTests/ForeignProgramTests", "theIdentityOfAProtectedRowNeverChanges"),
-      ("ServerStoreTests/ForeignProgramTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
-      ("ServerStoreTests/ForeignProgramTests", "theIdentityOfAPermanentRowNeverChanges"),
-      ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
+      ("ServerStoreTests/ForeignProgramOnServerTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
+      ("ServerStoreTests/ForeignProgramOnServerTests", "theIdentityOfAPermanentRowNeverChanges"),
+      ("ServerStoreTests/ForeignProgramOnServerTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
       "A damaged file of one logbook stops no other, and its damage is never read as data.",
       ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookDoesNotAffectOthers"),

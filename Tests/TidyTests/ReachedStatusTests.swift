@@ -30,7 +30,7 @@ import Testing
     74: Reach("ProgramTests/PipelineTests", "aFullOrClosedStandardOutputIsAnError"),
     75: Reach("ProgramRemoteTests/BusyStoreTests", "commandsThatCannotWriteInTimeEndWithATemporaryFailure"),
     76: Reach("ProgramRemoteTests/FetchTests", "redirectionsAreFollowedOnOneServerOnly"),
-    77: Reach("CommandsTests/AttachmentTests", "anUnreadableFileIsReportedAsAPermissionError"),
+    77: Reach("CommandsTests/AttachmentCommandTests", "anUnreadableFileIsReportedAsAPermissionError"),
     78: Reach("ProgramRemoteTests/RemoteTests", "anotherLogbookRequiresAnOptionAndQueuesEverythingAgain"),
     130: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),
     143: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),

@@ -181,13 +181,14 @@ enum SourceRules {
       }
   }
 
-  /// Names that two files have, or two types outside of other types. A reader looks for both by their names.
+  /// Names that two files have, or two types outside of other types. A reader looks for both by their names. Of the types
+  /// in tests only the suites count, by whose names tests are chosen.
   static func repeatedNames(_ files: [SourceFile]) -> [String] {
     let declaration =
-      /^(?:(?:package|public|private|fileprivate|final|indirect|@\w+) )*(?:struct|enum|class|actor|protocol) (\w+)/
+      /^(?:(?:package|public|private|fileprivate|final|indirect|@\w+(?:\(.*\))?) )*(?:struct|enum|class|actor|protocol) (\w+)/
     let types = files.flatMap { file in
       file.lines.compactMap { $0.firstMatch(of: declaration) }.map { (name: String($0.1), path: file.path) }
-    }
+    }.filter { $0.path.hasPrefix("Sources/") || $0.name.hasSuffix("Tests") }
     let names = files.map { (name: $0.name, path: $0.path) } + types
     return Dictionary(grouping: names, by: \.name).filter { $0.value.count > 1 }.map { name, places in
       "\(name): \(places.map(\.path).sorted().joined(separator: ", "))"

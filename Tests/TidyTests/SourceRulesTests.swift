@@ -179,6 +179,18 @@ import Testing
       ])
   }
 
+  @Test func twoTestFilesOrSuitesOfOneNameAreFound() {
+    let files = [
+      SourceFile("Tests/A/One.swift", "struct LogTests {}\nstruct Sample {}"),
+      SourceFile("Tests/B/One.swift", "@Suite(.serialized) struct OtherTests {}\nenum Sample {}"),
+      SourceFile("Tests/B/Two.swift", "@Suite struct LogTests {}"),
+    ]
+    #expect(
+      SourceRules.repeatedNames(files) == [
+        "LogTests: Tests/A/One.swift, Tests/B/Two.swift", "One.swift: Tests/A/One.swift, Tests/B/One.swift",
+      ])
+  }
+
   @Test(arguments: ["root", "work"]) func aPathOfOneMachineIsFound(_ folder: String) {
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see /\(folder)/a")).count == 1)
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see \(folder)/a and /\(folder)er/")) == [])

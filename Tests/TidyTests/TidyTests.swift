@@ -136,6 +136,10 @@ import Testing
     #expect(try SourceRules.repeatedNames(swiftSources()) == [])
   }
 
+  @Test func noTwoFilesAndNoTwoSuitesOfTestsHaveOneName() throws {
+    #expect(try SourceRules.repeatedNames(SourceFile.all(in: "Tests").filter(\.isSwift)) == [])
+  }
+
   @Test func noPathOfOneMachineIsInAnyText() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.machinePaths) == [])
   }

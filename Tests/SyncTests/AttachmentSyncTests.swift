@@ -8,7 +8,7 @@ import Testing
 @testable import Sync
 
 /// The content of attachments between two nodes and a server.
-@Suite struct AttachmentTests {
+@Suite struct AttachmentSyncTests {
   private let scene: Scene
   private let entry: String
   private let bytes: [UInt8] = (0..<400).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -9,7 +9,7 @@ import Testing
 
 /// The meaning of each status of a glucoport server, with and without its code.
 @Suite(.timeLimit(.minutes(10)))
-struct StatusTests {
+struct ServerStatusTests {
   private static let other = "99999999-9999-4999-8999-999999999999"
 
   @Test(arguments: [

@@ -6,7 +6,7 @@ import Testing
 @testable import LogbookStore
 
 /// Tests the provenance of a record: stored once, and kept by every write.
-@Suite struct ProvenanceTests {
+@Suite struct StoredProvenanceTests {
   private let scratch: ScratchStore
   private static let columns = "SELECT provenance_format, provenance_source, version FROM record"
   private static let stays = "the provenance of a record never changes"

@@ -7,7 +7,7 @@ import Logbook
 import Testing
 
 /// What exports state about the person whose data they hold.
-@Suite struct StatedPersonTests {
+@Suite struct ExportedPersonTests {
   private func stated(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws
     -> [StatedPerson]
   {

@@ -6,7 +6,7 @@ import TestServers
 import Testing
 
 /// Tests `glucoport verify` with a store and a server, both real.
-@Suite(.timeLimit(.minutes(10))) struct VerifyTests {
+@Suite(.timeLimit(.minutes(10))) struct VerifyCommandTests {
   /// Runs a server with the data that a store has sent. These data are changed by hand, and then served
   /// again.
   private func script(

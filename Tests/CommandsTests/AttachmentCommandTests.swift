@@ -7,7 +7,7 @@ import Testing
 @testable import Commands
 
 /// Tests `record attach`, `record attachments` and `show --save` as people and scripts call them.
-@Suite(.timeLimit(.minutes(10))) struct AttachmentTests {
+@Suite(.timeLimit(.minutes(10))) struct AttachmentCommandTests {
   private let program: Program
   private let id: String
 

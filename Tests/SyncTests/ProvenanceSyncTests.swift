@@ -9,7 +9,7 @@ import Testing
 @testable import Sync
 
 /// The provenance of a record is transferred with it, and no edit, merge or conflict changes it.
-@Suite struct ProvenanceTests {
+@Suite struct ProvenanceSyncTests {
   private static let diary = Provenance(format: "test", source: "Anna’s phone")
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Remotes
 
 /// The proxy that the environment names for a remote.
-@Suite struct ProxyTests {
+@Suite struct RemoteProxyTests {
   private func proxy(_ variables: [String: String], _ url: String = "https://sync.example.org") throws
     -> String?
   {

@@ -10,7 +10,7 @@ import Testing
 
 /// Changes of a server's files by a program other than glucoport: with SQLite's default settings, which have neither
 /// recursive triggers nor foreign keys.
-@Suite struct ForeignProgramTests {
+@Suite struct ForeignProgramOnServerTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the time zone of a store and that of the logbook on a server, when a person connects them.
 @Suite(.timeLimit(.minutes(5)))
-struct ZoneJoinTests {
+struct ZoneJoinCommandTests {
   /// A server with a logbook in Madrid, and a second store with the given zone Tokyo.
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()

@@ -4,7 +4,7 @@ import FormatConformance
 import Formats
 import Testing
 
-@Suite struct ConformanceTests {
+@Suite struct FormatConformanceTests {
   private static let suite = FormatConformance(
     formats: FormatRegister.all.map(\.id), lastResort: "generic",
     headerless: ["diaguard", "glimp", "glucometerutils"],

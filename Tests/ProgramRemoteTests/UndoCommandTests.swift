@@ -6,7 +6,7 @@ import Testing
 
 /// Tests the undo of imports on the command line.
 @Suite(.timeLimit(.minutes(10)))
-struct UndoTests {
+struct UndoCommandTests {
   private static let rows = "time,glucose\n2026-03-01T08:00:00,12.4\n2026-03-01T08:05:00,15.6\n"
 
   /// A store with two imports. The second one has the wrong unit.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-@Suite struct ReadingIdentityTests {
+@Suite struct StoredIdentityTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }

@@ -5,7 +5,7 @@ import Logbook
 @testable import Meters
 
 /// A disk with a FAT file system, made from folders and files. Sectors that were never written are zero.
-struct FATImage: SectorSource {
+struct FaultyFATImage: SectorSource {
   /// The fault of a long name: a sum for another entry, a missing last piece, or two pieces in the wrong order.
   enum LongNameFault { case sum, cut, order }
 
@@ -164,13 +164,13 @@ struct FATImage: SectorSource {
 
 /// The disk's transport. It refuses its first commands, and knows only reading commands.
 final class DiskTransport: Transport {
-  private let image: FATImage
+  private let image: FaultyFATImage
   private var attention = true
   private var refusals: Int
   private(set) var sectorsRead = 0
 
   /// - Parameter refusals: the number of commands that it refuses because it is not ready.
-  init(_ image: FATImage, refusals: Int = 0) {
+  init(_ image: FaultyFATImage, refusals: Int = 0) {
     self.image = image
     self.refusals = refusals
   }

@@ -10,7 +10,7 @@ import Testing
 
 /// Faults of an exchange, each with the category of error that determines the caller's reaction.
 @Suite(.timeLimit(.minutes(10)))
-struct FaultTests {
+struct RemoteFaultTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
 
   @Test(arguments: [

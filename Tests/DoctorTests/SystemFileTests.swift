@@ -6,7 +6,7 @@ import Testing
 @testable import Doctor
 
 /// Tests files in the folders of a system below a root, as for udev and systemd.
-@Suite struct RuleTests {
+@Suite struct SystemFileTests {
   private func write(_ text: String, _ path: String, _ root: URL) throws {
     let file = root.appending(path: path)
     try FileManager.default.createDirectory(

@@ -9,7 +9,7 @@ import Testing
 @testable import Nightscout
 
 /// An import of a site's export yields the same items as a pull of the site, with the same identities.
-@Suite struct ImportTests {
+@Suite struct NightscoutImportTests {
   private static let zone = "Europe/Madrid"
   private static let writer = NightscoutWriter(node: "n", run: "r")
 

@@ -6,7 +6,7 @@ import Testing
 @testable import LogbookStore
 
 /// Tests the store with each kind that the program knows, and with kinds of newer programs.
-@Suite struct RecordKindTests {
+@Suite struct StoredRecordKindTests {
   private static let guid = "00000000-0000-4000-8000-000000000001"
   private let scratch: ScratchStore
 

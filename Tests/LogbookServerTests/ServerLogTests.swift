@@ -7,7 +7,7 @@ import Testing
 @testable import LogbookServer
 
 /// The log as JSON, line by line.
-@Suite struct LogTests {
+@Suite struct ServerLogTests {
   private final class Lines: Sendable {
     private let all = Mutex<[String]>([])
     var text: [String] { all.withLock { $0 } }
