@@ -73,7 +73,7 @@ import Testing
     #expect(contents.readings.map(\.deviceTime.parts.minute) == (0..<1000).map { $0 % 60 })
   }
 
-  @Test func aMeterThatVanishesInTheTransferGivesNothing() throws {
+  @Test func aMeterThatVanishesInTheTransferReturnsNothing() throws {
     for count in 1...4 {
       let peer = try BluetoothPeer(Self.options([Self.meter(#""vanishesAfter":\#(count)"#)]))
       let failure = failure(peer)

@@ -46,7 +46,7 @@ import Testing
     #expect(timeline.run(until: 3600) { _ in nil } == 10)
   }
 
-  @Test func anOutageIsAskedAboutEverMoreSeldom() {
+  @Test func duringAnOutageRequestsBecomeRarer() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.temporary, "no"))
     let first = timeline.run(until: 3600) { _ in failure }
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// Of a source that keeps half a day, an outage of eleven hours loses nothing.
-  @Test func aSourceThatCannotBeReachedIsAskedEachHour() {
+  @Test func anUnreachableSourceIsAskedEachHour() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.unavailable, "no"))
     let days = timeline.run(until: 3 * 86400) { _ in failure }
@@ -264,7 +264,7 @@ import Testing
 
   /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
   /// There are outages of minutes, hours and two days, a change of the sensor, and a change of the password.
-  @Test func inTwoWeeksEachValueIsReadOrSaidToBeMissingAndEachCauseIsReportedOnce() {
+  @Test func inTwoWeeksEachValueIsReadOrReportedAsMissingAndEachCauseIsReportedOnce() {
     let (start, day, window): (Int64, Int64, Int64) = (Self.now, 86400, 12 * 3600)
     let outages = [day + 300..<day + 1500, 3 * day..<3 * day + 5 * 3600, 6 * day..<8 * day]
     let sensorChange = 10 * day..<10 * day + 7200

@@ -15,7 +15,7 @@ import Testing
     return Well.wrong { $0.backups = BackupFacts(last: note, isThere: isThere, now: Well.now) }
   }
 
-  @Test func aBackupOfTheLastThirtyDaysIsWell() {
+  @Test func aBackupOfTheLastThirtyDaysIsFine() {
     #expect(findings(30 * 86_400) == [])
     #expect(findings(0, path: "", isThere: nil) == [])
   }
@@ -25,7 +25,7 @@ import Testing
     #expect(findings(30 * 86_400 + 1).first?.fix == "glucoport backup '/home/anna/backup'")
   }
 
-  @Test func noneAndOneThatIsGoneAreNotes() {
+  @Test func aMissingBackupIsANote() {
     #expect(findings(nil).map(\.state) == [.note])
     #expect(findings(60, isThere: false).map(\.state) == [.note])
   }
@@ -38,7 +38,7 @@ import Testing
     #expect(found.map(\.state) == [.warn] && found.first?.detail == problem.message)
   }
 
-  @Test func withoutAStoreNothingIsSaid() {
+  @Test func withoutAStoreNothingIsReported() {
     #expect(Well.wrong { $0.backups = nil } == [])
   }
 }

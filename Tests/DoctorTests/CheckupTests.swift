@@ -101,7 +101,7 @@ import Testing
     #expect(Well.wrong { $0.usb = MeterFacts(.success([])) } == [])
   }
 
-  @Test func openDecisionsAreNoted() {
+  @Test func pendingDecisionsAreReported() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       (examination.conflicts, examination.refused, examination.unfinishedImports) = (1, 2, 3)
@@ -238,7 +238,7 @@ import Testing
     #expect(open.map(\.fix) == ["chmod 600 '/home/anna/me.key'"])
   }
 
-  @Test func jobsThatDoNotRunOrWhoseMailIsLostAreNoted() {
+  @Test func jobsThatDoNotRunOrWhoseMailIsLostAreReported() {
     #expect(
       Well.wrong { $0.jobs.units = [] }.first?.fix == "systemctl --user enable --now glucoport-upload.timer")
     #expect(Well.wrong { $0.jobs.lingers = false }.first?.fix == "sudo loginctl enable-linger 'anna'")

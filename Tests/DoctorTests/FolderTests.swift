@@ -79,7 +79,7 @@ import Testing
     #expect(found.first?.fix == "sudo chown 1000 '\(Well.store)'")
   }
 
-  @Test func aLinkIsNotedAndItsTargetChecked() throws {
+  @Test func aLinkIsReportedAndItsTargetChecked() throws {
     let found = try found { folder in
       let (store, target) = (folder.appending(path: "logbook.db"), folder.appending(path: "elsewhere"))
       try FileManager.default.moveItem(at: store, to: target)

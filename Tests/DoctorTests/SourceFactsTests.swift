@@ -18,7 +18,7 @@ import Testing
     FileFact(path: "/f", kind: kind, owner: owner, mode: mode)
   }
 
-  @Test func aSourceWithoutProblemsIsWell() {
+  @Test func aSourceWithoutProblemsIsFine() {
     let setting = Self.setting { $0.state.lastSuccess = 1_800_000_000 }
     let found = SourceFacts(setting, user: 1000).findings
     #expect(found.map(\.state) == [.ok] && found[0].detail.contains("last fetch 2027-01-15"), "\(found)")

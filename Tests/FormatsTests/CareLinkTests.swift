@@ -73,7 +73,7 @@ import Testing
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
   }
 
-  @Test func theRangeOfTheReportSettlesDayAndMonth() throws {
+  @Test func theRangeOfTheReportShowsTheOrderOfDayAndMonth() throws {
     let sample = try String(decoding: TextExport.sample("carelink/before-2017-mmol-dmy.csv"), as: UTF8.self)
     let export = try TextExport(sample)
     #expect(export.decision("date-order") == "day first (inferred)")

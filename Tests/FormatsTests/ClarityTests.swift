@@ -238,7 +238,7 @@ import Testing
 
   // MARK: Times
 
-  @Test func everyReadingOfTheRepeatedHourIsKeptAndPlacedByItsTick() throws {
+  @Test func everyReadingOfTheRepeatedHourHasTheOffsetThatItsTickShows() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-dst-fallback.csv"))
     let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
     #expect(Set(export.readings.map(\.position)).count == 32)
@@ -246,7 +246,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func aRepeatedHalfHourOnLordHoweIsPlacedByTicks() throws {
+  @Test func ticksDetermineTheOffsetsInTheRepeatedHalfHourOfLordHowe() throws {
     let bytes = try TextExport.sample("clarity/clarity-dst-lord-howe.csv")
     let export = try TextExport(bytes: bytes, zone: "Australia/Lord_Howe")
     let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
@@ -254,7 +254,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func aRepeatedHourWithoutAnEarlierReadingIsPlacedFirstAndMarked() throws {
+  @Test func aRepeatedHourWithoutAnEarlierReadingHasTheFirstOffsetAndAMark() throws {
     let export = try Self.read([
       Self.header, Self.estimate("2025-10-26T02:30:00", "110", 600),
       Self.estimate("2025-10-26T02:30:00", "120", 4200),
@@ -318,7 +318,7 @@ import Testing
     #expect(export.readings.allSatisfy { $0.marks.isEmpty && $0.positionKind == .tick })
   }
 
-  @Test func datesOfASpreadsheetAreSettledForTheWholeFileOrRefused() throws {
+  @Test func datesOfASpreadsheetHaveOneOrderOrAreRefused() throws {
     let open = [Self.header] + ["03/04/2026", "03/04/2026"].map { Self.estimate("\($0) 08:00", "110", 600) }
     #expect(throws: Failure.self) { _ = try Self.read(open) }
     let given = try TextExport(open.joined(separator: "\n") + "\n") { $0.dateOrder = "mdy" }

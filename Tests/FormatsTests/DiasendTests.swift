@@ -84,7 +84,7 @@ import Testing
     #expect(failure?.message.contains("--date-order") == true)
   }
 
-  @Test func thePeriodSettlesTheOrder() throws {
+  @Test func thePeriodShowsTheOrderOfDayAndMonth() throws {
     let text = "Date,01/02/2026 to 14/03/2026\nTime,mg/dl\n02/03/2026 08:00,101\n"
     let export = try TextExport(text) { $0.kind = .smbg }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-02T08:00:00"])

@@ -119,7 +119,7 @@ import Testing
     #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
   }
 
-  @Test func patientsWithoutAReferenceAreToldApartByNamesAndTags() throws {
+  @Test func patientsWithoutAReferenceAreDistinguishedByNamesAndTags() throws {
     for (more, people) in [
       (#","subject":{"display":"NAME"}"#, ["anna", "berta"]),
       (#","meta":{"patient":"NAME"}"#, ["anna", "berta"]),
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func aListOfBundlesIsReadLikeOne() throws {
+  @Test func aListOfBundlesIsReadLikeOneBundle() throws {
     let bundle = #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.observation())}]}"#
     for text in [bundle, "[\(bundle)]", "\(bundle)\n\(bundle)", "[\(bundle),\(bundle)]"] {
       let export = try TextExport(text)

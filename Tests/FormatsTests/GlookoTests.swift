@@ -58,7 +58,7 @@ import Testing
     #expect(export.readings.first?.measurement == .value(Quantity(5.5, .millimolesPerLitre)))
   }
 
-  @Test func theRangeOfTheTitleSettlesDayAndMonth() throws {
+  @Test func theRangeInTheTitleShowsTheOrderOfDayAndMonth() throws {
     let header = "Timestamp,Glucose Value (mg/dl),Manual Reading,Serial Number"
     let export = try TextExport(
       text("Name:K,Date Range:3/1/2026 - 3/14/2026", header, "3/4/2026 7:05,112.0,,X")

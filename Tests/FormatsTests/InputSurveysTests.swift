@@ -13,13 +13,13 @@ import Testing
     return (survey.mark, survey.isSettled)
   }
 
-  @Test func theFirstCellWithAFractionSettlesTheMark() {
+  @Test func theFirstCellWithAFractionDeterminesTheDecimalMark() {
     #expect(Self.mark(["7", "5,6", "5.6"]) == (.comma, true))
     #expect(Self.mark(["7", "5.6399", "5,6"], presumed: .comma) == (.point, true))
   }
 
   @Test(arguments: ["", "12", "1,234", ",5", "5,", "1.2.3", "1,2E+02", "12:30", "Low"])
-  func otherCellsDoNotSettleTheMark(_ cell: String) {
+  func otherCellsDoNotDetermineTheDecimalMark(_ cell: String) {
     #expect(Self.mark([cell]) == (.point, false))
     #expect(Self.mark([cell], presumed: .comma) == (.comma, false))
   }

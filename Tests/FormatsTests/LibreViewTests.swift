@@ -24,7 +24,7 @@ import Testing
     LibreExport.row("03-04-2025 08:15", 0, "101"),
   ]
 
-  @Test func datesInAnOpenOrderAreRefusedWithTheOptionThatSettlesThem() {
+  @Test func ambiguousDatesAreRefusedWithTheOptionThatStatesTheirOrder() {
     let failure = refusal(openRows)
     #expect(failure?.category == .badInput)
     #expect(failure?.message.contains("--date-order") == true)

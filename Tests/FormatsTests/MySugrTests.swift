@@ -164,7 +164,7 @@ import Testing
     #expect(export.readings.map(\.deviceTime.text) == ["2025-08-07T21:05:00"])
   }
 
-  @Test func anOpenDateInEnglishIsRefusedUntilItIsSettled() throws {
+  @Test func anAmbiguousDateInEnglishIsRefusedUntilItsOrderIsStated() throws {
     let rows = [Self.header(), Self.row("3/4/25", "9:00 AM", [3: "120"])]
     #expect(throws: Failure.self) { _ = try Self.read(rows) }
     let given = try TextExport(Self.text(rows)) { $0.dateOrder = "mdy" }
@@ -194,7 +194,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func theDecimalMarkIsSettledForTheWholeInput() throws {
+  @Test func theWholeInputHasOneDecimalMark() throws {
     let danish = Self.header(date: "Dato", time: "Tid", unit: "mmol/L")
     let rows = (0..<60).map { Self.row("14-02-2026", "10:\($0 < 10 ? "0" : "")\($0):00", [3: "7"]) }
     let export = try Self.read([danish] + rows + [Self.row("15-02-2026", "10:00:00", [3: "7.5"])])

@@ -43,7 +43,7 @@ import Testing
     ([112.0, 98], GlucoseUnit.milligramsPerDecilitre), ([5.6, 12], .millimolesPerLitre),
     (Array(repeating: 112, count: 99) + [17], .milligramsPerDecilitre), ([0, 112], .milligramsPerDecilitre),
   ])
-  func aUnitIsSettledByAllValues(_ values: [Double], _ unit: GlucoseUnit) throws {
+  func allValuesTogetherDetermineTheUnit(_ values: [Double], _ unit: GlucoseUnit) throws {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     try survey.decide()

@@ -138,7 +138,7 @@ import Testing
     #expect(one == Digest.ofText("\"time\",glucose (mg/dL)\n2026-05-01 07:00,99\n"))
   }
 
-  @Test func datesInAnOpenOrderAreSettledByCellsOfASheet() throws {
+  @Test func cellsOfASheetShowTheOrderOfAmbiguousDates() throws {
     // As text, 4 and 5 May could be 5 April and 5 May, so the text without a cell type is refused.
     let open = SpreadsheetWriter(csv: "time,glucose (mg/dL)\n04/05/2026 07:00,101\n05/05/2026 12:00,99\n")
     #expect(try refusal(open.xlsx())?.contains("--date-order") == true)

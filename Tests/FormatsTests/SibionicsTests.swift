@@ -59,7 +59,7 @@ import Testing
   }
 
   /// English dates have either order. The other languages with Latin letters put the day first.
-  @Test func theLanguageOfTheHeaderCanSettleTheOrder() throws {
+  @Test func theLanguageOfTheHeaderCanShowTheOrderOfDayAndMonth() throws {
     let row = "03-08-2026 10:36 GMT-3,143\n"
     let portuguese = try TextExport("Hora,Leitura de sensor(mg/dL)\n" + row)
     #expect(portuguese.readings.map(\.deviceTime.text) == ["2026-08-03T10:36:00"])

@@ -62,7 +62,7 @@ import Testing
     #expect(export.readings.count == 1 && export.rejections.count == 2)
   }
 
-  @Test func theUnitOfATimelineIsSettledByAllValues() throws {
+  @Test func allValuesOfATimelineDetermineItsUnit() throws {
     let milligrams = try TextExport(Self.readings + row("2026-05-04T00:01:33", "212"))
     #expect(milligrams.decision("unit") == "mg/dL (inferred)")
     let millimoles = try TextExport(

@@ -40,7 +40,7 @@ import Testing
         "1,001 items were rejected and --max-rejects permits 1000; what was read before is stored"
       ),
     ] as [(Bool, Int?, Int, Bool, String)])
-  func theErrorOfAnImportSaysWhatIsStored(
+  func theErrorOfAnImportNamesWhatIsStored(
     _ isStrict: Bool, _ maxRejections: Int?, _ count: Int, _ storesNothing: Bool, _ words: String
   ) {
     let failure = Self.policy(isStrict: isStrict, maxRejections)

@@ -193,7 +193,7 @@ import Testing
   }
 
   /// SQLite does not say which disk is full: that of the store, or that of its temporary files.
-  @Test func aDiskWithoutSpaceIsToldFromOneWithSpace() {
+  @Test func aFullDiskIsDistinguishedFromOneWithSpace() {
     #expect(StoreFile.hasRoom(scratch.path))
     #expect(
       !StoreFile.hasRoom("/proc/logbook.db") && !StoreFile.hasRoom("/missing/logbook.db")

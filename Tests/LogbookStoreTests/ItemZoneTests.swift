@@ -149,7 +149,7 @@ import Testing
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 
-  @Test func anInputThatRepeatsItemsOfOthersSaysHowManyItMovedAndItsUndoMovesThemBack() throws {
+  @Test func anInputThatRepeatsItemsOfOthersReportsHowManyItMovedAndItsUndoMovesThemBack() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     #expect(try importing(batch([0, 2]), in: Self.madrid).movedItems == 0)
     let friend = batch([2, 3])
@@ -320,7 +320,7 @@ import Testing
 
   // MARK: An export that is imported each day
 
-  @Test func onlyWhatNoEqualStatementListsIsStated() throws {
+  @Test func aZoneIsStatedOnlyForItemsThatNoEqualStatementLists() throws {
     for day in Int64(1)...5 { _ = try importing(batch(Array(0..<day)), in: Self.tokyo) }
     #expect(try statements() == 5)
     let listed = try scratch.rows(

@@ -142,7 +142,7 @@ import Testing
   }
 
   /// A backup of the store itself holds what was undone since.
-  @Test func anUndoneStepIsNotTakenBackByAnEarlierStore() throws {
+  @Test func anEarlierStoreDoesNotRevertAnUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)
     let guid = try #require(try here.rows("SELECT guid FROM record").first)
@@ -190,7 +190,7 @@ import Testing
     #expect(try here.number("SELECT max(json_extract(fields, '$.carbs')) FROM record") == 50)
   }
 
-  @Test func whatAPersonWroteGoesBeforeWhatAnImportWrote() throws {
+  @Test func aPersonsContentWinsOverAnImports() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food, generatedAt: 100)
     try there.ingest(food, generatedAt: 100)

@@ -336,7 +336,7 @@ import Testing
     #expect(try undo(1).readings == 3)
   }
 
-  @Test func tooManyPiecesAreNotNotedAndTheUndoReportsIt() throws {
+  @Test func tooManyRunsAreNotStoredAndTheUndoReportsIt() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))
     let store = try scratch.open(.importer)
@@ -358,7 +358,7 @@ import Testing
     #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
   }
 
-  @Test func aWholeImportIsNotedAsOneRun() throws {
+  @Test func aCompleteImportIsStoredAsOneRun() throws {
     try scratch.ingest(sensor(0..<500))
     try scratch.ingest(sensor(0..<500))
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)

@@ -12,7 +12,7 @@ import Testing
     #expect(failure.message == "the server is busy; try again in \(shown) s")
   }
 
-  @Test func theAdviceOfAServerIsSaidOnce() {
+  @Test func theAdviceOfAServerIsPrintedOnce() {
     let failure = Failure(.busy("the storage is busy; try again", retryAfterSeconds: 1), host: "host")
     #expect(failure.message == "the storage is busy; try again in 1 s")
     let later = Failure(.busy("try again; the storage is busy", retryAfterSeconds: nil), host: "host")

@@ -62,7 +62,8 @@ import Testing
     ("Pacific/Apia", "2011-12-30T12:00:00", -36000, .zoneGap),
     ("Asia/Tokyo", "2025-10-26T02:30:00", 32400, .zone),
   ])
-  func aShownTimeIsPlaced(_ name: String, _ text: String, _ offset: Int32, _ source: OffsetSource) throws {
+  func aShownTimeGetsAnOffset(_ name: String, _ text: String, _ offset: Int32, _ source: OffsetSource) throws
+  {
     var zone = try LogbookZone(name: name)
     #expect(zone.place(try time(text)) == Placement(utcOffset: offset, source: source))
   }

@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func timesOfAPeriodArePlacedByItsZoneWithTheFlagsOfThatZone() throws {
+  @Test func timesOfAPeriodHaveTheOffsetsAndFlagsOfItsZone() throws {
     var zone = try zones(period("a", "America/New_York", "2025-11-01", "2025-11-03T12:00")).zone()
     #expect(zone.place(try time("2025-10-31T23:00:00")) == Placement(utcOffset: 3600, source: .zone))
     #expect(zone.place(try time("2025-11-01T00:00:00")) == Placement(utcOffset: -14400, source: .zone))

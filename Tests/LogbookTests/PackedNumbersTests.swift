@@ -169,7 +169,7 @@ import Testing
   }
 
   /// Sets obey the laws of sets, also if runs only meet at their ends.
-  @Test func setsObeyTheirLaws() {
+  @Test func setOperationsObeyTheLawsOfSets() {
     func draw(_ random: inout SeededGenerator) -> PointRuns {
       var points: Set<SeriesPoint> = []
       for _ in 0..<random.next() % 4 {

@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func aContentIsWholeOnceAllItsBytesAreThere() {
+  @Test func aContentIsCompleteOnceAllItsBytesAreStored() {
     for (bytes, size, isWhole) in [
       (0, nil, false), (0, 0, true), (5, 6, false), (6, 6, true), (6, nil, false),
     ] as [(Int64, Int64?, Bool)] {

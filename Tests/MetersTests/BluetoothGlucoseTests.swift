@@ -309,7 +309,7 @@ import Testing
   @Test(
     arguments: [[0x06, 0x00, 0x01, 0x08], [0x06, 0x00, 0x04, 0x01], [0x05, 0x00, 0x02, 0x00], [0x06]]
       as [[UInt8]])
-  func anotherEndIsAFailure(_ end: [UInt8]) {
+  func anUnexpectedEndOfTheTransferIsAFailure(_ end: [UInt8]) {
     let meter = Self.meter(Self.guide)
     meter.end = end
     #expect(failure(meter)?.category == .protocolViolation)
@@ -320,7 +320,7 @@ import Testing
     #expect(contents.readings.isEmpty && contents.identity.count == 0)
   }
 
-  @Test func aLostConnectionGivesNothing() {
+  @Test func aReadOverALostConnectionReturnsNothing() {
     for count in 0..<5 {
       let meter = Self.meter(Self.guide)
       meter.vanishesAfter = count
@@ -443,7 +443,7 @@ import Testing
     numbers.map { "2020-08-02T13:\($0 - 2 < 10 ? "0" : "")\($0 - 2):00" }
   }
 
-  @Test func onlyRecordsSinceTheStoredOneAreAskedFor() throws {
+  @Test func onlyRecordsSinceTheStoredOneAreRequested() throws {
     let all = try read(Self.meter(Self.records(10...14)))
     let position = try #require(all.position)
     #expect(position.number == 14 && position.deviceTime == all.readings.last?.deviceTime)

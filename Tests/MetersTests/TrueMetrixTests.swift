@@ -80,7 +80,7 @@ struct TrueMetrixTests {
     "C3355DE00001", "C3355DE00003", "D3355DE06901", "C3355DE0690", "C3355DE069011", "G3355DE06901",
     "CFFF5DE06901", "C3355DE0690G", "é3355DE06901",
   ])
-  func aRecordThatSaysNothingCertainIsRejected(text: String) {
+  func anAmbiguousRecordIsRejected(text: String) {
     #expect(throws: TrueMetrixRejection.self) { try TrueMetrixRecord.parse(text).get() }
   }
 

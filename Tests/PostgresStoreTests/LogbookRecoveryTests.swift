@@ -35,7 +35,7 @@ import Testing
   }
 
   /// The whole database with the logins is restored, with its old copy of the logbook, which requests must not reach.
-  @Test(arguments: [true, false]) func aHomeFromBeforeAMoveStatesTheCopyThatRequestsUsed(
+  @Test(arguments: [true, false]) func aDirectoryFromBeforeAMoveLearnsWhichCopyIsInUse(
     _ isComplete: Bool
   ) async throws {
     try await ClusterBench.with { bench in
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// The logbook came back to the database that was restored, so that its last copy is lost. The one that was left is taken.
-  @Test(arguments: [false, true]) func aHomeFromBeforeTheWayBackTakesTheCopyThatWasLeft(
+  @Test(arguments: [false, true]) func aDirectoryFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {
     try await ClusterBench.with { bench in
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func aCopyThatWasCleanedIsNotTakenBack() async throws {
+  @Test func aCleanedCopyIsNotUsedAgain() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func eachClusterHasItsFiguresAndOneThatIsAwayIsSaid() async throws {
+  @Test func eachClusterHasItsFiguresAndAnUnreachableOneIsReported() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(1))

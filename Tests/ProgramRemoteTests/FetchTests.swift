@@ -296,7 +296,7 @@ struct FetchTests {
 
   // MARK: - When a source is asked
 
-  @Test func aTestIsHeldByWhatTheSourceAskedFor() async throws {
+  @Test func aTestWaitsAsLongAsTheSourceAsked() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -399,7 +399,7 @@ struct FetchTests {
     #expect(server.requests.count == count)
   }
 
-  @Test func aFetchThatIsKilledLeavesAStoreThatGoesOn() async throws {
+  @Test func afterAKilledFetchTheNextOneSucceeds() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try ScriptedServer { [asked = program.path("asked")] request in
@@ -490,7 +490,7 @@ struct FetchTests {
       """)
   }
 
-  @Test func aHoleIsSaidUntilItIsFilled() async throws {
+  @Test func aHoleIsReportedUntilItIsFilled() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values(stride(from: 600, through: 400, by: -5))))
     let server = try answers.server()

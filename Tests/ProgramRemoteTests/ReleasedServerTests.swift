@@ -18,7 +18,7 @@ import Testing
 
   /// The archive has the folder `served` and `reader.token`; the text is what an export of its logbook gives.
   @Test(arguments: names)
-  func aServerOfAnEarlierVersionGoesOn(_ name: String) async throws {
+  func theFolderOfAnEarlierServerIsServed(_ name: String) async throws {
     let program = try Program()
     let expected = try String(contentsOfFile: Self.folder + "/\(name).txt", encoding: .utf8)
     let outcome = try await program.shell(

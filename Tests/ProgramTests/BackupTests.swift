@@ -334,7 +334,7 @@ struct BackupTests {
     #expect(counts[0] == counts[1], "\(outcome.output)")
   }
 
-  @Test func settingsNextToABackupAreListedIfTheyAreMissing() async throws {
+  @Test func restoreListsSettingsOfTheBackupThatTheComputerLacks() async throws {
     let (program, other) = (try await program(), try Program())
     try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)
     let added = try await program.run(

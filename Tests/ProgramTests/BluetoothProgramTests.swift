@@ -245,7 +245,7 @@ import Testing
     #expect(free.status == 0, "\(free)")
   }
 
-  @Test func onlyNewRecordsAreAskedForInALaterImport() async throws {
+  @Test func aLaterImportRequestsOnlyNewRecords() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     for more in [["--timezone", "UTC"], [], ["--all"]] as [[String]] {

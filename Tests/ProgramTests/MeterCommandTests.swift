@@ -149,7 +149,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  @Test func aJobWhoseMeterCannotBeReadEndsWithALastingFailure() async throws {
+  @Test func aJobWhoseMeterCannotBeReadEndsWithAPersistentFailure() async throws {
     try plug(try meter(), fault: Fault(.silence, at: 6))
     let silent = try await run("import", "--meter", "--if-present", "--quiet")
     #expect(silent.status == 76 && hasNoStore, "\(silent)")

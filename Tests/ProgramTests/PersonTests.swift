@@ -272,7 +272,7 @@ struct PersonTests {
     #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
   }
 
-  @Test func aBackupThatCannotBeRemovedIsNamedAndTheRestGoes() async throws {
+  @Test func aBackupThatCannotBeRemovedIsNamedAndTheRestIsRemoved() async throws {
     let program = try await two()
     for name in ["one.db", "two.db", "away.db"] {
       _ = try await run(program, "backup \(program.path(name)) --person anna --quiet")

@@ -73,7 +73,7 @@ struct ReportCommandTests {
     }
   }
 
-  @Test func anonymisedItHasNoNotesAndNoDates() async throws {
+  @Test func anAnonymisedReportHasNoNotesAndNoDates() async throws {
     let program = try await program()
     let whole = try await program.run("report", "--pages", "all", "-o", "-", "--name", "Ada <Example>").output
     #expect(

@@ -193,7 +193,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + scattered).doubts.isEmpty)
   }
 
-  @Test func aDecisionAboutFingerSticksEndsTheDoubt() {
+  @Test func aDecisionAboutFingerSticksRemovesTheWarningOfTwoSources() {
     let all = Self.sticks(Self.meter) + Self.sticks(Self.app, later: 433)
     let both = CountingRules([CountDecision(.sources("contour", "mysugr"), .both)])
     #expect(Self.result(all, both).total.fingerSticks.perDay.number == 12)

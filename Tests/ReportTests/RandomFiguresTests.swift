@@ -254,7 +254,7 @@ struct RandomFiguresTests {
   @Test(arguments: [
     (0.0, "0.0"), (0.04, "<0.1"), (0.05, "0.1"), (0.3, "0.3"), (0.96, "1.0"), (1.44, "1.4"), (100, "100.0"),
   ])
-  func aSmallPartIsNeverNothing(_ percent: Double, _ text: String) {
+  func aSmallShareIsNeverShownAsZero(_ percent: Double, _ text: String) {
     #expect(PercentTexts.text(percent) == text)
     #expect(PercentTexts.text(percent, mark: ",") == text.replacing(".", with: ","))
   }

@@ -22,7 +22,7 @@ struct SheetTests {
   // MARK: - Drawing
 
   @Test(arguments: languages, SampleReport.Kind.allCases)
-  func nothingCoversAnythingAndNothingIsOutside(_ code: String, _ kind: SampleReport.Kind) throws {
+  func noTextOverlapsAnotherOrLeavesTheSheet(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)
     report.unit = code == "de" || code == "fr" ? .millimolesPerLitre : .milligramsPerDecilitre
     let page = try page(report, code)
@@ -115,7 +115,7 @@ struct SheetTests {
   }
 
   /// A day may have more values than one sheet has lines, and a note more words.
-  @Test func aRowThatIsTallerThanASheetGoesOn() throws {
+  @Test func aRowThatIsTallerThanASheetContinuesOnTheNext() throws {
     var report = SampleReport(days: 2)
     report.readings = (0..<Int64(600)).map {
       Reading.finger(100 + Int($0 % 40), at: SampleReport.start + 43_200 + $0)
@@ -446,13 +446,13 @@ struct SheetTests {
     #expect(try page(.of(.sensor)).rangesBox(height: 196).reading.contains("<p>Time in ranges: very high "))
   }
 
-  @Test func aMeterByItselfHasNoTableOfSensorFigures() throws {
+  @Test func aMeterWithoutASensorHasNoTableOfSensorFigures() throws {
     let meter = try page(.of(.meter)).html([.single])
     #expect(!meter.contains("The days in figures") && meter.contains("<h3>Monday 2026-03-02</h3>"))
     #expect(try page(.of(.both)).html([.single]).contains("The days in figures"))
   }
 
-  @Test func aMeterByItselfHasNoFiguresOfTime() throws {
+  @Test func aMeterWithoutASensorHasNoFiguresOfTime() throws {
     let words = words(try page(.of(.meter)), .summary)
     #expect(words.contains("Percent of readings") && words.contains("Finger sticks by meals"))
     #expect(!words.contains("GMI") && !words.contains("Time in ranges") && !words.contains("Goal"))
@@ -559,7 +559,7 @@ struct SheetTests {
       ([], 4, .night, false), ([], 5, .beforeBreakfast, false), ([], 11, .beforeLunch, false),
       ([], 16, .beforeDinner, false), ([], 22, .bedtime, false), (.beforeMeal, 3, .night, true),
     ] as [(ReadingMarks, Int, StickLog.Column, Bool)])
-  func aMarkDecidesAboutTheColumnAndElseTheTime(
+  func theMealMarkChoosesTheColumnAndWithoutItTheTime(
     _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.Column, _ isMarked: Bool
   ) {
     let found = StickLog.column(marks, hour: hour)

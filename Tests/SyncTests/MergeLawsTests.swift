@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func bothNodesMergeAlike() {
+  @Test func bothNodesMergeToTheSameResult() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       var (local, remote) = (Self.state(&random), Self.state(&random))

@@ -56,7 +56,7 @@ import Testing
       ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodWinsForReadingsAndRecords"),
       ("LogbookStoreTests/ItemZoneTests", "aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought"),
       ("LogbookStoreTests/ItemZoneTests", "thePeriodThatPlacesADeviceIsComparedWithTheImport"),
-      ("SyncTests/ZoneSyncTests", "aPeriodAndTheZoneOfAnImportEndAlikeInAnyOrderOfSyncs"),
+      ("SyncTests/ZoneSyncTests", "anyOrderOfSyncsOfAPeriodAndAnImportsZoneHasTheSameResult"),
       ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
     Rule(
       "The zone of an import goes with its undo and comes back with it, on every store.",

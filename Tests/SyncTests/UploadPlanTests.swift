@@ -18,7 +18,7 @@ import Testing
     return plan
   }
 
-  @Test func aRunWithNothingToDoPullsOnceAndEnds() throws {
+  @Test func aRunWithNothingToSendPullsOnceAndEnds() throws {
     var plan = try plan(after: .done)
     var steps: [UploadStep] = []
     while steps.count < 10 {

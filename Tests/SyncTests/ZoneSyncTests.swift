@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [[0, 1, 0], [1, 0, 1, 0]])
-  func aPeriodAndTheZoneOfAnImportEndAlikeInAnyOrderOfSyncs(_ isPeriodLater: Bool, _ order: [Int])
+  func anyOrderOfSyncsOfAPeriodAndAnImportsZoneHasTheSameResult(_ isPeriodLater: Bool, _ order: [Int])
     async throws
   {
     let scene = try await Scene()

@@ -78,7 +78,7 @@ struct NightscoutAccessTests {
     #expect(try caller.post("/api/v1/treatments", Draft.note("n")).status == 401)
   }
 
-  @Test func theSecondPostOfACareportalIs403ThoughTheFirstLanded() throws {
+  @Test func theSecondPostOfACareportalIsRefusedWith403AfterTheFirstIsStored() throws {
     let site = try Caller.site()
     let token = site.addSubject("uploader", roles: ["careportal"])
     let caller = try bearer(site, request(site, token).json?["token"]?.text)
@@ -150,7 +150,7 @@ struct NightscoutAccessTests {
     #expect(try elsewhere.get("/api/v3/entries").status == 200)
   }
 
-  @Test func theTagOfATokenAnswerTurnsTheNextOneIntoNothing() throws {
+  @Test func theTagOfATokenAnswerMakesTheNextAnswerEmpty() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["readable"])
     let tag = try request(site, accessToken).headers["etag"] ?? "none"

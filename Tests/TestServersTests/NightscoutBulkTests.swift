@@ -188,7 +188,7 @@ struct NightscoutBulkTests {
     #expect(stored.last?["created_at"]?.text == NightscoutTime.iso(Caller.start + 900_000))
   }
 
-  @Test func aPutMeetsByIdentifierKeyOrTime() throws {
+  @Test func aPutMatchesByIdentifierKeyOrTime() throws {
     let caller = Caller(secretOf: try Caller.site())
     _ = try caller.post(Self.treatments, Draft.note("n"))
     let id = caller.site.documents("treatments").first?["_id"]

@@ -53,14 +53,14 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("entries").count == (status == 201 ? 1 : 0))
   }
 
-  @Test func aBodyThatIsNotSaidToBeJSONIsRefusedAndOneThatIsTooLongIsAnError() throws {
+  @Test func aBodyWithoutTheTypeOfJSONIsRefusedAndATooLongOneIsAnError() throws {
     let caller = try Caller.uploader { $0.maxBodyBytes = 100 }
     let body = Array(Draft.entry("e").json.utf8)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: text/plain"], body).status == 400)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: application/json"], body).status == 500)
   }
 
-  @Test func whatIsLeftOutComesFromTheTextOrTheServer() throws {
+  @Test func missingMembersComeFromTheTextOrTheServer() throws {
     let caller = try Caller.uploader { $0.serverOffsetMinutes = -300 }
     for date in ["\"2026-01-02T03:04:05+02:00\"", "1780000000000"] {
       let body = Array("{\"app\":\"a\",\"device\":\"d\",\"date\":\(date)}".utf8)
@@ -210,7 +210,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("treatments").map { $0["isValid"] } == [nil])
   }
 
-  @Test func deletingTwiceIsTwoChangesAndForGoodLeavesNothing() throws {
+  @Test func deletingTwiceIsTwoChangesAndAPermanentDeletionLeavesNothing() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     _ = try caller.delete("\(Self.treatments)/n")

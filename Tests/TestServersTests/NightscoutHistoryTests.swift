@@ -117,7 +117,7 @@ struct NightscoutHistoryTests {
     #expect(!phone.deleteEntry("e"))
   }
 
-  @Test func pruningTakesOldDocumentsAtOnceOrAnHourLaterAndLeavesNothing() throws {
+  @Test func pruningRemovesOldDocumentsAtOnceOrAnHourLaterAndLeavesNothing() throws {
     let caller = try Caller.uploader { $0.autopruneDays = ["entries": 30] }
     let old = Caller.start - 40 * 86_400_000
     #expect(try caller.post(Self.entries, Draft.entry("old 1", at: old)).status == 201)

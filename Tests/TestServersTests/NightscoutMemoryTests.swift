@@ -60,7 +60,7 @@ struct NightscoutMemoryTests {
     return try #require(id)
   }
 
-  @Test func aPatchWithoutItsInstantTakesADoseOutOfWhatActs() throws {
+  @Test func aPatchWithoutTheInstantRemovesADoseFromTheActiveInsulin() throws {
     let caller = try busySite()
     _ = try caller.post(
       Self.treatments,
