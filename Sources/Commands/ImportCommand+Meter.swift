@@ -73,7 +73,7 @@ extension ImportCommand {
         let own = try ImportTarget(one, output)
         target = own
         let report = try store(meter.driver, connection, .meter, own, contents)
-        try noteImport(of: meter)
+        try markImported(of: meter)
         return report
       }
       progress.clear()
@@ -98,7 +98,7 @@ extension ImportCommand {
       }
       connection.storedPosition = storedPosition
       let report = try store(meter.driver, connection, .meter, target)
-      try noteImport(of: meter)
+      try markImported(of: meter)
       return report
     }
     let report = ifPresent ? try opener.performIfPresent(storeContents) : try opener.perform(storeContents)
@@ -115,9 +115,9 @@ extension ImportCommand {
   }
 
   /// Notes when a paired Bluetooth meter was imported.
-  private func noteImport(of meter: PluggedMeter) throws {
+  private func markImported(of meter: PluggedMeter) throws {
     guard let address = meter.bluetoothAddress, !dryRun else { return }
-    try PairedMeters.change { $0.noteRead(address: address, at: Host.now()) }
+    try PairedMeters.change { $0.markRead(address: address, at: Host.now()) }
   }
 
   private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {

@@ -45,7 +45,7 @@ package struct ClockJudgement: Sendable {
   }
 
   /// The message of a meter whose clock cannot be read, if the comparison has the time of its newest reading in place of the
-  /// clock. An earlier reading says nothing, and one later than the present that the meter is ahead.
+  /// clock. A reading later than the present shows that the meter is ahead; an earlier one shows nothing.
   package var warningOfNewestReading: String? {
     guard isOff, difference > 0 else { return nil }
     let shown = comparison.meter.text.replacing("T", with: " ")

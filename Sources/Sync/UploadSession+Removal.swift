@@ -84,7 +84,7 @@ extension UploadSession {
       return nil
     case .failure(let error): return .failed(error, items: 0)
     case .success:
-      try store.sync { try $0.noteRemoved(record.guid) }
+      try store.sync { try $0.storeRemoval(record.guid) }
       moves.removalsLeft -= Self.requestsOfRecord
       // A treatment of another program is not removed.
       if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }

@@ -221,17 +221,17 @@ extension UploadSession {
       try store.endTransfers()
       try store.finishDownloads(finished)
       switch ending {
-      case .complete: try store.noteSuccess(at: now, pushed: pushed, pulled: pulled, asked: asked)
+      case .complete: try store.storeSuccess(at: now, pushed: pushed, pulled: pulled, asked: asked)
       case .workLeft: break
       case .failed(var error):
         let known = try store.attempts()
         var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
         backoff.note(error, now: now, jitter: jitter)
-        if error == .purged { try store.notePurged(at: now) }
+        if error == .purged { try store.storePurge(at: now) }
         if case .busy(let sentence, _) = error, let next = backoff.nextAttempt {
           error = .busy(sentence, retryAfterSeconds: Int(next - now))
         }
-        try store.noteFailure(
+        try store.storeFailure(
           failures: backoff.failures, next: backoff.nextAttempt, Failure(error, host: host).message)
         return .failed(error)
       }

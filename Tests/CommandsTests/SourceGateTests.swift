@@ -247,7 +247,7 @@ import Testing
     for now in stride(from: last - 20 * everyHours * 3600, through: last, by: 3600) where now >= end - 43200 {
       let shown = values(at: now)
       state.foundHoles = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
-      SourceHoles.noteReach(
+      SourceHoles.updateReach(
         of: shown.first.flatMap { first in shown.last.map { first...$0 } }, count: shown.count, now: now,
         &state)
       (state.answeredAt, state.newestValue) = (now, max(state.newestValue ?? .min, shown.last ?? .min))
@@ -295,7 +295,7 @@ import Testing
       let holes = SourceHoles.after(state, oldest: values.first, count: values.count, now: now)
       state = gate.succeeded(gate.begun, hasMore: false, jitter: 0.5)
       state.foundHoles = holes
-      SourceHoles.noteReach(
+      SourceHoles.updateReach(
         of: values.first.flatMap { first in values.last.map { first...$0 } }, count: values.count, now: now,
         &state)
       state.newestValue = values.last ?? state.newestValue

@@ -113,8 +113,8 @@ import Testing
     let scratch = try filled()
     let store = try scratch.open(.sync)
     #expect(try store.remote()?.purgedAt == nil)
-    try store.sync { try $0.notePurged(at: 50) }
-    try store.sync { try $0.notePurged(at: 60) }
+    try store.sync { try $0.storePurge(at: 50) }
+    try store.sync { try $0.storePurge(at: 60) }
     let setting = try #require(try store.remote())
     #expect(setting.purgedAt == 50)
     let other = RemoteLogbook(id: "other", name: "B", isWritable: true, maxReadings: 1, maxRecords: 1)

@@ -135,7 +135,7 @@ import Testing
   @Test(arguments: [refused, PersistentFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
   func aPersistentFailureIsStoredAsItWasReported(_ failure: PersistentFailure) throws {
     let scratch = try syncedStore()
-    try scratch.open(.sync).sync { try $0.notePersistent(failure) }
+    try scratch.open(.sync).sync { try $0.storePersistentFailure(failure) }
     #expect(try scratch.open(.reader).remote()?.persistentFailure == failure)
   }
 
@@ -162,19 +162,19 @@ import Testing
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
     func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
-      try store.sync { try $0.notePersistent(Self.refused) }
+      try store.sync { try $0.storePersistentFailure(Self.refused) }
       try work(store)
       return try store.remote()
     }
     let idle = try note {
-      try $0.sync { try $0.noteSuccess(at: 9, pushed: true, pulled: false, asked: false) }
+      try $0.sync { try $0.storeSuccess(at: 9, pushed: true, pulled: false, asked: false) }
     }
     #expect(idle?.persistentFailure == Self.refused && idle?.lastError == "e" && idle?.failures == 2)
     #expect(idle?.lastSuccess == 9 && idle?.lastPush == 9)
     let set = try note { try $0.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 10) }
     #expect(set?.persistentFailure == nil)
     let asked = try note {
-      try $0.sync { try $0.noteSuccess(at: 11, pushed: true, pulled: false, asked: true) }
+      try $0.sync { try $0.storeSuccess(at: 11, pushed: true, pulled: false, asked: true) }
     }
     #expect(asked?.persistentFailure == nil && asked?.lastError == nil)
     _ = try note { _ = try $0.removeRemote() }

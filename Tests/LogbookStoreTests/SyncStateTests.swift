@@ -258,7 +258,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     try acknowledge(a1)
     try sync.sync { store in
       try store.endTransfer(.records)
-      try store.noteSuccess(at: 8, pushed: true, pulled: false, asked: true)
+      try store.storeSuccess(at: 8, pushed: true, pulled: false, asked: true)
     }
     #expect(try scratch.rows("SELECT count(*) FROM queued") == ["0"])
     #expect(try scratch.rows("SELECT count(*) FROM transfer") == ["0"])

@@ -245,7 +245,7 @@ struct AddTests {
         ], "\(answers.output)")
     let whole: Set = ["smbg 6.1 mmol/L manual", "food 50 g · soup", "insulin 3 U", "exercise 30 min"]
     #expect(try await Set(list(program)) == whole)
-    // What is so already is not a step of 'undo'.
+    // A line that changes nothing adds no step of 'undo'.
     let again = try await program.run("add", "-", "--json", input: lines).objects()
     #expect(again.map { $0["outcome"] as? String } == ["known", "known", "refused", "refused"])
     _ = try await program.run("undo", "--yes")

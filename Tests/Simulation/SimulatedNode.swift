@@ -100,7 +100,7 @@ package final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
-  /// Whether the next step settles the base zone.
+  /// Whether the next step agrees on the base zone.
   var isJoining: Bool { session?.nextStep == .begin }
 
   /// The service with which it syncs. A host may have parts of the logbook, but only some nodes request them.

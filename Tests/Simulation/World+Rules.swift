@@ -149,7 +149,7 @@ extension World {
     var decides = false
     for conflict in try node.conflicts() {
       decides = true
-      // One decision can settle the next, such as for an entry and its parts.
+      // One decision can end the next conflict, such as for an entry and its parts.
       if try node.conflicts().contains(conflict) { try resolve(conflict, node) }
     }
     let refused = try node.records().values.filter { $0.isQuarantined && !$0.isConflicted && $0.isPending }

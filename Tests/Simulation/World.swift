@@ -27,7 +27,7 @@ final class World {
   var addedHere: Set<String> = []
   /// Records that a person restored, until they are on the server again.
   var broughtBack: Set<String> = []
-  /// Whether edits that a restore removed are not settled yet.
+  /// Whether edits that a restore removed are not decided yet.
   var lostByRestore = false
   /// The records of the active node before the step, or after the last edit in it.
   var before: [String: SyncRecord] = [:]

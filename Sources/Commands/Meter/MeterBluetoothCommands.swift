@@ -329,7 +329,7 @@ struct PairedMeters {
   mutating func remove(address: String) { all.removeAll { $0.address == address } }
 
   /// Notes when a meter was imported.
-  mutating func noteRead(address: String, at time: Int64) {
+  mutating func markRead(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].readAt = time
       (all[index].failures, all[index].failedAt) = (0, nil)
@@ -337,7 +337,7 @@ struct PairedMeters {
   }
 
   /// Notes that a session failed.
-  mutating func noteFailure(address: String, at time: Int64) {
+  mutating func markFailed(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].failures = min(all[index].failures + 1, 30)
       all[index].failedAt = time
@@ -359,7 +359,7 @@ struct PairedMeters {
     do {
       return try bus.withTransport(to: device, work)
     } catch let failure as Failure where failure.category != .temporary && !SignalFlag.isRaised {
-      try change { $0.noteFailure(address: device.address.uppercased(), at: Host.now()) }
+      try change { $0.markFailed(address: device.address.uppercased(), at: Host.now()) }
       throw failure
     }
   }

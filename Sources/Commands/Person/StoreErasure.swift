@@ -153,7 +153,7 @@ struct StoreErasure {
   private mutating func removeFiles(_ setting: RemoteSetting?, hasStore: Bool) throws {
     let notes = BackupNotes(storePath: path)
     let backups = try notes.notes()
-    // A path may be noted again, for the backup that was made there after the former one was removed.
+    // A path may be recorded again, for a backup that was made there after an earlier one was removed.
     let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
     // Older ones are removed by `backup --keep` all the time.
     let newest = backups.last { !$0.path.isEmpty }

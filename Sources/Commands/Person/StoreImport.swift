@@ -123,7 +123,7 @@ struct OtherStore {
       "imports of this store state its person, and so do those of the other one, but they cannot be compared"
   }
 
-  /// Whether a store noted the file as its backup.
+  /// Whether a store recorded the file as its backup.
   private func isBackup(of store: String) throws -> Bool {
     try BackupNotes(storePath: store).notes().contains { Host.isSameFile($0.path, path) }
   }

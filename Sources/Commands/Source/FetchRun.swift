@@ -149,7 +149,7 @@ struct FetchRun {
     if setting.type != .nightscout {
       let (values, count) = (contents.values, contents.readings[.cbg] ?? 0)
       state.foundHoles = SourceHoles.after(state, oldest: values?.lowerBound, count: count, now: now)
-      SourceHoles.noteReach(of: values, count: count, now: now, &state)
+      SourceHoles.updateReach(of: values, count: count, now: now, &state)
     }
     // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
     if let newest = contents.values?.upperBound, now >= Release.date {

@@ -187,7 +187,8 @@ enum SourceHoles {
 
   /// Notes how far back an answer reaches. One without a recent value does not say it: its sensor may be silent, or the
   /// clock of this computer may be ahead.
-  static func noteReach(of values: ClosedRange<Int64>?, count: Int, now: Int64, _ state: inout SourceState) {
+  static func updateReach(of values: ClosedRange<Int64>?, count: Int, now: Int64, _ state: inout SourceState)
+  {
     guard let values, (0...lagSeconds).contains(now - values.upperBound) else { return }
     state.reachSeconds = max(state.reachSeconds ?? 0, now - values.lowerBound)
     state.mostValues = max(state.mostValues ?? 0, count)

@@ -219,7 +219,7 @@ struct FailureReport {
       let known = run.setting.purgedAt == nil ? nil : run.setting.persistentFailure?.tokenMark
       let status = try report(failure, tokenMark: known ?? "")
       try run.store.sync {
-        try $0.noteFailure(failures: run.setting.failures, next: nil, failure.message)
+        try $0.storeFailure(failures: run.setting.failures, next: nil, failure.message)
       }
       throw status
     }
@@ -240,7 +240,7 @@ struct FailureReport {
     if !isSilent || !isKnown { output.failure("glucoport: \(failure.message)", status) }
     if !isKnown {
       let failure = PersistentFailure(failure, since: Host.now(), tokenMark: tokenMark)
-      try run.store.sync { try $0.notePersistent(failure) }
+      try run.store.sync { try $0.storePersistentFailure(failure) }
     }
     return status
   }

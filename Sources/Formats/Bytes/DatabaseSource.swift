@@ -17,7 +17,7 @@ struct DatabaseShape {
   /// Further tables, which may be missing or lack columns.
   let others: [InputDatabase.Table]
 
-  /// The first line.
+  /// The first line of the input, with the name.
   var line: String { "{\"database\":\"\(name)\"}" }
 
   /// Whether the head of an input begins with that line.

@@ -100,7 +100,7 @@ extension SyncTransaction {
   }
 
   /// The site may have documents of these readings, although they are not marked as uploaded.
-  func noteUnanswered(_ keys: [ReadingKey]) throws {
+  func markUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
       return
     }

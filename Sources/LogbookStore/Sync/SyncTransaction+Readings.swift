@@ -122,7 +122,7 @@ extension SyncTransaction {
       keys.indices.lazy.filter { !isRefused.contains($0) }.map { keys[$0] })
     try forgetUnanswered(keys)
     for item in same where keys.indices.contains(item.item) {
-      try noteSame(keys[item.item], as: item.document, isOnlyThere: true)
+      try storeMatch(keys[item.item], as: item.document, isOnlyThere: true)
     }
   }
 
@@ -160,7 +160,7 @@ extension SyncTransaction {
   /// - Parameters:
   ///   - notTaken: further readings of the remote that are not stored, counted by reason.
   ///   - foreign: indexes of readings in documents of other programs. If the store has such a reading from
-  ///     its own source, this is noted, and it is not stored again.
+  ///     its own source, the store records the pair and does not add the reading.
   ///   - ingest: the ingest that the run has begun; nil for none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,

@@ -42,7 +42,7 @@ extension SyncTransaction {
 
   /// The site shows no document of this record. Documents of other programs stay, and belong to those
   /// programs.
-  package func noteRemoved(_ guid: String) throws {
+  package func storeRemoval(_ guid: String) throws {
     try database.executeCached(
       sql: "INSERT INTO removed_record VALUES (?) ON CONFLICT DO NOTHING", arguments: [guid])
     try database.executeCached(sql: "DELETE FROM resend_record WHERE guid = ?", arguments: [guid])

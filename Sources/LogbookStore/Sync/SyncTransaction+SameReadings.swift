@@ -55,7 +55,7 @@ extension SyncTransaction {
   /// Notes that a document of another program has a reading.
   ///
   /// - Parameter isOnlyThere: whether the remote has no document of the reading itself.
-  func noteSame(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
+  func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
     try database.executeCached(
       sql: """
         INSERT INTO same_as (series, position, value_bucket, occurrence, document, is_only_there)
@@ -103,8 +103,8 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// A batch without the readings of other programs that the store has from its own source. These are noted
-  /// instead.
+  /// A batch without the readings of other programs that the store has from its own source. The store
+  /// records these pairs instead.
   func withoutSame(
     _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
   ) throws -> ReadingBatch {
@@ -129,14 +129,14 @@ extension SyncTransaction {
       // An import stored the same reading: if it is undone, the reading that the site states stays.
       case .itself(let own):
         for reading in own where !reading.isPulled {
-          try noteSame(reading.key, as: document, isOnlyThere: true)
+          try storeMatch(reading.key, as: document, isOnlyThere: true)
           if !reading.isUploaded { marked.append(reading.key) }
           if reading.isWithdrawn { pulled.restate(reading.key) }
         }
       case .other(let own): pulled.disputed.formUnion(own.map(\.key))
       case .same(let own):
         for reading in own {
-          try noteSame(reading.key, as: document, isOnlyThere: !reading.isUploaded)
+          try storeMatch(reading.key, as: document, isOnlyThere: !reading.isUploaded)
           if !reading.isUploaded { marked.append(reading.key) }
           if reading.isWithdrawn { pulled.restate(reading.key) }
         }
@@ -144,7 +144,7 @@ extension SyncTransaction {
       }
     }
     try UploadMarks(database: database).set(Set(marked))
-    try noteOwnDocuments(batch, foreign)
+    try storeOwnDocuments(batch, foreign)
     pulled.same += known.count
     guard !known.isEmpty else { return batch }
     var rest = batch
@@ -153,7 +153,7 @@ extension SyncTransaction {
   }
 
   /// Notes that the remote itself has documents of these readings, except those of other programs.
-  private func noteOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
+  private func storeOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
     let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
     guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }
     let devices = try batch.devices.map { try $0.storedID(database) }

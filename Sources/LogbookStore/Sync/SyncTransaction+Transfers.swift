@@ -22,7 +22,7 @@ extension SyncTransaction {
         VALUES ('readings', ?, ?, ?, ?, ?, ?)
         """,
       arguments: [now, keys.count, first.partition, first.position, last.partition, last.position])
-    try noteUnanswered(keys)
+    try markUnanswered(keys)
   }
 
   /// Notes that the records with these ids, or the contents with these digests, are being sent from this

@@ -105,7 +105,7 @@ extension SyncTransaction {
   ///
   /// - Parameter asked: whether the remote answered. A run without requests does not clear an earlier
   ///   failure.
-  package func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
+  package func storeSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
       sql: """
         UPDATE remote SET last_success = :now,
@@ -120,18 +120,18 @@ extension SyncTransaction {
   }
 
   /// Stores a reported failure that only a person can correct.
-  package func notePersistent(_ failure: PersistentFailure) throws {
+  package func storePersistentFailure(_ failure: PersistentFailure) throws {
     try Store.set(.persistentFailure, failure.stored, database)
   }
 
   /// Notes that the logbook was removed on the remote permanently: nothing is sent to it again.
-  package func notePurged(at now: Int64) throws {
+  package func storePurge(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
   /// Notes that a run failed. The next attempt is another process.
-  package func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
+  package func storeFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",
       arguments: [failures, next, sentence])

@@ -42,7 +42,7 @@ struct ImportContribution {
     """
 
   /// Whether the import brought nothing: it stored, changed and found nothing. An import whose known readings
-  /// were in too many pieces to be noted is not empty.
+  /// were in too many runs to be stored is not empty.
   func areEmpty() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(

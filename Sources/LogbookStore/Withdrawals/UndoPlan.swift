@@ -180,7 +180,7 @@ extension UndoPlan {
         """) ?? false
   }
 
-  /// OutOfRange this limit, the readings of the largest withdrawals would become visible again.
+  /// Above this limit, the readings of the largest withdrawals would become visible again.
   private static var tooManyWithdrawn: Failure {
     Failure(
       .configuration,

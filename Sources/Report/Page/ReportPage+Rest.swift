@@ -45,7 +45,7 @@ extension ReportPage {
     return "\(text) (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
   }
 
-  /// What two sources state that seem to state the same, each for itself.
+  /// The amounts of two sources that seem to describe the same things, one part for each source.
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {

@@ -19,7 +19,7 @@ package struct PageTexts: Sendable {
   package let manyDays: String
   /// The name of the list of links.
   package let otherDays: String
-  /// A label.
+  /// Labels of figures and tables.
   package let period: String
   package let calendarDays: String
   package let timeZone: String
@@ -42,7 +42,7 @@ package struct PageTexts: Sendable {
   package let goalMet: String
   /// Shown if a goal is not reached.
   package let goalNotMet: String
-  /// A label.
+  /// Labels of figures and tables.
   package let goals: String
   package let veryLow: String
   package let low: String

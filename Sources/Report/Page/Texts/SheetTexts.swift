@@ -2,7 +2,7 @@
 
 /// The words of the sheets of a report in one language, of which its other pages have none.
 package struct SheetTexts: Sendable {
-  /// A label.
+  /// Labels at the head of each sheet.
   package let name: String
   /// Said before a date of birth.
   package let born: String
