@@ -27,29 +27,29 @@ import Testing
       ("SyncTests/ZoneSyncTests", "derivedOffsetsAreNotContent"),
       ("LogbookStoreTests/ComparisonTests", "anotherTimeZoneOfTheLogbookDoesNotChangeTheRemotesState")),
     Rule(
-      "A store derives every offset in the transaction that changes a zone record, however it came.",
+      "A store derives every offset in the transaction that changes a zone record, whatever its source.",
       ("LogbookStoreTests/ZoneRecordTests", "aPeriodMovesOnlyItemsOfItsDaysAndItsRemovalMovesThemBack"),
       ("SyncTests/ZoneSyncTests", "storesOfDifferentSystemZonesEndWithEqualInstants")),
     Rule(
-      "The base zone of a system yields to that of the remote's logbook, before anything is sent.",
+      "The zone of the remote's logbook replaces a base zone of a system, before anything is sent.",
       ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
     Rule(
-      "A zone that is given for an import holds for what it brought, readings and records, and for nothing else.",
+      "A zone that is given for an import applies to the readings and records of this import, and to nothing else.",
       ("LogbookStoreTests/ItemZoneTests", "anotherImportOfTheSameDeviceKeepsItsOffsets"),
       ("LogbookStoreTests/ItemZoneTests", "aRowThatAPersonEditedIsInTheZoneOfItsImport"),
       ("LogbookStoreTests/ItemZoneTests", "theItemsOfAnInterruptedImportHaveItsZone"),
       ("LogbookStoreTests/ZoneHistoryTests", "theStoredOffsetsFollowFromTheRecords")),
     Rule(
-      "The import that sets the base zone states nothing else, and is the first until it was whole.",
+      "The import that sets the base zone states nothing else, and counts as the first one until it is complete.",
       ("LogbookStoreTests/ItemZoneTests", "theImportThatSetsTheBaseAddsNoStatement"),
       ("LogbookStoreTests/ItemZoneTests", "aBaseThatAPersonSetBelongsToNoImport")),
     Rule(
-      "A change of the base moves only what nothing states; a statement is kept where it says what holds already.",
+      "A change of the base moves only items without a stated zone; a statement that equals the base is still stored.",
       ("LogbookStoreTests/ItemZoneTests", "aStatedZoneIsKeptWhenTheBaseChangesFromThatZone"),
       ("LogbookStoreTests/ItemZoneTests", "aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges"),
       ("LogbookTests/LogbookZonesTests", "aPeriodWithTheZoneOfTheBaseIsStillAdded")),
     Rule(
-      "Of a period and the zone of an import the later made wins, in all of its parts; a device's own periods come first.",
+      "Of a period and the zone of an import, the later statement wins in all of its parts; a device's own periods win over both.",
       ("LogbookTests/LogbookZonesTests", "theLaterStatementAboutAnItemWinsWithAllItsParts"),
       ("LogbookTests/LogbookZonesTests", "aPeriodIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
       ("LogbookTests/LogbookZonesTests", "theLaterOfAPeriodAndAStatementAboutAnImportWins"),
@@ -59,25 +59,25 @@ import Testing
       ("SyncTests/ZoneSyncTests", "anyOrderOfSyncsOfAPeriodAndAnImportsZoneHasTheSameResult"),
       ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
     Rule(
-      "The zone of an import goes with its undo and comes back with it, on every store.",
+      "An undo of an import ends its zone, and a redo restores it, on every store.",
       ("LogbookStoreTests/ItemZoneTests", "theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone"),
       ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceUntilBothAreUndone"),
       ("SyncTests/ZoneSyncTests", "theZoneOfAnUndoneImportEndsOnEveryStore")),
     Rule(
-      "A statement about an import places its items whenever they come, and on a site.",
+      "A statement about an import applies to its items whenever they arrive, and on a site.",
       ("LogbookStoreTests/ItemZoneTests", "aStatementAppliesToLaterReadings"),
       ("SyncTests/ZoneSyncTests", "aSiteHasTheInstantsOfTheZoneOfAnImport")),
     Rule(
-      "Two base zones that people gave wait for a person, and nothing is sent.",
+      "If people set two base zones, a person must choose one, and nothing is sent before.",
       ("SyncTests/ZoneSyncTests", "twoZonesSetByPeopleEndTheRunUntilOneIsChosen"),
       ("SyncTests/ZoneJoinTests", "aRunThatOnlyFetchesEndsIfPeopleSetTwoZones"),
       ("SyncTests/ZoneJoinTests", "aReadOnlyLoginEndsIfPeopleSetTwoZones"),
       ("SyncTests/ZoneJoinTests", "aSiteIsJoinedInTheSameWay")),
     Rule(
-      "A store that takes the remote's base zone keeps what it has in its own.",
+      "A store that adopts the remote's base zone keeps the offsets of what it has.",
       ("SyncTests/ZoneSyncTests", "twoZonesSetByPeopleEndTheRunUntilOneIsChosen")),
     Rule(
-      "No logbook is without its base zone: one that another program deletes is sent again, and one that was given holds.",
+      "A logbook always has a base zone: if another program deletes it, it is sent again; one that a person set is kept.",
       ("SyncTests/ZoneJoinTests", "aBaseZoneDeletedByAnotherProgramIsSentAgain"),
       ("SyncTests/ZoneJoinTests", "theSystemsZoneOfANewStoreNeverReplacesADeletedZoneSetByAPerson")),
     Rule(
@@ -89,17 +89,17 @@ import Testing
       ("LogbookStoreTests/ZoneImportTests", "anUnknownBaseChangesNoOffset"),
       ("LogbookStoreTests/ZoneImportTests", "offsetsOfAZoneAreDerivedOnceTheSystemKnowsIt")),
     Rule(
-      "What an import keeps for its end is placed by the zones of its end.",
+      "What an import stores at its end has the offsets of the zones at its end.",
       ("LogbookStoreTests/ZoneImportTests", "aRecordKeptUntilTheEndGetsTheOffsetOfTheZoneAtTheEnd")),
     Rule(
-      "A stated offset is content of what is withdrawn, a derived one is not.",
+      "A stated offset is content of a withdrawn item; a derived one is not.",
       ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNotAnEditOfAWithdrawnRecordButAStatedOneIs")),
     Rule(
       "Stated offsets never move.",
       ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsChangeAndIdentitiesStay"),
       ("LogbookStoreTests/ReadingRulesTests", "onlyADerivedOffsetCanBeRecalculated")),
     Rule(
-      "Ticks settle a repeated hour whatever the order in which readings came.",
+      "Ticks determine the offsets in a repeated hour, in any order of the readings.",
       ("LogbookStoreTests/ZoneRecordTests", "ticksDecideTheRepeatedHourInAnyOrderOfImports")),
     Rule(
       "Only a change of zone moves documents on a site, and only those of uploaded items whose instant changed.",
@@ -114,10 +114,10 @@ import Testing
       "A change of zone during a move is not missed.",
       ("SyncTests/SiteMoveTests", "aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed")),
     Rule(
-      "What was sent without an answer counts as sent when a zone changes.",
+      "An item that was sent without an answer counts as sent when a zone changes.",
       ("SyncTests/SiteMoveTests", "aChangeOfZoneAfterAKilledUploadDuplicatesNothing")),
     Rule(
-      "A move revives nothing that somebody deleted on the site, and leaves other programs' entries alone.",
+      "A move restores no document that was deleted on the site, and does not change entries of other programs.",
       ("SyncTests/SiteMoveTests", "aDocumentDeletedOnTheSiteStaysDeleted"),
       ("SyncTests/SiteMoveTests", "entriesOfOtherProgramsAreNotMoved")),
   ]
@@ -155,7 +155,7 @@ import Testing
       ("SyncTests/InFlightTests", "anEditDuringTheSendStaysPending"),
       ("SyncTests/InFlightTests", "aDeletionDuringTheSendIsNotMissed")),
     Rule(
-      "Only the very readings that were sent and answered are marked, never a range.",
+      "Exactly the readings that were sent and acknowledged are marked, never a range.",
       ("SyncTests/InFlightTests", "onlyTheReadingsSentAreMarked"),
       ("SyncTests/PartialTests", "aBatchClearsExactlyItsItems")),
     Rule(
@@ -164,7 +164,7 @@ import Testing
       ("LogbookStoreTests/PendingRangesTests", "readingsThatAnotherProgramMakesPendingAreFound"),
       ("LogbookStoreTests/PendingRangesTests", "noProgramCanRemoveTheRangeOfAPendingReading")),
     Rule(
-      "What was uploaded leaves the ranges, so that a push costs what is pending.",
+      "Uploaded readings leave the ranges, so that the cost of a push depends on what is pending.",
       ("LogbookStoreTests/PendingRangesTests", "uploadedReadingsLeaveTheRange")),
     Rule(
       "Of a batch only the acknowledged items advance.",
@@ -185,7 +185,7 @@ import Testing
       "A send without an answer is repeated byte for byte before a newer version is sent.",
       ("SyncTests/LostAnswerTests", "aSendWithoutAnAnswerIsRepeatedByteForByteBeforeANewerVersion")),
     Rule(
-      "A lost answer is never a conflict with oneself.",
+      "A lost answer never causes a conflict of a store with itself.",
       ("SyncTests/LostAnswerTests", "aLostAnswerCausesNoConflictEvenAfterLaterWritesOfOthers")),
     Rule(
       "Nothing about the state of sync leaves the store.",
@@ -217,7 +217,7 @@ import Testing
       "Nodes that sync in turn become quiet.",
       ("SyncTests/MeetingTests", "nodesThatSyncInTurnStopSendingChanges")),
     Rule(
-      "A download that a person waits for comes first, and a cancelled one causes no request.",
+      "A download that a person requested comes first, and a cancelled one causes no request.",
       ("SyncTests/DownloadTests", "requestedRecordsAreFetchedFirst"),
       ("SyncTests/DownloadTests", "aCancelledDownloadIsNotRequested")),
   ]
@@ -227,14 +227,14 @@ import Testing
       "Edits of different fields are merged, edits of one field are a conflict.",
       ("SyncTests/ConflictMatrixTests", "anEditOnAnOlderBaseIsMergedOrKeptBothWays")),
     Rule(
-      "Without a base only equal content and imports give way.",
+      "Without a base, only equal content and imports yield.",
       ("SyncTests/MergeTests", "withoutABaseOnlyEqualContentAndImportsYield")),
     Rule(
       "An edit of a conflicted record is kept and stays in conflict.",
       ("SyncTests/ConflictMatrixTests", "anEditWhileConflictedStaysConflictedAndIsKept")),
     Rule("A conflict holds nothing else back.", ("SyncTests/PartialTests", "aConflictDelaysNothingElse")),
     Rule(
-      "Deleted stays deleted at any age of the other side.",
+      "A deleted record stays deleted, whatever the age of the other side.",
       ("SyncTests/HistoryTests", "aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherSide")),
     Rule(
       "A deletion against an edit is a conflict both ways.",
@@ -247,7 +247,7 @@ import Testing
 
   private static let failures = [
     Rule(
-      "A refused item is quarantined with the remote's words, visible and never in the way.",
+      "A refused item is quarantined with the remote's message. It is visible and delays nothing.",
       ("SyncTests/PartialTests", "quarantineIsVisibleAndDelaysNothing"),
       ("SyncTests/PartialTests", "aRefusedReadingIsKeptWithItsReasonAndDelaysNothing")),
     Rule(
@@ -255,30 +255,30 @@ import Testing
       ("SyncTests/UploadPlanTests", "aFailingBatchIsHalvedDownToTheItem"),
       ("SyncTests/PartialTests", "aFailingBatchIsHalvedAndEverythingIsSent")),
     Rule(
-      "The time of the next attempt is in the store, and a success forgets it.",
+      "The time of the next attempt is in the store, and a success removes it.",
       ("SyncTests/HistoryTests", "aTemporaryFailureIsStoredAndASuccessRemovesIt")),
     Rule(
-      "A next attempt further ahead than the longest wait is due now.",
+      "A next attempt that is later than the longest wait is due immediately.",
       ("SyncTests/BackoffTests", "anAttemptFurtherAheadThanTheMaximumIsDueImmediately")),
     Rule(
       "No failing request or statement loses anything.",
       ("SyncTests/FaultTests", "aRemoteThatFailsAtAnyRequestLosesNothing"),
       ("SyncTests/FaultTests", "aStoreThatFailsAtAnyStatementLosesNothing")),
     Rule(
-      "A copied store takes a node id of its own.",
+      "A copied store gets another node id.",
       ("SyncTests/HistoryTests", "aCopiedStoreGetsANewNodeIdAndNothingIsLost"),
       ("SyncTests/HistoryTests", "aCopiedStoreKeepsItsCursorWithAnotherNodeID")),
     Rule(
-      "A restored server gets back what it lacks.",
+      "A restored server receives the items that it lacks.",
       ("SyncTests/HistoryTests", "aRestoredServerGetsItsMissingItems")),
     Rule(
       "Another logbook under a known address is refused.",
       ("SyncTests/HistoryTests", "anotherLogbookAtAKnownAddressIsRefused")),
     Rule(
-      "One upload at a time holds a store, and never holds an edit.",
+      "One upload at a time uses a store, and it never delays an edit.",
       ("ProgramRemoteTests/UploadTests", "onlyOneUploadUsesAStoreAndItNeverBlocksAnEdit")),
     Rule(
-      "A step goes on only from an event that it can have.",
+      "A step accepts only the events that can follow it.",
       ("SyncTests/UploadPlanTests", "noStepAcceptsAnImpossibleEvent")),
   ]
 
@@ -288,7 +288,7 @@ import Testing
       ("LogbookStoreTests/SyncStateTests", "theStateFollowsOnlyFromTheRows"),
       ("LogbookStoreTests/SyncStateTests", "pendingAndSentItemsAndResultsHaveTheirTimes")),
     Rule(
-      "The queue follows the versions, whoever writes.",
+      "The queue follows the versions, whichever program writes.",
       ("LogbookStoreTests/QueueRulesTests", "noRoleQueuesSyncedItemsOrRemovesPendingOnes")),
     Rule(
       "Nothing is in the queue twice.",
@@ -297,7 +297,7 @@ import Testing
       "An entry is unsynced as long as one of its children is.",
       ("LogbookStoreTests/SyncStateTests", "anEntryIsQueuedUntilItsLastRecordIsSynced")),
     Rule(
-      "What a dead upload had under way is queued.",
+      "Items in transfer when an upload was killed are queued.",
       ("LogbookStoreTests/SyncStateTests", "itemsOfADeadUploadAreQueued")),
     Rule(
       "Each command is immediate or deferrable.",
@@ -319,25 +319,25 @@ import Testing
       ("SyncTests/SiteRemovalTests", "removalsAreCountedAndLimited"),
       ("SyncTests/SiteRemovalTests", "aRemovedRecordIsCounted")),
     Rule(
-      "What is visible follows from items and withdrawals alone, in any order.",
+      "Items and withdrawals determine what is visible, in any order.",
       ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMakesNoDifference"),
       ("LogbookTests/VisibilityTests", "orderedQuestionsHaveTheSameAnswers"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
-      "What withdrawals cost a reading does not grow with their number, and so many points count in a series.",
+      "The cost of a question about a reading does not grow with the number of withdrawals, and a series has a maximum of points.",
       ("LogbookTests/VisibilityTests", "theCostOfAQuestionDoesNotDependOnTheNumberOfWithdrawals"),
       ("LogbookTests/VisibilityTests", "theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst")),
     Rule(
-      "A withdrawal never waits for a person: two sides of one always merge.",
+      "A withdrawal never needs a decision: two sides of one always merge.",
       ("LogbookTests/VisibilityTests", "differentEditsMergeToTheSameResultOnBothSides"),
       ("LogbookTests/PointRunsTests", "setOperationsGiveTheSetsOfThePoints"),
       ("SyncTests/WithdrawalTests", "independentEditsOfAWithdrawalAreNotAConflict")),
     Rule(
-      "Undoing an undo is the identity, and no reading is ever changed or deleted.",
+      "A redo after an undo changes nothing in total, and no reading is ever changed or deleted.",
       ("LogbookStoreTests/UndoTests", "randomImportsUndosAndHidesFollowTheRules"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
-      "A reading stays visible while an import that is not undone brought it.",
+      "A reading stays visible as long as one of its imports is not undone.",
       ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnotherImportHasIt"),
       ("SyncTests/WithdrawalTests", "readingsOfAnotherStoresImportStayVisible"),
       ("SyncTests/WithdrawalTests", "aRecordOfAnotherStoresImportStaysVisible")),
@@ -347,11 +347,11 @@ import Testing
       ("SyncTests/WithdrawalTests", "aRestoredStoreLearnsItsUndoAndCanRedoTheImport"),
       ("SyncTests/WithdrawalTests", "readingsUndoneByACopyStayVisibleForAnotherImport")),
     Rule(
-      "Hiding what something else hides is kept.",
+      "Hiding an item that is hidden already is stored.",
       ("LogbookStoreTests/UndoTests", "hidingAHiddenReadingIsStored"),
       ("LogbookStoreTests/ActionTests", "anUndoneHidingDoesNotEndOtherWithdrawals")),
     Rule(
-      "Only what a person deleted here within 30 days comes back by an undo, as it was.",
+      "An undo restores only what a person deleted in this store within 30 days, with its content.",
       ("LogbookStoreTests/ActionTests", "aDeletedRecordIsRestoredOnlyWithItsOwnContent"),
       ("LogbookStoreTests/ActionTests", "theContentOfADeletedRecordIsKeptForThirtyDays"),
       ("SyncTests/DeletionUndoTests", "anUndoneDeletionRestoresTheRecordOnEveryStore")),
@@ -361,23 +361,23 @@ import Testing
       ("LogbookStoreTests/WithdrawnReadingsTests", "everySecondReadingOfManyIsHiddenAndShown"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStayVisible")),
     Rule(
-      "What a reading's or a record's own withdrawal says goes before all others.",
+      "The withdrawal of one reading or record has precedence over all others.",
       ("LogbookTests/VisibilityTests", "aReadingsOwnWithdrawalHasPrecedence"),
       ("LogbookTests/VisibilityTests", "aRecordIsHiddenWhileItHasTheContentOfTheImport")),
     Rule(
-      "A rule of a device catches what comes later, an import's withdrawal does not.",
+      "A rule of a device applies to later readings; a withdrawal of an import does not.",
       ("LogbookStoreTests/UndoTests", "aRuleHidesADevicesCurrentAndLaterReadings"),
       ("LogbookStoreTests/UndoTests", "onlyTheItemsOfAnImportAreHidden")),
     Rule(
-      "A record that somebody edited since stays, and a changed one gets its earlier content back.",
+      "A record that was edited since the import stays, and one that the import changed has its earlier content again.",
       ("LogbookStoreTests/UndoTests", "recordsAreHiddenExceptEditedOnes")),
     Rule(
-      "A different value at a withdrawn place is stored as the next occurrence, on every axis.",
+      "A different value at the position of a withdrawn reading is stored as the next occurrence, for every kind of position.",
       ("LogbookStoreTests/WithdrawnReadingsTests", "afterTheUndoTheRightImportIsStoredForEachAxis"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "withoutAnUndoTheRightImportIsARevision"),
       ("LogbookStoreTests/UndoTests", "aTickOfAWithdrawnReadingIsFreeForAnotherDay")),
     Rule(
-      "Equal shown values of one place on an axis without values are shown once.",
+      "Equal visible values at one position are shown once, for kinds whose value is not part of the identity.",
       ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOnePlaceAreShownOnce")),
     Rule(
       "Two stores with other passes of a repeated hour end with every value of both, each visible once.",
@@ -386,10 +386,10 @@ import Testing
       ("SyncTests/ValueSetTests", "anyOrderShowsEachValueOnce"),
       ("LogbookStoreTests/StoreMergeTests", "storesWithOtherPassesOfAnHourGiveEveryValueOnce")),
     Rule(
-      "A value that changed at the source is no other pass.",
+      "A value that changed at the source is not another pass.",
       ("SyncTests/ValueSetTests", "aChangeAtTheSourceIsNotAnotherPass")),
     Rule(
-      "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
+      "The same input stays withdrawn until a person restores it; another input with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilAPersonRestoresIt"),
       ("LogbookStoreTests/UndoTests", "anotherFileWithTheSameReadingsShowsThemAgain")),
     Rule(
@@ -411,15 +411,15 @@ import Testing
       ),
       ("LogbookStoreTests/WithdrawnReadingsTests", "changesOfRecordsNeverCreateATooLargeRecord")),
     Rule(
-      "No comparison with a server revives what is withdrawn.",
+      "No comparison with a server restores withdrawn items.",
       ("SyncTests/WithdrawalTests", "verifyNeverRestoresWithdrawnItems"),
       ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadings")),
     Rule(
-      "No round trip through an export revives what is withdrawn.",
+      "No export followed by an import restores withdrawn items.",
       ("ProgramRemoteTests/UndoCommandTests", "exportAndImportRestoreNoHiddenReadings"),
       ("ProgramRemoteTests/WithdrawnTests", "aWithdrawalHidesTheReadingInAnotherStore")),
     Rule(
-      "A site shows nothing that is hidden, and no store takes that for a deletion.",
+      "A site shows no hidden item, and no store treats its absence as a deletion.",
       ("SyncTests/WithdrawalTests", "withdrawnItemsAreRemovedFromASiteAndRestoredOnIt"),
       ("SyncTests/SiteRemovalTests", "aHiddenRecordIsClearedAndDeletedOnTheSiteAndRestoredWithIt"),
       ("SyncTests/SiteRemovalTests", "aRecordHiddenBeforeItIsSentIsNeverSent"),
@@ -428,31 +428,31 @@ import Testing
 
   private static let nesting = [
     Rule(
-      "No store nests entries in a circle, or deeper than one level, in whatever order the pieces come.",
+      "No store nests entries in a circle, or deeper than one level, in any order of arrival.",
       ("SyncTests/SettlementTests", "entriesThatWouldContainEachOtherAreAConflict"),
       ("SyncTests/SettlementTests", "aMoveDeeperThanTheCommandLinePermitsIsAConflict"),
       ("SyncTests/CircleTests", "aThirdNodeThatSeesACircleFirstHasAConflict"),
       ("SyncTests/CircleTests", "tooDeepNestingIsAConflictForTheFirstNodeThatSeesIt"),
       ("SyncTests/CircleTests", "noOrderOfPiecesNestsRecordsAndDecisionsEndAllConflicts")),
     Rule(
-      "A conflict about a place alone ends when the place is free, and never over an edit.",
+      "A conflict that is only about the nesting ends when the nesting is valid, and never overwrites an edit.",
       ("SyncTests/CircleTests", "aDecisionOfAnotherNodeEndsTheConflictOfTheThird"),
       ("SyncTests/CircleTests", "aMoveWithOnlyATemporaryCircleIsNotAConflict"),
       ("SyncTests/CircleTests", "aLaterValidStateEndsTheConflict")),
     Rule(
-      "Of two opposite settlements of one conflict the second is a conflict again.",
+      "If one conflict is resolved in two opposite ways, the second resolution is a conflict again.",
       ("SyncTests/SettlementTests", "oppositeResolutionsAreAnotherConflict"),
       ("SyncTests/SettlementTests", "equalResolutionsAgree")),
     Rule(
-      "An import that brought nothing is not undone, and a change that no withdrawal can hold is named and stays.",
+      "An import without items is not undone. A change that is too large for a withdrawal is reported and stays.",
       ("LogbookStoreTests/UndoTests", "anImportWithoutItemsIsNotUndone"),
       ("LogbookStoreTests/UndoTests", "aTooLargeChangeIsReportedAndKept")),
     Rule(
-      "A left out zone is no other option of the same input.",
+      "A missing --timezone does not make the same input another one.",
       ("LogbookStoreTests/UndoTests", "theSameFileWithoutItsZoneStaysWithdrawn"),
       ("LogbookStoreTests/UndoTests", "theSameFileWithAnotherZoneShowsTheReadingsAgain")),
     Rule(
-      "What is kept of withdrawals never outlives what it was read from.",
+      "A cache of withdrawals always agrees with the store.",
       ("LogbookStoreTests/WithdrawalCacheTests", "withdrawalsByOthersBetweenBatchesApplyToTheNext"),
       ("LogbookStoreTests/WithdrawalCacheTests", "withdrawalsOfARolledBackTransactionAreForgotten")),
   ]
@@ -466,17 +466,17 @@ import Testing
       ("SyncTests/EndlessRemoteTests", "oneRunFetchesABoundedNumberOfPages"),
       ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
     Rule(
-      "An amount that nobody can mean is counted and not taken, from whichever remote it comes.",
+      "An implausible amount is counted and not stored, whichever remote sends it.",
       ("LogbookTests/PullGateTests", "implausibleAmountsAreCountedAndTheRestIsTaken"),
       ("LogbookTests/PullGateTests", "anAmountInTheStoreIsAccepted"),
       ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
-      "One record that no remote takes holds up no other, and is refused wherever it would enter.",
+      "A record that no remote accepts delays no other, and every way into the store refuses it.",
       ("SyncTests/UnsendableRecordTests", "allOtherRecordsAreSent"),
       ("LogbookTests/RecordLimitsTests", "contentAboveALimitIsFoundFromAnySource"),
       ("LogbookTests/RecordLimitsTests", "contentAtTheLimitsIsARecord")),
     Rule(
-      "No client keeps others out, by silence, by work, by bodies or by answers that it does not take.",
+      "No client blocks others by silence, by work, by bodies, or by answers that it does not read.",
       (
         "LogbookServerTests/ConnectionTableTests",
         "oneAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy"
@@ -486,7 +486,7 @@ import Testing
       ("LogbookServerTests/LoadTests", "slowBodiesDoNotBlockOtherLogbooks"),
       ("LogbookServerTests/LoadTests", "unreadAnswersAreLimitedForEachLogin")),
     Rule(
-      "A logbook takes no more than its quota, and keeps what it has.",
+      "A logbook accepts no more than its quota, and keeps what it has.",
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreReadingsThanItsQuota"),
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreRecordsThanItsQuota"),
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreNodesThanItsQuota")),
@@ -511,7 +511,7 @@ import Testing
       ("ServerStoreTests/ForeignProgramOnServerTests", "theIdentityOfAPermanentRowNeverChanges"),
       ("ServerStoreTests/ForeignProgramOnServerTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
-      "A damaged file of one logbook stops no other, and its damage is never read as data.",
+      "A damaged file of one logbook affects no other logbook, and damage is never read as data.",
       ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookDoesNotAffectOthers"),
       ("ServerStoreTests/DamagedFileTests", "anInvalidNumberIsNeverReadAsZero"),
       ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeNumberIsDamage")),
