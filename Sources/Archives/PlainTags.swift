@@ -147,7 +147,7 @@ struct AttributeNames {
   private let columns: [[UInt8]]
   private var met: [(name: [UInt8], column: Int)] = []
 
-  /// - Parameter columns: the names with a column.
+  /// - Parameter columns: the names of attributes and elements, a column for each.
   init(_ columns: [String]) { self.columns = columns.map { Array($0.utf8) } }
 
   /// The column of a tag's attribute: -1 if the name has none, nil if the tag has the name twice.

@@ -295,7 +295,7 @@ import Testing
     #expect(failure?.message.contains("systemctl start bluetooth") == true)
   }
 
-  @Test func aBusThatStaysSilentIsLeftOnASignal() throws {
+  @Test func aSignalEndsTheWaitForASilentBus() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "silent-\(UUID().uuidString)").path
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer {

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func noEventsIsSuccess() {
+  @Test func aRunWithoutPartsIsASuccess() {
     #expect(ExitStatus.of([]) == .done && ExitStatus.of([.done, .done]) == .done)
     #expect(ExitStatus.of([.done, .partial, .done]) == .partial)
   }

@@ -54,7 +54,7 @@ import Testing
     ("--person anna formats", "Unknown option '--person'"),
     ("--verbose status", "Unknown option '--verbose'"),
   ])
-  func aStoreBeforeNoCommandIsAnError(_ line: String, _ message: String) async throws {
+  func aStoreOptionWithoutACommandIsAnError(_ line: String, _ message: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
     #expect(outcome.errors.hasPrefix("Error: \(message)"), "\(outcome.errors)")

@@ -58,7 +58,7 @@ import Testing
     #expect(upload.status == 69 && !upload.errors.contains("nothing was changed"), "\(upload)")
   }
 
-  @Test func aFailureAfterTheChangeDoesNotSayIt() async throws {
+  @Test func aFailureAfterAChangeDoesNotClaimThatNothingChanged() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
         serve; connect a; login b write second; upload a --quiet >/dev/null; row a 07:10 123

@@ -148,7 +148,7 @@ import Testing
     #expect(!isOpen(failed))
   }
 
-  @Test func whatPassesByItselfDoesNotReplaceTheCauseThatLasts() {
+  @Test func aTemporaryFailureDoesNotReplaceAPersistentOne() {
     let gate = SourceGate(setting: Self.setting(), now: Self.now)
     func failing(_ state: SourceState, _ category: FailureCategory, _ words: String, asked: Bool = true)
       -> SourceState

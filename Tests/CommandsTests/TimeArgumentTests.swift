@@ -77,7 +77,7 @@ import Testing
     #expect(try placed("2026-03-29T02:30") == "2026-03-29T02:30:00+01:00 zone-gap")
   }
 
-  @Test func nowIsPlacedInTheRightPassOfARepeatedHour() throws {
+  @Test func nowMeansTheCurrentPassOfARepeatedHour() throws {
     // 2025-10-26T00:30:00Z and an hour later. Madrid shows 02:30 at both times.
     #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
     #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")

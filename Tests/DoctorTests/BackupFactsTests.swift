@@ -20,7 +20,7 @@ import Testing
     #expect(findings(0, path: "", isThere: nil) == [])
   }
 
-  @Test func anOldOneIsAWarning() {
+  @Test func anOldBackupIsAWarning() {
     #expect(findings(30 * 86_400 + 1).map(\.state) == [.warn])
     #expect(findings(30 * 86_400 + 1).first?.fix == "glucoport backup '/home/anna/backup'")
   }

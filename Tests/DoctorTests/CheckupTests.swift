@@ -123,7 +123,7 @@ import Testing
     #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
   }
 
-  @Test func aForeignTriggerWithWhichNothingIsStoredFails() {
+  @Test func aForeignTriggerThatPreventsWritesIsAFailure() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       examination.foreignSchema = ["trigger extra"]

@@ -160,7 +160,7 @@ import Testing
     #expect(Well.wrong { $0.folders?.fileSystem?.isReadOnly = true }.map(\.category) == [.permission])
   }
 
-  @Test func theSystemSaysWhereAFolderIs() throws {
+  @Test func theSystemReportsWhereAFolderIs() throws {
     try withFolder { folder in
       #expect(FileSystemFact.of(folder.path) != nil && FileSystemFact.of(folder.path + "/none") == nil)
     }

@@ -46,7 +46,7 @@ import Testing
     #expect(found(file(0o775)).allSatisfy { !$0.detail.contains("secret") })
   }
 
-  @Test func aFailureThatLastsAndHolesAreReported() {
+  @Test func aPersistentFailureAndHolesAreReported() {
     let refused = Self.setting {
       ($0.state.lastingCategory, $0.state.lastError) = (FailureCategory.permission.rawValue, "no")
       $0.state.isBlocked = true

@@ -20,7 +20,7 @@ import Testing
     try TextExport("<HealthData locale='en'>\(body)</HealthData>")
   }
 
-  @Test func theInstantPlacesAReadingWhateverItsOffset() throws {
+  @Test func theInstantIsKeptWhateverTheStatedOffset() throws {
     let first = try export(record("98"))
     let second = try export(record("98", at: "2026-05-30 06:30:00 -0400"))
     #expect(first.readings.first?.position == second.readings.first?.position)

@@ -263,7 +263,7 @@ import Testing
     #expect(export.readings.map(\.placement.utcOffset) == [7200, 7200])
   }
 
-  @Test func aSecondDisplayDoesNotPlaceTheReadingsOfTheFirst() throws {
+  @Test func aSecondDisplayDoesNotChangeTheOffsetsOfTheFirst() throws {
     let other = Self.estimate("2025-10-25T20:00:00", "100", 600).replacing("Android G6", with: "Receiver")
     let export = try Self.read([
       Self.header, other, Self.estimate("2025-10-26T02:30:00", "110", 24000),

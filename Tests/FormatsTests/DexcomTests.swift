@@ -25,7 +25,7 @@ import Testing
       ])
   }
 
-  @Test func aTickPlacesAReadingOfATransmitter() throws {
+  @Test func theTickDeterminesTheOffsetOfAReadingOfATransmitter() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
     #expect(export.readings.map(\.position) == [4200, 3900, 3600])
     #expect(Set(export.readings.map(\.positionKind)) == [.tick])

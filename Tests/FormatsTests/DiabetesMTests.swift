@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 
 @Suite struct DiabetesMTests {
-  @Test func theZoneInARowPlacesItsReading() throws {
+  @Test func theZoneInARowDeterminesTheOffsetOfItsReading() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     let byTime = Dictionary(grouping: export.readings, by: \.deviceTime.text)
     #expect(

@@ -158,7 +158,7 @@ import Testing
     // A word for the kind in each row.
     "time,type,value\n2026-05-01 07:00,Blood glucose,101\n",
   ])
-  func aTableThatSaysGlucoseIsRead(_ text: String) throws {
+  func aTableThatNamesGlucoseIsRead(_ text: String) throws {
     #expect(try ScratchFile(text).readings().readings.compactMap { $0.measurement.quantity?.number } == [101])
   }
 
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// `mg` is the unit of a medicine. It is a unit of glucose only if the column says so.
-  @Test func aUnitOfMedicinesDoesNotSayGlucose() throws {
+  @Test func aUnitOfMedicinesDoesNotMeanGlucose() throws {
     let rows = "2026-05-01 07:00,101,mg\n2026-05-01 12:00,140,mg\n"
     let file = try ScratchFile("time,value,unit\n\(rows)")
     #expect(try file.refusal() != nil)

@@ -77,7 +77,7 @@ import Testing
     #""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00""#,
     #""dateString":"2026-05-06 12:00:00""#,
   ])
-  func aTimeWithoutAnOffsetIsPlacedByTheZoneOfTheLogbook(_ members: String) throws {
+  func aTimeWithoutAnOffsetHasTheOffsetOfTheLogbooksZone(_ members: String) throws {
     let text = #"[{"sgv":120,\#(members)}]"#
     for (zone, offset) in [("Europe/Madrid", "+02:00"), ("America/Chicago", "-05:00")] {
       let logbook = try LogbookZone(name: zone)
@@ -113,7 +113,7 @@ import Testing
       "+02:00 stated"
     ),
   ])
-  func treatmentsArePlacedLikeEntries(_ members: String, _ time: String, _ offset: String) throws {
+  func treatmentsHaveOffsetsLikeEntries(_ members: String, _ time: String, _ offset: String) throws {
     let lines = try Rendering.items(ofText: #"[{"eventType":"Note","notes":"n",\#(members)}]"#)
     #expect(lines.first?.contains(#""time":"\#(time)","offset":"\#(offset)""#) == true)
   }

@@ -46,7 +46,7 @@ import Testing
     #expect(stream.readings.map(\.placement.utcOffset) == [19800])
   }
 
-  @Test func theInstantPlacesAReading() throws {
+  @Test func theInstantDeterminesTheOffsetOfAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("juggluco/history.tsv"))
     #expect(export.readings.map(\.position) == [1_779_000_000, 1_779_000_900])
     #expect(export.readings.first?.deviceTime.text == "2026-05-17T08:40:00")

@@ -143,7 +143,7 @@ import Testing
     #expect(export.readings.last?.placement == expected)
   }
 
-  @Test(arguments: ExportTable.all) func aRepeatedTimeIsPlacedAtItsFirstOccurrence(_ table: ExportTable)
+  @Test(arguments: ExportTable.all) func aRepeatedTimeMeansItsFirstOccurrence(_ table: ExportTable)
     throws
   {
     let export = try Self.read(

@@ -44,7 +44,7 @@ import Testing
   }
 
   /// A kind from a person or from the header is not questioned: both kinds may exist.
-  @Test func aCertainKindIsStoredNextToTheOtherKind() throws {
+  @Test func aGivenKindIsStoredNextToTheOtherKind() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("short.csv", table(short).utf8))
     let given = try bench.run(bench.file("long.csv", table(long).utf8), words: ["--kind", "cbg"])

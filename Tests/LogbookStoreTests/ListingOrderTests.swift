@@ -314,7 +314,7 @@ import Testing
   }
 
   /// The first and the last tick are instants, and one between them is not: a period must not lose it.
-  @Test func aStrayBetweenInstantsIsInThePeriodOfItsTime() throws {
+  @Test func aTickThatIsNotAnInstantIsFoundInThePeriodOfItsTime() throws {
     let day: Int64 = 86_400
     let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
       Make.tick((Make.noon + Int64(tick) * day) * 1000, 100, at: Make.noon + Int64(shown) * day)

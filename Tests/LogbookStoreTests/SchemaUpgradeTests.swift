@@ -82,7 +82,7 @@ import Testing
     #expect(try database { try $0.columns(in: "t").map(\.name) } == ["x"])
   }
 
-  @Test func withoutACopyThereIsNoStep() throws {
+  @Test func withoutACopyNoUpgradeStepRuns() throws {
     try FileManager.default.createDirectory(
       atPath: path + SchemaUpgrade.copySuffix, withIntermediateDirectories: false)
     try Data().write(to: folder.appending(path: "file.db.before-schema/x"))
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// Readers of the old file go on, and two programs that begin at once do the step once.
-  @Test func twoProgramsAtOnceDoTheStepOnce() async throws {
+  @Test func twoSimultaneousProgramsUpgradeOnce() async throws {
     try database { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
     let (path, schema) = (path, Self.later(Self.steps))
     try await withThrowingTaskGroup(of: Void.self) { group in

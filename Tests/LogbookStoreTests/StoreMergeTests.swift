@@ -255,7 +255,7 @@ import Testing
     #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest") == before)
   }
 
-  @Test func personsThatImportsStatedComeAlong() throws {
+  @Test func personsThatImportsStatedAreMergedToo() throws {
     let anna = try #require(StatedPerson(name: "Anna Sample")),
       ben = try #require(StatedPerson(name: "Ben Other"))
     func stated(_ person: StatedPerson, in scratch: ScratchStore) throws {

@@ -26,7 +26,7 @@ import Testing
     return readings(numbers.shuffled(using: &random))
   }
 
-  @Test func onlyUnsortedReadingsAreScattered() {
+  @Test func onlyUnsortedReadingsAreSpooled() {
     let numbers = 0..<Self.count
     #expect(UnsortedSpool.areScattered(Self.shuffled()))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: zones) func anyOrderOfTimesPlacesLikeADirectComputation(_ name: String) throws {
+  @Test(arguments: zones) func anyOrderOfTimesHasTheOffsetsOfADirectComputation(_ name: String) throws {
     let times = try shownTimes()
     var generator = SeededGenerator(seed: 20_251_026)
     for order in [times, times.reversed(), times.shuffled(using: &generator)] {

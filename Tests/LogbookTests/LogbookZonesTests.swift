@@ -273,7 +273,7 @@ import Testing
   }
 
   /// For any statements in any order, the change by `adding` has the same effect as adding the period.
-  @Test func anAdditionHasTheEffectOfThePeriod() throws {
+  @Test func anAdditionalPeriodHasTheEffectOfTheStatedPeriod() throws {
     var generator = SeededGenerator(seed: 15)
     let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
     for _ in 0..<200 {

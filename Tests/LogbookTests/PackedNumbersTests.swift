@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func onesAreCountedUpToALimitAndTheEnd() {
+  @Test func oneBitsAreCountedUpToALimitAndTheEnd() {
     let bytes: [UInt8] = [0b0000_0111, 0xFF, 0xFF]
     var reader = BitReader(from: 0)
     #expect(reader.ones(atMost: 2, in: bytes) == 2)
@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Every width, with numbers that suit it, and with some that need the escape.
-  @Test(arguments: 0...40) func aCodeReadsBackAnyNumber(_ width: Int) {
+  @Test(arguments: 0...40) func anyNumberIsReadBackFromItsCode(_ width: Int) {
     var random = SeededGenerator(seed: UInt64(width))
     let code = RiceCode(width: width)
     let small = UInt64(24) << UInt64(width)

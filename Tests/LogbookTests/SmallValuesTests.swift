@@ -251,7 +251,7 @@ import Testing
       (1, "READINGS", "1 reading"), (2, "READINGS", "2 READINGS"), (0, "READINGS", "0 READINGS"),
       (-1, nil, "-1 readings"),
     ] as [(Int, String?, String)])
-  func aCountHasItsNoun(_ number: Int, _ many: String?, _ text: String) {
+  func aCountIsFollowedByItsNoun(_ number: Int, _ many: String?, _ text: String) {
     #expect(counted(number, "reading", many) == text)
   }
 

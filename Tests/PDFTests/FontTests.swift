@@ -13,7 +13,7 @@ struct FontTests {
     #expect(font.unitsPerEm == 2048 && font.rise.ascent > 1500 && font.rise.descent < -300)
   }
 
-  @Test func textIsAsWideAsTheFontSays() {
+  @Test func textIsAsWideAsTheFontStates() {
     // A digit has 1172 and 1282 of 2048 units.
     #expect(abs(PDFFace.regular.width("0", size: 1000) - 572.27) < 0.01)
     #expect(abs(PDFFace.bold.width("0", size: 1000) - 625.98) < 0.01)

@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aClusterFromBeforeTheMoveIsReplacedByTheCopyThatWasLeft() async throws {
+  @Test func aClusterFromBeforeTheMoveIsReplacedByTheRemainingCopy() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))

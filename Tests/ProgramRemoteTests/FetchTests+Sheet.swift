@@ -146,7 +146,7 @@ extension FetchTests {
     ("-5", nil), ("x", nil), ("", nil), ("Wed, 06 May 2020 16:31:30 GMT", nil), ("120", 120),
     ("1000000000", 21600), ("99999999999999999999", 21600),
   ])
-  func whatAServerAsksForIsBounded(_ header: String, _ seconds: Int?) async throws {
+  func theWaitThatAServerAsksForIsBounded(_ header: String, _ seconds: Int?) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()

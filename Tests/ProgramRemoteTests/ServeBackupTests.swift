@@ -6,7 +6,7 @@ import Testing
 
 /// `glucoport serve backup` while a server runs, and a server that is started from the copy.
 @Suite(.timeLimit(.minutes(10))) struct ServeBackupTests {
-  @Test func aServerRestoredFromACopyGetsWhatItLacksAgain() async throws {
+  @Test func aServerRestoredFromACopyReceivesItsMissingItems() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """

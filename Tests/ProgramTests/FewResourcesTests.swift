@@ -38,7 +38,7 @@ import Testing
     #expect(enough.status == 0, "\(enough)")
   }
 
-  @Test func enoughDescriptorsAreEnough() async throws {
+  @Test func withEnoughDescriptorsEveryCommandRuns() async throws {
     let program = try await program()
     for command in Self.commands {
       let outcome = try await program.shell("exec prlimit --nofile=67 timeout 60 glucoport \(command)")

@@ -206,7 +206,7 @@ struct PersonTests {
     }
   }
 
-  @Test func aFolderOfAnotherPersonIsNotTaken() async throws {
+  @Test func aFolderOfAnotherPersonIsNotReassigned() async throws {
     let program = try await two()
     let folder = program.path("in")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

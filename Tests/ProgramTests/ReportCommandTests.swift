@@ -129,7 +129,7 @@ struct ReportCommandTests {
     #expect(plain.status == 0 && plain.errors == "", "\(plain.errors)")
   }
 
-  @Test func pagesAreChosen() async throws {
+  @Test func aReportHasOnlyTheChosenPages() async throws {
     let program = try await program()
     func sections(_ pages: String) async throws -> [String] {
       let page = try await program.run("report", "--pages", pages, "-o", "-", "--quiet").output

@@ -50,7 +50,7 @@ struct ChartTests {
     #expect(single.count == 1 && abs((single.first ?? 0) - (30 + (Sheet.width - 38) / 3)) < 0.01)
   }
 
-  @Test func whatOneMinuteHasIsOneNumber() throws {
+  @Test func dosesOfOneMinuteAreOneNumber() throws {
     var day = SampleDay.empty
     func dose(_ units: Double, _ subtype: String, _ time: String) {
       day.records.append(
@@ -81,7 +81,7 @@ struct ChartTests {
     #expect(lefts.count == 5 && Set(lefts).count == 5)
   }
 
-  @Test func whatIsBeyondTheTargetHasItsArea() throws {
+  @Test func theCurveOutsideTheTargetHasAFilledArea() throws {
     let eventful = try drawing(.eventful)
     #expect(
       outlines(.above, eventful, isFilled: true) == 3 && outlines(.below, eventful, isFilled: true) == 4)

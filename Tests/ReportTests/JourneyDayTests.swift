@@ -69,7 +69,7 @@ struct JourneyDayTests {
     #expect(before.hours.map(\.hour) == Array(0...24) + Array(19...24))
   }
 
-  @Test func aDayWhollyAwayHasItsOwnMidnights() throws {
+  @Test func aDaySpentAwayHasTheMidnightsOfThatZone() throws {
     let day = try #require(Self.days(from: 8, at: 48).dropFirst().first)
     #expect(day.period == Period(start: Self.midnight - 8 * 3600, end: Self.midnight + 16 * 3600))
     #expect(day.hourCount == 24 && day.clockChanges.isEmpty && day.runs.map(\.count) == [288])

@@ -101,7 +101,7 @@ import Testing
     #expect(result.doubts.isEmpty)
   }
 
-  @Test func twoSourcesThatComeToWhatAThirdHasHaveNoSum() {
+  @Test func twoSourcesThatTogetherEqualAThirdHaveNoSum() {
     let own = Self.doses(Figures.diary)
     // Rounded amounts, minutes apart: nothing matches one by one.
     let copies =

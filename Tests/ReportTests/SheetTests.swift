@@ -211,7 +211,7 @@ struct SheetTests {
   }
 
   /// More than a year is more than a logbook has.
-  @Test func theBoxesOfTheLastDaysSaySo() throws {
+  @Test func theBoxesOfALongPeriodNameTheirDays() throws {
     var report = SampleReport(days: 400)
     report.readings = (0..<Int64(400)).map {
       Reading.finger(150, at: SampleReport.start + $0 * 86_400 + 3600, marks: .fasting)
@@ -412,7 +412,7 @@ struct SheetTests {
   }
 
   /// Every picture of days has room for the highest value. Only meters go beyond 400 mg/dL by much.
-  @Test(arguments: [true, false]) func valuesBeyond400AreAtTheirPlaces(_ hasSensor: Bool) throws {
+  @Test(arguments: [true, false]) func valuesAbove400AreDrawnAtTheirPositions(_ hasSensor: Bool) throws {
     let sticks = [580, 500].enumerated().map {
       Reading.finger($1, at: SampleReport.start + 50_000 + Int64($0) * 3600)
     }
@@ -431,7 +431,7 @@ struct SheetTests {
 
   // MARK: - Which parts
 
-  @Test func theDataChooseTheParts() throws {
+  @Test func theDataDetermineThePartsOfAReport() throws {
     #expect(try page(.of(.sensor)).usualParts == [.summary])
     #expect(try page(.of(.meter)).usualParts == [.summary, .log])
     #expect(try page(.of(.both)).usualParts == [.summary, .days, .log])
@@ -509,7 +509,7 @@ struct SheetTests {
     #expect(try goals(14 * 288) == ["Goal < 154 mg/dL", "Goal < 7 %", "Goal ≤ 36 %", "Goal > 70 %"])
   }
 
-  @Test func anonymisedThereIsNoNameNoSerialNumberAndNoDate() throws {
+  @Test func anAnonymisedPageHasNoNameNoSerialNumberAndNoDate() throws {
     var report = SampleReport.of(.both)
     (report.isAnonymised, report.person) = (true, ReportPerson(name: "Ada Example", born: "1984-03-02"))
     let page = try page(report)

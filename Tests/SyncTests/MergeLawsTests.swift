@@ -209,7 +209,7 @@ import Testing
     #expect(!size.halve(sent: 1) && size.current == 1)
   }
 
-  @Test func successesDoubleItUpToTheLargest() {
+  @Test func successesDoubleTheSizeUpToTheLargest() {
     var size = BatchSize(largest: 10)
     #expect(size.halve(sent: 3) && size.current == 1)
     let sizes = (0..<6).map { _ in

@@ -268,7 +268,7 @@ import Testing
   }
 
   /// The store whose move is killed never runs again: another one that pulled the zone completes the move.
-  @Test func aDoseExistsOnceWhereverAMoveIsKilledPermanently() async throws {
+  @Test func aDoseExistsOnceIfAMoveIsKilledAtAnyRequestAndNeverResumed() async throws {
     let prepared = try await Self.scene(readings: 1)
     try await prepared.finish("b")
     try prepared.setZone("a", "Asia/Tokyo")

@@ -10,7 +10,7 @@ struct NightscoutBulkTests {
   private static let treatments = "/api/v1/treatments.json"
   private static let text = NightscoutTime.iso(Caller.start)
 
-  @Test func aBulkWithIdentifiersIsAddressedByThemInTheOtherVersion() throws {
+  @Test func theOtherVersionFindsABulkPostByItsIdentifiers() throws {
     let caller = try Caller.uploader()
     let sent = (0..<3).map { Draft.entry("e\($0)", at: Caller.start + $0 * 1000) }
     let answer = try Caller(secretOf: caller.site).post(Self.entries, .array(sent))
@@ -59,7 +59,7 @@ struct NightscoutBulkTests {
     #expect(stored?["sysTime"] == .string(Self.text))
   }
 
-  @Test func bothVersionsMeetOneReadingOnlyThroughItsSystemTime() throws {
+  @Test func bothVersionsMatchAReadingOnlyByItsSystemTime() throws {
     let caller = try Caller.uploader()
     let bulk = Caller(secretOf: caller.site)
     _ = try caller.post("/api/v3/entries", Draft.entry("without"))
@@ -98,7 +98,7 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").map { $0["identifier"] } == ["a"])
   }
 
-  @Test func anEntryIsNotChecked() throws {
+  @Test func theContentOfABulkEntryIsNotChecked() throws {
     let caller = Caller(secretOf: try Caller.site())
     let strange: DocumentValue = [["date": "yesterday"], ["type": "mbg"], ["mbg": 5, "date": 1]]
     #expect(try caller.post(Self.entries, strange).status == 200)

@@ -102,7 +102,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.get("\(Self.entries)/x/y").status == 404)
   }
 
-  @Test func aRepeatedPostIsAChangeForEverybody() throws {
+  @Test func aRepeatedPostIsAChangeForEveryReader() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("e"))
     caller.site.moveClock(by: 10)

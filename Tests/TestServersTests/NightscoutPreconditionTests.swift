@@ -77,7 +77,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.patch("/api/v3/treatments/gone", wrong, since).status == 410)
   }
 
-  @Test func aReadIs304ToWhoKnowsTheSecond() throws {
+  @Test func aReadIs304ForACallerThatKnowsTheSecond() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 400)
     _ = try caller.patch(Self.path, ["notes": "x"])

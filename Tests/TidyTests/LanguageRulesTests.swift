@@ -25,7 +25,7 @@ import Testing
     ("Sources/Commands/A.swift", "case tell(\"standard input\")"),
     ("man/glucoport.1", "The standard output, and a stable name."),
   ])
-  func anotherWordIsNot(_ path: String, _ text: String) {
+  func anAllowedWordIsNotFound(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])
   }
 

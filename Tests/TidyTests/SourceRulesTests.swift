@@ -138,7 +138,7 @@ import Testing
     "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.markConflicted(remote)",
     "apply(page)",
   ])
-  func aSecondWayInForWhatIsPulledIsFound(_ line: String) {
+  func aSecondPathForPulledChangesIsFound(_ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Sync/A.swift", line)).count == 1)
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Commands/A.swift", line)).count == 1)
   }

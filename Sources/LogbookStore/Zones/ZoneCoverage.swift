@@ -155,7 +155,7 @@ extension Store {
   /// set up.
   package func hasKnownZone() throws -> Bool { try zones().isKnown }
 
-  /// The failure for an input whose times need a zone while that of the logbook was never given.
+  /// The failure for an input whose times need a zone, in a logbook whose zone no person has set.
   package static func missingZone(for input: String) -> Failure { StatedZone.missing(input, nil) }
 }
 
