@@ -86,7 +86,7 @@ final class BlueZ {
   /// Takes messages until the condition is met; false when the time is over.
   ///
   /// - Parameters:
-  ///   - slice: within these milliseconds a signal to the program ends the wait, in the worst case.
+  ///   - slice: the maximum time, in milliseconds, until a signal to the program ends the wait.
   ///   - isMet: is called with each message.
   @discardableResult
   func wait(

@@ -8,7 +8,7 @@ import USBTransport
 /// The system sends SIGXCPU at the limit of processor time that it gave the program, and again for each further second. It sends
 /// SIGBUS where it cannot read or write a page of a file in memory: SQLite has the index of a store's log there.
 enum FatalSignals {
-  /// Says why the program ends, and ends it. A command that ends in order after SIGTERM does so at the limit of processor time,
+  /// Prints why the program ends, and ends it. A command that ends in order after SIGTERM does so at the limit of processor time,
   /// too.
   static func watch(printsJSON: Bool) {
     SignalFlag.prepare()

@@ -114,7 +114,7 @@ extension ImportCommand {
     return try storeOptions.existing()?.meterPosition(of: meter.device)
   }
 
-  /// Notes when a paired Bluetooth meter was imported.
+  /// Stores when a paired Bluetooth meter was imported.
   private func markImported(of meter: PluggedMeter) throws {
     guard let address = meter.bluetoothAddress, !dryRun else { return }
     try PairedMeters.change { $0.markRead(address: address, at: Host.now()) }

@@ -98,7 +98,7 @@ package struct JSONMemberName: CodingKey {
   package init(_ text: String) { stringValue = text }
   /// The name with this text.
   package init?(stringValue: String) { self.init(stringValue) }
-  /// Nil.
+  /// Nil, since no name is a number.
   package init?(intValue: Int) { nil }
 }
 

@@ -216,7 +216,7 @@ import Testing
     #expect(outcome.status == 66 && outcome.errors.contains("M\\xE4r.csv: cannot open: "), "\(outcome)")
   }
 
-  @Test func rejectedRowsAreWrittenToAFileWithSuchAName() async throws {
+  @Test func rejectedRowsAreWrittenToAFileWhoseNameIsNotUTF8() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.setup
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(arguments: [#"--store "$s""#, #"--store "$(printf 'ordn\344r')/$s""#])
-  func aStoreWithSuchANameIsCreatedAndFoundAgain(_ store: String) async throws {
+  func aStoreWhoseNameIsNotUTF8IsCreatedAndFoundAgain(_ store: String) async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.setup + """
@@ -242,7 +242,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aFileIsAttachedAndSavedWithSuchAName() async throws {
+  @Test func aFileWhoseNameIsNotUTF8IsAttachedAndSaved() async throws {
     let outcome = try await Program().shell(
       #"""
       f=$(printf 'n\344me.txt'); echo content >"$f"

@@ -165,7 +165,7 @@ import Testing
     #expect(gate.succeeded(refused, hasMore: false, jitter: 0).lasting == nil)
   }
 
-  @Test func aRunThatIsKilledCostsAMinute() {
+  @Test func aKilledRunDelaysTheNextOneByAMinute() {
     let state = SourceGate(setting: Self.setting(), now: Self.now).begun
     func verdict(_ now: Int64) -> SourceGate.Verdict {
       SourceGate(setting: Self.setting(state), now: now).verdict(isUnattended: true, isNow: false)

@@ -212,7 +212,7 @@ import Testing
     // One day in two years, such as a birthday, and the days of a month.
     table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
-  func otherDatesEndWithTheYear(_ text: String) throws {
+  func datesThatCannotBeginWithTheYearEndWithIt(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 

@@ -135,7 +135,7 @@ import Testing
     #expect(one.recordTexts == [#"note 2025-08-07T09:00:00 {"tags":["At home","Lunch","Tired"]}"#])
   }
 
-  @Test func aPlaceIsCountedAndNeverKept() throws {
+  @Test func aLocationIsCountedAndNeverStored() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [18: "Sample Street 1", 19: "120/80"]),
     ])

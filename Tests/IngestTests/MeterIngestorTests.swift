@@ -168,10 +168,10 @@ import Testing
     (
       ["reading smbg 2026-11-21T02:00:00 110", "reading smbg 2026-11-20T08:00:00 111"], "2026-11-21 02:00:00"
     ),
-    // A minute is normal, and an earlier reading says nothing.
+    // A minute is normal, and an earlier reading shows nothing about the clock.
     (["reading smbg 2026-11-21T01:01:00 110"], nil), (["reading smbg 2026-11-19T08:00:00 110"], nil),
     ([], nil),
-    // The difference is the offset of the times from their base, and then another one.
+    // The offset, in minutes, explains the first difference, and is not enough for the others.
     (["offset 60", "reading smbg 2026-11-21T02:03:00 110"], nil),
     (["offset 120", "reading smbg 2026-11-21T02:03:00 110"], "at least 1 h 2 min ahead"),
     (["offset 0", "reading smbg 2026-11-21T01:05:00 110"], "at least 4 min 5"),

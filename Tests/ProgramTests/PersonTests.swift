@@ -55,7 +55,7 @@ struct PersonTests {
     #expect(unknown.errors.contains("did you mean 'anna'?"), "\(unknown.errors)")
   }
 
-  @Test func aClosedPipeIsNoFailureOfTheOnlyPerson() async throws {
+  @Test func aClosedPipeIsNotAFailureForTheOnlyPerson() async throws {
     let program = try Program()
     _ = try await run(program, "person add anna --quiet")
     _ = try await run(program, "add 6.1mmol --quiet --at 2026-05-06T08:00")

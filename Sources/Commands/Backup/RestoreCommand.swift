@@ -104,7 +104,7 @@ struct RestoreCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Says that a backup has other bytes than it was made with: a disk may have altered a value without harm to the file.
+  /// Reports that a backup has other bytes than it was made with: a disk may have altered a value without harm to the file.
   private func warn(ofChangeIn notes: BackupNotes, _ output: Output) throws {
     let note = try notes.notes().last { Host.isSameFile($0.path, file.path) }
     guard let note, try !note.isUnchanged() else { return }

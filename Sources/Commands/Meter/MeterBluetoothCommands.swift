@@ -328,7 +328,7 @@ struct PairedMeters {
 
   mutating func remove(address: String) { all.removeAll { $0.address == address } }
 
-  /// Notes when a meter was imported.
+  /// Stores when a meter was imported.
   mutating func markRead(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].readAt = time
@@ -336,7 +336,7 @@ struct PairedMeters {
     }
   }
 
-  /// Notes that a session failed.
+  /// Stores that a session failed.
   mutating func markFailed(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].failures = min(all[index].failures + 1, 30)

@@ -185,7 +185,7 @@ enum SourceHoles {
     return now - oldest < reach - minSeconds && count < most
   }
 
-  /// Notes how far back an answer reaches. One without a recent value does not say it: its sensor may be silent, or the
+  /// Stores how far back an answer reaches. One without a recent value does not say it: its sensor may be silent, or the
   /// clock of this computer may be ahead.
   static func updateReach(of values: ClosedRange<Int64>?, count: Int, now: Int64, _ state: inout SourceState)
   {

@@ -62,7 +62,7 @@ struct GenericRows {
       if number == nil { wanted = value.withField { Array($0.trimmed.bytes) } }
     }
 
-    /// Whether a cell has the value with the wanted number.
+    /// Whether a cell has the value that a person chose by its number.
     ///
     /// - Parameter isItem: whether the row has a time: a header in between has no person.
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {

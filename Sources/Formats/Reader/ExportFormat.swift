@@ -90,7 +90,7 @@ protocol ExportFormat: SendableMetatype {
   var hasSeenEnough: Bool { get }
   /// Takes from a row what helps to decide an open question.
   mutating func survey(_ row: Row)
-  /// Settles the open questions with the result of the survey.
+  /// Decides the open questions with the result of the survey.
   ///
   /// - Throws: `Failure` of category `badInput` that names the option that would decide them.
   mutating func decide() throws

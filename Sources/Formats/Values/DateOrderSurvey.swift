@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Settles for a whole input whether its dates put the day or the month first, from all of its rows and never row by row.
+/// Determines for a whole input whether its dates put the day or the month first, from all of its rows and never row by row.
 ///
 /// These decide, in this order:
 /// - what a person gave

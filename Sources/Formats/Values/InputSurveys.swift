@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Settles the unit of an input without one, from all of its values.
+/// Determines the unit of an input without one, from all of its values.
 struct UnitSurvey {
   /// Values above this are not in mmol/L, and values below `minMilligrams` are not in mg/dL.
   private static let maxMillimoles = 35.0
@@ -68,7 +68,7 @@ struct UnitSurvey {
   var decision: Decision { Decision("unit", unit.name, basis) }
 }
 
-/// Settles the decimal mark of a whole input by the first value cell with a mark.
+/// Determines the decimal mark of a whole input by the first value cell with a mark.
 struct DecimalMarkSurvey {
   private(set) var mark: DecimalMark
   private(set) var isSettled = false

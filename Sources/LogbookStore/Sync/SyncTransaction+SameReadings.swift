@@ -52,7 +52,7 @@ extension SyncTransaction {
     return same
   }
 
-  /// Notes that a document of another program has a reading.
+  /// Stores that a document of another program has a reading.
   ///
   /// - Parameter isOnlyThere: whether the remote has no document of the reading itself.
   func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
@@ -152,7 +152,7 @@ extension SyncTransaction {
     return rest
   }
 
-  /// Notes that the remote itself has documents of these readings, except those of other programs.
+  /// Stores that the remote itself has documents of these readings, except those of other programs.
   private func storeOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
     let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
     guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }

@@ -7,7 +7,7 @@ import Logbook
 package enum TransferLane: String, Sendable { case readings, records, attachments }
 
 extension SyncTransaction {
-  /// Notes that these readings are being sent from this transaction on.
+  /// Stores that these readings are being sent from this transaction on.
   package func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
     guard let any = keys.first else { return }
     var (first, last) = (any, any)
@@ -25,7 +25,7 @@ extension SyncTransaction {
     try markUnanswered(keys)
   }
 
-  /// Notes that the records with these ids, or the contents with these digests, are being sent from this
+  /// Stores that the records with these ids, or the contents with these digests, are being sent from this
   /// transaction on.
   package func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
     guard let first = ids.min(), let last = ids.max() else { return }
@@ -36,11 +36,11 @@ extension SyncTransaction {
         """, arguments: [lane.rawValue, now, ids.count, first, last])
   }
 
-  /// Notes that nothing of this lane is being sent.
+  /// Stores that nothing of this lane is being sent.
   package func endTransfer(_ lane: TransferLane) throws {
     try database.executeCached(sql: "DELETE FROM transfer WHERE lane = ?", arguments: [lane.rawValue])
   }
 
-  /// Notes that nothing is being sent.
+  /// Stores that nothing is being sent.
   package func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
 }

@@ -101,7 +101,7 @@ extension SyncTransaction {
     return (try stored.count(0), try stored.optionalSeconds(1))
   }
 
-  /// Notes that the run did everything that was requested.
+  /// Stores that the run did everything that was requested.
   ///
   /// - Parameter asked: whether the remote answered. A run without requests does not clear an earlier
   ///   failure.
@@ -124,13 +124,13 @@ extension SyncTransaction {
     try Store.set(.persistentFailure, failure.stored, database)
   }
 
-  /// Notes that the logbook was removed on the remote permanently: nothing is sent to it again.
+  /// Stores that the logbook was removed on the remote permanently: nothing is sent to it again.
   package func storePurge(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
-  /// Notes that a run failed. The next attempt is another process.
+  /// Stores that a run failed. The next attempt is another process.
   package func storeFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",

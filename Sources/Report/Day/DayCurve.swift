@@ -73,7 +73,7 @@ package struct DayCurve: Sendable {
     Double(instant - period.start) / Double(max(1, period.end - period.start))
   }
 
-  /// Every hour of this step, without those that are nearer to the one before than a part of the day.
+  /// Every hour that is a multiple of a step, without those that follow another one within a part of the day.
   func hours(every step: Int, apart: Double) -> [Hour] {
     hours.filter { $0.hour.isMultiple(of: step) }.reduce(into: []) { kept, hour in
       guard let last = kept.last, part(hour.instant) - part(last.instant) < apart else {
