@@ -287,7 +287,7 @@ private actor PartsRemote: LogbookService, PartService {
     let run = UploadSession(
       b, remote, named: "x", UploadOptions(),
       UploadEnvironment(now: { Self.now }, makeID: { UUID().uuidString.lowercased() }, jitter: { 0 }))
-    // begin, and three empty pushes.
+    // The steps are `begin` and three empty pushes.
     for _ in 0..<4 { _ = try await run.step() }
     _ = try RecordEditor(Store(path: b.path, role: .editor), at: 4).edit(guid) {
       $0.fields["text"] = .text("edited")
