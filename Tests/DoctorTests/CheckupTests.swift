@@ -131,6 +131,7 @@ import Testing
     }
     #expect(found.map(\.state) == [.fail] && found.map(\.category) == [.configuration])
     #expect(found.first?.detail.contains("did not make the trigger extra, ") == true)
+    #expect(found.first?.fix == "sqlite3 '\(Well.store)' 'DROP TRIGGER \"extra\"'")
   }
 
   @Test func aChangedRuleOfTheStoreAndAWrongAttachmentFail() {

@@ -79,7 +79,11 @@ import Testing
     #expect(refusal(.reader) == nil)
     for role in Self.all where role != .reader {
       let failure = try #require(refusal(role), "\(role)")
-      #expect(failure.category == .configuration && failure.message.contains(": trigger extra; remove it"))
+      #expect(
+        failure.category == .configuration
+          && failure.message.hasSuffix(
+            ": trigger extra; remove it: sqlite3 '\(scratch.path)' 'DROP TRIGGER \"extra\"'")
+      )
     }
     // A trial import writes to a copy, where the trigger would run as well.
     let reader = try Store(path: scratch.path, role: .reader)
@@ -90,6 +94,16 @@ import Testing
     _ = try Store.scratch(copyOf: reader, zone: LogbookZone(name: "UTC"), role: .reader)
     try execute("DROP TRIGGER extra")
     for role in Self.all { #expect(refusal(role) == nil, "\(role)") }
+  }
+
+  /// Whoever made the store chose the name, and a person may paste the command.
+  @Test(arguments: [
+    ("index own", #"DROP INDEX "own"'"#), ("trigger a\"; --", "DROP TRIGGER NAME'"),
+    ("trigger a' $(id)", "DROP TRIGGER NAME'"), ("table own", "DROP TRIGGER NAME'"),
+  ])
+  func theCommandRepeatsOnlyAPlainName(_ part: String, _ end: String) {
+    let command = StoreExamination.removal(of: part, from: "it's.db")
+    #expect(command == #"sqlite3 'it'\''s.db' '"# + end)
   }
 
   @Test func aTableAViewAndAPlainIndexOfAPersonAreAccepted() throws {

@@ -77,8 +77,8 @@ package struct StoreFacts: Sendable {
       found.append(
         Finding(
           .store, .fail,
-          "glucoport did not make the \(first.replacing("\n", with: " ")), which may change what is stored or refuse it, so nothing is stored; remove it with sqlite3",
-          fix: nil, .configuration))
+          "glucoport did not make the \(first.replacing("\n", with: " ")), which may change what is stored or refuse it, so nothing is stored",
+          fix: StoreExamination.removal(of: first, from: path ?? ""), .configuration))
     }
     if let deep = store.deep {
       if deep.brokenReferences > 0 { fail("\(deep.brokenReferences) rows refer to rows that do not exist") }

@@ -49,6 +49,17 @@ struct SchemaComparison {
   }
 }
 
+extension StoreExamination {
+  /// The command that removes a part that glucoport did not make, such as `trigger extra`.
+  ///
+  /// A name that is not plain stays out of it, since whoever made the store chose it.
+  package static func removal(of part: String, from path: String) -> String {
+    let part = part.wholeMatch(of: /(trigger|index) ([A-Za-z_][A-Za-z0-9_]{0,80})/)
+    let (type, name) = part.map { ($0.1.uppercased(), "\"\($0.2)\"") } ?? ("TRIGGER", "NAME")
+    return "sqlite3 \(path.shellQuoted) 'DROP \(type) \(name)'"
+  }
+}
+
 // MARK: - Opening a store
 
 extension SchemaComparison {
@@ -69,7 +80,7 @@ extension SchemaComparison {
     if isWritten, let first = found.foreign.first {
       throw Failure(
         .configuration,
-        "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); remove it with sqlite3"
+        "\(path): this store has a part that glucoport did not make, and that could change what is stored or refuse it: \(first); remove it: \(StoreExamination.removal(of: first, from: path))"
       ).of(store: path)
     }
   }
