@@ -63,6 +63,26 @@ struct StoreImportTests {
     #expect(try await readings(program, one) == 1)
   }
 
+  /// The quick check of SQLite leaves out the rules of tables on a connection that only reads.
+  @Test func aStoreWithARowAgainstItsRulesIsRefused() async throws {
+    let program = try Program()
+    let (mine, other) = (program.path("mine.db"), program.path("other.db"))
+    _ = try await run(program, "add 45g --store \(mine) --quiet")
+    try program.write("time,glucose (mg/dL)\n2026-05-01T08:00:00,100\n", to: "rows.csv")
+    _ = try await run(program, "import \(program.path("rows.csv")) --store \(other) --timezone UTC --quiet")
+    try StoreFile(other).execute(
+      "PRAGMA ignore_check_constraints = ON; UPDATE ingest SET started_at = -9223372036854775808")
+    for command in ["import \(other)", "restore \(other) --yes"] {
+      let refused = try await run(program, "\(command) --store \(mine)", status: 74)
+      #expect(refused.errors.contains("damaged: rows have values that the store never writes: ingest (1)"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: mine + ".before-restore"))
+    try StoreFile(other).execute("UPDATE ingest SET started_at = 1777615200")
+    for command in ["import \(other)", "restore \(other) --yes"] {
+      _ = try await run(program, "\(command) --store \(mine)")
+    }
+  }
+
   /// A trigger of somebody else would act with every later entry, and a view may never end.
   @Test func aStoreWithAForeignTriggerOrAViewInThePlaceOfATableIsRefused() async throws {
     let program = try Program()

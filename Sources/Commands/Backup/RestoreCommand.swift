@@ -51,7 +51,7 @@ struct RestoreCommand: ClassifiedCommand {
     guard let examined else {
       throw Failure(.badInput, "\(displayed(file.path)): the file is empty, and no backup")
     }
-    if let damage = examined.damage.first {
+    if let damage = examined.defect {
       throw Failure(
         .inputOutput,
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")

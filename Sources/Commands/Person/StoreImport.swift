@@ -36,7 +36,7 @@ struct StoreImport {
     }
     let examiner = StoreExaminer(path: path)
     try examiner.requireOwnSchema(isWritten: true)
-    if let damage = try examiner.examine(isDeep: false)?.damage.first {
+    if let damage = try examiner.examine(isDeep: true)?.defect {
       throw Failure(
         .inputOutput,
         "\(displayed(path)): this store is damaged: \(displayed(damage)); use another copy of it")

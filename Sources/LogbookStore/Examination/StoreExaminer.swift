@@ -123,7 +123,7 @@ package struct StoreExaminer {
     if isWritten, let first = findings.foreign.first {
       throw Failure(
         .badInput,
-        "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); use another copy, or remove it with sqlite3"
+        "\(path): this store has a part that glucoport did not make, and that could change what is stored: \(first); use another copy, or remove it: \(StoreExamination.removal(of: first, from: path))"
       )
     }
   }
@@ -343,6 +343,15 @@ package struct StoreExamination: Sendable {
 
   /// A store without findings.
   package init() {}
+
+  /// Why no store may take this one in; nil for a sound one. Its rows are known only after a complete check.
+  package var defect: String? {
+    if let first = damage.first { return first }
+    guard let deep else { return nil }
+    if let table = deep.brokenRules.first { return "rows have values that the store never writes: \(table)" }
+    if deep.brokenReferences > 0 { return "\(deep.brokenReferences) rows refer to rows that do not exist" }
+    return deep.misplacedSeries > 0 ? "\(deep.misplacedSeries) series do not have their readings" : nil
+  }
 }
 
 /// The remote of a store, according to its file.
