@@ -16,6 +16,13 @@ struct StoreOptions: ParsableArguments {
     completion: .persons)
   var person: String?
 
+  func validate() throws {
+    // Data of one person would go into the store of another.
+    if store != nil, person != nil {
+      throw ValidationError("--store and --person both choose the store; give one of them.")
+    }
+  }
+
   /// The path of the store.
   ///
   /// - Throws: `Failure`: `configuration` if nothing determines it, `missingInput` for an unknown person, and

@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     ("--person anna status", "status --person anna"),
     ("--store=x.db record list", "record list --store=x.db"),
-    ("--store x.db --person anna record add food 30g", "record add --store x.db --person anna food 30g"),
+    ("--store x.db record add food 30g", "record add --store x.db food 30g"),
     ("--person anna import a.csv --dry-run", "import --person anna a.csv --dry-run"),
   ])
   func theStoreMayBeNamedBeforeTheCommand(_ line: String, _ meant: String) throws {

@@ -28,10 +28,14 @@ struct PersonTests {
     #expect(try await run(program, "list --person anna").output.contains("6.1 mmol/L"))
     let byName = try await program.run("list", environment: ["GLUCOPORT_PERSON": "ben"])
     #expect(byName.output.contains("110 mg/dL") && !byName.output.contains("6.1"), "\(byName.output)")
-    // The command line takes precedence over the environment, and a store over a person.
+    // The command line takes precedence over the environment, in which a store does over a person.
     let ben = program.path("data/glucoport/persons/ben.db")
     let both = try await program.run("list", "--person", "anna", "--store", ben)
-    #expect(both.output.contains("110 mg/dL"))
+    #expect(both.status == 64 && both.output == "", "\(both)")
+    #expect(both.errors.hasPrefix("Error: --store and --person both choose the store"), "\(both.errors)")
+    let variables = try await program.run(
+      "list", environment: ["GLUCOPORT_STORE": ben, "GLUCOPORT_PERSON": "anna"])
+    #expect(variables.output.contains("110 mg/dL"), "\(variables)")
     let flag = try await program.run("list", "--person", "anna", environment: ["GLUCOPORT_STORE": ben])
     #expect(flag.output.contains("6.1 mmol/L"))
     for path in ["persons.json", "persons/anna.db"] {
