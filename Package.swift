@@ -160,8 +160,8 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "PostgresStore", "Remotes",
-        "ServerStore",
+        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Nightscout", "PostgresStore",
+        "Remotes", "ServerStore",
         "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
         "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -197,27 +197,42 @@ struct NightscoutForeignEditTests {
     #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
   }
 
-  /// API v3 marks it as deleted, but the running site still includes it in its computation.
-  @Test func anActiveDoseOfOursThatOthersDeletedIsReported() async throws {
+  /// API v3 marks it as deleted, but the running site still includes it in its computation. A note never acts, and a
+  /// deletion of ours empties the document first.
+  @Test(arguments: [(RecordKind.insulin, false, true), (.note, false, false), (.insulin, true, false)])
+  func anActiveDoseOfOursThatOthersDeletedIsReported(
+    _ kind: RecordKind, _ isOurs: Bool, _ acts: Bool
+  ) async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
-    let state = RecordState(
-      kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: Self.time / 1000),
-      placement: Placement(utcOffset: 0, source: .stated),
-      fields: RecordFields(["units": .number(3), "subtype": .text("rapid")]), isDeleted: false)
-    let change = RecordChange(
-      guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: state)
-    _ = try await loopback.push(change)
-    let first = try #require(try await Self.everything(loopback, nil, node: 1))
-    loopback.site.moveClock(by: 120_000)
-    let token = loopback.site.addSubject("other", rights: LoopbackNightscout.rights)
-    try await LoopbackNightscout.ask(loopback.url, token) { remote in
-      try await (remote as? NightscoutRemote)?.softDelete(Login.logbookID)
+    let fields: [String: FieldValue] =
+      kind == .note ? ["text": .text("a walk")] : ["units": .number(3), "subtype": .text("rapid")]
+    var state = RecordState(
+      kind: kind, entryGuid: nil, deviceTime: DeviceTime(seconds: Self.time / 1000),
+      placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(fields), isDeleted: false)
+    func change(_ version: Int, _ base: String?) -> RecordChange {
+      RecordChange(
+        guid: Login.logbookID, node: Login.run().node, version: version, base: base, state: state)
     }
-    #expect(loopback.site.insulinOnBoard > 1)
+    guard case .accepted(let revision)? = try await loopback.push(change(1, nil)) else {
+      Issue.record("not accepted")
+      return
+    }
+    let first = try #require(try await Self.everything(loopback, nil))
     loopback.site.moveClock(by: 120_000)
-    let second = try #require(try await Self.everything(loopback, first.cursor, node: 1))
+    if isOurs {
+      (state.fields, state.isDeleted) = (RecordFields(), true)
+      _ = try await loopback.push(change(2, revision))
+    } else {
+      let token = loopback.site.addSubject("other", rights: LoopbackNightscout.rights)
+      try await LoopbackNightscout.ask(loopback.url, token) { remote in
+        try await (remote as? NightscoutRemote)?.softDelete(Login.logbookID)
+      }
+    }
+    #expect((loopback.site.insulinOnBoard > 1) == acts)
+    loopback.site.moveClock(by: 120_000)
+    let second = try #require(try await Self.everything(loopback, first.cursor))
     #expect(second.records.map(\.state.isDeleted) == [true])
-    #expect(second.notTaken == [NightscoutRefusal.actsAlthoughDeleted: 1])
+    #expect(second.notTaken == (acts ? [NightscoutRefusal.actsAlthoughDeleted: 1] : [:]))
   }
 
   @Test func documentsThatAPIv1WouldChangeAreRefused() throws {

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookStore
+import Nightscout
 import Remotes
 import Sync
 
@@ -95,12 +96,20 @@ enum UploadText {
       )
     }
     if summary.absentAttachments > 0 { lines.append(AttachmentText.absent(summary.absentAttachments)) }
+    if let acting = summary.notTaken[NightscoutRefusal.actsAlthoughDeleted], acting > 0 {
+      lines.append(
+        "another program deleted "
+          + counted(acting, "dose or meal that still counts", "doses and meals that still count")
+          + " in the insulin and carbohydrates of the site; delete \(acting == 1 ? "it" : "them") on the site's web page as well"
+      )
+    }
     return lines
   }
 
   /// Facts that are not wrong, but useful if a person reads the output.
   static func remarks(_ ending: UploadEnding, _ summary: UploadSummary) -> [String] {
-    var lines = ImportSummary.notTaken(summary.notTaken).map { [$0] } ?? []
+    let notTaken = summary.notTaken.filter { $0.key != NightscoutRefusal.actsAlthoughDeleted }
+    var lines = ImportSummary.notTaken(notTaken).map { [$0] } ?? []
     if summary.keptAttachments > 0 {
       lines.append(
         "\(counted(summary.keptAttachments, "attachment is", "attachments are")) kept locally; this remote stores no files"
