@@ -309,7 +309,16 @@ struct AddTests {
     #expect(
       added.status == 0 && added.output.isEmpty && added.errors.isEmpty, "\(added.errors)")
     #expect(try await list(program).count == 2)
-    // The store itself refuses this text, after the words were understood.
+    // The store itself refuses this text, after the words were understood, and is not created for it.
+    let none = program.path("none.db")
+    let first = try await program.run("add", "-", "--strict", "--store", none, input: "60g --note 'a\0b'\n")
+    #expect(first.status == 65 && first.output.hasPrefix("line 1: refused:"), "\(first)")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: program.path(".")).allSatisfy {
+        !$0.hasPrefix("none")
+      })
+    let whole = try await program.run("add", "-", "--strict", "--store", none, input: "50g\n60g --note a\n")
+    #expect(whole.status == 0 && whole.output.contains("line 2: added"), "\(whole)")
     let late = try await program.run("add", "-", "--strict", input: "50g\n60g --note 'a\0b'\n70g\n")
     #expect(late.status == 65 && late.output.hasPrefix("line 2: refused:"), "\(late)")
     #expect(late.output.contains("U+0000") && late.errors.contains("nothing was added"), "\(late)")

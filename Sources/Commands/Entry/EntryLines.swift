@@ -106,7 +106,14 @@ final class EntryLines {
     }
     var place = 0
     if refused == 0 {
-      try answering({ sorted[place].line }) { try add(sorted) { place = $0 } }
+      try answering({ sorted[place].line }) {
+        if try knownStore() == nil {
+          // Lines that the store refuses leave no new store.
+          let trial = try Store.scratch(copyOf: nil, zone: storeOptions.zone())
+          _ = try EntryEditor(trial, at: Host.now()).add(sorted.map(\.entry)) { place = $0 }
+        }
+        try add(sorted) { place = $0 }
+      }
     }
     if refused > 0 {
       output.message("glucoport: nothing was added, since --strict stores all lines or none")
