@@ -131,6 +131,20 @@ import Testing
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
+  /// The first line has a word for glucose and one for a time, but no table has such names.
+  @Test(arguments: [
+    (
+      "# notes\n\nEach day I note my blood glucose and the time of it, in one book, by hand.\n\n- Not, as yet, complete.\n",
+      false
+    ),
+    ("time of it,glucose,by\nearly,\"142 mg\",me\n", true),
+  ])
+  func aTextWithCommasIsNotExplainedAsATable(_ text: String, _ isTable: Bool) throws {
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("as a table") == isTable, "\(refusal)")
+    #expect(refusal.contains("unknown format; 'glucoport formats' lists the formats") != isTable)
+  }
+
   /// Pasted one after the other, the commands of two columns import everything: each names a separate device.
   @Test func eachOfSeveralColumnsIsASeparateSeries() throws {
     let file = try ScratchFile(

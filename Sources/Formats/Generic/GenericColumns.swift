@@ -108,6 +108,12 @@ struct GenericHeader {
     rows.compactMap { $0.indices.contains(column) && !$0[column].isEmpty ? $0[column] : nil }
   }
 
+  /// Whether this is a text with commas: its columns are named as sentences are, and hold no value of any form.
+  var isProse: Bool {
+    let longest = names.map { $0.split(separator: " ").count }.max() ?? 0
+    return longest > 7 && names.indices.allSatisfy { [.text, .empty].contains(content($0)) }
+  }
+
   /// The form of the cells of a column, apart from text.
   func content(_ column: Int) -> CellContent {
     let cells = cells(column)

@@ -79,6 +79,7 @@ extension GenericFormat {
     guard let finding = found ?? GenericFinding.findByCells(head, wish), let problem = finding.problem else {
       return GenericFinding.lacksHeader(head) ? "unknown format: \(noHeader)" : nil
     }
+    if !head.isJSON, finding.header.isProse { return nil }
     let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }
     if head.isJSON, holdsLists || (problem.choices.isEmpty && !finding.hasTimes) {
       return "unknown format: no list in this JSON has objects with a time and a "
