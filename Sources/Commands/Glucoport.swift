@@ -175,3 +175,9 @@ func helpText(_ explanation: String = "", examples first: String, _ second: Stri
   let examples = ["Examples:", "  " + first, "  " + second].joined(separator: "\n")
   return explanation.isEmpty ? examples : explanation + "\n\n" + examples
 }
+
+/// A command in a message: in quotation marks, unless one of its words needs its own for the shell.
+func quotedCommand(_ words: String...) -> String {
+  let command = words.map(\.shellWord).joined(separator: " ")
+  return command.contains("'") ? command : "'\(command)'"
+}

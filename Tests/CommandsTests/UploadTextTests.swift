@@ -2,6 +2,7 @@
 
 import Foundation
 import Logbook
+import Nightscout
 import Sync
 import TestProgram
 import Testing
@@ -33,6 +34,18 @@ import Testing
         == ["1 attachment is kept locally; this remote stores no files"])
   }
 
+  /// A job shows it as well, since the site's figures are wrong until somebody acts.
+  @Test func dosesThatStillActOnASiteAreAdviceAndOtherRejectionsAreNot() {
+    var summary = UploadSummary()
+    summary.notTaken = [NightscoutRefusal.actsAlthoughDeleted: 1, NightscoutRefusal.noDate: 2]
+    let one = UploadText.advice(summary)
+    #expect(one.count == 1 && one[0].contains("1 dose or meal that still counts"), "\(one)")
+    #expect(one[0].hasSuffix("delete it on the site's web page as well"), "\(one)")
+    #expect(UploadText.remarks(.complete, summary) == ["not taken: 2 (no usable date)"])
+    summary.notTaken[NightscoutRefusal.actsAlthoughDeleted] = nil
+    #expect(UploadText.advice(summary).isEmpty)
+  }
+
   @Test func aFailedUploadHasNoResultAndReportsItsCompletedSteps() {
     var summary = UploadSummary()
     let failed = UploadEnding.failed(.readOnly)
@@ -43,6 +56,17 @@ import Testing
       UploadText.remarks(failed, summary)
         == ["before the failure: pushed 1 reading, 0 records · pulled 0 readings, 0 records · conflicts 0"])
     #expect(UploadText.remarks(.complete, summary).isEmpty)
+  }
+}
+
+@Suite struct QuotedCommandTests {
+  @Test func aCommandIsQuotedUnlessAWordOfItIs() {
+    #expect(
+      quotedCommand("glucoport", "count", "both", "mysugr", "clarity")
+        == "'glucoport count both mysugr clarity'")
+    #expect(
+      quotedCommand("glucoport", "count", "both", "my phone", "a'b")
+        == #"glucoport count both 'my phone' 'a'\''b'"#)
   }
 }
 

@@ -124,10 +124,12 @@ enum CountText {
       case .part: ", the same doses, in one without the part given over time"
       case nil: ""
       }
-    let words = [doubt.first.source.text, doubt.second.source.text].map(\.shellWord)
+    let (first, second) = (doubt.first.source.text, doubt.second.source.text)
+    let one = quotedCommand("glucoport", "count", "only", first, "--kind", doubt.kind.rawValue)
+    let both = quotedCommand("glucoport", "count", "both", first, second)
     return [
       "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? unlike); both are counted, so there is no sum",
-      "  count one: 'glucoport count only \(words[0]) --kind \(doubt.kind.rawValue)'; add them up: 'glucoport count both \(words[0]) \(words[1])'",
+      "  count one: \(one); add them up: \(both)",
     ]
   }
 

@@ -64,16 +64,12 @@ extension ImportDoubles {
   /// Lines of text, each with the command to decide otherwise.
   var lines: [String] {
     Self.sorted(counts).map { line, items in
-      let words = [line.source.text, line.other.text].map(\.shellWord)
-      return
-        "\(CountText.items(items, line.kind)) also in \(SourceTitle.text(line.other)): counted once; to count both: "
-        + "'glucoport count both \(words[0]) \(words[1])'"
+      "\(CountText.items(items, line.kind)) also in \(SourceTitle.text(line.other)): counted once; to count both: "
+        + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
     }
       + Self.sorted(sensorCopies).map { line, items in
-        let words = [line.source.text, line.other.text].map(\.shellWord)
-        return
-          "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
-          + "to count them: 'glucoport count both \(words[0]) \(words[1])'"
+        "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
+          + "to count them: " + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
       } + doubts.flatMap(CountText.lines)
   }
 

@@ -69,14 +69,14 @@ struct PersonAddCommand: ClassifiedCommand {
       if store == nil, try Store.exists(path: former), !list.all.contains(where: { $0.hasStore(former) }) {
         throw Failure(
           .usage,
-          "\(displayed(former)) is the store of no person yet; first give it to its person: 'glucoport person add NAME --store \(former.shellWord)'"
+          "\(displayed(former)) is the store of no person yet; first give it to its person: \(quotedCommand("glucoport", "person", "add", "NAME", "--store", former))"
         )
       }
       try list.add(person)
       if store == nil, try Store.exists(path: path) {
         throw Failure(
           .configuration,
-          "\(displayed(path)): a store of this name is there; to use it: 'glucoport person add \(name.shellWord) --store \(path.shellWord)'; for a new one, choose another name"
+          "\(displayed(path)): a store of this name is there; to use it: \(quotedCommand("glucoport", "person", "add", name, "--store", path)); for a new one, choose another name"
         )
       }
       for folder in folders {

@@ -126,9 +126,8 @@ struct InputPerson {
     }
     let hint = other.map { other in
       guard let path else { return "the source may be for \(displayed(other.name)); " }
-      let words = ["glucoport", "import", "--person", other.name, path].map(\.shellWord).joined(
-        separator: " ")
-      return "'\(words)' imports it for \(displayed(other.name)); "
+      return
+        "\(quotedCommand("glucoport", "import", "--person", other.name, path)) imports it for \(displayed(other.name)); "
     }
     throw Failure(
       .badInput,
@@ -178,10 +177,10 @@ struct MeterOwner {
   /// - Throws: `Failure` of category `configuration` for a meter that is assigned to none.
   func required() throws -> Person {
     if let person = persons.owner(ofMeter: names) { return person }
-    let words = ["glucoport", "person", "assign", names[0]].map(\.shellWord).joined(separator: " ")
+    let command = quotedCommand("glucoport", "person", "assign", names[0], "NAME")
     throw Failure(
       .configuration,
-      "\(start)this meter is assigned to no person, so that it is open whose readings it holds; '\(words) NAME' assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
+      "\(start)this meter is assigned to no person, so that it is open whose readings it holds; \(command) assigns it to \(alternatives(persons.all.map { displayed($0.name) })); nothing was imported"
     )
   }
 
@@ -190,7 +189,7 @@ struct MeterOwner {
     guard let person = persons.owner(ofMeter: names), !person.hasStore(path) else { return }
     throw Failure(
       .badInput,
-      "\(start)this meter is that of \(displayed(person.name)), so nothing is imported; '--person \(person.name.shellWord)' imports it there, and --yes here"
+      "\(start)this meter is that of \(displayed(person.name)), so nothing is imported; \(quotedCommand("--person", person.name)) imports it there, and --yes here"
     )
   }
 }
@@ -216,7 +215,7 @@ struct OthersMeters {
     guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }
     let hint =
       if let path {
-        "'\(["glucoport", "import", "--person", person.name, path].map(\.shellWord).joined(separator: " "))' imports it there, and --yes here"
+        "\(quotedCommand("glucoport", "import", "--person", person.name, path)) imports it there, and --yes here"
       } else {
         "set the source for that person, or give the meter to this one with 'glucoport person assign'"
       }

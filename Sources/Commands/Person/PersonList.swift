@@ -69,7 +69,8 @@ extension PersonList {
       let near = NearestWord.of(name, among: all.map(\.name)).map { "did you mean '\($0)'? " } ?? ""
       let hint =
         all.isEmpty
-        ? "'glucoport person add \(name.shellWord)' adds one" : "\(near)'glucoport person list' lists them"
+        ? "\(quotedCommand("glucoport", "person", "add", name)) adds one"
+        : "\(near)'glucoport person list' lists them"
       throw Failure(.missingInput, "\(displayed(name)): no such person; \(hint)")
     }
     return person
