@@ -65,6 +65,38 @@ import Testing
     #expect(errors[0].contains("no remote") && errors[1].contains("127.0.0.1"), "\(errors)")
   }
 
+  /// The system accepts the connections, and nothing ever reads from them. Both commands wait side by side.
+  @Test func aPushToASilentServerEndsWithinHalfAMinuteAndTheEntryIsQueued() async throws {
+    let outcome = try await script(
+      """
+      connect a; connect b; stop >/dev/null
+      perl -MSocket -e 'socket(my $s, PF_INET, SOCK_STREAM, 0); setsockopt($s, SOL_SOCKET, SO_REUSEADDR, 1);
+        bind($s, sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die; listen($s, 9); open(my $f, ">listens"); close $f;
+        sleep 600' ${url##*:} & silent=$!
+      until test -e listens; do sleep 0.05; done
+      start=$SECONDS
+      of b add 6.1 --push --quiet 2>b.said & other=$!
+      note a late --push --quiet 2>a.said; echo $?; wait $other; echo $?
+      seconds=$((SECONDS - start)); kill $silent
+      [ $seconds -ge 20 ] && [ $seconds -le 55 ] && echo in time || echo "after $seconds s"
+      for name in a b; do pending $name; cat $name.said 1>&2; done; texts a
+      """)
+    #expect(
+      outcome.output == """
+        0
+        0
+        in time
+        pending: 0 readings, 1 record; nothing was sent or changed
+        pending: 1 reading, 0 records; nothing was sent or changed
+        late
+
+        """, "\(outcome)")
+    let said = outcome.errors.split(separator: "\n").filter { !$0.contains("Terminated") }
+    #expect(
+      said.count == 2 && said.allSatisfy { $0.hasPrefix("glucoport: queued, not sent: ") },
+      "\(outcome.errors)")
+  }
+
   @Test func aPushOverwritesNoEditsOfOthers() async throws {
     let outcome = try await script(
       """
