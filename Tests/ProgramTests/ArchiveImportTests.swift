@@ -170,6 +170,26 @@ struct ArchiveImportTests {
     #expect(json.status == 74 && json.errors.split(separator: "\n").count == 1, "\(json)")
   }
 
+  @Test func aFolderOfTooManyFilesIsRefusedBeforeAnyIsRead() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      """
+      mkdir many; (cd many; seq -f %06.0f.csv 100001 | xargs touch)
+      prlimit --data=\(256 << 20) glucoport import many; echo $?
+      rm many/100001.csv; prlimit --data=\(256 << 20) glucoport import many; echo $?
+      """)
+    #expect(outcome.errors == "glucoport: many: more than 100000 files; import a smaller folder\n")
+    #expect(
+      outcome.output == """
+        65
+        many: 0 exports, 100,000 other files
+          not read: 100,000 files: the input is empty
+        0
+
+        """, "\(outcome.output)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
   @Test func aFolderWithoutExportsIsNotAFailure() async throws {
     let program = try Program()
     _ = try program.write("hello\n", to: "letter.txt")

@@ -257,6 +257,28 @@ struct BackupTests {
     }
   }
 
+  /// No check of one file shows it, since the pages of SQLite have no checksums.
+  @Test func doctorShowsAValueThatTheDiskAlteredBesideABackup() async throws {
+    let program = try await program()
+    let backup = try await backUp(program, "a.db")
+    let doctor = ["doctor", "--deep"]
+    let sound = try await program.run(arguments: doctor + ["--against", backup])
+    #expect(sound.output.contains("readings and records are the same in the copy"), "\(sound.output)")
+    let damage = try await program.shell(
+      """
+      rule=$(sqlite3 data/glucoport/logbook.db "SELECT sql FROM sqlite_schema WHERE name = 'reading_is_immutable'")
+      sqlite3 data/glucoport/logbook.db "DROP TRIGGER reading_is_immutable;
+        UPDATE reading SET marks = 1 WHERE position = (SELECT min(position) FROM reading); $rule"
+      """)
+    #expect(damage.status == 0, "\(damage.errors)")
+    let alone = try await program.run(arguments: doctor)
+    #expect(alone.status != 74 && alone.output.contains("without damage"), "\(alone.output)")
+    let altered = try await program.run(arguments: doctor + ["--against", backup])
+    #expect(
+      altered.status == 74
+        && altered.output.contains("the store and the copy differ: missing in the store 0, different 1"))
+  }
+
   @Test func whatIsNotABackupIsRefusedAndNothingChanges() async throws {
     let program = try await program()
     let before = try await bytes(backUp(program, "a.db"))
