@@ -96,7 +96,7 @@ import Testing
     for role in Self.all { #expect(refusal(role) == nil, "\(role)") }
   }
 
-  /// Whoever made the store chose the name, and a person may paste the command.
+  /// The maker of the store chose the name, and a person may paste the command.
   @Test(arguments: [
     ("index own", #"DROP INDEX "own"'"#), ("trigger a\"; --", "DROP TRIGGER NAME'"),
     ("trigger a' $(id)", "DROP TRIGGER NAME'"), ("table own", "DROP TRIGGER NAME'"),

@@ -258,7 +258,7 @@ struct BackupTests {
   }
 
   /// No check of one file shows it, since the pages of SQLite have no checksums.
-  @Test func doctorShowsAValueThatTheDiskAlteredBesideABackup() async throws {
+  @Test func withABackupDoctorShowsAValueThatTheDiskAltered() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     let doctor = ["doctor", "--deep"]

@@ -183,7 +183,7 @@ struct CountTests {
     let imported = try await program.run("import", program.path("export.xml"))
     let line = "12 finger sticks with the own values of Vendor Meter S: not counted; to count them: "
     let command = "glucoport count both 'apple-health/Health Sync' 'f/Vendor Meter S'"
-    #expect(imported.output.contains(line + "'" + command), "\(imported)")
+    #expect(imported.output.contains(line + command + "\n"), "\(imported)")
     let figures = try await Self.figures(program)
     #expect((figures["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 1)
     #expect((figures["left_out"] as? [String: any Sendable])?["sensor_copies"] as? Int == 12)

@@ -52,7 +52,7 @@ struct SchemaComparison {
 extension StoreExamination {
   /// The command that removes a part that glucoport did not make, such as `trigger extra`.
   ///
-  /// A name that is not plain stays out of it, since whoever made the store chose it.
+  /// A name that is not plain stays out of it, since the maker of the store chose it.
   package static func removal(of part: String, from path: String) -> String {
     let part = part.wholeMatch(of: /(trigger|index) ([A-Za-z_][A-Za-z0-9_]{0,80})/)
     let (type, name) = part.map { ($0.1.uppercased(), "\"\($0.2)\"") } ?? ("TRIGGER", "NAME")
