@@ -44,6 +44,8 @@ package struct CountableItem: Sendable {
   let isAutomatic: Bool
   /// The number of further details. Of one fact in several sources, the item with the most details is kept.
   let details: Int
+  /// The other sources that state the same fact, once it is compared with them.
+  package internal(set) var twins: [CountingSource] = []
 }
 
 // MARK: - From records and readings
@@ -194,12 +196,29 @@ extension Measurement {
   /// rounded to its step.
   func isShown(like other: Measurement) -> Bool {
     switch (self, other) {
-    case (.value(let mine), .value(let theirs)):
-      mine.unit == .milligramsPerDecilitre && theirs.unit == .milligramsPerDecilitre
-        ? mine.number.rounded() == theirs.number.rounded()
-        : mine.tenthsOfMillimole == theirs.tenthsOfMillimole
+    case (.value(let mine), .value(let theirs)): mine.isShown(like: theirs)
     case (.low, .low), (.high, .high): true
     default: false
     }
+  }
+}
+
+extension Quantity {
+  fileprivate func isShown(like other: Quantity) -> Bool {
+    switch (unit, other.unit) {
+    case (.milligramsPerDecilitre, .milligramsPerDecilitre): return number.rounded() == other.number.rounded()
+    case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
+    default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
+    }
+    // A value with hundredths is rounded a second time to tenths: 118 mg/dL are 6.55 mmol/L, and 6.5 on a meter.
+    guard hasHundredths || other.hasHundredths else { return false }
+    if unit == .milligramsPerDecilitre {
+      return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()
+    }
+    return abs(number - other.number) < 0.0555
+  }
+
+  private var hasHundredths: Bool {
+    unit == .millimolesPerLitre && abs(number * 10 - (number * 10).rounded()) > 0.001
   }
 }

@@ -102,9 +102,12 @@ package struct CountedOnce<Payload> {
       return nil
     }
     if compared <= first { compareLast() }
-    let entry = entries[first]
+    var entry = entries[first]
     first += 1
     release(atLeast: 65_536)
+    if let own = entry.item, let fact = entry.fact.flatMap({ facts[$0] }) {
+      entry.item?.twins = fact.items.filter { $0.source != own.source }.map(\.source)
+    }
     return (entry.payload, entry.item, verdict(of: entry))
   }
 

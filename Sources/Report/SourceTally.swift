@@ -11,8 +11,10 @@ struct SourceEntry: Sendable {
   var key: Int64?
   /// The shown time in civil seconds.
   let shown: Int64
-  /// Whether another source states it, too.
-  var isMatched = false
+  /// The other sources that state it, too.
+  var twins: Set<CountingSource> = []
+  /// Whether it is part of sums.
+  var counts = true
   /// Whether a person chose another source instead.
   var isDecided = false
   /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never
@@ -30,23 +32,67 @@ struct SourceEntry: Sendable {
 /// period of a figure, so that a day and its month agree. Entries are added in the order of time; memory
 /// grows with the number of days.
 struct SourceTally: Sendable {
+  /// A day of one source, compared with others.
   private struct Day: Sendable {
     /// The total.
     var total = 0.0
-    /// The part for which no other source has the same.
+    /// The part for which the others do not have the same.
     var unmatched = 0.0
     /// The number of items of this part.
     var items = 0
-    /// The number of basal rates among these.
+    /// The number of items of this part that are in sums. Others are left out, as a third source has them.
+    var counted = 0
+    /// The number of basal rates among the items.
     var rates = 0
     /// Whether any of it is in the period.
     var isShown = false
     /// Whether a person chose another source for any of it.
     var isDecided = false
+
+    mutating func add(_ other: Day) {
+      total += other.total
+      unmatched += other.unmatched
+      items += other.items
+      counted += other.counted
+      rates += other.rates
+    }
+  }
+
+  /// A set of sources, one bit for each.
+  private typealias Mask = UInt32
+
+  /// A day of one source. Its items are apart by the other sources that state them, too: what a first one repeats, a
+  /// third one may state a minute later.
+  private struct SourceDay: Sendable {
+    struct Key: Hashable {
+      let twins: Mask
+      let counts: Bool
+    }
+
+    var isShown = false
+    var isDecided = false
+    var parts: [Key: Day] = [:]
+
+    /// The day compared with these sources.
+    ///
+    /// - Parameter countedOnly: whether items that are left out of sums are not looked at.
+    func without(_ others: Mask, countedOnly: Bool = false) -> Day {
+      var day = Day()
+      (day.isShown, day.isDecided) = (isShown, isDecided)
+      for (key, part) in parts {
+        if key.twins & others == 0, key.counts || !countedOnly {
+          day.add(part)
+        } else {
+          day.total += part.total
+        }
+      }
+      return day
+    }
   }
 
   private struct Amount: Sendable {
     let source: Int
+    let twins: Mask
     let shown: Int64
     let key: Int64
   }
@@ -119,7 +165,7 @@ struct SourceTally: Sendable {
   private(set) var sources: [CountingSource] = []
   private var totals: [(total: Double, days: DaySet)] = []
   /// By source and day; only the days that a decision still needs.
-  private var days: [[Int: Day]] = []
+  private var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
   private var undecided: Set<Int> = []
@@ -133,13 +179,12 @@ struct SourceTally: Sendable {
   mutating func add(_ entry: SourceEntry) {
     guard entry.amount > 0, let source = index(of: entry.source) else { return }
     advance(to: entry.day)
-    var day = days[source][entry.day] ?? Day()
-    day.total += entry.amount
-    if !entry.isMatched {
-      day.unmatched += entry.amount
-      day.items += 1
-      if entry.isRate { day.rates += 1 }
-    }
+    let twins = mask(of: entry.twins)
+    var part = Day(total: entry.amount, unmatched: entry.amount, items: 1)
+    part.counted = entry.counts ? 1 : 0
+    part.rates = entry.isRate ? 1 : 0
+    var day = days[source][entry.day] ?? SourceDay()
+    day.parts[SourceDay.Key(twins: twins, counts: entry.counts), default: Day()].add(part)
     if entry.isDecided { day.isDecided = true }
     if !entry.isContext {
       day.isShown = true
@@ -148,8 +193,8 @@ struct SourceTally: Sendable {
     }
     days[source][entry.day] = day
     undecided.insert(entry.day)
-    if let key = entry.key, !entry.isMatched {
-      compare(Amount(source: source, shown: entry.shown, key: key), on: entry.day)
+    if let key = entry.key {
+      compare(Amount(source: source, twins: twins, shown: entry.shown, key: key), on: entry.day)
     }
   }
 
@@ -185,6 +230,22 @@ struct SourceTally: Sendable {
   }
 }
 
+extension SourceTally {
+  private static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
+
+  private mutating func mask(of sources: Set<CountingSource>) -> Mask {
+    // In a fixed order, since the first sources are those with figures of their own.
+    sources.sorted { $0.text < $1.text }.reduce(0) { mask, source in
+      index(of: source).map { mask | Self.mask($0) } ?? mask
+    }
+  }
+
+  /// A day of a source, compared with another one.
+  private func day(_ source: Int, _ day: Int, without other: Int) -> Day? {
+    days[source][day]?.without(Self.mask(other))
+  }
+}
+
 // MARK: - Constant delays between sources
 
 extension SourceTally {
@@ -192,6 +253,9 @@ extension SourceTally {
   private mutating func compare(_ amount: Amount, on day: Int) {
     if sources.count > 1 {
       for other in recent where other.source != amount.source && other.key == amount.key {
+        if amount.twins & Self.mask(other.source) != 0 || other.twins & Self.mask(amount.source) != 0 {
+          continue
+        }
         let isLater = other.source < amount.source
         let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
         guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
@@ -278,12 +342,13 @@ extension SourceTally {
   /// Decides whether two sources seem to state the same on a day on which each has something that the other
   /// lacks. Only this part is compared: days before a clock went wrong do not count for those after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
-    guard let own = days[pair.first][day], let other = days[pair.second][day], Self.areOpen(own, other)
+    guard let own = self.day(pair.first, day, without: pair.second),
+      let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other)
     else { return }
     let around = Self.around(day)
     let common = around.compactMap { day -> (own: Day, other: Day)? in
-      guard let own = days[pair.first][day], let other = days[pair.second][day], own.items > 0,
-        other.items > 0
+      guard let own = self.day(pair.first, day, without: pair.second),
+        let other = self.day(pair.second, day, without: pair.first), own.items > 0, other.items > 0
       else { return nil }
       return (own, other)
     }
@@ -301,13 +366,16 @@ extension SourceTally {
     note(day, pair, shift)
   }
 
-  /// Whether each of two sources has something for itself on a day, and no person decided about it.
+  /// Whether each of two sources has something in the sums that the other lacks, and no person decided about it.
   private static func areOpen(_ own: Day, _ other: Day) -> Bool {
-    (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.items > 0 && other.items > 0
+    (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.counted > 0
+      && other.counted > 0
   }
 
   private mutating func note(_ day: Int, _ pair: Pair, _ shift: Int64?) {
-    guard let own = days[pair.first][day], let other = days[pair.second][day] else { return }
+    guard let own = self.day(pair.first, day, without: pair.second),
+      let other = self.day(pair.second, day, without: pair.first)
+    else { return }
     var doubt = doubts[pair] ?? Doubt()
     guard doubt.days.insert(day).inserted else { return }
     doubt.first += own.total
@@ -317,12 +385,7 @@ extension SourceTally {
   }
 
   private static func sum(_ days: some Sequence<Day>) -> Day {
-    days.reduce(into: Day()) { sum, day in
-      sum.total += day.total
-      sum.unmatched += day.unmatched
-      sum.items += day.items
-      sum.rates += day.rates
-    }
+    days.reduce(into: Day()) { $0.add($1) }
   }
 
   /// Whether the separate parts of both are nearly equal, and more than a person would overlook in a sum.
@@ -353,12 +416,12 @@ extension SourceTally {
   private mutating func decideSums(_ day: Int) {
     guard kind != .smbg else { return }
     let around = Self.around(day)
-    for whole in sources.indices where days[whole][day]?.items ?? 0 > 0 {
+    for whole in sources.indices where days[whole][day] != nil {
       guard let parts = parts(of: whole, on: around) else { continue }
       for part in parts {
-        guard let own = days[whole][day], let other = days[part][day], Self.areOpen(own, other) else {
-          continue
-        }
+        guard let own = self.day(whole, day, without: part), let other = self.day(part, day, without: whole),
+          Self.areOpen(own, other)
+        else { continue }
         note(day, Pair(first: min(whole, part), second: max(whole, part)), nil)
       }
     }
@@ -366,11 +429,19 @@ extension SourceTally {
 
   /// The fewest other sources whose items come to the same as those of a source, on nearly all days that have both.
   private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
-    let own = around.filter { days[whole][$0]?.items ?? 0 > 0 && days[whole][$0]?.isDecided == false }
+    let open = around.filter { days[whole][$0]?.isDecided == false }
+    let rest = { (source: Int, day: Int) in
+      days[source][day]?.without(Self.mask(whole), countedOnly: true)
+    }
+    var others = sources.indices.filter { $0 != whole }.map { source in
+      (source, Self.sum(open.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
+    }.filter { $0.1.items > $0.1.rates }
+    let mask = others.reduce(0) { $0 | Self.mask($1.0) }
+    let own = open.filter { days[whole][$0].map { $0.without(mask).items > 0 } ?? false }
     guard own.count >= Self.minDays else { return nil }
-    let all = Self.sum(own.compactMap { days[whole][$0] })
-    let others = sources.indices.filter { $0 != whole }.map { source in
-      (source, Self.sum(own.compactMap { days[source][$0] }.filter { !$0.isDecided }))
+    let all = Self.sum(own.compactMap { days[whole][$0]?.without(mask) })
+    others = others.map { source, _ in
+      (source, Self.sum(own.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
     }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
       .sorted { ($1.1.unmatched, $0.0) < ($0.1.unmatched, $1.0) }
     guard all.rates < all.items, others.first.map({ !isAlike(all, $0.1) }) == true else { return nil }
@@ -378,13 +449,13 @@ extension SourceTally {
     var together = Day()
     for (source, sum) in others {
       parts.append(source)
-      together = Self.sum([together, sum])
+      together.add(sum)
       if parts.count > 1, isAlike(all, together) { break }
     }
     guard parts.count > 1, isAlike(all, together) else { return nil }
     let alike = own.count { day in
-      let rest = Self.sum(parts.compactMap { days[$0][day] })
-      return days[whole][day].map { isAlike($0, rest) } ?? false
+      let sum = Self.sum(parts.compactMap { rest($0, day) })
+      return days[whole][day].map { isAlike($0.without(mask), sum) } ?? false
     }
     return alike >= Self.minDays && alike * 5 >= own.count * 4 ? parts : nil
   }

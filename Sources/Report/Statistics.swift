@@ -231,21 +231,22 @@ extension Statistics {
   private mutating func addToSource(
     _ item: CountableItem, _ fields: RecordFields?, _ verdict: CountVerdict, isContext: Bool = false
   ) {
-    var (isMatched, isDecided) = (false, false)
+    var twins = Set(item.twins)
+    var isDecided = false
     switch verdict {
     case .counts(let others):
-      isMatched = !others.isEmpty
+      twins.formUnion(others.map(\.source))
       // What an algorithm gave is never compared.
-      if others.isEmpty, fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
-    case .repeats: isMatched = true
+      if fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
+    case .repeats(_, let source): twins.insert(source)
     // Items that a person excluded on some days are evidence for other days.
     case .notChosen: isDecided = true
     case .sensorValue: return
     }
     func entry(_ amount: Double, _ key: Int64?) -> SourceEntry {
       SourceEntry(
-        source: item.source, amount: amount, key: key, shown: item.shown, isMatched: isMatched,
-        isDecided: isDecided, isContext: isContext)
+        source: item.source, amount: amount, key: key, shown: item.shown, twins: twins,
+        counts: verdict.counts, isDecided: isDecided, isContext: isContext)
     }
     func key(_ amount: Double) -> Int64 { Int64((amount * 10_000).rounded()) }
     if item.kind == .insulin, let fields {

@@ -10,6 +10,10 @@ struct UnlikeDoses: Sendable {
     let first: CountingSource
     let second: CountingSource
     let unlike: SourceDoubt.Unlike
+
+    func sharesSource(with other: Pair) -> Bool {
+      first == other.first || first == other.second || second == other.first || second == other.second
+    }
   }
 
   /// What a pair has on a day.
@@ -35,7 +39,7 @@ struct UnlikeDoses: Sendable {
   private var recent: [Dose] = []
   private var days: [Pair: [Int: Day]] = [:]
 
-  /// Takes the next dose that counts and that no other source has.
+  /// Takes the next dose that counts. Where other sources have it, too, it is still one dose.
   mutating func add(_ item: CountableItem, isContext: Bool) {
     guard item.kind == .insulin, item.source.role != .unknown else { return }
     var dose = Dose(item: item, isContext: isContext)
@@ -88,14 +92,17 @@ extension UnlikeDoses {
 
   private func undecided(_ rules: CountingRules) -> [(pair: Pair, days: [Int: Day])] {
     days.filter { !rules.isDecided($0.key.first, $0.key.second) }
-      .map { pair, days in (pair, days.filter { $0.value.isShown && Self.isFrequent($0.key, days) }) }
+      .map { pair, days in (pair, days.filter { $0.value.isShown && isFrequent($0.key, pair) }) }
       .filter { !$0.1.isEmpty }
       .sorted { Self.name($0.0) < Self.name($1.0) }
   }
 
-  private static func isFrequent(_ day: Int, _ days: [Int: Day]) -> Bool {
+  /// Whether such doses are frequent around a day. Where two sources have one of the doses, either may be the one that counts,
+  /// so pairs with a common source are looked at together.
+  private func isFrequent(_ day: Int, _ pair: Pair) -> Bool {
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
-    return days.keys.count(where: around.contains) >= minDays
+    let akin = days.filter { $0.key.unlike == pair.unlike && $0.key.sharesSource(with: pair) }
+    return Set(akin.values.flatMap(\.keys)).count(where: around.contains) >= Self.minDays
   }
 
   private static func name(_ pair: Pair) -> String {

@@ -130,6 +130,22 @@ struct CountedOnceTests {
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(101, at: 0, Sample.app)) == 2)
   }
 
+  /// Apple Health has hundredths of mmol/L; the meter and the app round them once more, or to whole mg/dL.
+  @Test func aFingerStickWithHundredthsIsTheSame() {
+    func pair(_ number: Double, _ unit: GlucoseUnit, _ hundredths: Double) -> Int {
+      count(
+        Sample.stick(number, unit, at: 12, Sample.meter),
+        Sample.stick(hundredths, .millimolesPerLitre, at: 0, Sample.app))
+    }
+    for milligrams in 20...600 {
+      let exact = Double(milligrams) / Quantity.milligramsPerDecilitreInMillimole
+      let hundredths = (exact * 100).rounded() / 100
+      #expect(pair(Double(milligrams), .milligramsPerDecilitre, hundredths) == 1, "\(milligrams)")
+      #expect(pair((exact * 10).rounded() / 10, .millimolesPerLitre, hundredths) == 1, "\(milligrams)")
+    }
+    #expect(pair(118, .milligramsPerDecilitre, 6.65) == 2 && pair(6.4, .millimolesPerLitre, 6.55) == 2)
+  }
+
   @Test func sticksOfTwoMetersAreTwoMeasurements() {
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(100, at: 10, Sample.otherMeter)) == 2)
     let linked = Sample.stick(100, at: 10, Sample.otherMeter, marks: .linked)

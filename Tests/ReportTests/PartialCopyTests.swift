@@ -138,6 +138,57 @@ import Testing
       doubts.count == 1 && doubts.allSatisfy { $0.first.source != Self.pen && $0.second.source != Self.pen })
   }
 
+  // MARK: Copies of one source, and a third source that matches none of them
+
+  @Test(arguments: [20, 0] as [Int64], [400, 3600] as [Int64])
+  func aThirdSourceMinutesLaterThanTwoCopiesHasNoSum(copied: Int64, later: Int64) {
+    let own = Self.doses(Figures.diary)
+    let copy = Self.moved(own, to: Figures.phone, by: copied)
+    let third = Self.moved(own, to: Self.pen, by: later)
+    let result = Figures.result(own + copy + third)
+    #expect(result.total.amounts.bolus.sum == nil)
+    // Only what is in the sums is named: the copy of the phone is not.
+    #expect(result.doubts.map { Set([$0.first.source, $0.second.source]) } == [[Figures.diary, Self.pen]])
+    #expect(result.doubts.first?.shiftSeconds.map(abs) == (later == 3600 ? 3600 : nil))
+    let only = CountingRules([
+      CountDecision(.range(.insulin, since: nil, until: nil), .only, source: "mysugr")
+    ])
+    #expect(
+      Figures.result(own + copy + third, rules: only).total.amounts.bolus.sum
+        == Figures.result(own).total.amounts.bolus.sum)
+  }
+
+  /// Two apps with equal rank: of each dose, the one that counts may be in either.
+  @Test func aThirdSourceMinutesLaterThanTwoAppsThatShareADoseHasNoSum() {
+    let own = Self.doses(Figures.diary)
+    let app = CountingSource(format: "contour")
+    let copies = own.enumerated().flatMap { index, entry in
+      Self.moved([entry], to: app, by: index % 2 == 0 ? 20 : -20)
+    }
+    let all = own + copies + Self.moved(own, to: Self.pen, by: 400)
+    #expect(Figures.result(own + copies).doubts.isEmpty)
+    #expect(Figures.result(all).total.amounts.bolus.sum == nil)
+    #expect(Figures.result(all).doubts.count == 2)
+  }
+
+  @Test func aThirdSourceWithDosesOfItsOwnIsAddedToTwoCopies() {
+    let own = Self.doses(Figures.diary)
+    let copy = Self.moved(own, to: Figures.phone, by: 20)
+    let third = Self.moved(Self.part(own) { $0 % 3 == 0 }, to: Self.pen, by: 2000, factor: 0.31)
+    let result = Figures.result(own + copy + third)
+    #expect(result.doubts.isEmpty)
+    let sum = (own + third).reduce(0) { $0 + $1.amount }
+    #expect(result.total.amounts.bolus.sum.map { abs($0 - sum) < 0.001 } == true)
+  }
+
+  @Test func aDoseWithTwoUsesHasNoSumNextToACopy() {
+    let own = Self.basal(Figures.diary, "long") + Self.doses(Figures.diary)
+    let copy = Self.moved(own, to: CountingSource(format: "contour"), by: 20)
+    #expect(Figures.result(own + copy).doubts.isEmpty)
+    let result = Figures.result(own + copy + Self.basal(Figures.phone, "rapid", later: 10))
+    #expect(result.total.amounts.insulin.sum == nil && result.doubts.allSatisfy { $0.unlike == .use })
+  }
+
   // MARK: One dose in two ways
 
   private static func basal(_ source: CountingSource, _ subtype: String, days: Int64 = 6, later: Int64 = 0)
