@@ -32,6 +32,25 @@ import Testing
     #expect(one.rejections.isEmpty)
   }
 
+  /// Rows of one number after those of another, at the same times: whatever the name of the column, it is a person or device.
+  @Test(arguments: ["nr", "cohort_no", "k"])
+  func numbersThatDivideTheRowsIntoSeriesAreRefused(_ name: String) throws {
+    func rows(_ number: Int, every minutes: Int = 5, from hour: Int = 7) -> String {
+      (0..<12).map { index in
+        let minute = index * minutes
+        return
+          "\(number),2026-05-01 \(10 + hour + minute / 60):\(10 + minute % 60 / 2),\(100 + index * number % 41)\n"
+      }.joined()
+    }
+    let header = "\(name),time,glucose\n"
+    let refusal = try #require(try ScratchFile(header + rows(17) + rows(18)).refusal())
+    #expect(refusal.contains("'\(name)' divides the readings"), "\(refusal)")
+    // One after the other, and numbers that change to and fro, such as a trend.
+    #expect(try ScratchFile(header + rows(17) + rows(18, from: 9)).readings().readings.count == 24)
+    let trend = (0..<24).map { "\(3 + $0 % 2),2026-05-01 07:\(10 + $0 * 2),\(100 + $0)\n" }.joined()
+    #expect(try ScratchFile(header + trend).readings().readings.count == 24)
+  }
+
   @Test func theRowsOfOtherPersonsAreCounted() throws {
     let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
       $0.rows = [RowFilter(column: "userid", value: "B2")]

@@ -25,6 +25,37 @@ import Testing
     try ScratchFile(text).refusal(change)
   }
 
+  // MARK: Times
+
+  /// Two persons without a column that says whose each row is, or with one that nobody can recognise.
+  @Test func twoValuesAtNearlyAllTimesAreRefused() throws {
+    let one = table(varied(40))
+    let other = table((0..<40).map { String(150 + $0 * 37 % 71) }).split(separator: "\n").dropFirst()
+    let both = one + other.joined(separator: "\n") + "\n"
+    let message = try #require(try refusal(both))
+    #expect(message.contains("two different values at 40 of 40 times"), "\(message)")
+    #expect(try ScratchFile(both).readings { $0.force = true }.readings.count == 80)
+    // A clock that was set back by three hours on one day of several.
+    let days = table(varied(600)) + other.joined(separator: "\n") + "\n"
+    #expect(try ScratchFile(days).readings().readings.count == 640)
+    let repeated = one + one.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
+    #expect(try ScratchFile(repeated).readings().readings.count == 80)
+  }
+
+  @Test func aClockOfTwelveHoursIsRefused() throws {
+    let rows = (0..<160).map { index in
+      let minutes = index * 15
+      let hour = (minutes / 60 + 11) % 12 + 1
+      let (day, minute) = (1 + minutes / 1440, minutes % 60)
+      return
+        "2026-05-0\(day) \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute),\(90 + index * 37 % 71)\n"
+    }
+    let message = try #require(try refusal("time,glucose\n" + rows.joined()))
+    #expect(message.contains("clock of twelve hours without AM and PM"), "\(message)")
+    let evening = rows.joined() + "2026-05-03 19:00,104\n"
+    #expect(try ScratchFile("time,glucose\n" + evening).readings().readings.count == 161)
+  }
+
   // MARK: Values
 
   @Test func anInputWithMostlyImplausibleValuesIsRefused() throws {

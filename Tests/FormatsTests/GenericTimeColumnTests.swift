@@ -33,8 +33,86 @@ import Testing
     #expect(refusal.contains("'time=start time,") && !refusal.contains("time=createdAt"), "\(refusal)")
   }
 
-  @Test func aSingleDatabaseTimeIsTheTime() throws {
-    #expect(try times("created_at,glucose\n2026-05-01T07:00:00,101\n") == ["2026-05-01T07:00:00"])
+  /// An app that reads a sensor stores hours of values at once. Only a person knows whether it was measured then.
+  @Test(arguments: ["created_at", "createdAt", "upload_time", "inserted", "received_at"])
+  func theOnlyTimesAreNotReadIfADatabaseMadeThem(_ name: String) throws {
+    let file = try ScratchFile("\(name),glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n")
+    let refusal = try #require(try file.refusal())
+    #expect(
+      refusal.contains("stored its rows") && refusal.contains("--map time=\(name),value=glucose"),
+      "\(refusal)")
+    let map = ["time": name, "value": "glucose"]
+    #expect(
+      try file.readings { $0.columns = map }.readings.map(\.deviceTime.text) == [
+        "2026-05-01T07:00:00", "2026-05-01T07:05:00",
+      ])
+    #expect(
+      try times("recorded_at,glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n").count == 2)
+  }
+
+  @Test func aTimeOfDeletionIsNotOffered() throws {
+    let rows = "2026-05-01T07:00:00,101,\n2026-05-01T07:05:00,103,2026-05-04T22:10:00\n"
+    let refusal = try #require(try ScratchFile("time,glucose,deletedAt\n\(rows)").refusal())
+    #expect(
+      !refusal.contains("time=deletedAt") && refusal.contains("'deletedAt' marks some rows"), "\(refusal)")
+  }
+
+  // MARK: Counts and days
+
+  @Test func secondsSince2001AreRefused() throws {
+    let rows = (0..<5).map { "\(799_000_000 + $0 * 300),10\($0)\n" }.joined()
+    let file = try ScratchFile("ts,glucose\n\(rows)")
+    #expect(try #require(try file.refusal()).contains("seconds since 2001"))
+    let map = ["time": "ts", "value": "glucose"]
+    #expect(try file.readings { $0.columns = map }.readings.isEmpty)
+    let since1970 = (0..<5).map { "\(1_777_307_200 + $0 * 300),10\($0)\n" }.joined()
+    #expect(try times("ts,glucose\n\(since1970)").count == 5)
+  }
+
+  @Test(arguments: ["Z", "+02:00", ".000Z", ""])
+  func daysWrittenAsMidnightAreNotTimes(_ end: String) throws {
+    let days = (1..<5).map { "2026-05-0\($0)T00:00:00\(end),10\($0)\n" }.joined()
+    #expect(
+      try #require(try ScratchFile("date,glucose\n\(days)").refusal()).contains("dates without a time of day")
+    )
+    let times = days.replacing("03T00:00:00", with: "03T07:10:00")
+    #expect(try ScratchFile("date,glucose\n\(times)").readings().readings.count == 4)
+  }
+
+  @Test func timesInTheFarFutureAreRefused() throws {
+    let rows = "2569-05-01T07:00:00,101\n2569-05-01T12:10:00,117\n"
+    let file = try ScratchFile("time,glucose (mg/dL)\n\(rows)")
+    #expect(
+      try #require(try file.refusal { $0.now = 1_780_000_000 }).contains("more than a year in the future"))
+    #expect(
+      try file.readings {
+        $0.now = 1_780_000_000; $0.force = true
+      }.readings.count == 2)
+    let one = rows.replacing("2569-05-01T07", with: "2026-05-01T07")
+    #expect(
+      try ScratchFile("time,glucose (mg/dL)\n\(one)").readings { $0.now = 1_780_000_000 }.readings.count == 2)
+  }
+
+  // MARK: Offsets in names of zones
+
+  @Test func rowsThatNameSeveralZonesAreRefused() throws {
+    func table(_ zones: [String]) throws -> ScratchFile {
+      try ScratchFile(
+        "time,glucose,timezone\n"
+          + zones.enumerated().map { "2026-05-01T0\($0.offset):10:00,10\($0.offset),\($0.element)\n" }
+          .joined())
+    }
+    let file = try table(["Europe/Berlin", "Europe/Berlin", "America/New_York"])
+    let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
+    #expect(
+      refusal.contains("names several time zones") && refusal.contains("--where timezone=ZONE"), "\(refusal)")
+    let home = try file.readings {
+      $0.zoneIsGiven = true
+      $0.rows = [RowFilter(column: "timezone", value: "Europe/Berlin")]
+    }
+    #expect(home.readings.count == 2)
+    #expect(
+      try table(["Europe/Berlin", "Europe/Berlin"]).readings { $0.zoneIsGiven = true }.readings.count == 2)
   }
 
   // MARK: Offsets

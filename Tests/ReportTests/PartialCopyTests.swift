@@ -186,7 +186,7 @@ import Testing
     let copy = Self.moved(own, to: CountingSource(format: "contour"), by: 20)
     #expect(Figures.result(own + copy).doubts.isEmpty)
     let result = Figures.result(own + copy + Self.basal(Figures.phone, "rapid", later: 10))
-    #expect(result.total.amounts.insulin.sum == nil && result.doubts.allSatisfy { $0.unlike == .use })
+    #expect(result.total.amounts.insulin.sum == nil && result.doubts.contains { $0.unlike == .use })
   }
 
   // MARK: One dose in two ways

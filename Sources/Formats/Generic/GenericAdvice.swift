@@ -22,6 +22,8 @@ struct GenericAdvice {
     let lead =
       if problem.haveSeveralTimes {
         "Import it with one of these, not with several: each reads the same values at other times:"
+      } else if problem.isOfStamps {
+        "If the values were measured then, import them with:"
       } else if problem.isDoubtful {
         "If its values are glucose, import them with:"
       } else {

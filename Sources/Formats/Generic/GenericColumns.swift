@@ -21,8 +21,10 @@ struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
   /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
-  /// Columns of words that may be names of persons.
+  /// Columns of words, or of numbers, that may stand for persons.
   var series: [Int] = []
+  /// The column that names the time zones of the rows, which is not read.
+  var zones = -1
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -42,6 +44,7 @@ struct GenericColumns: Equatable {
     for role in roles { moved[role] = place(self[role]) }
     moved.watched = watched.map(place)
     moved.series = series.map(place)
+    if zones >= 0 { moved.zones = place(zones) }
     return moved
   }
 }
@@ -153,7 +156,7 @@ enum CellContent: Hashable {
     let field = cell.trimmed
     if field.isEmpty { return .empty }
     if let time = field.yearFirstTime {
-      return time.utcOffset == nil && time.deviceTime.seconds % 86400 == 0 ? .midnight : .time
+      return time.deviceTime.seconds % 86400 == 0 ? .midnight : .time
     }
     if let time = field.openTime {
       return time.hour == 0 && time.minute == 0 && time.seconds == 0 ? .midnight : .time

@@ -17,6 +17,7 @@ extension GenericFinding {
     let measured = timed.filter { !header.words[$0].isDatabaseStamp }
     let hasParts = dates.count == 1 && clocks.count == 1
     let whole = measured.isEmpty && dates.isEmpty ? timed : measured
+    if measured.isEmpty, dates.isEmpty, !timed.isEmpty { return stampProblem(timed) }
     if whole.count == 1, whole.count == timed.count || header.words[whole[0]].isTime {
       columns[.time] = whole[0]
       return nil
@@ -48,9 +49,29 @@ extension GenericFinding {
         "the column \(quoted([serial])) holds day numbers of a spreadsheet",
         choices: [GenericColumns(time: serial)])
     }
+    if let counts = named.first(where: holdsCountsSince2001) {
+      return GenericProblem(
+        "the numbers in \(quoted([counts])) are seconds since 2001, as Apple's programs count; write them as dates "
+          + "with times of day, or add 978307200, for seconds since 1970")
+    }
     return GenericProblem(
       named.isEmpty
         ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
+  }
+
+  private func holdsCountsSince2001(_ place: Int) -> Bool {
+    let numbers = header.cells(place).compactMap { $0.withField { $0.trimmed.number(.point) } }
+    return numbers.count * 2 > header.cells(place).count
+      && numbers.allSatisfy(GenericTimeReader.secondsSince2001.contains)
+  }
+
+  /// The problem of times at which a database made or changed its rows. An app that reads a sensor stores hours of values at
+  /// once.
+  private func stampProblem(_ places: [Int]) -> GenericProblem {
+    let subject = places.count == 1 ? "the only times are" : "all times are"
+    return GenericProblem(
+      "\(subject) those at which a program stored its rows, which may be hours after the measurement: "
+        + quoted(places), choices: places.map { GenericColumns(time: $0) }, isOfStamps: true)
   }
 
   var mealProblem: GenericProblem {
@@ -104,6 +125,17 @@ extension GenericFinding {
           + "give the zone of the times with --timezone")
     }
     return nil
+  }
+
+  /// The column in which rows name the time zones of their times; nil without one, or if the times state their offsets.
+  var placeOfZones: Int? {
+    guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
+    let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
+    guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }
+    return header.names.indices.first { place in
+      let cells = header.cells(place)
+      return !columns.isUsed(place) && !cells.isEmpty && cells.allSatisfy(Self.isZoneName)
+    }
   }
 
   /// `America/New_York`, or an abbreviation such as `EST`.

@@ -18,6 +18,7 @@ extension GenericFinding {
     }
     if named.count == 1 { return use(named[0], given: kind) }
     if named.count > 1 { return severalProblem(named) }
+    if let problem = unreadableProblem { return problem }
     let perhaps = free.filter { header.words[$0].isPerhapsGlucose && header.content($0) != .empty }
     if let first = perhaps.first { return perhapsProblem(first, perhaps) }
     let nameless = free.filter { header.words[$0].isValue }
@@ -29,6 +30,23 @@ extension GenericFinding {
     let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
     return GenericProblem(
       "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
+  }
+
+  /// The problem of a column that is named for glucose, but whose cells are not numbers, or are in another unit.
+  private var unreadableProblem: GenericProblem? {
+    let all = header.names.indices.filter { !columns.isUsed($0) }
+    if let place = all.first(where: { header.words[$0].isInGramsPerLitre }) {
+      return GenericProblem(
+        "the column \(quoted([place])) is in g/L, which glucoport does not read; multiply its values by 100, and name it in mg/dL"
+      )
+    }
+    guard
+      let place = all.first(where: { header.words[$0].isGlucose && header.content($0) == .text }),
+      let cell = header.cells(place).first
+    else { return nil }
+    return GenericProblem(
+      "the cells of \(quoted([place])) are not plain numbers: \(shownName(cell)); write a number alone, such as 118, and the unit "
+        + "in the name of the column, or in a column of its own")
   }
 
   /// Uses the only column that is named for glucose, unless its name has two meanings.
@@ -43,7 +61,15 @@ extension GenericFinding {
       return nil
     }
     columns[.value] = place
-    return cbgProblem(given: kind)
+    return cultureProblem(given: kind) ?? cbgProblem(given: kind)
+  }
+
+  /// The problem of glucose next to what a cell culture or a blood gas has.
+  private func cultureProblem(given kind: ReadingKind?) -> GenericProblem? {
+    guard kind == nil, let other = header.words.firstIndex(where: \.isOfCulture) else { return nil }
+    return GenericProblem(
+      "the column \(quoted([other])) is of a cell culture or of a laboratory", choices: [columns],
+      isDoubtful: true, kinds: [.smbg, .cbg])
   }
 
   /// Whether the name of a column is like those of a ketone sensor (Sibio). Its app has nearly the same name

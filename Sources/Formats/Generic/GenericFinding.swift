@@ -124,6 +124,22 @@ struct GenericFinding {
     return nil
   }
 
+  /// The problem of columns that are found only by their cells, since no name is one for times.
+  var unnamedTimesProblem: GenericProblem? {
+    guard problem == nil, columns[.time] >= 0, columns[.value] >= 0 else { return nil }
+    return GenericProblem(
+      "the column \(quoted([columns[.time]])) holds times, but is not named for them", choices: [columns])
+  }
+
+  /// Whether a row of a table has a name for glucose.
+  static func namesGlucose(_ head: InputHead) -> Bool {
+    InputHead.delimiters.contains { delimiter in
+      head.rows(delimiter).prefix(8).contains { row in
+        row.count > 1 && mayBeNames(row) && row.contains { HeaderWords($0).isGlucose }
+      }
+    }
+  }
+
   /// Whether the first row of a table has a time and a number instead of names.
   static func lacksHeader(_ head: InputHead) -> Bool {
     InputHead.delimiters.contains { delimiter in
@@ -170,7 +186,7 @@ extension GenericFinding {
       finding.header = header.shifted
     }
     finding.addOptionalColumns(besides: Set(wish.map.keys))
-    guard finding.watchRows(wish.rows) else { return nil }
+    guard finding.watchRows(wish) else { return nil }
     // A person who names the columns knows that the offsets are not among them.
     if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
@@ -181,7 +197,8 @@ extension GenericFinding {
   /// Watches the columns that identify the person of a row, and those with which a person selects rows.
   ///
   /// - Returns: whether all columns that a person named exist.
-  private mutating func watchRows(_ rows: [RowFilter]) -> Bool {
+  private mutating func watchRows(_ wish: ColumnRequest) -> Bool {
+    let rows = wish.rows
     let places = rows.compactMap { header.place(of: $0.column) }
     guard places.count == rows.count else { return false }
     watches = zip(places, rows).map { WatchedColumn(place: $0, name: header.names[$0], use: .pick($1.value)) }
@@ -196,10 +213,14 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsPerson))
       } else if words.isName, isNamed {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
+      } else if wish.map.isEmpty, words.isFlag {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
+      } else if wish.map.isEmpty, mayMarkRows(place) {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .words))
       }
     }
     columns.watched = watches.map(\.place)
-    columns.series = header.names.indices.filter(mayNameSeries)
+    columns.series = header.names.indices.filter { mayNameSeries($0) || mayNumberSeries($0) }
     return true
   }
 
@@ -212,6 +233,22 @@ extension GenericFinding {
     let cells = header.cells(place)
     return !cells.isEmpty && cells.count == header.rows.count && Set(cells).count * 2 <= cells.count + 1
       && cells.allSatisfy { CellContent($0) == .text }
+  }
+
+  /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last rows have one.
+  private func mayMarkRows(_ place: Int) -> Bool {
+    let words = header.words[place]
+    return !words.name.isEmpty && !words.isTime && !words.isRowType && words.role == nil
+      && header.cells(place).allSatisfy { CellContent($0) == .text }
+  }
+
+  /// Whether a column may have numbers of persons: whole numbers that each occur in many rows.
+  private func mayNumberSeries(_ place: Int) -> Bool {
+    let words = header.words[place]
+    guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, words.role == nil else { return false }
+    let cells = header.cells(place)
+    return !cells.isEmpty && cells.count == header.rows.count && Set(cells).count * 5 <= cells.count
+      && cells.allSatisfy { $0.withField { $0.trimmed.integer } != nil }
   }
 
   /// Whether the mapped column of times has any times.
@@ -232,7 +269,7 @@ extension GenericFinding {
     finding.problem =
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
-    if !finding.watchRows(wish.rows) {
+    if !finding.watchRows(wish) {
       finding.problem = GenericProblem("no column has the name in --where")
     }
     if finding.problem == nil {
@@ -240,6 +277,7 @@ extension GenericFinding {
         finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
+    finding.columns.zones = finding.placeOfZones ?? -1
     return finding
   }
 
@@ -355,6 +393,16 @@ extension GenericFinding {
     return folded.isEmpty || twins != 1 || !name.isPlainInCommands ? nil : name
   }
 
+  /// The columns of times and values by role, for `--map`; empty if one has no usable name.
+  var namesInCommands: [String: String] {
+    var names: [String: String] = [:]
+    for role in [GenericRole.time, .date, .clock, .value] where columns[role] >= 0 {
+      guard let name = nameInCommands(columns[role]) else { return [:] }
+      names[role.name] = name
+    }
+    return names[GenericRole.value.name] == nil ? [:] : names
+  }
+
   /// The names of columns in a message.
   func quoted(_ places: [Int]) -> String {
     let names = places.prefix(12).map { shownName(header.names[$0]) }
@@ -367,7 +415,8 @@ extension GenericFinding {
       let name = header.words[place].name
       // An object is read through its members.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }
-      return !columns.isUsed(place) && !name.isEmpty && name != "index" && name != "#"
+      let isWatched = watches.contains { $0.place == place && !$0.isOfMarks }
+      return !columns.hasRole(place) && !isWatched && !name.isEmpty && name != "index" && name != "#"
         && !name.hasPrefix("unnamed:") && !isParent
     }
   }

@@ -76,8 +76,13 @@ extension GenericFormat {
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
     let found = GenericFinding.find(head, GenericFinding.ColumnRequest(options))
     let wish = GenericFinding.ColumnRequest(options)
-    guard let finding = found ?? GenericFinding.findByCells(head, wish), let problem = finding.problem else {
-      return GenericFinding.lacksHeader(head) ? "unknown format: \(noHeader)" : nil
+    guard let finding = found ?? GenericFinding.findByCells(head, wish),
+      let problem = finding.problem ?? finding.unnamedTimesProblem
+    else {
+      if GenericFinding.lacksHeader(head) { return "unknown format: \(noHeader)" }
+      return GenericFinding.namesGlucose(head)
+        ? "unknown format: a column is named for glucose, but none holds dates with times of day; also export those"
+        : nil
     }
     if !head.isJSON, finding.header.isProse { return nil }
     let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }

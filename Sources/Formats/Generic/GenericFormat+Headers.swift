@@ -50,11 +50,19 @@ extension GenericFormat {
     return .data
   }
 
+  /// Whether only a title above the header says that the values are glucose. The same header under another title is of
+  /// something else.
+  private var hasTitledValues: Bool {
+    let value = finding.columns[.value]
+    return value >= 0 && finding.header.titleNamesGlucose && !finding.header.words[value].mentionsGlucose
+      && options.columns.isEmpty
+  }
+
   /// Whether the row is the header of the head, or one with the same names in another order.
   mutating func readHeader(_ row: Row) -> Bool {
-    guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row) else {
-      return false
-    }
+    guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row),
+      place == .aboveHeader || !hasTitledValues
+    else { return false }
     let cells = row.fields.map(\.folded)
     let names = names.folded
     if cells != names {
@@ -117,6 +125,22 @@ extension GenericFormat {
     guard row.fields.contains(where: HeaderWords.mayNameTime) else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)
-      && words.contains { $0.isGlucose || $0.mentionsValue }
+      && (words.contains { $0.isGlucose || $0.mentionsValue } || namesColumns(row))
+  }
+
+  /// Whether a row consists of names, of which one is for times: `time,heart_rate` begins a table of something else, whose
+  /// numbers must not be read as glucose.
+  private func namesColumns(_ row: Row) -> Bool {
+    let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
+    guard cells.count > 1, cells.allSatisfy({ CellContent($0.text) == .text && $0[0] &- 0x30 > 9 }) else {
+      return false
+    }
+    let time = columns[.time] >= 0 ? columns[.time] : columns[.date]
+    // A remark that begins with a word for a time has more words.
+    let name = HeaderWords(row[time].text)
+    if name.isTime, name.name.split(separator: " ").count <= 3 { return true }
+    let own =
+      (finding.columns[.time] >= 0 ? finding.columns[.time] : finding.columns[.date]) - finding.header.shift
+    return names.folded.indices.contains(own) && cells.contains { $0.folded == names.folded[own] }
   }
 }

@@ -85,6 +85,7 @@ extension GenericFormat {
     rows.survey(row, columns, at: time.seconds)
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
+    if columns.zones >= 0 { forms.note(zone: row[columns.zones]) }
     if orderIsOpen, let time = openTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
@@ -163,6 +164,13 @@ extension GenericFormat {
     let hint = ImportHint(options: options)
     isSurveyed = !hasSeenEnough
     try rows.decide(hint)
+    if forms.hasSeveralZones, options.columns.isEmpty {
+      let name = finding.header.names[finding.columns.zones]
+      throw Failure(
+        .badInput,
+        "the column \(shownName(name)) names several time zones; import the rows of each zone with --where "
+          + "\((name + "=ZONE").shellWord) --timezone ZONE")
+    }
     if !options.force, let fault = forms.fault {
       throw Failure(.badInput, "\(fault). If they are right, import them with:" + forced(hint))
     }
@@ -204,9 +212,23 @@ extension GenericFormat {
         "\(name) is named for values at meals, but has one every few minutes. If they are readings, import them with:"
           + forced(hint))
     }
-    guard let fault = plausibility.fault(in: units.common) else { return }
+    let isOfOneDevice = [GenericRole.device, .serial, .kind].allSatisfy { finding.columns[$0] < 0 }
+    guard let fault = plausibility.fault(in: units.common) ?? (isOfOneDevice ? plausibility.timeFault : nil)
+    else { return try refuseFuture(name, hint) }
     throw Failure(
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future. A Thai calendar is 543
+  ///   years ahead.
+  private func refuseFuture(_ name: String, _ hint: ImportHint) throws {
+    let year: Int64 = 366 * 86_400
+    guard let now = options.now, plausibility.count > 0, plausibility.earliest > now + year else { return }
+    let text = DeviceTime(seconds: plausibility.earliest).text.prefix(10)
+    throw Failure(
+      .badInput,
+      "\(name) holds no value before \(text), more than a year in the future; compare the years with the calendar of the "
+        + "program. If they are right, import them with:" + forced(hint))
   }
 
   private func forced(_ hint: ImportHint) -> String { hint.lines([{ $0.force = true }]) }

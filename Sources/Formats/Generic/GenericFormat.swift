@@ -65,6 +65,7 @@ struct GenericFormat: ExportFormat {
   private static func members(of finding: GenericFinding) -> [Int] {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
+      + (finding.columns.zones >= 0 ? [finding.columns.zones] : [])
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 

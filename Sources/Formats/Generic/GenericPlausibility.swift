@@ -50,6 +50,19 @@ struct GenericPlausibility {
     Grid(name: "week", step: 7 * secondsPerDay, fewest: 7),
   ]
 
+  /// The values at the first times, and the times with a second, different value.
+  private var values: [Int64: Double] = [:]
+  private var doubled: Set<Int64> = []
+  private var isFullOfTimes = false
+  /// The hours of all times, one bit for each, and their days.
+  private var hours: UInt32 = 0
+  private var days: Set<Int64> = []
+  private static let maxTimes = 1 << 16
+  private static let fewestDoubled = 12
+  /// From 1 to 12.
+  private static let halfDayHours: UInt32 = 0b1_1111_1111_1110
+  private(set) var earliest = Int64.max
+
   var count: Int { bare.count + stated.count }
 
   /// Adds a value with its shown time. `unit` is the one that its row states.
@@ -60,6 +73,35 @@ struct GenericPlausibility {
     first = first ?? number
     if unit == nil { Self.note(number, in: &bare) } else { noteStated(number, unit) }
     noteStep(seconds)
+    noteTime(seconds, number)
+  }
+
+  private mutating func noteTime(_ seconds: Int64, _ number: Double) {
+    earliest = min(earliest, seconds)
+    let day =
+      (seconds - (seconds % Self.secondsPerDay + Self.secondsPerDay) % Self.secondsPerDay)
+      / Self.secondsPerDay
+    hours |= 1 << UInt32((seconds - day * Self.secondsPerDay) / Self.secondsPerHour)
+    if days.count < 2 { days.insert(day) }
+    guard !isFullOfTimes else { return }
+    guard let known = values[seconds] else {
+      values[seconds] = number
+      isFullOfTimes = values.count >= Self.maxTimes
+      return
+    }
+    if known != number { doubled.insert(seconds) }
+  }
+
+  /// Why the times cannot be those of one person's readings, as text after the name of the column of values; nil if they may
+  /// be. A clock that was set back repeats a few hours, and a sensor measures in the afternoon as well.
+  var timeFault: String? {
+    if doubled.count >= Self.fewestDoubled, doubled.count * 10 >= values.count * 8 {
+      return
+        "holds two different values at \(doubled.count) of \(values.count) times, as those of two persons or devices, or of a "
+        + "clock of twelve hours"
+    }
+    guard hours == Self.halfDayHours, days.count > 1, count >= Self.fewestEqual else { return nil }
+    return "has times from 1:00 to 12:59 only, as a clock of twelve hours without AM and PM"
   }
 
   private mutating func noteStated(_ number: Double, _ unit: GlucoseUnit?) {

@@ -18,10 +18,12 @@ struct GenericProblem {
   var kinds: [ReadingKind]
   /// Whether the choices are series that may all be imported, with one command each.
   var areSeries: Bool
+  /// Whether the times of the choices may be those of storing.
+  var isOfStamps: Bool
 
   init(
     _ text: String, choices: [GenericColumns] = [], isDoubtful: Bool = false, rows: [RowFilter] = [],
-    kinds: [ReadingKind] = [], areSeries: Bool = false
+    kinds: [ReadingKind] = [], areSeries: Bool = false, isOfStamps: Bool = false
   ) {
     self.text = text
     self.choices = Array(choices.prefix(Self.maxChoices))
@@ -29,6 +31,7 @@ struct GenericProblem {
     self.rows = Array(rows.prefix(Self.maxChoices))
     self.kinds = kinds
     self.areSeries = areSeries
+    self.isOfStamps = isOfStamps
   }
 
   /// Whether the choices read the same values at other times, so that only one of them is right.

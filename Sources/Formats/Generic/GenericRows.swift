@@ -13,12 +13,24 @@ struct WatchedColumn {
     case perhapsPerson
     /// It identifies the person, or names the rows.
     case perhapsName
+    /// It marks rows that are not readings.
+    case flag
+    /// It may have words for rows that are not readings.
+    case words
   }
 
   /// The index of the column in the header.
   let place: Int
   let name: String
   let use: Use
+
+  /// Whether it says which rows are readings.
+  var isOfMarks: Bool {
+    switch use {
+    case .flag, .words: true
+    default: false
+    }
+  }
 }
 
 /// Decides which rows of a generic input are read: those that a person selected, and only those of one
@@ -28,6 +40,8 @@ struct WatchedColumn {
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
+  /// A column with more words than this has remarks.
+  private static let fewWords = 8
 
   /// The state of a watched column.
   private struct CandidateColumn {
@@ -42,15 +56,21 @@ struct GenericRows {
     /// The first value.
     var first: [UInt8]?
     var count = 0
+    /// The number of rows without a value.
+    var emptyCount = 0
     /// Whether the first rows look like several rows of each person.
     var repeats = false
     /// Whether the first rows have several values.
     var mayNamePersons = false
+    /// Whether the first rows have a word for something else than readings.
+    var hasMark = false
 
     mutating func note(_ cell: Field) {
-      guard !cell.isEmpty else { return }
+      guard !cell.isEmpty else { return emptyCount += 1 }
       count += 1
-      guard values.count < GenericRows.maxValues else { return }
+      guard values.count < (watch.isOfMarks ? GenericRows.fewWords + 1 : GenericRows.maxValues) else {
+        return
+      }
       let bytes = Array(cell.trimmed.bytes)
       if values.insert(bytes).inserted, first == nil { first = bytes }
     }
@@ -89,6 +109,21 @@ struct GenericRows {
       // Numbers of rows occur once or twice.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
       case .perhapsName: return values.allSatisfy(Self.mayBeName)
+      case .flag, .words: return false
+      }
+    }
+
+    /// Whether it has too many words to mark rows.
+    var hasRemarks: Bool {
+      if case .words = watch.use { values.count > GenericRows.fewWords } else { false }
+    }
+
+    /// Whether it marks some of the rows.
+    var marksRows: Bool {
+      switch watch.use {
+      case .flag: values.count > 1 || (count > 0 && emptyCount > 0)
+      case .words: values.count <= GenericRows.fewWords && values.contains(where: GenericRows.namesNoReading)
+      default: false
       }
     }
   }
@@ -107,14 +142,22 @@ struct GenericRows {
   private(set) var isSettled = false
   private var hasPicked = false
   private var hasLeftOut = false
+  /// The columns of times and values by role, for a command.
+  private let names: [String: String]
 
   init(_ finding: GenericFinding) {
-    series = finding.columns.series.map { GenericSeries(place: $0, name: finding.header.names[$0]) }
+    names = finding.namesInCommands
+    series = finding.columns.series.map { place in
+      // Numbers in rows of one series, such as trends, change to and fro.
+      let areNumbers = finding.header.cells(place).contains { CellContent($0) == .number }
+      return GenericSeries(place: place, name: finding.header.names[place], isInRuns: areNumbers)
+    }
     columns = finding.watches.map { watch in
       var column = CandidateColumn(watch)
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       column.mayNamePersons = Set(cells).count > 1
+      column.hasMark = Set(cells).contains { HeaderWords($0).namesNoReading }
       return column
     }
   }
@@ -127,13 +170,14 @@ struct GenericRows {
         case .pick: false
         case .person: true
         case .perhapsPerson: $0.repeats
-        case .perhapsName: $0.mayNamePersons
+        case .perhapsName, .flag: $0.mayNamePersons
+        case .words: $0.hasMark
         }
       }
   }
 
   /// Whether a column may name persons. The second person may come late.
-  var needsAllRows: Bool { !series.isEmpty || columns.contains { !$0.isPick } }
+  var needsAllRows: Bool { series.contains(where: \.isOpen) || columns.contains { !$0.isPick && !$0.hasRemarks } }
 
   /// Surveys the persons in a row. `places` are the indexes of the columns in it.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
@@ -150,6 +194,7 @@ struct GenericRows {
     for index in columns.indices where !columns[index].isPick {
       let column = columns[index]
       if column.holdsSeveralPersons { throw Self.failure(column, hint) }
+      if column.marksRows { throw markFailure(column, hint) }
       if case .person = column.watch.use { columns[index].wanted = column.first }
       columns[index].values = []
     }
@@ -164,6 +209,32 @@ struct GenericRows {
         + "or devices; a store is for one person. Import the rows of one with --where COLUMN=VALUE, or by the number of its "
         + "value in the order of the rows, or name the column of devices with --map device=COLUMN:"
         + commands(series.name, series.words.count, hint))
+  }
+
+  private static func namesNoReading(_ value: [UInt8]) -> Bool {
+    HeaderWords(String(decoding: value, as: UTF8.self)).namesNoReading
+  }
+
+  private func markFailure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
+    let others = column.values.filter { !Self.namesNoReading($0) }
+    let values = column.emptyCount == 0 && others.count <= Self.maxShown ? others : []
+    let texts = values.compactMap { String(validating: $0, as: UTF8.self) }.filter(\.isPlainInCommands)
+      .sorted()
+    let marks = column.values.subtracting(others).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    let words = marks.first.map { " with \(shownName($0))" } ?? ""
+    let message =
+      "the column \(shownName(column.watch.name)) marks some rows\(words), which may not be readings"
+    guard texts.isEmpty else {
+      return Failure(
+        .badInput,
+        message + ". Import those that are:"
+          + hint.lines(
+            texts.map { text in { $0.rows.append(RowFilter(column: column.watch.name, value: text)) } }))
+    }
+    let all =
+      names.isEmpty
+      ? "" : ". If all rows are readings, import them with:" + hint.lines([{ $0.columns = names }])
+    return Failure(.badInput, message + "; remove those that are not" + all)
   }
 
   private static func failure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {

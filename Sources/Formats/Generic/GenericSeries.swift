@@ -29,23 +29,34 @@ struct GenericSeries {
   private var times: [Time] = []
   /// Times of one day in each run of this many days are kept.
   private var daysPerKept: Int64 = 1
+  /// Whether each word must have its rows in one run.
+  private let isInRuns: Bool
+  private var lastGroup: Int?
   /// Whether the column does not name series: a row has no word, or there are too many.
   private var isOther = false
 
-  init(place: Int, name: String) {
+  init(place: Int, name: String, isInRuns: Bool = false) {
     self.place = place
     self.name = name
+    self.isInRuns = isInRuns
   }
+
+  /// Whether further rows may show that the column names series.
+  var isOpen: Bool { !isOther }
 
   /// Adds the word of a row.
   mutating func note(_ cell: Field, at seconds: Int64) {
     guard !isOther else { return }
     let word = Array(cell.trimmed.bytes)
-    guard !word.isEmpty, let group = groups[word] ?? newGroup(word) else {
+    let known = groups[word]
+    guard !word.isEmpty, let group = known ?? newGroup(word),
+      !isInRuns || known == nil || known == lastGroup
+    else {
       isOther = true
       times = []
       return
     }
+    lastGroup = group
     counts[group] += 1
     guard isKept(seconds) else { return }
     times.append(Time(seconds: seconds, group: group))

@@ -32,6 +32,17 @@ struct GenericTimeForms {
   private var yearFirst = Days()
   private var forms: [Form: Days] = [:]
 
+  private var zone: [UInt8]?
+  /// Whether rows name different time zones.
+  private(set) var hasSeveralZones = false
+
+  /// Adds the time zone that a row names.
+  mutating func note(zone cell: Field) {
+    let cell = cell.trimmed
+    guard !cell.isEmpty, !hasSeveralZones else { return }
+    if let zone { hasSeveralZones = !cell.hasSameBytes(as: zone) } else { zone = Array(cell.bytes) }
+  }
+
   /// Adds a time of a row.
   @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
     if hasOffset {

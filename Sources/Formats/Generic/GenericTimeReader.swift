@@ -23,6 +23,8 @@ struct GenericTimeReader {
 
   /// The numbers with which spreadsheets store times: days since 1899-12-30, here of the years 1982 to 2119.
   static let serials = 30_000.0..<80_000.0
+  /// Seconds since 2001 of the years 2004 to 2032, as Apple's programs count.
+  static let secondsSince2001 = 100_000_000.0..<1_000_000_000.0
   private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 
   /// Whether the day or the month comes first; nil while it is unknown, or if all dates are unambiguous.
@@ -223,7 +225,8 @@ extension Field {
 
   /// A count of seconds, milliseconds or microseconds since 1970, distinguished by its size, in milliseconds.
   ///
-  /// Seconds begin in 1973, before any meter was made. So no other number of a table resembles them.
+  /// Seconds begin in September 2001. Smaller counts are those of Apple's programs, which count since 2001: as counts
+  /// since 1970 they would be 31 years early.
   var epochMilliseconds: Int64? {
     var whole: Int64 = 0
     var index = 0
@@ -231,7 +234,7 @@ extension Field {
       whole = whole * 10 + Int64(start[index] &- 0x30)
       index += 1
     }
-    guard index >= 9, whole >= 100_000_000 else { return nil }
+    guard index >= 10, whole >= 1_000_000_000 else { return nil }
     var fraction: Int64 = 0
     if index < count {
       guard start[index] == UInt8(ascii: "."), count - index > 1, count - index <= 12 else { return nil }

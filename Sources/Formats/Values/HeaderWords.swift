@@ -97,6 +97,20 @@ struct HeaderWords {
   /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
+  /// Whether it is a name for what is measured beside glucose in cell cultures and blood gases.
+  var isOfCulture: Bool { !words.isDisjoint(with: Self.cultureWords) }
+
+  /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
+  var isInGramsPerLitre: Bool { mentionsGlucose && words.contains("g") && words.contains("l") }
+
+  /// Whether it is a name for marks of rows that are not readings: deleted, invalid, predicted.
+  var isFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.flagWords) }
+
+  /// Whether a cell of a column of words says that its row is not a reading. A sentence does not.
+  var namesNoReading: Bool {
+    name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
+  }
+
   var isMeal: Bool { hasStem(Self.mealStems) }
 
   /// Whether it is a name for something that only sensors have.
@@ -221,7 +235,24 @@ struct HeaderWords {
   private static let stampWords: Set<String> = [
     "created", "createdat", "updated", "updatedat", "inserted", "insertedat", "synced", "syncedat",
     "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime", "srvcreated",
-    "srvmodified",
+    "srvmodified", "upload", "deleted", "deletedat", "removed", "ingested", "received",
+  ]
+  private static let cultureWords: Set<String> = [
+    "lactate", "laktat", "lactat", "lactato", "lattato", "glutamine", "glutamate", "ammonia", "ammonium",
+    "viability", "vcd",
+    "od600", "titer", "titre", "osmolality", "pco2", "po2",
+  ]
+  private static let flagWords: Set<String> = [
+    "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded", "ignored",
+    "predicted",
+    "imputed", "interpolated", "simulated", "synthetic", "forecast",
+  ]
+  private static let noReadingCells: Set<String> = [
+    "deleted", "invalid", "voided", "error", "warmup", "predicted", "prediction", "forecast", "simulated",
+    "synthetic", "imputed",
+    "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "total",
+    "sum", "summe",
+    "control", "kontrolle",
   ]
   private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
   private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]

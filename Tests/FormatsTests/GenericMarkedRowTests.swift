@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Logbook
+import Testing
+
+/// Tests rows between the readings that are not readings: deleted and predicted ones, summaries, and other tables.
+@Suite struct GenericMarkedRowTests {
+  private static func rows(_ count: Int = 24, from day: Int = 1, _ end: (Int) -> String = { _ in "" })
+    -> String
+  {
+    (0..<count).map { index in
+      "2026-05-0\(day) 07:\(10 + index),\(100 + index * 37 % 71)\(end(index))\n"
+    }.joined()
+  }
+
+  // MARK: Marks
+
+  @Test(arguments: [
+    ("deleted", "true", "false"), ("isDeleted", "1", "0"), ("is_valid", "0", "1"), ("imputed", "yes", "no"),
+    ("Predicted", "True", "False"), ("voided", "x", ""),
+  ])
+  func aColumnThatMarksRowsAsksForThoseThatCount(_ name: String, _ mark: String, _ other: String) throws {
+    let file = try ScratchFile("time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'\(name)' marks some rows"), "\(refusal)")
+    #expect(other.isEmpty || refusal.contains("--where \(name)=\(other)"), "\(refusal)")
+    guard !other.isEmpty else { return }
+    let left = try file.readings { $0.rows = [RowFilter(column: name, value: other)] }
+    #expect(left.readings.count == 20 && left.rejections.isEmpty)
+  }
+
+  @Test func aMarkAfterTheFirstRowsIsFound() throws {
+    let text = "time,glucose,deleted\n" + (1..<9).map { Self.rows(40, from: $0) { _ in ",false" } }.joined()
+    #expect(try ScratchFile(text).readings().readings.count == 320)
+    let last = text + "2026-05-09 09:00,104,true\n"
+    #expect(try #require(try ScratchFile(last).refusal()).contains("'deleted' marks some rows"))
+  }
+
+  @Test(arguments: ["SENSOR_ERROR", "forecast", "imputed", "Warmup", "daily average", "Total", "Control"])
+  func aWordForSomethingElseThanReadingsIsRefused(_ word: String) throws {
+    let file = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" })
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'\(word)'") && refusal.contains("--where state=ok"), "\(refusal)")
+    let some = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "")" })
+    #expect(try #require(try some.refusal()).contains("--map time=time,value=glucose"))
+    #expect(try some.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 24)
+  }
+
+  @Test(arguments: [
+    "after the control of the homework", "average day, total mess in the kitchen", "ok", "totally fine",
+  ])
+  func aRemarkIsNotTakenForSuchAWord(_ remark: String) throws {
+    let text = "time,glucose,remark\n" + Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "ok")" }
+    #expect(try ScratchFile(text).readings().readings.count == 24)
+  }
+
+  // MARK: Further tables
+
+  @Test(arguments: ["time,insulin", "time,heart_rate", "Timestamp,bpm", "pulse,time", "date,weight kg"])
+  func aFurtherTableOfSomethingElseIsNotRead(_ header: String) throws {
+    let text = "time,glucose\n" + Self.rows() + "\n\(header)\n" + Self.rows(from: 2)
+    let export = try TextExport(text)
+    #expect(export.readings.count == 24 && export.rejections.count >= 24, "\(export.rejections.count)")
+    #expect(export.readings.allSatisfy { $0.deviceTime.text.hasPrefix("2026-05-01") })
+  }
+
+  @Test(arguments: [",\"day off, nothing eaten\"", "Average,128", "no sensor today,change at 8", ",a,b"])
+  func aRemarkBetweenRowsEndsNothing(_ remark: String) throws {
+    let export = try TextExport("time,glucose\n" + Self.rows() + remark + "\n" + Self.rows(from: 2))
+    #expect(export.readings.count == 48)
+  }
+
+  /// The names of the columns are the same for both, and only the titles say what they are.
+  @Test func theSameHeaderUnderAnotherTitleIsNotRead() throws {
+    let text = "Glucose mg/dL\ntime,value\n" + Self.rows() + "\nHeart rate\ntime,value\n" + Self.rows(from: 2)
+    let export = try TextExport(text)
+    #expect(export.readings.count == 24)
+    #expect(export.readings.allSatisfy { $0.deviceTime.text.hasPrefix("2026-05-01") })
+    let named = text.replacing("time,value", with: "time,glucose").replacing("Heart rate", with: "Next day")
+    #expect(try TextExport(named).readings.count == 48)
+  }
+
+  // MARK: Other values
+
+  @Test(arguments: ["Lactate (mmol/L)", "glutamine", "pCO2", "Viability %", "OD600"])
+  func glucoseOfACellCultureIsRefusedUntilAPersonSaysOtherwise(_ name: String) throws {
+    let file = try ScratchFile("time,glucose (mg/dL),\(name)\n" + Self.rows { _ in ",1.1" })
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'\(name)'") && refusal.contains("--kind smbg"), "\(refusal)")
+    #expect(try file.readings { $0.kind = .smbg }.readings.count == 24)
+    let weight = try ScratchFile("time,glucose (mg/dL),Weight\n" + Self.rows { _ in ",80" })
+    #expect(try weight.readings().readings.count == 24)
+  }
+
+  @Test func cellsThatAreNotNumbersAreNamed() throws {
+    let text = "time,glucose\n" + Self.rows().replacing("\n", with: " mg/dL\n")
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("are not plain numbers: '100 mg/dL'"), "\(refusal)")
+    let litres = try #require(try ScratchFile("time,glucose (g/L)\n2026-05-01 07:10,1.04\n").refusal())
+    #expect(litres.contains("is in g/L"), "\(litres)")
+  }
+
+  @Test func aTableWithoutNamesForTimesIsExplained() throws {
+    let modified = try #require(try ScratchFile("moment,glucose\n" + Self.rows()).refusal())
+    #expect(modified.contains("--map time=moment,value=glucose"), "\(modified)")
+    let counted = try #require(try ScratchFile("row,glucose\n1,104\n2,109\n").refusal())
+    #expect(counted.contains("none holds dates with times of day"), "\(counted)")
+  }
+}
