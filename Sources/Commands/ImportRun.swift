@@ -87,6 +87,7 @@ final class ImportRun {
   /// - Returns: whether any of them is an export.
   private func importEach(of inputs: ExportInputs, _ place: ImportPaths.FoundInput) throws -> Bool {
     var hasExport = false
+    let comparison = inputs.count > 1 ? PartComparison(target.options) : nil
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
         wasInterrupted = true
@@ -97,6 +98,12 @@ final class ImportRun {
         switch try inputs.open(index, options: target.options) {
         case .export(let reader):
           hasExport = true
+          // A table is read twice, since its first reading shows whether it is one series with those before it.
+          if reader.format == "generic", let comparison,
+            case .export(let trial) = try inputs.open(index, options: target.options)
+          {
+            try comparison.requireOneSeries(trial)
+          }
           return try importOne(reader, place)
         case .spreadsheet(let sheets):
           if try importEach(of: sheets, place) { hasExport = true }

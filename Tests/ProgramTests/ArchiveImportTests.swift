@@ -87,6 +87,43 @@ struct ArchiveImportTests {
     return path
   }
 
+  /// Values of a sensor, one every five minutes from this minute of the day on.
+  private static func series(from minute: Int = 0, _ value: (Int) -> Int) -> String {
+    (0..<40).reduce(into: "time,glucose (mg/dL)\n") { text, index in
+      let minutes = minute + index * 5
+      let clock = [8 + minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+      text += "2026-03-01 \(clock):00,\(value(index))\n"
+    }
+  }
+
+  @Test(arguments: [0, 2])
+  func aSheetForEachPersonIsNotMixed(minutesLater: Int) async throws {
+    let program = try Program()
+    let anna = Self.series { 100 + $0 * 37 % 71 }
+    let ben = Self.series(from: minutesLater) { 140 + $0 * 29 % 71 }
+    let path = try spreadsheet(program, [("Anna", anna), ("Ben", ben)])
+    let outcome = try await program.run("import", path)
+    #expect(
+      outcome.status == 65 && outcome.errors.contains("other sensor values at the same times"), "\(outcome)")
+    #expect(outcome.errors.contains("--device NAME \(path):Ben"), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 40)
+    let named = try await program.run("import", "--device", "second", "\(path):Ben")
+    #expect(named.status == 0, "\(named)")
+    #expect(try StoreFile(program.store).count("reading") == 80)
+    let members = try archive(program, [("anna.csv", anna), ("ben.csv", ben)])
+    #expect(try await program.run("import", "--dry-run", members).status == 65)
+  }
+
+  @Test func sheetsOfOneSeriesAreImported() async throws {
+    let program = try Program()
+    let all = Self.series { 100 + $0 * 37 % 71 }
+    let later = Self.series(from: 300) { 140 + $0 * 29 % 71 }
+    let path = try spreadsheet(program, [("All", all), ("Morning", all), ("Later", later)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try StoreFile(program.store).count("reading") == 80)
+  }
+
   @Test func everySheetThatIsAnExportIsImported() async throws {
     let program = try Program()
     let path = try spreadsheet(
