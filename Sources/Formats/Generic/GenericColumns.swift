@@ -21,6 +21,8 @@ struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
   /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
+  /// Those of the watched columns that only mark rows, and may have another use as well.
+  var marks: [Int] = []
   /// Columns of words, or of numbers, that may stand for persons.
   var series: [Int] = []
   /// The column that names the time zones of the rows, which is not read.
@@ -34,7 +36,9 @@ struct GenericColumns: Equatable {
   /// The roles that have a column, in the order of `GenericRole`.
   var roles: [GenericRole] { GenericRole.allCases.filter { self[$0] >= 0 } }
 
-  func isUsed(_ column: Int) -> Bool { places.contains(column) || watched.contains(column) }
+  func isUsed(_ column: Int) -> Bool {
+    places.contains(column) || (watched.contains(column) && !marks.contains(column))
+  }
 
   func hasRole(_ column: Int) -> Bool { places.contains(column) }
 
@@ -43,6 +47,7 @@ struct GenericColumns: Equatable {
     var moved = self
     for role in roles { moved[role] = place(self[role]) }
     moved.watched = watched.map(place)
+    moved.marks = marks.map(place)
     moved.series = series.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     return moved

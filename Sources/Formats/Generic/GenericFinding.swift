@@ -220,6 +220,7 @@ extension GenericFinding {
       }
     }
     columns.watched = watches.map(\.place)
+    columns.marks = watches.filter(\.isOfMarks).map(\.place)
     columns.series = header.names.indices.filter { mayNameSeries($0) || mayNumberSeries($0) }
     return true
   }
@@ -238,7 +239,7 @@ extension GenericFinding {
   /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last rows have one.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
-    return !words.name.isEmpty && !words.isTime && !words.isRowType && words.role == nil
+    return !words.name.isEmpty && !words.isTime
       && header.cells(place).allSatisfy { CellContent($0) == .text }
   }
 
@@ -415,8 +416,7 @@ extension GenericFinding {
       let name = header.words[place].name
       // An object is read through its members.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }
-      let isWatched = watches.contains { $0.place == place && !$0.isOfMarks }
-      return !columns.hasRole(place) && !isWatched && !name.isEmpty && name != "index" && name != "#"
+      return !columns.isUsed(place) && !name.isEmpty && name != "index" && name != "#"
         && !name.hasPrefix("unnamed:") && !isParent
     }
   }

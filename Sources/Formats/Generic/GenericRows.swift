@@ -177,7 +177,9 @@ struct GenericRows {
   }
 
   /// Whether a column may name persons. The second person may come late.
-  var needsAllRows: Bool { series.contains(where: \.isOpen) || columns.contains { !$0.isPick && !$0.hasRemarks } }
+  var needsAllRows: Bool {
+    series.contains(where: \.isOpen) || columns.contains { !$0.isPick && !$0.hasRemarks }
+  }
 
   /// Surveys the persons in a row. `places` are the indexes of the columns in it.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
