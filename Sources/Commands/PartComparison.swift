@@ -41,7 +41,7 @@ final class PartComparison {
       return
     }
     let part = Part(name: report.source, times: first...last)
-    // What has devices of its own is a separate series.
+    // What has other devices is a separate series.
     let other = devices > deviceCount ? nil : parts.first { Self.share($0.times, part.times) }
     if devices == deviceCount || parts.isEmpty { parts.append(part) }
     guard let other, report.counts.knownReadings * 2 < report.counts.readings, isOfSensor(report.counts)

@@ -19,16 +19,21 @@ import Testing
 
   @Test(arguments: [
     ("deleted", "true", "false"), ("isDeleted", "1", "0"), ("is_valid", "0", "1"), ("imputed", "yes", "no"),
-    ("Predicted", "True", "False"), ("voided", "x", ""),
+    ("Predicted", "True", "False"),
   ])
   func aColumnThatMarksRowsAsksForThoseThatCount(_ name: String, _ mark: String, _ other: String) throws {
     let file = try ScratchFile("time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)' marks some rows"), "\(refusal)")
-    #expect(other.isEmpty || refusal.contains("--where \(name)=\(other)"), "\(refusal)")
-    guard !other.isEmpty else { return }
+    #expect(refusal.contains("--where \(name)=\(other)"), "\(refusal)")
     let left = try file.readings { $0.rows = [RowFilter(column: name, value: other)] }
     #expect(left.readings.count == 20 && left.rejections.isEmpty)
+  }
+
+  @Test func aMarkInSomeRowsOnlyOffersToReadAll() throws {
+    let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
+    #expect(try #require(try file.refusal()).contains("--map time=time,value=glucose"))
+    #expect(try file.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 24)
   }
 
   @Test func aMarkAfterTheFirstRowsIsFound() throws {

@@ -27,7 +27,7 @@ import Testing
 
   // MARK: Times
 
-  /// Two persons without a column that says whose each row is, or with one that nobody can recognise.
+  /// Two persons without a column that says whose each row is, or with one whose name says nothing.
   @Test func twoValuesAtNearlyAllTimesAreRefused() throws {
     let one = table(varied(40))
     let other = table((0..<40).map { String(150 + $0 * 37 % 71) }).split(separator: "\n").dropFirst()

@@ -171,7 +171,7 @@ import Testing
     #expect(Figures.result(all).doubts.count == 2)
   }
 
-  @Test func aThirdSourceWithDosesOfItsOwnIsAddedToTwoCopies() {
+  @Test func aThirdSourceWithOtherDosesIsAddedToTwoCopies() {
     let own = Self.doses(Figures.diary)
     let copy = Self.moved(own, to: Figures.phone, by: 20)
     let third = Self.moved(Self.part(own) { $0 % 3 == 0 }, to: Self.pen, by: 2000, factor: 0.31)

@@ -46,7 +46,7 @@ extension GenericFinding {
     else { return nil }
     return GenericProblem(
       "the cells of \(quoted([place])) are not plain numbers: \(shownName(cell)); write a number alone, such as 118, and the unit "
-        + "in the name of the column, or in a column of its own")
+        + "in the name of the column, or in a separate column")
   }
 
   /// Uses the only column that is named for glucose, unless its name has two meanings.

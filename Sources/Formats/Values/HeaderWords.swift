@@ -97,7 +97,7 @@ struct HeaderWords {
   /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether it is a name for what is measured beside glucose in cell cultures and blood gases.
+  /// Whether it is a name for what is measured together with glucose in cell cultures and blood gases.
   var isOfCulture: Bool { !words.isDisjoint(with: Self.cultureWords) }
 
   /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
