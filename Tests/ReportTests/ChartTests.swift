@@ -102,29 +102,91 @@ struct ChartTests {
     #expect(words.contains("4.5") && words.contains("20") && words.contains("45"))
   }
 
-  /// The number of a bolus is not under the mark of the basal insulin that follows, and each kind has its number.
-  @Test(arguments: ["08:04", "08:10", "08:30", "09:10"])
-  func insulinOfTwoKindsHasBothNumbers(_ time: String) throws {
-    var day = SampleDay.empty
-    for (units, subtype, time) in [(4.5, "rapid", "08:00"), (18, "long", time)] {
-      day.records.append(
-        (
-          .insulin, RecordFields(["units": .number(units), "subtype": .text(subtype)]), "2026-03-02T\(time)"
-        ))
-    }
-    let drawing = try drawing(day)
-    let texts = DrawingCheck.texts(drawing).filter { ["4.5", "18"].contains($0.text) && $0.ink != .text }
-    #expect(texts.map(\.text) == ["4.5", "18"] && texts.map(\.ink) == [.rapid, .basal])
-    let marks = drawing.operations.compactMap { operation -> (left: Double, right: Double)? in
+  /// The marks of insulin in a picture: left, top, right and bottom.
+  private func marks(_ drawing: Drawing) -> [(left: Double, top: Double, right: Double, bottom: Double)] {
+    drawing.operations.compactMap { operation in
       guard case .shape(let outline, let fill, _) = operation, fill == .rapid || fill == .basal,
-        case .move(let left, _) = outline[0], case .line(let right, _) = outline[1]
+        case .move(let left, let top) = outline[0], case .line(let right, let bottom) = outline[2]
       else { return nil }
-      return (left, right)
+      return (left, top, right, bottom)
     }
-    #expect(marks.count == 2 && marks[0].right < marks[1].left)
-    for text in texts {
-      #expect(marks.allSatisfy { $0.right <= text.x || $0.left >= text.x + text.width }, "\(text.text)")
+  }
+
+  private func numbers(_ drawing: Drawing) -> [Drawing.Text] {
+    DrawingCheck.texts(drawing).filter { [.rapid, .basal].contains($0.ink) && Double($0.text) != nil }
+  }
+
+  private func expectNoMarkInANumber(_ drawing: Drawing) {
+    for text in numbers(drawing) {
+      let top = text.y - 0.73 * text.font.size
+      #expect(
+        marks(drawing).allSatisfy {
+          $0.right <= text.x || $0.left >= text.x + text.width || $0.bottom <= top || $0.top >= text.y
+        }, "\(text.text)")
     }
+  }
+
+  private func day(_ doses: [(units: Double, subtype: String, time: String)]) -> SampleDay {
+    var day = SampleDay.empty
+    day.records = doses.map { units, subtype, time in
+      let fields = RecordFields(["units": .number(units), "subtype": .text(subtype)])
+      return (.insulin, fields, "2026-03-02T\(time)")
+    }
+    return day
+  }
+
+  /// The number of a bolus is not under the mark of the insulin that follows, and each dose has its number.
+  @Test(arguments: ["08:04", "08:10", "08:30", "09:10"], ["long", "rapid"])
+  func twoDosesHaveBothNumbers(_ time: String, _ subtype: String) throws {
+    let drawing = try drawing(day([(4.5, "rapid", "08:00"), (18, subtype, time)]))
+    let inks = numbers(drawing).map(\.ink)
+    #expect(numbers(drawing).map(\.text) == ["4.5", "18"])
+    #expect(inks == [.rapid, subtype == "long" ? .basal : .rapid])
+    #expect(marks(drawing).count == 2)
+    if subtype == "long" { #expect(marks(drawing)[0].right < marks(drawing)[1].left) }
+    expectNoMarkInANumber(drawing)
+  }
+
+  /// A pump that doses each five minutes leaves no room for all numbers. Those of meals are among the drawn ones.
+  @Test func theLargestDosesHaveTheirNumbers() throws {
+    let small = (0..<100).map { index in
+      let minutes = 10 * 60 + index * 5
+      return (0.15, "rapid", String(DeviceTime(seconds: Int64(minutes * 60)).text.suffix(8)))
+    }
+    let meals = [(7.25, "rapid", "12:03:00"), (6.55, "rapid", "16:41:00")]
+    let drawing = try drawing(day((small + meals).sorted { $0.2 < $1.2 }))
+    let texts = numbers(drawing).map(\.text)
+    #expect(texts.contains("7.25") && texts.contains("6.55") && texts.count < 60, "\(texts)")
+    #expect(DrawingCheck.faults(drawing) == [])
+    expectNoMarkInANumber(drawing)
+  }
+
+  /// A rate ends with its minutes, or where the next one begins; the last one of the day before goes beyond midnight.
+  @Test func basalRatesAreAnAreaAtTheFoot() throws {
+    func rates(_ date: String, _ rates: [(rate: Double, minutes: Double, time: String)]) throws -> DayCurve {
+      var day = SampleDay.empty
+      day.records = rates.map { rate, minutes, time in
+        let fields = RecordFields([
+          "rate": .number(rate), "minutes": .number(minutes), "subtype": .text("basal"),
+        ])
+        return (.insulin, fields, "2026-03-02T\(time)")
+      }
+      return try #require(day.contents.day)
+    }
+    let day = try rates(
+      "2026-03-02", [(0.8, 600, "06:00"), (1.6, 60, "12:00"), (0, 60, "15:00"), (0.4, 600, "21:00")])
+    var chart = DayChart(day: day, targets: .standard, glucose: glucose, highest: 300)
+    #expect(marks(chart.drawing("D")).isEmpty)
+    chart.rates = BasalRates([day]).area(of: day)
+    let areas = marks(chart.drawing("D"))
+    let hour = (Sheet.width - 38) / 24
+    let hours = areas.map {
+      [($0.left - 30) / hour, ($0.right - 30) / hour].map { ($0 * 100).rounded() / 100 }
+    }
+    #expect(hours == [[6, 12], [12, 13], [21, 24]])
+    let heights = areas.map { $0.bottom - $0.top }
+    #expect(abs(heights[0] / heights[1] - 0.5) < 0.001 && abs(heights[2] / heights[1] - 0.25) < 0.001)
+    #expect(BasalRates([day]).highest == 1.6 && BasalRates([]).highest == 0)
   }
 
   @Test func eachPartOfTheBarIsAsHighAsItsShare() throws {

@@ -10,7 +10,8 @@ extension ReportPage {
     guard !days.isEmpty else { return nil }
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
-    var intro = [PageModel.Part.text(texts.dailyMeaning)]
+    let rates = BasalRates(contents.curveDays)
+    var intro = [PageModel.Part.text(texts.dailyMeaning + note(on: rates))]
     if total.days > ReportContents.maxDays {
       intro.append(.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)")))
     }
@@ -19,7 +20,7 @@ extension ReportPage {
       // Without a sensor the table has only dashes.
       blocks: [PageModel.Block(parts: intro)]
         + (total.sensor.readings > 0 ? [PageModel.Block(parts: [dailyFigures])] : [])
-        + days.map { PageModel.Block(parts: parts(of: $0, highest)) },
+        + days.map { PageModel.Block(parts: parts(of: $0, highest, rates)) },
       startsPage: true)
   }
 
@@ -27,7 +28,9 @@ extension ReportPage {
     let columns = [
       texts.date, texts.readings, texts.activeTime, "\(texts.mean), \(contents.unit.name)",
       "\(texts.sheet.extremes), \(contents.unit.name)",
-      "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), \(texts.insulinUnit)",
+      // Without the names of ranges, since each column has two of them together.
+      "% <\u{A0}\(glucose.limit(contents.targets.low))", "\(texts.target), %",
+      "% >\u{A0}\(glucose.limit(contents.targets.high))", "\(texts.insulin), \(texts.insulinUnit)",
       "\(texts.carbohydrates), g",
     ]
     let first = contents.curveDays.first?.day ?? Int.min
@@ -54,13 +57,13 @@ extension ReportPage {
     return .table(texts.dailyFigures, columns, rows, of: .dates)
   }
 
-  private func parts(of day: DayCurve, _ highest: Double) -> [PageModel.Part] {
+  private func parts(of day: DayCurve, _ highest: Double, _ rates: BasalRates) -> [PageModel.Part] {
     let title = "\(texts.weekdays[weekday(day.day)]) \(name(ofDay: day.day))\(length(of: day))"
     let sentence = "\(title)\(texts.colon)\(description(of: day))"
     func drawing(_ width: Double) -> Drawing {
       DayChart(
         day: day, targets: contents.targets, glucose: glucose, highest: highest,
-        insulinUnit: texts.insulinUnit, width: width
+        insulinUnit: texts.insulinUnit, rates: rates.area(of: day), width: width
       ).drawing(sentence)
     }
     let box = Sheet.Box(drawing: drawing(Sheet.width), narrow: drawing(Sheet.phoneWidth))
@@ -139,6 +142,7 @@ struct DayChart {
   /// The end of the scale: the same for all days, so that they can be compared.
   let highest: Double
   var insulinUnit = "U"
+  var rates = BasalArea()
   var width = Sheet.width
 
   /// - Parameter description: what a screen reader says instead.
@@ -156,6 +160,7 @@ struct DayChart {
         drawing.text(hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)", x, floor + 10, .small, .text, .middle)
       }
       area.limits(targets, glucose, labels: .small, on: &drawing)
+      rates.draw(line, on: &drawing)
       line.draw(on: &drawing)
       line.dots(2.2, on: &drawing)
       area.frame(on: &drawing)
@@ -170,6 +175,7 @@ struct DayChart {
     _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing
   ) {
     drawing.text(unit, line.area.left - 4, y, .small, kind == .insulin ? .rapid : .food, .end)
-    AmountLane(line: line, kind: kind, floor: y + 1, font: .small) { _ in 9 }.draw(on: &drawing)
+    AmountLane(line: line, kind: kind, floor: y + 1, room: Self.laneHeight - 1, font: .small) { _ in 1 }
+      .draw(on: &drawing)
   }
 }

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The insulin or the carbohydrates of a day below its curve. Each minute that has any has a mark, and its number where the one
-/// before leaves room.
+/// The insulin or the carbohydrates of a day below its curve. Each minute that has any has a mark, and above it its number
+/// where there is room.
 struct AmountLane {
   /// What one minute has of rapid, basal or premixed insulin, or of carbohydrates.
   private struct Mark {
@@ -12,77 +12,97 @@ struct AmountLane {
     let isMixed: Bool
     var amounts: [Double]
 
+    var sum: Double { amounts.reduce(0, +) }
+
     func isSameKind(as other: Mark) -> Bool { isBasal == other.isBasal && isMixed == other.isMixed }
   }
 
-  /// Marks whose numbers are after the last of them, each with its place.
+  /// Marks whose numbers are side by side, in the order of the marks.
   private struct Cluster {
     var marks: [(x: Double, mark: Mark)]
 
-    /// Adds the marks of a minute, each at a distance from the one before.
+    /// Adds the marks of a minute. One of another kind has a distance from the one before.
     mutating func add(_ others: [Mark], at x: Double, before edge: Double) {
       for mark in others {
-        marks.append((max(x, marks.last.map { $0.x + AmountLane.step } ?? x), mark))
+        let least = marks.last.map { $0.x + ($0.mark.isSameKind(as: mark) ? 0 : AmountLane.step) } ?? x
+        marks.append((max(x, least), mark))
       }
       // The marks of the last minutes of a day have room before the edge.
       let excess = (marks.last?.x ?? edge) - edge
       if excess > 0 { for index in marks.indices { marks[index].x -= excess } }
     }
+
+    var largest: Double { marks.map(\.mark.sum).max() ?? 0 }
   }
 
-  /// The distance of marks of one cluster, so that none covers another.
+  /// The distance of marks of two kinds, so that none covers another.
   private static let step = 4.2
+  /// The distance of two numbers.
+  private static let gap = 3.0
+  /// The maximum number of marks of one cluster. A pump that doses each five minutes has a mark for each.
+  private static let clusterMarks = 3
 
   let line: DayLine
   let kind: RecordKind
   /// The lower end of the marks.
   let floor: Double
+  /// The height of the marks together with the numbers above them.
+  let room: Double
   let font: Drawing.Font
   /// Said after an amount of premixed insulin.
   var mixedSign = ""
-  /// The height of the mark of an amount.
+  /// The height of the mark of an amount, as a part of the highest mark.
   let height: (Double) -> Double
 
+  /// The highest mark. Digits are 0.73 of the size high.
+  private var highest: Double { room - 0.73 * font.size - 1 }
+
   func draw(on drawing: inout Drawing) {
-    var free = line.area.left
-    for cluster in clusters {
-      for (x, mark) in cluster.marks {
-        let height = height(mark.amounts.reduce(0, +))
-        drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: mark.ink)
-        if mark.isBasal {
-          drawing.line(
-            x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: mark.ink, width: 1))
-        }
+    let clusters = clusters
+    for (x, mark) in clusters.flatMap(\.marks) {
+      let height = highest * min(1, max(0.25, height(mark.sum)))
+      drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: mark.ink)
+      if mark.isBasal {
+        drawing.line(x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: mark.ink, width: 1))
       }
-      var x = start(of: cluster)
-      guard cluster.marks[0].x >= free, end(of: cluster) <= drawing.width - 4 else { continue }
-      free = end(of: cluster) + 2.6
+    }
+    var taken: [(start: Double, end: Double)] = []
+    // Where not all numbers have room, those of the largest amounts have it.
+    let order = clusters.enumerated().sorted {
+      ($1.element.largest, $0.offset) < ($0.element.largest, $1.offset)
+    }
+    for (_, cluster) in order {
+      var x = min(start(of: cluster), drawing.width - 4 - width(of: cluster))
+      let end = x + width(of: cluster)
+      guard taken.allSatisfy({ end + Self.gap <= $0.start || x >= $0.end + Self.gap }) else { continue }
+      taken.append((x, end))
       for (_, mark) in cluster.marks {
-        drawing.text(text(mark), x, floor - 1.2, font, mark.ink)
-        x += font.width(text(mark)) + 3
+        drawing.text(text(mark), x, floor - highest - 1, font, mark.ink)
+        x += font.width(text(mark)) + Self.gap
       }
     }
   }
 
-  /// Where the numbers of a cluster begin.
-  private func start(of cluster: Cluster) -> Double { (cluster.marks.last?.x ?? 0) + 3.4 }
+  /// Where the numbers of a cluster begin: above its first mark.
+  private func start(of cluster: Cluster) -> Double { (cluster.marks.first?.x ?? 0) - 1.1 }
 
-  private func end(of cluster: Cluster) -> Double {
-    cluster.marks.reduce(start(of: cluster)) { $0 + font.width(text($1.mark)) + 3 } - 3
+  private func width(of cluster: Cluster) -> Double {
+    cluster.marks.reduce(-Self.gap) { $0 + font.width(text($1.mark)) + Self.gap }
   }
 
-  /// The marks of each minute. Those of two minutes are together if the second would cover the number of the first and is
-  /// insulin of another kind. Otherwise the number of a bolus would look like that of the basal insulin after it.
+  /// The marks of each minute. Those of some minutes are together where the number of the first would not leave room for the
+  /// others. Otherwise one of them would have none, or the number of a bolus would look like that of the basal insulin after it.
   private var clusters: [Cluster] {
     var clusters: [Cluster] = []
     for (instant, marks) in minutes {
+      let x = line.x(instant)
       let isJoined =
         clusters.last.map { last in
-          line.x(instant) < end(of: last) + 2.6
-            && marks.allSatisfy { mark in !last.marks.contains { $0.mark.isSameKind(as: mark) } }
+          x < start(of: last) + width(of: last) + Self.gap + 1.1
+            && last.marks.count + marks.count <= Self.clusterMarks
         } ?? false
       if !isJoined { clusters.append(Cluster(marks: [])) }
-      clusters[clusters.count - 1].add(marks, at: line.x(instant), before: line.area.right)
+      clusters[clusters.count - 1].add(marks, at: x, before: line.area.right)
     }
     return clusters
   }

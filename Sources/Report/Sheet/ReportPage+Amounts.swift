@@ -18,15 +18,18 @@ extension ReportPage {
     }
     let dots = contents.curveDays.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
+    let rates = BasalRates(contents.curveDays)
     let strips = contents.curveDays.filter { !$0.isEmpty }.map { day in
-      Sheet.Box(drawing: strip(day, highest), narrow: strip(day, highest, isPhone: true))
+      Sheet.Box(
+        drawing: strip(day, highest, rates.area(of: day)),
+        narrow: strip(day, highest, rates.area(of: day), isPhone: true))
     }
     var pages: [[Sheet.Box]] = tables.map { [Sheet.Box(drawing: $0, isTable: true)] }
     let mixed = total.amounts.mixed.records > 0 ? " \(mixedLegend)." : ""
     let limit =
       total.days > ReportContents.maxDays
       ? " " + PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") : ""
-    let note = noteBox(texts.sheet.stripNote + mixed + limit)
+    let note = noteBox(texts.sheet.stripNote + note(on: rates) + mixed + limit)
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
     if !pages.isEmpty { pages[pages.count - 1].append(Sheet.Box(drawing: note)) }
     for strip in strips {
@@ -136,7 +139,7 @@ extension ReportPage {
     let (words, unit) = (texts.sheet, texts.insulinUnit)
     let heads = [
       (texts.date, ""), (texts.target, "%"), (words.belowTarget, "%"), (texts.mean, contents.unit.name),
-      (words.extremes, contents.unit.name), (words.rapidShort, unit), (words.longShort, unit),
+      (words.extremes, contents.unit.name), (words.bolusShort, unit), (words.basalShort, unit),
       (texts.insulin, unit), (words.carbohydratesShort, "g"), (words.sticksShort, ""),
     ]
     drawing.part(.row) { drawing in
@@ -158,7 +161,9 @@ extension ReportPage {
   }
 
   /// One day: its curve, and insulin and carbohydrates at their times. Its figures are at the left, or above on a phone.
-  private func strip(_ day: DayCurve, _ highest: Double, isPhone: Bool = false) -> Drawing {
+  private func strip(
+    _ day: DayCurve, _ highest: Double, _ rates: BasalArea, isPhone: Bool = false
+  ) -> Drawing {
     let (weekday, length) = (texts.weekdays[weekday(day.day)], length(of: day))
     let title =
       "\(length.isEmpty ? weekday : String(weekday.prefix(2))) \(shortName(ofDay: day.day))\(length)"
@@ -179,7 +184,7 @@ extension ReportPage {
     let (words, x) = (([title] + figures).joined(separator: ", "), area.left - 20)
     drawing.part(
       .figure(words + ".", x: x, y: area.top - 3, width: width - x, height: drawing.height - area.top + 3)
-    ) { drawing in strip(day, area, hoursApart: isPhone ? 6 : 3, on: &drawing) }
+    ) { drawing in strip(day, area, rates, hoursApart: isPhone ? 6 : 3, on: &drawing) }
     return drawing
   }
 
@@ -191,9 +196,9 @@ extension ReportPage {
       return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
     }
     return [
-      amount(texts.sheet.rapidShort, amounts?.bolus, texts.insulinUnit),
+      amount(texts.sheet.bolusShort, amounts?.bolus, texts.insulinUnit),
       amount(texts.mixed, amounts?.mixed, texts.insulinUnit),
-      amount(texts.sheet.longShort, amounts?.basal, texts.insulinUnit),
+      amount(texts.sheet.basalShort, amounts?.basal, texts.insulinUnit),
       amount(texts.sheet.carbohydratesShort, amounts?.carbohydrates, "g"),
       groups[day.day]?.sensor.ranges[GlucoseBand.target.rawValue].percent.number.map {
         "\(texts.target) \(PercentTexts.text($0, mark: texts.mark)) %"
@@ -201,7 +206,9 @@ extension ReportPage {
     ].compactMap(\.self)
   }
 
-  private func strip(_ day: DayCurve, _ area: PlotArea, hoursApart: Int, on drawing: inout Drawing) {
+  private func strip(
+    _ day: DayCurve, _ area: PlotArea, _ rates: BasalArea, hoursApart: Int, on drawing: inout Drawing
+  ) {
     area.band(contents.targets, glucose, on: &drawing)
     for hour in day.hours(every: hoursApart, apart: 0.025) {
       let x = area.x(day.part(hour.instant))
@@ -212,6 +219,7 @@ extension ReportPage {
     }
     let line = DayLine(
       day: day, area: area, targets: contents.targets, glucose: glucose, width: 0.9, detail: 0.4)
+    rates.draw(line, on: &drawing)
     line.draw(on: &drawing)
     line.dots(1.7, on: &drawing)
     area.targetLimits(
@@ -225,11 +233,10 @@ extension ReportPage {
     let (font, bottom) = (Sheet.smallest(drawing.width), line.area.bottom)
     drawing.text(texts.insulinUnit, line.area.left - 3, bottom + 10.5, font, .rapid, .end)
     drawing.text("g", line.area.left - 3, bottom + 22, font, .food, .end)
-    for (kind, floor, divisor) in [(RecordKind.insulin, 12.0, 1.5), (.food, 23, 8)] {
-      AmountLane(line: line, kind: kind, floor: bottom + floor, font: font, mixedSign: Self.mixedSign) {
-        amount in
-        min(10, max(2.5, amount / divisor))
-      }.draw(on: &drawing)
+    for (kind, floor, most) in [(RecordKind.insulin, 12.0, 15.0), (.food, 23, 80)] {
+      AmountLane(
+        line: line, kind: kind, floor: bottom + floor, room: 11, font: font, mixedSign: Self.mixedSign
+      ) { $0 / most }.draw(on: &drawing)
     }
   }
 }

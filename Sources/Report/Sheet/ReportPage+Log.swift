@@ -27,8 +27,8 @@ private struct LogRow {
 
 extension ReportPage {
   private static let headWidth = 58.0
-  private static let cellWidth = 46.0
-  private static let amountWidth = 33.7
+  private static let cellWidth = 45.7
+  private static let amountWidth = 34.5
   private static let rowHeight = 16.6
   private static let lineHeight = 10.0
   private static let tableHead = 27.0
@@ -173,8 +173,8 @@ extension ReportPage {
       (words.breakfast, words.after),
       (words.lunch, words.before), (words.lunch, words.after), (words.dinner, words.before),
       (words.dinner, words.after),
-      (words.bedtimeShort, ""), (texts.sheet.rapidShort, texts.insulinUnit),
-      (texts.sheet.longShort, texts.insulinUnit),
+      (words.bedtimeShort, ""), (texts.sheet.bolusShort, texts.insulinUnit),
+      (texts.sheet.basalShort, texts.insulinUnit),
       (texts.sheet.carbohydratesShort, "g"),
     ]
     drawing.part(.row) { drawing in

@@ -16,6 +16,8 @@ package struct SheetTexts: Sendable {
   package let perDay: String
   /// Said after an amount for a day that only some days have: how many, and of how many.
   package let onDays: String
+  /// As many days before the period: their number.
+  package let earlierDays: String
   /// The title of a box.
   package let summary: String
   /// A label, which is short.
@@ -98,12 +100,14 @@ package struct SheetTexts: Sendable {
   package let daysShort: String
   /// What the strips of days show.
   package let stripNote: String
+  /// What the area at the foot of a day is, with the highest rate.
+  package let rateNote: String
   /// The head of a column, which is short.
   package let bedtimeShort: String
   /// The head of a column, which is short.
-  package let rapidShort: String
+  package let bolusShort: String
   /// The head of a column, which is short.
-  package let longShort: String
+  package let basalShort: String
   /// The head of a column, which is short.
   package let carbohydratesShort: String
   /// The head of a column, which is short.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The basal rates of a pump as an area at the foot of a day's curve: each until it ends, or until the next one begins.
+struct BasalArea {
+  /// The area ends where hardly any glucose is, in mg/dL.
+  private static let top = 36.0
+  private static let maxMinutes = 1440.0
+
+  /// In the order of time. The last one of the day before may go beyond midnight.
+  var rates: [DayEvent] = []
+  /// The highest rate of all days, so that they can be compared.
+  var highest = 0.0
+
+  func draw(_ line: DayLine, on drawing: inout Drawing) {
+    let area = line.area
+    for (index, event) in rates.enumerated() {
+      guard let rate = event.rate, let minutes = event.minutes, rate > 0, minutes > 0 else { continue }
+      let own = event.instant + Int64(min(minutes, Self.maxMinutes) * 60)
+      let end = index + 1 < rates.count ? min(own, rates[index + 1].instant) : own
+      let (left, right) = (line.x(event.instant), line.x(end))
+      let height = (area.bottom - area.y(Self.top)) * min(1, rate / highest)
+      drawing.rectangle(left, area.bottom - height, right - left, height, fill: .basal)
+    }
+  }
+}
+
+/// The basal rates of all days.
+struct BasalRates {
+  private let days: [Int: [DayEvent]]
+  /// In units per hour; 0 without any.
+  let highest: Double
+
+  init(_ days: [DayCurve]) {
+    self.days = days.reduce(into: [:]) { $0[$1.day] = $1.events.filter(\.isBasalRate) }
+    highest = self.days.values.joined().compactMap(\.rate).max() ?? 0
+  }
+
+  func area(of day: DayCurve) -> BasalArea {
+    let before = (days[day.day - 1] ?? []).suffix(1)
+    return BasalArea(rates: before + (days[day.day] ?? []), highest: highest)
+  }
+}
+
+extension ReportPage {
+  /// What the area of basal rates is, after a blank; empty without one.
+  func note(on rates: BasalRates) -> String {
+    guard rates.highest > 0 else { return "" }
+    let highest = PageTexts.fill(texts.unitsPerHour, glucose.plain(rates.highest))
+    return " " + PageTexts.fill(texts.sheet.rateNote, highest)
+  }
+}
