@@ -122,6 +122,9 @@ struct ReportCommand: PersonVisitor {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
+  /// The lengths of the periods that are compared with the days before.
+  private static let comparedDays = 7...ReportContents.maxDays
+
   var visitsAll: Bool { all != nil }
   var needsNoHeading: Bool { true }
 
@@ -223,8 +226,21 @@ struct ReportCommand: PersonVisitor {
       view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
     contents.person = try person(of: store)
     contents.missing = try missing(in: store, view, shown)
+    contents.earlier = try earlier(in: store, shown, days: view.result.total.days)
     let summary = "\(dates[0]) to \(dates[1]), \(counted(PeriodNote.readings(view), "reading"))"
     return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
+  }
+
+  /// The figures of as many days before a period. Few days differ by chance, and many are a year or a life.
+  private func earlier(
+    in store: Store, _ period: Period, days: Int
+  ) throws -> (figures: GroupFigures, dates: (first: String, last: String))? {
+    guard Self.comparedDays.contains(days) else { return nil }
+    var query = try look.query(store).query
+    query.recordKinds = []
+    let dates = query.setPeriod(before: period, days: days)
+    let figures = try query.view(unit: nil).result.total
+    return (figures, (String(dates.first.text.prefix(10)), String(dates.last.text.prefix(10))))
   }
 
   /// The parts of the sources' holes in a period.

@@ -91,6 +91,17 @@ struct StatsQuery {
     }
   }
 
+  /// Sets the days before a period, as many as it has. Their curves are not gathered.
+  ///
+  /// - Returns: the first and the last day, on the clock of the logbook.
+  mutating func setPeriod(before period: Period, days count: Int) -> (first: DeviceTime, last: DeviceTime) {
+    let end = period.start + Int64(zone.offset(atUTC: period.start))
+    let start = end - Int64(count) * 86400
+    shown = (start, end)
+    (options.since, options.until) = (instant(start), period.start)
+    return (DeviceTime(seconds: start), DeviceTime(seconds: end - 1))
+  }
+
   /// Sets the calendar day of a time, else that of the newest visible item; false without one.
   mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds

@@ -179,6 +179,35 @@ struct ReportCommandTests {
     for value in 71...74 { #expect(page.contains("<td><i>\(value)</i></td>"), "\(value)") }
   }
 
+  /// A day more or less would be other values: each day of the samples before the period is 1 mg/dL higher.
+  @Test func theDaysBeforeAreCompared() async throws {
+    let program = try Program()
+    var rows = ReadingRows()
+    for day in Int64(0)..<29 {
+      rows.addSamples(
+        96, every: 15, from: "2026-03-02", plus: day * 86400, base: day < 15 ? 120 + Int(day) : 100)
+    }
+    try program.write(rows.csv, to: "rows.csv")
+    let imported = try await program.run(
+      "import", "--quiet", "--timezone", "Europe/Madrid", program.path("rows.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    let page = try await program.run("report", "-o", "-").output
+    #expect(page.contains("2026-03-17 – 2026-03-30 · 14 days"))
+    let line = try #require(page.firstMatch(of: /Previous 14 days[^<]*/)).0
+    #expect(line.hasPrefix("Previous 14 days (2026-03-03 – 2026-03-16): target "), "\(line)")
+    let stats = try await program.run("stats", "--json", "--since", "2026-03-03", "--until", "2026-03-17")
+      .output
+    let mean = try #require(stats.firstMatch(of: /"mean":\{"value":([0-9.]+)/)).1
+    #expect(line.contains("Mean \(Int(try #require(Double(mean)).rounded())) mg/dL"), "\(line) \(mean)")
+    // Nothing is before the first reading, and a day is no period to compare.
+    for period in [["--since", "2026-03-02"], ["--last", "1d"]] {
+      let other = try await program.run(arguments: ["report", "-o", "-"] + period).output
+      #expect(other.contains("24-hour profile") && !other.contains("Previous"))
+    }
+    let anonymised = try await program.run("report", "-o", "-", "--anonymise").output
+    #expect(anonymised.contains("Previous 14 days: target ") && !anonymised.contains("2026-03"))
+  }
+
   @Test func anEmptyPeriodIsAnsweredWithTheSamePages() async throws {
     let program = try await program()
     let empty = try await program.run(

@@ -506,7 +506,10 @@ struct SheetTests {
       return DrawingCheck.words(try page(report).summaryBox(height: 196)).filter { $0.hasPrefix("Goal ") }
     }
     #expect(try goals(2 * 288) == ["Goal > 70 %"])
-    #expect(try goals(14 * 288) == ["Goal < 154 mg/dL", "Goal < 7 %", "Goal ≤ 36 %", "Goal > 70 %"])
+    #expect(
+      try goals(14 * 288) == [
+        "Goal < 154 mg/dL", "Goal < 7 %", "Goal ≤ 36 % · Standard deviation 54 mg/dL", "Goal > 70 %",
+      ])
   }
 
   @Test func anAnonymisedPageHasNoNameNoSerialNumberAndNoDate() throws {

@@ -74,6 +74,8 @@ package struct ReportContents: Sendable {
   package var person: ReportPerson?
   /// Times of the period whose sensor values no source has any more.
   package var missing: [MissingTime] = []
+  /// The figures of as many days before the period, and their dates; nil if they are not compared.
+  package var earlier: (figures: GroupFigures, dates: (first: String, last: String))?
   /// How people name a source.
   package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 

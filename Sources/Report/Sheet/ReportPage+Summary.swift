@@ -18,11 +18,14 @@ extension ReportPage {
     func value(_ metric: Metric, _ text: (Double) -> String) -> (value: String, reason: String) {
       (metric.number.map(text) ?? "—", metric.shortage.map { texts.text(of: $0) } ?? "")
     }
-    func line(_ name: String, _ figure: (value: String, reason: String), _ goal: String) -> SummaryLine {
+    func line(
+      _ name: String, _ figure: (value: String, reason: String), _ goal: String, detail: String? = nil
+    ) -> SummaryLine {
       // With too few data there is no goal, except for the data themselves.
       let isJudged = sensor.goalShortage == nil || name == texts.activeTime
       let goal = goal.isEmpty || !isJudged ? "" : "\(texts.goal) \(goal)"
-      return SummaryLine(name: name, value: figure.value, note: figure.reason.isEmpty ? goal : figure.reason)
+      let note = [goal, detail ?? ""].filter { !$0.isEmpty }.joined(separator: " · ")
+      return SummaryLine(name: name, value: figure.value, note: figure.reason.isEmpty ? note : figure.reason)
     }
     let isMilligrams = contents.unit == .milligramsPerDecilitre
     let mean = value(sensor.mean) { bounded("\(glucose.number($0)) \(contents.unit.name)", sensor.bound) }
@@ -39,7 +42,10 @@ extension ReportPage {
       line(texts.sheet.indicator, indicator, isStandard ? "< 7 %" : ""),
       line(
         texts.sheet.variation, value(sensor.variation, percent),
-        contents.targets == .pregnancy ? "" : "≤ 36 %"),
+        contents.targets == .pregnancy ? "" : "≤ 36 %",
+        detail: sensor.standardDeviation.number.map {
+          "\(texts.deviation) \(glucose.number($0)) \(contents.unit.name)"
+        }),
       lowEpisodes,
       line(texts.activeTime, value(sensor.active, percent), "> 70 %"),
       SummaryLine(name: texts.readings, value: count(sensor.readings)),

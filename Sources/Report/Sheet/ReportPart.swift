@@ -58,7 +58,7 @@ extension ReportPage {
   /// One sheet: of a sensor's time where there is one, else of finger sticks.
   private func summarySheet(_ paper: Paper) -> Sheet {
     let head = [personBox, periodBox]
-    let foot = [amountsBox, footBox].compactMap(\.self)
+    let foot = [amountsBox, earlierBox, footBox].compactMap(\.self)
     let footHeight = foot.reduce(0) { $0 + $1.height + Sheet.gap }
     let hasSensor = total.sensor.readings > 0 || total.fingerSticks.readings == 0
     let first = hasSensor ? 196.0 : 160.0
