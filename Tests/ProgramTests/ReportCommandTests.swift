@@ -193,7 +193,8 @@ struct ReportCommandTests {
     #expect(imported.status == 0, "\(imported.errors)")
     let page = try await program.run("report", "-o", "-").output
     #expect(page.contains("2026-03-17 – 2026-03-30 · 14 days"))
-    let line = try #require(page.firstMatch(of: /Previous 14 days[^<]*/)).0
+    let found = try #require(page.firstMatch(of: /Previous 14 days[^<]*/)).0
+    let line = found.replacing("\u{A0}", with: " ")
     #expect(line.hasPrefix("Previous 14 days (2026-03-03 – 2026-03-16): target "), "\(line)")
     let stats = try await program.run("stats", "--json", "--since", "2026-03-03", "--until", "2026-03-17")
       .output
@@ -205,7 +206,7 @@ struct ReportCommandTests {
       #expect(other.contains("24-hour profile") && !other.contains("Previous"))
     }
     let anonymised = try await program.run("report", "-o", "-", "--anonymise").output
-    #expect(anonymised.contains("Previous 14 days: target ") && !anonymised.contains("2026-03"))
+    #expect(anonymised.contains("Previous 14 days: target\u{A0}") && !anonymised.contains("2026-03"))
   }
 
   @Test func anEmptyPeriodIsAnsweredWithTheSamePages() async throws {

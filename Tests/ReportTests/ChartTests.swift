@@ -103,9 +103,11 @@ struct ChartTests {
   }
 
   /// The marks of insulin in a picture: left, top, right and bottom.
-  private func marks(_ drawing: Drawing) -> [(left: Double, top: Double, right: Double, bottom: Double)] {
+  private func marks(
+    _ drawing: Drawing, _ inks: Set<Ink> = [.rapid, .basal]
+  ) -> [(left: Double, top: Double, right: Double, bottom: Double)] {
     drawing.operations.compactMap { operation in
-      guard case .shape(let outline, let fill, _) = operation, fill == .rapid || fill == .basal,
+      guard case .shape(let outline, .some(let fill), _) = operation, inks.contains(fill),
         case .move(let left, let top) = outline[0], case .line(let right, let bottom) = outline[2]
       else { return nil }
       return (left, top, right, bottom)
@@ -176,9 +178,9 @@ struct ChartTests {
     let day = try rates(
       "2026-03-02", [(0.8, 600, "06:00"), (1.6, 60, "12:00"), (0, 60, "15:00"), (0.4, 600, "21:00")])
     var chart = DayChart(day: day, targets: .standard, glucose: glucose, highest: 300)
-    #expect(marks(chart.drawing("D")).isEmpty)
+    #expect(marks(chart.drawing("D"), [.rate]).isEmpty)
     chart.rates = BasalRates([day]).area(of: day)
-    let areas = marks(chart.drawing("D"))
+    let areas = marks(chart.drawing("D"), [.rate])
     let hour = (Sheet.width - 38) / 24
     let hours = areas.map {
       [($0.left - 30) / hour, ($0.right - 30) / hour].map { ($0 * 100).rounded() / 100 }

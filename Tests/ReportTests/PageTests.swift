@@ -130,7 +130,9 @@ struct PageTests {
     let rate = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
     report.records.append((.insulin, rate, "2026-03-03T08:00"))
     let html = try report.html()
-    #expect(!html.contains("1 U/h") && html.contains("<th scope=\"row\">basal</th><td>1 U</td>"))
+    #expect(!html.contains("1 U/h 60 min") && html.contains("<th scope=\"row\">basal</th><td>1 U</td>"))
+    #expect(html.contains("Area at the foot: basal rate of a pump, at most 1 U/h."))
+    #expect(try !SampleReport.usual.html().contains("basal rate of a pump"))
     report.records[3].fields["text"] = .text("by hand")
     #expect(try report.html().contains("1 U/h 60 min basal by hand"))
   }

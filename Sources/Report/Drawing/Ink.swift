@@ -9,7 +9,7 @@ enum Ink: String, CaseIterable {
   case text, soft, line, grid, paper, panel, shade
   case band, limit, curve, half, tails
   case veryLow, low, target, high, veryHigh
-  case above, below, rapid, basal, food
+  case above, below, rapid, basal, rate, food
 
   /// Red, green and blue on paper.
   var light: UInt32 {
@@ -35,6 +35,7 @@ enum Ink: String, CaseIterable {
     case .below: 0xE4695B
     case .rapid: 0x3B6FB0
     case .basal: 0x7A4E9E
+    case .rate: 0xD9CBE6
     case .food: 0xA3540A
     }
   }
@@ -63,6 +64,7 @@ enum Ink: String, CaseIterable {
     case .below: 0xC2503F
     case .rapid: 0x7FB0EA
     case .basal: 0xC09BE0
+    case .rate: 0x4B3A5E
     case .food: 0xE79A4B
     }
   }

@@ -175,7 +175,7 @@ struct DayChart {
     _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing
   ) {
     drawing.text(unit, line.area.left - 4, y, .small, kind == .insulin ? .rapid : .food, .end)
-    AmountLane(line: line, kind: kind, floor: y + 1, room: Self.laneHeight - 1, font: .small) { _ in 1 }
+    AmountLane(line: line, kind: kind, floor: y + 1, room: Self.laneHeight - 2, font: .small) { _ in 1 }
       .draw(on: &drawing)
   }
 }

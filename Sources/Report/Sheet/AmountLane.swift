@@ -60,27 +60,33 @@ struct AmountLane {
   func draw(on drawing: inout Drawing) {
     let clusters = clusters
     for (x, mark) in clusters.flatMap(\.marks) {
-      let height = highest * min(1, max(0.25, height(mark.sum)))
+      let height = highest * min(1, max(0.35, height(mark.sum)))
       drawing.rectangle(x - 1.1, floor - height, 2.2, height, fill: mark.ink)
       if mark.isBasal {
         drawing.line(x - 3, floor - height, x + 3, floor - height, Drawing.Stroke(ink: mark.ink, width: 1))
       }
     }
-    var taken: [(start: Double, end: Double)] = []
-    // Where not all numbers have room, those of the largest amounts have it.
-    let order = clusters.enumerated().sorted {
-      ($1.element.largest, $0.offset) < ($0.element.largest, $1.offset)
-    }
-    for (_, cluster) in order {
-      var x = min(start(of: cluster), drawing.width - 4 - width(of: cluster))
-      let end = x + width(of: cluster)
-      guard taken.allSatisfy({ end + Self.gap <= $0.start || x >= $0.end + Self.gap }) else { continue }
-      taken.append((x, end))
+    for (cluster, start) in numbered(clusters, drawing.width - 4) {
+      var x = start
       for (_, mark) in cluster.marks {
         drawing.text(text(mark), x, floor - highest - 1, font, mark.ink)
         x += font.width(text(mark)) + Self.gap
       }
     }
+  }
+
+  /// The clusters whose numbers have room, and where these begin. Those of the largest amounts come first.
+  private func numbered(_ clusters: [Cluster], _ edge: Double) -> [(Cluster, start: Double)] {
+    var kept: [(index: Int, start: Double, end: Double)] = []
+    let order = clusters.indices.sorted { (clusters[$1].largest, $0) < (clusters[$0].largest, $1) }
+    for index in order {
+      let width = width(of: clusters[index])
+      let start = min(start(of: clusters[index]), edge - width)
+      let end = start + width
+      guard kept.allSatisfy({ end + Self.gap <= $0.start || start >= $0.end + Self.gap }) else { continue }
+      kept.append((index, start, end))
+    }
+    return kept.sorted { $0.index < $1.index }.map { (clusters[$0.index], $0.start) }
   }
 
   /// Where the numbers of a cluster begin: above its first mark.

@@ -21,7 +21,9 @@ struct BasalArea {
       let end = index + 1 < rates.count ? min(own, rates[index + 1].instant) : own
       let (left, right) = (line.x(event.instant), line.x(end))
       let height = (area.bottom - area.y(Self.top)) * min(1, rate / highest)
-      drawing.rectangle(left, area.bottom - height, right - left, height, fill: .basal)
+      let top = area.bottom - height
+      drawing.rectangle(left, top, right - left, height, fill: .rate)
+      drawing.line(left, top, right, top, Drawing.Stroke(ink: .basal, width: 0.6))
     }
   }
 }

@@ -212,7 +212,7 @@ extension ReportPage {
     area.band(contents.targets, glucose, on: &drawing)
     for hour in day.hours(every: hoursApart, apart: 0.025) {
       let x = area.x(day.part(hour.instant))
-      drawing.line(x, area.top, x, area.bottom + 23.5, Drawing.Stroke(ink: .grid, width: 0.4))
+      drawing.line(x, area.top, x, area.bottom + 24, Drawing.Stroke(ink: .grid, width: 0.4))
       let text = hour.hour < 10 ? "0\(hour.hour)" : "\(hour.hour)"
       let place = min(x, area.right - 4)
       drawing.text(text, place, area.bottom + 29.5, Sheet.smallest(drawing.width), .soft, .middle)
@@ -232,8 +232,8 @@ extension ReportPage {
   private func lanes(_ line: DayLine, on drawing: inout Drawing) {
     let (font, bottom) = (Sheet.smallest(drawing.width), line.area.bottom)
     drawing.text(texts.insulinUnit, line.area.left - 3, bottom + 10.5, font, .rapid, .end)
-    drawing.text("g", line.area.left - 3, bottom + 22, font, .food, .end)
-    for (kind, floor, most) in [(RecordKind.insulin, 12.0, 15.0), (.food, 23, 80)] {
+    drawing.text("g", line.area.left - 3, bottom + 23, font, .food, .end)
+    for (kind, floor, most) in [(RecordKind.insulin, 12.0, 10.0), (.food, 24, 60)] {
       AmountLane(
         line: line, kind: kind, floor: bottom + floor, room: 11, font: font, mixedSign: Self.mixedSign
       ) { $0 / most }.draw(on: &drawing)

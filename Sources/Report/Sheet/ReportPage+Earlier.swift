@@ -13,7 +13,9 @@ extension ReportPage {
     let days = PageTexts.fill(texts.sheet.earlierDays, "\(earlier.figures.days)")
     let dates = contents.isAnonymised ? "" : " (\(earlier.dates.first) – \(earlier.dates.last))"
     let parts = hasSensor ? sensorParts(earlier.figures.sensor) : stickParts(earlier.figures.fingerSticks)
-    let text = "\(days)\(dates)\(texts.colon)\(parts.joined(separator: " · "))"
+    // A line ends between two figures.
+    let figures = parts.map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " · ")
+    let text = "\(days)\(dates)\(texts.colon)\(figures)"
     let lines = Drawing.Font.plain.wrapped(text, Sheet.width)
     var drawing = Drawing(width: Sheet.width, height: 2 + 10 * Double(lines.count))
     drawing.part(.paragraph) { drawing in
