@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Reads the PDFs of `glucoport report` with other programs: no error of structure, each font embedded as a subset with its
-# letters, text that can be found, tags, the number of pages, the same bytes each time. With FOLDER, such as Samples/report, it
-# writes sheets of the sample there as pictures. Needs root where packages are missing.
+# letters, text that can be found, tags, the number of pages, the same bytes each time, and sheets that look like the pictures in
+# Samples/report. With FOLDER, such as Samples/report, it writes those pictures there. Needs root where packages are missing.
 #   Tests/pdf.sh [PROGRAM [FOLDER]]
 # By default the program is that of the checks.
 set -euo pipefail
@@ -61,14 +61,14 @@ done
 GLUCOPORT_STORE=$work/journey.db sensor journey.csv
 GLUCOPORT_STORE=$work/journey.db report journey --pages all --language fr
 case $text in *"· 30 h"*"· 18 h"*) ;; *) fail "no lengths of the days of a journey" ;; esac
-[ -n "$folder" ] || exit 0
 
-# picture NAME OPTION…: the first page as a picture.
+# picture NAME OPTION…: the first page as a picture, which is compared unless it is written.
 picture() {
   local name=$1
   shift
   report "$name" "$@"
-  pdftoppm -r 100 -f 1 -singlefile -png "$work/$name.pdf" "$folder/$name"
+  pdftoppm -r 100 -f 1 -singlefile -png "$work/$name.pdf" "${folder:-$work}/$name"
+  [ -n "$folder" ] || Tests/picture.py "$work/$name.png" "Samples/report/$name.png" || fail "another picture: $name"
 }
 picture both --pages summary --name 'Ada Example'
 picture sensor --pages summary --device 'Sample Sensor'
@@ -79,3 +79,5 @@ picture pregnancy --pages summary --targets pregnancy --language es --anonymise
 GLUCOPORT_STORE=$work/journey.db picture journey --pages summary --name 'Ada Example'
 GLUCOPORT_STORE=$work/few.db sensor few.csv
 GLUCOPORT_STORE=$work/few.db picture little --pages summary --language de
+# A comparison that finds nothing shows nothing.
+if Tests/picture.py Samples/report/both.png Samples/report/journey.png >"$work/other"; then fail "two sheets look alike"; fi

@@ -57,7 +57,7 @@ struct EarlierDaysTests {
     report.isAnonymised = true
     let page = try page(report, .of(.sensor), code)
     let text = try #require(line(page))
-    #expect(text.hasPrefix(PageTexts.fill(page.texts.sheet.earlierDays, "14") + page.texts.colon))
+    #expect(text.hasPrefix(PageTexts.fill(page.texts.sheet.earlierDays, "14")))
     #expect(text.contains(page.texts.target) && !text.contains("2026") && !text.contains("…"))
     for paper in Paper.allCases {
       let sheets = page.sheets(.summary, paper)
