@@ -232,7 +232,7 @@ extension ReportPage {
   private func lanes(_ line: DayLine, on drawing: inout Drawing) {
     let (font, bottom) = (Sheet.smallest(drawing.width), line.area.bottom)
     drawing.text(texts.insulinUnit, line.area.left - 3, bottom + 10.5, font, .rapid, .end)
-    drawing.text("g", line.area.left - 3, bottom + 21, font, .food, .end)
+    drawing.text("g", line.area.left - 3, bottom + 23, font, .food, .end)
     for (kind, floor, most) in [(RecordKind.insulin, 12.0, 10.0), (.food, 24, 60)] {
       AmountLane(
         line: line, kind: kind, floor: bottom + floor, room: 11, font: font, mixedSign: Self.mixedSign
