@@ -101,7 +101,9 @@ import Testing
     (".5.U", "no number"),
     ("4.5 IE", "may be a glucose value and a text"), ("4.5 units", "may be a glucose value and a text"),
     ("7.5 units novorapid", "may be a glucose value"), ("2.5 BE", "may be a glucose value"),
-    ("4.5 U,", "may be a glucose value"), ("5.5 U/day", "may be a glucose value"),
+    ("4.5 U,", "may be a glucose value"),
+    // Kelvin signs, which take fewer bytes as small letters.
+    ("110 \u{212A}\u{212A}", "may be a glucose value and a text"), ("5.5 U/day", "may be a glucose value"),
     ("insulin 4", "4 may belong to 'insulin'"), ("bolus 5", "may belong"), ("food 12", "may belong"),
     ("carbs 45", "may belong"), ("Novorapid 7", "may belong"), ("pulse 80", "may belong"),
     ("weight 75", "may belong"), ("rapid 4", "may belong"), ("soup 6.1", "may belong"),
@@ -119,6 +121,13 @@ import Testing
   func unknownAndAmbiguousWordsAreRefused(_ line: String, _ part: String) throws {
     let refusal = try refusal(line, nil)
     #expect(refusal.contains(part), "\(refusal)")
+  }
+
+  /// As from a script whose variable is empty.
+  @Test func anEmptyWordAfterANumberIsNoUnit() throws {
+    let line = "110 '' bread"
+    #expect(try EntryLines.words(line) == ["110", "", "bread"])
+    #expect(try meaning(line, nil).hasPrefix("smbg 110 mg/dL"))
   }
 
   /// A number without its decimal point is not interpreted in the other unit.

@@ -254,12 +254,14 @@ extension EntryWords {
 
   /// Whether a word after a number may be a unit, which makes the number no glucose: '4.5 IE' is a dose.
   private static func maybeUnit(_ word: String) -> Bool {
-    if beginsNumber(word[...]) { return false }
-    let end = word.lastIndex { !".,;:".contains($0) }
-    let name = word.lowercased().prefix(through: end ?? word.startIndex)
+    if word.isEmpty || beginsNumber(word[...]) { return false }
+    // Small letters may take fewer bytes, so that the places of both texts differ.
+    let small = word.lowercased()
+    let end = small.lastIndex { !".,;:".contains($0) }
+    let name = small.prefix(through: end ?? small.startIndex)
     return name.count <= 2 && name.allSatisfy(\.isLetter) || name.contains("/")
       || foreignUnits.contains(String(name))
-      || name != word.lowercased() && isUnit(String(name))
+      || name != small && isUnit(String(name))
   }
 
   /// Units in other words than those that this command takes.
