@@ -200,7 +200,7 @@ struct ReportCommandTests {
       .output
     let mean = try #require(stats.firstMatch(of: /"mean":\{"value":([0-9.]+)/)).1
     #expect(line.contains("Mean \(Int(try #require(Double(mean)).rounded())) mg/dL"), "\(line) \(mean)")
-    // Nothing is before the first reading, and a day is no period to compare.
+    // Nothing is before the first reading, and a day is too short to be compared.
     for period in [["--since", "2026-03-02"], ["--last", "1d"]] {
       let other = try await program.run(arguments: ["report", "-o", "-"] + period).output
       #expect(other.contains("24-hour profile") && !other.contains("Previous"))
