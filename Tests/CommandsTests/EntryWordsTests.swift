@@ -124,7 +124,7 @@ import Testing
   }
 
   /// As from a script whose variable is empty.
-  @Test func anEmptyWordAfterANumberIsNoUnit() throws {
+  @Test func anEmptyWordAfterANumberIsNotAUnit() throws {
     let line = "110 '' bread"
     #expect(try EntryLines.words(line) == ["110", "", "bread"])
     #expect(try meaning(line, nil).hasPrefix("smbg 110 mg/dL"))
