@@ -115,19 +115,12 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  /// Whether a person declared the statements of two sources to be separate facts always.
-  func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
+  /// Whether a person declared the statements of two sources to be separate facts always. Only then can totals be added
+  /// that no rule matches. `once` says nothing about what the rule cannot match.
+  package func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
         || left.isNamed(pair.second) && right.isNamed(pair.first)
-    }
-  }
-
-  /// Whether a person decided about two sources, so that their totals can be added.
-  package func isDecided(_ left: CountingSource, _ right: CountingSource) -> Bool {
-    decisions.contains { decision in
-      guard case .sources(let first, let second) = decision.subject else { return false }
-      return left.isNamed(first) && right.isNamed(second) || left.isNamed(second) && right.isNamed(first)
     }
   }
 

@@ -471,8 +471,8 @@ extension SourceTally {
     }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
   }
 
-  /// The pairs of sources that seem to state the same on days of the period, unless a person decided about
-  /// them.
+  /// The pairs of sources that seem to state the same on days of the period, unless a person decided that
+  /// both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecidedPairs(rules).map { pair, doubt in
       let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }
@@ -491,6 +491,6 @@ extension SourceTally {
 
   private func undecidedPairs(_ rules: CountingRules) -> [(pair: Pair, doubt: Doubt)] {
     doubts.map { ($0.key, $0.value) }.sorted { ($0.0.first, $0.0.second) < ($1.0.first, $1.0.second) }
-      .filter { !rules.isDecided(sources[$0.0.first], sources[$0.0.second]) }
+      .filter { !rules.isSeparate(sources[$0.0.first], sources[$0.0.second]) }
   }
 }

@@ -71,8 +71,8 @@ struct UnlikeDoses: Sendable {
 // MARK: - Results
 
 extension UnlikeDoses {
-  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period. Pairs about
-  /// which a person decided are left out.
+  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period. Pairs of
+  /// which a person decided that both count are left out.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(
@@ -91,7 +91,7 @@ extension UnlikeDoses {
   }
 
   private func undecided(_ rules: CountingRules) -> [(pair: Pair, days: [Int: Day])] {
-    days.filter { !rules.isDecided($0.key.first, $0.key.second) }
+    days.filter { !rules.isSeparate($0.key.first, $0.key.second) }
       .map { pair, days in (pair, days.filter { $0.value.isShown && isFrequent($0.key, pair) }) }
       .filter { !$0.1.isEmpty }
       .sorted { Self.name($0.0) < Self.name($1.0) }

@@ -280,6 +280,30 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
+  @Test func twoUnmatchedSourcesThatCountOnceStillHaveNoSum() async throws {
+    let program = try Self.program(minutes: 20)
+    _ = try await Self.importBoth(program)
+    let once = try await program.run("count", "once", "mysugr", "apple-health")
+    #expect(
+      once.status == 0 && once.output.hasPrefix("counted once: mysugr and apple-health\n"), "\(once.errors)")
+    #expect(once.output.contains("bolus insulin of two sources on 4 days"), "\(once.output)")
+    #expect(once.output.contains("count one: 'glucoport count only"), "\(once.output)")
+    let figures = try await Self.figures(program)
+    #expect(Self.total(figures, "insulin", "all") == nil)
+    #expect(Self.total(figures, "carbohydrates", "grams") == nil)
+    let both = try await program.run("count", "both", "mysugr", "apple-health")
+    #expect(both.output == "both count: mysugr and apple-health\n", "\(both.output)")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
+  }
+
+  @Test func twoMatchedSourcesThatCountOnceHaveOneSum() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let once = try await program.run("count", "once", "mysugr", "apple-health")
+    #expect(once.output == "counted once: mysugr and apple-health\n", "\(once.output)")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
+  }
+
   @Test func aShortPeriodAlsoHasNoSum() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)

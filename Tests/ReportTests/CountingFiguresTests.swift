@@ -424,4 +424,14 @@ struct CountingFiguresTests {
     #expect(chosen.doubts.isEmpty && chosen.total.amounts.insulin.sum == 155)
     #expect(chosen.total.leftOut[.otherSource] == 20 && chosen.total.leftOut[.doubled] == 0)
   }
+
+  @Test func countingTwoSourcesOnceLeavesTheDoubtThatTheyStateTheSame() {
+    let once = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .once)])
+    let moved = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 120), rules: once)
+    #expect(moved.total.amounts.insulin.sum == nil && moved.total.amounts.bolus.sum == nil)
+    #expect(moved.doubts.map(\.days) == [5])
+    // What the rule matches has the single total.
+    let matched = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 20), rules: once)
+    #expect(matched.doubts.isEmpty && matched.total.amounts.insulin.sum == 155)
+  }
 }

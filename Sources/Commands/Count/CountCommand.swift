@@ -41,8 +41,17 @@ extension PairDecision {
     let store = try storeOptions.open(.editor)
     let subject = try pair.subject(store)
     let isChanged = try CountEditor(store, at: Host.now()).decide(CountDecision(subject, Self.choice))
-    if !pair.quiet { output.line(CountText.line(isChanged, "\(Self.meaning): \(pair.names)")) }
+    if !pair.quiet {
+      output.line(CountText.line(isChanged, "\(Self.meaning): \(pair.names)"))
+      for line in try remainingDoubts(subject, store) { output.line(line) }
+    }
     try output.finish()
+  }
+
+  /// What has no sum after the decision, with the commands that answer it.
+  private func remainingDoubts(_ subject: CountDecision.Subject, _ store: Store) throws -> [String] {
+    guard Self.choice == .once, case .sources(let first, let second) = subject else { return [] }
+    return try store.sourceDoubts(first, second).flatMap(CountText.lines)
   }
 }
 
@@ -59,8 +68,8 @@ struct CountBothCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count once`: two items are one fact. For two sources, it decides that their totals may be added
-/// up.
+/// `glucoport count once`: two items are one fact. Two sources count by the rule, and what it cannot match has
+/// no sum.
 struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
@@ -69,7 +78,7 @@ struct CountOnceCommand: PairDecision {
     discussion: helpText(
       """
       Two items count once at any distance in time, with any amounts: the one of the better source stays. Two \
-      sources count by the rule again.
+      sources count by the rule again. What it cannot match still has no sum, until both or only answers.
       """,
       examples: "glucoport count once 8120 77ab", "glucoport count once mysugr apple-health"))
 

@@ -133,6 +133,24 @@ struct DoubledByImport {
   subscript(ingest: Int64) -> DoubledCount { counts[ingest] ?? DoubledCount() }
 }
 
+extension Store {
+  /// The doubts about these two sources in the whole store.
+  func sourceDoubts(_ first: String, _ second: String) throws -> [SourceDoubt] {
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
+    var options = Statistics.Options()
+    options.rules = try countingRules()
+    var statistics = Statistics(options)
+    try forEachCounted(filter) { stored, item, verdict in
+      statistics.add(stored, verdict, item, isContext: false)
+    }
+    return statistics.finishDoubts().filter { doubt in
+      let (one, other) = (doubt.first.source, doubt.second.source)
+      return one.isNamed(first) && other.isNamed(second) || one.isNamed(second) && other.isNamed(first)
+    }
+  }
+}
+
 extension Statistics {
   /// Adds the next item that is counted.
   fileprivate mutating func add(
