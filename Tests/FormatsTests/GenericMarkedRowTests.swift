@@ -61,6 +61,17 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 
+  @Test(arguments: ["Comment", "Notes", "Bemerkung", "Commentaire", "Notas", "Remarks (own)"])
+  func aColumnOfRemarksMarksNoRows(_ name: String) throws {
+    let remarks = ["control", "average day", "total carbs 60", "predicted low, ate", "test strip error"]
+    for remark in remarks {
+      let rows = Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "")" }
+      #expect(try ScratchFile("time,glucose,\(name)\n" + rows).readings().readings.count == 24, "\(remark)")
+    }
+    let state = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? "control" : "")" })
+    #expect(try state.refusal()?.contains("marks some rows") == true)
+  }
+
   // MARK: Further tables
 
   @Test(arguments: ["time,insulin", "time,heart_rate", "Timestamp,bpm", "pulse,time", "date,weight kg"])

@@ -237,9 +237,10 @@ extension GenericFinding {
   }
 
   /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last rows have one.
+  /// A remark such as `average day` says nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
-    return !words.name.isEmpty && !words.isTime
+    return !words.name.isEmpty && !words.isTime && !words.isRemark
       && header.cells(place).allSatisfy { CellContent($0) == .text }
   }
 

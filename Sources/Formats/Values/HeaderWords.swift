@@ -111,6 +111,9 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
+  /// Whether it is a name for a column of remarks in a person's own words.
+  var isRemark: Bool { !words.isDisjoint(with: Self.remarkWords) }
+
   var isMeal: Bool { hasStem(Self.mealStems) }
 
   /// Whether it is a name for something that only sensors have.
@@ -253,6 +256,12 @@ struct HeaderWords {
     "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "total",
     "sum", "summe",
     "control", "kontrolle",
+  ]
+  private static let remarkWords: Set<String> = [
+    "comment", "comments", "note", "notes", "remark", "remarks", "memo", "bemerkung", "bemerkungen",
+    "anmerkung", "anmerkungen", "kommentar", "kommentare", "notiz", "notizen", "commentaire", "commentaires",
+    "remarque", "remarques", "nota", "notas", "comentario", "comentarios", "comentário", "observaciones",
+    "observações", "commento", "commenti", "opmerking", "opmerkingen", "notitie", "notities", "uwagi",
   ]
   private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
   private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]
