@@ -152,6 +152,54 @@ import Testing
     #expect(forced.readings.count == values.count)
   }
 
+  // MARK: Grams per litre
+
+  @Test(arguments: [
+    "Date;Heure;Glycémie\n01/05/2026;07:10;0,80\n02/05/2026;12:20;1,50\n",
+    "Date;Heure;Glycémie\n13/05/2026;07:10;0,80\n14/05/2026;12:20;1,50\n15/05/2026;12:40;3,10\n",
+  ])
+  func millimolesAreNotInferredFromValuesThatMayBeGrams(_ text: String) throws {
+    let file = try ScratchFile(text)
+    let day = { (options: inout ExportOptions) in options.dateOrder = "dmy" }
+    let message = try #require(try file.refusal(day))
+    #expect(message.contains("median of its values is below 3.0"), "\(message)")
+    #expect(message.contains("g/L") && message.contains("--unit mmol/L"), "\(message)")
+    let given = try file.readings {
+      day(&$0)
+      $0.unit = .millimolesPerLitre
+    }
+    #expect(given.readings.count == text.count { $0 == "\n" } - 1)
+    let usual = try ScratchFile(text.replacing(";0,", with: ";4,").replacing(";1,", with: ";6,"))
+    #expect(try usual.readings(day).readings.count == given.readings.count)
+  }
+
+  @Test(arguments: [
+    "Zeit;Blutzucker;Einheit\n2026-05-01 07:10;1,01;g/l\n2026-05-01 12:20;1,40;g/l\n",
+    #"[{"time":"2026-05-01T07:10:00","glucose":1.01,"unit":"g/L"},{"time":"2026-05-01T12:20:00","glucose":1.4,"unit":"g/L"}]"#,
+    "time,glucose (mg/dL),unit\n2026-05-01 07:10,1.01,g/L\n2026-05-01 12:20,1.40,g/L\n",
+  ])
+  func aColumnOfUnitsWithGramsPerLitreIsRefused(_ text: String) throws {
+    let file = try ScratchFile(text)
+    #expect(try #require(try file.refusal()).contains("is in g/L"))
+    // A given unit does not change what the rows say.
+    #expect(try file.refusal { $0.unit = .millimolesPerLitre } != nil)
+  }
+
+  @Test(arguments: ["bpm", "kg", "%", "U", "µmol/L", "mg%"])
+  func aColumnOfOtherUnitsIsRefusedUntilAPersonNamesTheColumns(_ unit: String) throws {
+    let file = try ScratchFile(
+      "time,glucose,Unit\n2026-05-01 07:10,101,\(unit)\n2026-05-01 12:20,140,\(unit)\n")
+    let message = try #require(try file.refusal())
+    #expect(message.contains("'Unit' has the unit '\(unit)'"), "\(message)")
+    #expect(message.contains("--map time=time,value=glucose"), "\(message)")
+    #expect(try file.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 2)
+    // A number is an amount of something, and a column without cells says nothing.
+    for other in ["4", "", "-"] {
+      let rows = "2026-05-01 07:10,101,\(other)\n2026-05-01 12:20,140,\(other)\n"
+      #expect(try ScratchFile("time,glucose,Units\n" + rows).readings().readings.count == 2, "\(other)")
+    }
+  }
+
   // MARK: Ketones
 
   private static let low = (0..<30).map { "1.\($0 % 9)" }
@@ -168,7 +216,8 @@ import Testing
     let normal = (0..<30).map { "\($0 < 14 ? 2 : 5).\($0 % 9)" }
     #expect(try ScratchFile(table(normal)).readings().readings.count == 30)
     // All finger sticks during hypoglycaemia may be low.
-    #expect(try ScratchFile(table(["1.9", "2.2", "2.4"], minutes: 600)).readings().readings.count == 3)
+    let sticks = table(["1.9", "2.2", "2.4"], minutes: 600, header: "time,glucose (mmol/L)")
+    #expect(try ScratchFile(sticks).readings().readings.count == 3)
   }
 
   @Test(arguments: ["strip mmol/L", "mmol/L", "value mmol/L", "Meter mmol/L"])

@@ -36,9 +36,7 @@ extension GenericFinding {
   private var unreadableProblem: GenericProblem? {
     let all = header.names.indices.filter { !columns.isUsed($0) }
     if let place = all.first(where: { header.words[$0].isInGramsPerLitre }) {
-      return GenericProblem(
-        "the column \(quoted([place])) is in g/L, which glucoport does not read; multiply its values by 100, and name it in mg/dL"
-      )
+      return gramsProblem(of: place)
     }
     guard
       let place = all.first(where: { header.words[$0].isGlucose && header.content($0) == .text }),
@@ -47,6 +45,29 @@ extension GenericFinding {
     return GenericProblem(
       "the cells of \(quoted([place])) are not plain numbers: \(shownName(cell)); write a number alone, such as 118, and the unit "
         + "in the name of the column, or in a separate column")
+  }
+
+  private func gramsProblem(of place: Int) -> GenericProblem {
+    GenericProblem(
+      "the column \(quoted([place])) is in g/L, which glucoport does not read; multiply its values by 100, and name it in mg/dL"
+    )
+  }
+
+  /// The problem of a column that is named for glucose, next to units of which none is one of glucose.
+  var unknownUnitProblem: GenericProblem? {
+    let value = columns[.value]
+    guard value >= 0, columns[.unit] < 0, header.words[value].isGlucose else { return nil }
+    for place in header.names.indices where header.words[place].role == .unit && !columns.isUsed(place) {
+      let cells = header.cells(place)
+      guard let cell = cells.first, cells.allSatisfy({ CellContent($0) == .text }) else { continue }
+      if cells.contains(where: { HeaderWords($0).statesGramsPerLitre }) { return gramsProblem(of: value) }
+      // A unit in the name of the values leaves the column for something else.
+      if header.words[value].unit != nil { continue }
+      return GenericProblem(
+        "the column \(quoted([place])) has the unit \(shownName(cell)), which is neither mg/dL nor mmol/L",
+        choices: [columns], isDoubtful: true)
+    }
+    return nil
   }
 
   /// Uses the only column that is named for glucose, unless its name has two meanings.

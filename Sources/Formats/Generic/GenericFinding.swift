@@ -276,7 +276,8 @@ extension GenericFinding {
     }
     if finding.problem == nil {
       finding.problem =
-        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.decideOffsets()
+        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.unknownUnitProblem
+        ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
     finding.columns.zones = finding.placeOfZones ?? -1

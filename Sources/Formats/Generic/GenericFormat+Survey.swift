@@ -206,6 +206,7 @@ extension GenericFormat {
         "\(name) holds values in mmol/L whose median is below 3.0, too low for glucose. Ketones are so low; "
           + "import it as what it is:" + ketoneCommand(hint) + forced(hint))
     }
+    try refuseLowInference(name, hint)
     if kind.isHistory, finding.header.words[value].glucose.isOfMeal {
       throw Failure(
         .badInput,
@@ -217,6 +218,16 @@ extension GenericFormat {
     else { return try refuseFuture(name, hint) }
     throw Failure(
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
+  }
+
+  /// - Throws: `Failure` of category `badInput` if the inferred unit may be g/L.
+  private func refuseLowInference(_ name: String, _ hint: ImportHint) throws {
+    guard units.isInferredMillimoles, plausibility.isTooLowToInfer else { return }
+    throw Failure(
+      .badInput,
+      "\(name) names no unit, and the median of its values is below 3.0, too low to take them for mmol/L. If they are in g/L, "
+        + "multiply them by 100, and name the column in mg/dL; if they are in mmol/L, import them with:"
+        + hint.lines([{ $0.unit = .millimolesPerLitre }]))
   }
 
   /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future. A Thai calendar is 543

@@ -154,4 +154,8 @@ struct GenericPlausibility {
     let low = stated.belowMedian + (unit == .millimolesPerLitre ? bare.belowMedian : 0)
     return count >= Self.fewest && low * 2 > count
   }
+
+  /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. Values in g/L are so
+  /// low.
+  var isTooLowToInfer: Bool { bare.belowMedian * 2 > bare.count }
 }

@@ -131,6 +131,9 @@ struct GenericUnits {
   /// The unit of rows that state none; nil if each row must state it.
   var common: GlucoseUnit? { unit }
 
+  /// Whether only the values themselves show that they are in mmol/L.
+  var isInferredMillimoles: Bool { basis == .inferred && unit == .millimolesPerLitre }
+
   /// Adds a value of a row to the statistics.
   mutating func note(_ field: Field, in stated: Field) {
     guard stated.isEmpty, let number = field.number(mark) else { return }

@@ -101,7 +101,10 @@ struct HeaderWords {
   var isOfCulture: Bool { !words.isDisjoint(with: Self.cultureWords) }
 
   /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
-  var isInGramsPerLitre: Bool { mentionsGlucose && words.contains("g") && words.contains("l") }
+  var isInGramsPerLitre: Bool { mentionsGlucose && statesGramsPerLitre }
+
+  /// Whether it has the unit grams per litre.
+  var statesGramsPerLitre: Bool { words.contains("g") && words.contains("l") }
 
   /// Whether it is a name for marks of rows that are not readings: deleted, invalid, predicted.
   var isFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.flagWords) }
