@@ -101,6 +101,34 @@ import Testing
     #expect(try ScratchFile("time,glucose,unit,\(other)\n\(rows)").readings().readings.count == 2, "\(other)")
   }
 
+  @Test(arguments: [
+    "Test", "Lab test", "Marker", "Item", "Measurement", "Observation", "Component", "Label", "Description",
+    "Category", "Code", "LOINC", "Messgröße", "Untersuchung", "Examen", "Prueba",
+  ])
+  func valuesNextToWordsForOtherThingsAreRefused(_ name: String) throws {
+    let rows = "2026-05-01,07:10,Ferritin,190\n2026-05-01,07:12,Folate,101\n2026-05-01,07:13,Albumin,150\n"
+    let file = try ScratchFile("Date,Time,\(name),Result (mg/dL)\n" + rows)
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'\(name)' may name things other than glucose"), "\(refusal)")
+    let map = ["date": "Date", "clock": "Time", "value": "Result (mg/dL)"]
+    #expect(try file.readings { $0.columns = map }.readings.count == 3)
+    // The column of values says what it holds, or the words are those of a diary.
+    #expect(try ScratchFile("Date,Time,\(name),Glucose (mg/dL)\n" + rows).readings().readings.count == 3)
+    let meals = rows.replacing("Ferritin", with: "Breakfast").replacing("Folate", with: "After lunch")
+      .replacing("Albumin", with: "Blood glucose")
+    #expect(
+      try ScratchFile("Date,Time,\(name),Result (mg/dL)\n" + meals).readings().readings.count == 3)
+  }
+
+  @Test func theRowsOfGlucoseAmongOtherTestsAreOffered() throws {
+    let rows = "2026-05-01,07:10,Cholesterol,190\n2026-05-01,07:12,Glucose,101\n2026-05-01,07:13,LDL,150\n"
+    let file = try ScratchFile("Date,Time,Test,Result (mg/dL)\n" + rows)
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("--where Test=Glucose"), "\(refusal)")
+    let readings = try file.readings { $0.rows = [RowFilter(column: "Test", value: "Glucose")] }.readings
+    #expect(readings.map { $0.measurement.quantity?.number } == [101])
+  }
+
   @Test func theSugarInFoodIsNeverSuggested() throws {
     let text = "time,calories,sugar\n2026-05-01 07:00,160,90\n2026-05-01 12:00,300,120\n"
     let refusal = try #require(try ScratchFile(text).refusal())

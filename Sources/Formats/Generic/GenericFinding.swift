@@ -276,7 +276,8 @@ extension GenericFinding {
     }
     if finding.problem == nil {
       finding.problem =
-        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.unknownUnitProblem
+        finding.rowTypeProblem(wish.rows) ?? finding.rowNameProblem(wish.rows) ?? finding.otherUnitProblem
+        ?? finding.unknownUnitProblem
         ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
@@ -372,6 +373,28 @@ extension GenericFinding {
           rows: words.isRowType
             ? cells.sorted().map { RowFilter(column: header.names[place], value: $0) } : [])
       }
+    }
+    return nil
+  }
+
+  /// The problem of a column of words next to values that only their unit, or nothing, shows to be glucose: `Test` has
+  /// `Cholesterol`.
+  private func rowNameProblem(_ rows: [RowFilter]) -> GenericProblem? {
+    let value = columns[.value]
+    guard value >= 0, columns[.kind] < 0, !header.titleNamesGlucose, !header.words[value].mentionsGlucose,
+      header.words[value].kind == nil
+    else { return nil }
+    let picked = rows.compactMap { header.place(of: $0.column) }
+    for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
+      guard header.words[place].isPerhapsName else { continue }
+      let cells = Set(header.cells(place).filter { CellContent($0) == .text })
+      let named = cells.filter { HeaderWords($0).mentionsGlucose }
+      // A diary names meals.
+      guard cells.contains(where: { !named.contains($0) && !HeaderWords($0).isMeal }) else { continue }
+      return GenericProblem(
+        "the column \(quoted([place])) may name things other than glucose", choices: [columns],
+        isDoubtful: named.isEmpty,
+        rows: named.sorted().map { RowFilter(column: header.names[place], value: $0) })
     }
     return nil
   }

@@ -150,6 +150,9 @@ struct HeaderWords {
   /// Whether it is a name for a column with the name of each value.
   var isName: Bool { Self.nameNames.contains(name) }
 
+  /// Whether it is a name for a column that may state what each value measures, or that describes the rows of a diary.
+  var isPerhapsName: Bool { Self.perhapsNames.contains(name) }
+
   /// Whether it is a name for a limit, a mean, a date or something else that is not a reading.
   var namesNoValue: Bool {
     namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
@@ -284,6 +287,12 @@ struct HeaderWords {
   /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [
     "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa", "bezeichnung",
+  ]
+  private static let perhapsNames: Set<String> = [
+    "test", "lab test", "laboratory test", "marker", "biomarker", "item", "measurement", "observation",
+    "component", "label", "description", "category", "code", "loinc", "loinc code", "test code",
+    "messgröße", "messgrösse", "untersuchung", "beschreibung", "kategorie", "examen", "analyse", "catégorie",
+    "prueba", "análisis", "descripción", "categoría",
   ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
