@@ -57,6 +57,40 @@ import Testing
       !refusal.contains("time=deletedAt") && refusal.contains("'deletedAt' marks some rows"), "\(refusal)")
   }
 
+  // MARK: Dates beside times
+
+  /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with today.
+  @Test(arguments: ["1900-01-01", "30/12/1899", "1970-01-01", "2025-06-01"])
+  func timesOfOtherDaysThanTheDatesBesideThemAreRefused(_ day: String) throws {
+    let rows = "13/03/2025,\(day) 08:30:00,101\n14/03/2025,\(day) 12:10:00,117\n"
+    let file = try ScratchFile("Date,Time,Glucose mg/dL\n\(rows)")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'Date' are other days") && refusal.contains("in 'Time'"), "\(refusal)")
+    #expect(refusal.contains("time=Time"), "\(refusal)")
+    let map = ["time": "Time", "value": "Glucose mg/dL"]
+    #expect(try file.readings { $0.columns = map }.readings.count == 2)
+  }
+
+  @Test func aLateRowOfAnotherDayIsRefusedAsWell() throws {
+    let rows = (0..<60).map { "2025-06-01,2025-06-01 08:\(10 + $0 % 50):\(10 + $0),1\(10 + $0 % 40)\n" }
+      .joined()
+    let header = "Date,Time,Glucose mg/dL\n"
+    #expect(try times(header + rows).count == 60)
+    let file = try ScratchFile(header + rows + "2025-06-02,2025-06-01 09:30:00,117\n")
+    #expect(try file.refusal()?.contains("'Date' are other days") == true)
+  }
+
+  @Test func datesThatAgreeWithTheTimesOrAreOfSomethingElseAreNotCompared() throws {
+    let same = "13/03/2025,2025-03-13 08:30:00,101\n14/03/2025,2025-03-14 12:10:00,117\n"
+    #expect(
+      try times("Date,Time,Glucose mg/dL\n\(same)") == ["2025-03-13T08:30:00", "2025-03-14T12:10:00"])
+    // The day of the place and the time of UTC differ near midnight.
+    let zoned = "2025-03-14,2025-03-13T23:30:00Z,101\n2025-03-14,2025-03-14T12:10:00Z,117\n"
+    #expect(try times("Date,Time,Glucose mg/dL\n\(zoned)").count == 2)
+    let other = "2024-01-02,2025-03-13 08:30:00,101\n2024-01-02,2025-03-14 12:10:00,117\n"
+    #expect(try times("Sensor start date,Time,Glucose mg/dL\n\(other)").count == 2)
+  }
+
   // MARK: Counts and days
 
   @Test func secondsSince2001AreRefused() throws {

@@ -27,6 +27,8 @@ struct GenericColumns: Equatable {
   var series: [Int] = []
   /// The column that names the time zones of the rows, which is not read.
   var zones = -1
+  /// The column of dates beside full times, which is only compared.
+  var days = -1
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -50,6 +52,7 @@ struct GenericColumns: Equatable {
     moved.marks = marks.map(place)
     moved.series = series.map(place)
     if zones >= 0 { moved.zones = place(zones) }
+    if days >= 0 { moved.days = place(days) }
     return moved
   }
 }

@@ -282,6 +282,7 @@ extension GenericFinding {
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
     finding.columns.zones = finding.placeOfZones ?? -1
+    finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
     return finding
   }
 

@@ -86,6 +86,7 @@ extension GenericFormat {
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones]) }
+    noteDay(row, columns, at: time)
     if orderIsOpen, let time = openTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
@@ -125,7 +126,7 @@ extension GenericFormat {
   }
 
   /// A time before the order of day and month is known.
-  private struct TrialTime {
+  struct TrialTime {
     /// The shown time, in civil seconds.
     let seconds: Int64
     let statesOffset: Bool
@@ -133,7 +134,7 @@ extension GenericFormat {
 
   /// The shown time of a row. While day and month are open, any order is good enough: within a day the
   /// intervals are the same.
-  private mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
+  mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let order = times.order
     defer { times.order = order }
     for trial in order.map({ [$0] }) ?? DateOrder.allCases {
@@ -164,6 +165,7 @@ extension GenericFormat {
     let hint = ImportHint(options: options)
     isSurveyed = !hasSeenEnough
     try rows.decide(hint)
+    try refuseOtherDays()
     if forms.hasSeveralZones, options.columns.isEmpty {
       let name = finding.header.names[finding.columns.zones]
       throw Failure(

@@ -32,6 +32,7 @@ struct GenericFormat: ExportFormat {
   var zeros = GenericZeros()
   var plausibility = GenericPlausibility()
   var forms = GenericTimeForms()
+  var days = GenericDays()
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.
@@ -65,7 +66,7 @@ struct GenericFormat: ExportFormat {
   private static func members(of finding: GenericFinding) -> [Int] {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
-      + (finding.columns.zones >= 0 ? [finding.columns.zones] : [])
+      + [finding.columns.zones, finding.columns.days].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 
@@ -92,6 +93,7 @@ struct GenericFormat: ExportFormat {
     hasOthers = hasDiary || roles.contains(.smbg)
     try requireGlucose()
     try decideOrderFromHead()
+    try compareDaysInHead()
     decideKindFromHead()
   }
 

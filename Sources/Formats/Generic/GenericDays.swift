@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Compares a column of dates with the full times beside it.
+///
+/// Some programs write each time of day with the first day of their calendar, or with the day of the export.
+struct GenericDays {
+  private static let words: Set<String> = [
+    "date", "datum", "fecha", "data", "dato", "day", "tag", "jour", "dia", "día", "giorno", "dag",
+  ]
+  /// Words beside one for a date that leave it the date of the measurement.
+  private static let harmless: Set<String> = [
+    "reading", "measurement", "measured", "test", "recorded", "sample", "sensor", "glucose", "bg", "local",
+    "device", "meter", "of", "the", "de", "la", "messung",
+  ]
+
+  /// Whether a row has another day in the one column than in the other.
+  private(set) var differ = false
+
+  /// The column of dates beside the column of times; nil without exactly one.
+  static func place(in header: GenericHeader, _ columns: GenericColumns) -> Int? {
+    guard columns[.time] >= 0, columns[.date] < 0 else { return nil }
+    let places = header.names.indices.filter { place in
+      let (cells, name) = (header.cells(place), header.words[place].words)
+      return !columns.hasRole(place) && !cells.isEmpty && !name.isDisjoint(with: words)
+        && name.isSubset(of: words.union(harmless))
+        && cells.allSatisfy { $0.withField { !days(in: $0).isEmpty } }
+    }
+    return places.count == 1 ? places[0] : nil
+  }
+
+  /// Adds a row.
+  ///
+  /// - Parameters:
+  ///   - seconds: its time, in civil seconds.
+  ///   - mayBeOfZone: whether the time may be in another zone than the date.
+  mutating func note(_ cell: Field, at seconds: Int64, mayBeOfZone: Bool) {
+    let days = Self.days(in: cell)
+    guard !differ, !days.isEmpty else { return }
+    let day = DeviceTime.day(of: seconds)
+    differ = days.allSatisfy { abs($0 - day) > (mayBeOfZone ? 1 : 0) }
+  }
+
+  /// The days that a cell with a date alone can mean, since 1970; empty for any other cell.
+  private static func days(in cell: Field) -> [Int64] {
+    let cell = cell.trimmed
+    guard let date = cell.genericDate, date.isAlone(in: cell) else { return [] }
+    let readings: [(month: Int, day: Int)]
+    switch date.form {
+    case .decided(let month, let day): readings = [(month, day)]
+    case .open(let first, let second, _): readings = [(second, first), (first, second)]
+    }
+    return readings.compactMap { reading in
+      DeviceTime(year: date.year, month: reading.month, day: reading.day, hour: 0, minute: 0, second: 0)
+        .map { DeviceTime.day(of: $0.seconds) }
+    }
+  }
+}
+
+/// The comparison of dates and times in a generic input.
+extension GenericFormat {
+  /// Compares the rows of the head, also where an input is not surveyed.
+  ///
+  /// - Throws: `Failure` of category `badInput` for other days in the one column than in the other.
+  mutating func compareDaysInHead() throws {
+    guard finding.columns.days >= 0, options.columns.isEmpty else { return }
+    for cells in finding.header.rows {
+      cells.withRow { row in
+        guard let time = trialTime(of: row, finding.columns) else { return }
+        noteDay(row, finding.columns, at: time)
+      }
+    }
+    try refuseOtherDays()
+  }
+
+  mutating func noteDay(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
+    guard columns.days >= 0 else { return }
+    days.note(
+      row[columns.days], at: time.seconds,
+      mayBeOfZone: time.statesOffset || columns[.offset] >= 0 || finding.hasTimesOfUTC)
+  }
+
+  /// - Throws: `Failure` of category `badInput`.
+  func refuseOtherDays() throws {
+    guard days.differ, options.columns.isEmpty else { return }
+    let names = finding.namesInCommands
+    let command =
+      names.isEmpty
+      ? ""
+      : ". If the days of the times are right, import them with:"
+        + ImportHint(options: options).lines([{ $0.columns = names }])
+    throw Failure(
+      .badInput,
+      "the dates in the column \(finding.quoted([finding.columns.days])) are other days than those of the times in "
+        + "\(finding.quoted([finding.columns[.time]])); write the date and the time of day into one column"
+        + command)
+  }
+}
