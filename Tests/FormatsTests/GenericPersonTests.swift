@@ -111,6 +111,35 @@ import Testing
     #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(alone)").readings().readings.count == 3)
   }
 
+  // MARK: Sections
+
+  @Test(arguments: [
+    ["Patient: Anna", "Patient: Ben"], ["Name,Anna Muster", "Name,Ben Muster"],
+    ["Patient Name: Anna,,", "Patient Name: Ben,,"], ["# patient 1", "# patient 2"],
+    ["Export of May", "Nombre: Ben"],
+  ])
+  func sectionsOfSeveralPersonsAreRefused(_ lines: [String]) throws {
+    let text = Self.section(lines[0], day: 1) + Self.section(lines[1], day: 1)
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("sections of several persons"), "\(refusal)")
+    #expect(!refusal.contains("Ben") && !refusal.contains("Anna"), "\(refusal)")
+  }
+
+  @Test(arguments: [
+    ["Patient: Anna", "Patient: Anna"], ["Export of May", "Export of June"], ["Patient: Anna", "Page 2"],
+  ])
+  func repeatedHeadersOfOnePersonAreRead(_ lines: [String]) throws {
+    let text = Self.section(lines[0], day: 1) + Self.section(lines[1], day: 2)
+    #expect(try ScratchFile(text).readings().readings.count == 60)
+    let bare = text.split(separator: "\n").filter { !lines.contains(String($0)) }.joined(separator: "\n")
+    #expect(try ScratchFile(bare + "\n").readings().readings.count == 60)
+  }
+
+  private static func section(_ line: String, day: Int) -> String {
+    let rows = (0..<30).map { "2026-05-0\(day),\(10 + $0 / 6):\(10 + $0 % 6 * 5),\(100 + $0 * 7 % 31)\n" }
+    return "\(line)\nDate,Time,Glucose mg/dL\n" + rows.joined()
+  }
+
   // MARK: Persons in known formats
 
   private static let diary = [

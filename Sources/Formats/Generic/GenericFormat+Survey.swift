@@ -63,7 +63,7 @@ extension GenericFormat {
   /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
-      && columns[.ketone] < 0 && !headHasZeros
+      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil
   }
 
   private static let enoughRows = 20_000
@@ -76,10 +76,11 @@ extension GenericFormat {
 
   mutating func survey(_ row: Row) {
     guard place != .aboveHeader else {
-      _ = readHeader(row)
+      if readHeader(row) { sections.noteHeader() } else { sections.note(row) }
       return
     }
     guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
+    sections.noteData()
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds)
@@ -112,8 +113,9 @@ extension GenericFormat {
 
   /// A row without a time is a header, or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
-    guard finding.delimiter != nil, !readHeader(row) else { return }
-    if looksLikeHeader(row) { place = .belowOtherHeader }
+    guard finding.delimiter != nil else { return }
+    if readHeader(row) { return sections.noteHeader() }
+    if looksLikeHeader(row) { place = .belowOtherHeader } else { sections.note(row) }
   }
 
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
@@ -165,6 +167,7 @@ extension GenericFormat {
     let hint = ImportHint(options: options)
     isSurveyed = !hasSeenEnough
     try rows.decide(hint)
+    try refuseSections()
     try refuseOtherDays()
     if forms.hasSeveralZones, options.columns.isEmpty {
       let name = finding.header.names[finding.columns.zones]
@@ -242,6 +245,15 @@ extension GenericFormat {
       .badInput,
       "\(name) holds no value before \(text), more than a year in the future; compare the years with the calendar of the "
         + "program. If they are right, import them with:" + forced(hint))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for sections of several persons. Their names must not be in a log.
+  private func refuseSections() throws {
+    guard sections.areOfSeveralPersons else { return }
+    throw Failure(
+      .badInput,
+      "the table has sections of several persons, who are named in lines above the repeated header; a store is for one "
+        + "person. Import the section of each person from a separate file")
   }
 
   private func forced(_ hint: ImportHint) -> String { hint.lines([{ $0.force = true }]) }

@@ -33,6 +33,7 @@ struct GenericFormat: ExportFormat {
   var plausibility = GenericPlausibility()
   var forms = GenericTimeForms()
   var days = GenericDays()
+  var sections = GenericSections()
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.

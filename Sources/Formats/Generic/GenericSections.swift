@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Detects sections of several persons in one table: a line that names a person above each repetition of the
+/// header. A repeated header alone is that of joined exports of one person.
+struct GenericSections {
+  private static let labels: Set<String> = [
+    "patient", "patients", "name", "person", "subject", "participant", "nom", "nombre", "nome", "user",
+    "paciente", "paziente", "patientin", "proband", "naam", "navn", "namn",
+  ]
+  /// A line with more words is a sentence.
+  private static let maxWords = 8
+
+  /// What the line above the first header says after its label.
+  private(set) var first: [String]?
+  /// The same of the line above the next header.
+  private var latest: [String]?
+  private var hasHeader = false
+  /// Whether two headers are below different persons.
+  private(set) var areOfSeveralPersons = false
+
+  /// Adds a line that is neither a header nor has a time.
+  mutating func note(_ row: Row) {
+    guard row.count <= Self.maxWords * 2, let person = Self.person(row) else { return }
+    latest = person
+  }
+
+  /// Adds a header, which the lines above it belong to.
+  mutating func noteHeader() {
+    if !hasHeader {
+      first = latest
+    } else if let latest, latest != first {
+      areOfSeveralPersons = true
+    }
+    (hasHeader, latest) = (true, nil)
+  }
+
+  /// Adds a row with a time: the lines above it are not above a header.
+  @inline(__always) mutating func noteData() { latest = nil }
+
+  /// What follows a label such as `Patient Name:` in a line; nil without a label or a text.
+  private static func person(_ row: Row) -> [String]? {
+    let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
+    guard cells.count <= maxWords, cells.allSatisfy({ $0.count <= Field.maxNameBytes }) else { return nil }
+    let words = cells.flatMap { cell in
+      cell.folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    }
+    let text = Array(words.drop(while: labels.contains))
+    return words.count <= maxWords && text.count < words.count && !text.isEmpty ? text : nil
+  }
+}
