@@ -91,6 +91,34 @@ import Testing
     #expect(try times("Sensor start date,Time,Glucose mg/dL\n\(other)").count == 2)
   }
 
+  // MARK: Tables with two delimiters
+
+  @Test(arguments: [[";", ","], [",", ";"], ["\t", ","], [",", "\t"], ["|", ","]])
+  func aTableAboveOneWithAnotherDelimiterIsNotSkipped(_ delimiters: [String]) throws {
+    func table(_ delimiter: String, day: Int, rows: Int) -> String {
+      "time,glucose (mg/dL),device\n".replacing(",", with: delimiter)
+        + (0..<rows).map { "2026-05-0\(day) 07:1\($0),10\($0),A\n".replacing(",", with: delimiter) }.joined()
+    }
+    let text = table(delimiters[0], day: 1, rows: 3) + table(delimiters[1], day: 2, rows: 9)
+    do {
+      // Rows of the second table may be rejected, but those of the first are never passed over.
+      let read = try ScratchFile(text).readings()
+      #expect(read.readings.first?.deviceTime.text == "2026-05-01T07:10:00" && !read.rejections.isEmpty)
+    } catch let failure as Failure {
+      #expect(failure.message.contains("two tables with different delimiters"), "\(failure.message)")
+    }
+  }
+
+  @Test func theFirstOfTwoTablesWithSemicolonsAndCommasIsNamed() throws {
+    let first = "time;glucose (mg/dL)\n2026-05-01 07:00;101\n2026-05-01 12:10;117\n"
+    let second = "time,glucose (mg/dL)\n2026-05-02 07:00,102\n2026-05-02 12:10,118\n"
+    let refusal = try #require(try ScratchFile(first + second).refusal())
+    #expect(refusal.contains("two tables with different delimiters"), "\(refusal)")
+    // A preamble has semicolons and times as well.
+    let preamble = "Export of sensor data; all values\nMade on; 2026-05-03 10:00\n"
+    #expect(try times(preamble + second).count == 2)
+  }
+
   // MARK: Counts and days
 
   @Test func secondsSince2001AreRefused() throws {

@@ -67,6 +67,7 @@ public struct InputReader {
     source.isInterrupted = options.isInterrupted
     input = try Input(source)
     let found = try Detection.parser(for: input, options: options)
+    try JoinedTables.refuse(found, input, options)
     parser = found.parser
     var filters = options.rows
     var layout = found.layout
