@@ -342,6 +342,20 @@ import Testing
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }
 
+  /// The last days of December with the year last would be in 2028 to 2031, and the first ones of January in 2001.
+  @Test(arguments: [1, 60])
+  func datesAroundTheTurnOfAYearMayBeginWithIt(_ rowsPerDay: Int) throws {
+    let days = ["24/12/28", "24/12/29", "24/12/30", "24/12/31", "25/1/01", "25/1/02", "25/1/03"]
+    let rows = days.flatMap { day in
+      (0..<rowsPerDay).map { "\(day) 10:\(10 + $0 / 2):\(10 + $0 % 2 * 30),\(100 + $0 % 37)\n" }
+    }
+    let file = try ScratchFile("time,glucose (mg/dL)\n" + rows.joined())
+    #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
+    // The day first, in two years that follow each other.
+    let other = ["24/12/24", "25/12/24", "24/01/25", "25/01/25"].map { "\($0) 10:10,10\($0.prefix(1))\n" }
+    #expect(try ScratchFile("time,glucose (mg/dL)\n" + other.joined()).refusal() == nil)
+  }
+
   @Test(arguments: [
     // Dates of the current year with the day first.
     table("25/10/26", "26/10/26"), table("26/10/25"),

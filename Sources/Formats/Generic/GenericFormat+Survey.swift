@@ -33,6 +33,7 @@ extension GenericFormat {
     }
     times.order = dayIsFirst ? .dayFirst : .monthFirst
     orderBasis = .inferred
+    mayBeginWithYear = dates.allSatisfy(\.hasShortYear)
   }
 
   /// The intervals between the first rows may show a sensor, so that nothing must be read twice.
@@ -88,7 +89,7 @@ extension GenericFormat {
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones]) }
     noteDay(row, columns, at: time)
-    if orderIsOpen, let time = openTime(of: row) {
+    if orderIsOpen || mayBeginWithYear, let time = openTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
     }
@@ -183,6 +184,7 @@ extension GenericFormat {
     zeros.decide()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
     try Self.adding(choices) { try units.decide() }
+    if mayBeginWithYear { try datesOfSticks.refuseYearFirst() }
     if orderIsOpen {
       let orders = hint.lines(DateOrder.allCases.map { order in { $0.dateOrder = order.rawValue } })
       let survey = kind.isHistory ? dates : datesOfSticks

@@ -26,6 +26,8 @@ struct GenericFormat: ExportFormat {
   /// The same survey, for the case that the readings are not a sensor's own.
   var datesOfSticks: DateOrderSurvey
   var orderIsOpen = false
+  /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two digits.
+  var mayBeginWithYear = false
   var orderBasis: Decision.Basis?
   var kind: GenericKind
   var rows: GenericRows

@@ -50,9 +50,18 @@ struct DateOrderSurvey {
     var newest = Int64.min
     /// The newest time with the year last.
     var newestOther = Int64.min
+    var oldestOther = Int64.max
+
+    /// Whether the years are successive, as at a turn of the year, and the dates with the year last are decades apart.
+    var jumpsOtherwise: Bool {
+      guard years.count == 2, let first = years.min(), let last = years.max() else { return false }
+      return last - first == 1 && newestOther - oldestOther > DateOrderSurvey.longSeconds
+    }
   }
   /// Data that is older than this is rare, and dates that then would be this recent are doubtful.
   private static let oldSeconds: Int64 = 10 * 366 * 86400
+  /// The time that an export rarely comprises.
+  private static let longSeconds: Int64 = 15 * 366 * 86400
 
   /// The times of the input in one order.
   private struct Candidate {
@@ -126,6 +135,7 @@ struct DateOrderSurvey {
     found.years.insert(time.first)
     found.newest = max(found.newest, shown.seconds)
     found.newestOther = max(found.newestOther, other.seconds)
+    found.oldestOther = min(found.oldestOther, other.seconds)
     yearFirst = found.years.count > 2 ? nil : found
   }
 
@@ -143,7 +153,8 @@ struct DateOrderSurvey {
     var begins = shortYears?.beginWithYear == true
     if let latest, let yearFirst {
       let isRecent = yearFirst.newest > latest - Self.oldSeconds / 2
-      begins = begins || isRecent && yearFirst.newestOther < latest - Self.oldSeconds
+      let isOldOtherwise = yearFirst.newestOther < latest - Self.oldSeconds
+      begins = begins || isRecent && (isOldOtherwise || yearFirst.jumpsOtherwise)
     }
     guard begins else { return }
     throw Failure(
