@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func aLateRowOfAnotherDayIsRefusedAsWell() throws {
-    let rows = (0..<60).map { "2025-06-01,2025-06-01 08:\(10 + $0 % 50):\(10 + $0),1\(10 + $0 % 40)\n" }
+    let rows = (0..<60).map { "2025-06-01,2025-06-01 \(10 + $0 / 50):\(10 + $0 % 50),1\(10 + $0 % 40)\n" }
       .joined()
     let header = "Date,Time,Glucose mg/dL\n"
     #expect(try times(header + rows).count == 60)
@@ -352,7 +352,9 @@ import Testing
     let file = try ScratchFile("time,glucose (mg/dL)\n" + rows.joined())
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     // The day first, in two years that follow each other.
-    let other = ["24/12/24", "25/12/24", "24/01/25", "25/01/25"].map { "\($0) 10:10,10\($0.prefix(1))\n" }
+    let other = ["24/12/24", "25/12/24", "24/01/25", "25/01/25"].map {
+      "\($0) 10:10,\($0.prefix(2))\($0.suffix(1))\n"
+    }
     #expect(try ScratchFile("time,glucose (mg/dL)\n" + other.joined()).refusal() == nil)
   }
 
