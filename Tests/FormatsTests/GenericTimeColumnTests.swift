@@ -57,11 +57,11 @@ import Testing
       !refusal.contains("time=deletedAt") && refusal.contains("'deletedAt' marks some rows"), "\(refusal)")
   }
 
-  // MARK: Dates beside times
+  // MARK: Dates next to times
 
   /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with today.
   @Test(arguments: ["1900-01-01", "30/12/1899", "1970-01-01", "2025-06-01"])
-  func timesOfOtherDaysThanTheDatesBesideThemAreRefused(_ day: String) throws {
+  func timesOfOtherDaysThanTheirDatesAreRefused(_ day: String) throws {
     let rows = "13/03/2025,\(day) 08:30:00,101\n14/03/2025,\(day) 12:10:00,117\n"
     let file = try ScratchFile("Date,Time,Glucose mg/dL\n\(rows)")
     let refusal = try #require(try file.refusal())

@@ -27,7 +27,7 @@ struct GenericColumns: Equatable {
   var series: [Int] = []
   /// The column that names the time zones of the rows, which is not read.
   var zones = -1
-  /// The column of dates beside full times, which is only compared.
+  /// The column of dates next to full times, which is only compared.
   var days = -1
 
   @inline(__always) subscript(role: GenericRole) -> Int {

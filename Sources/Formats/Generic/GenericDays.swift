@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// Compares a column of dates with the full times beside it.
+/// Compares a column of dates with the full times next to it.
 ///
 /// Some programs write each time of day with the first day of their calendar, or with the day of the export.
 struct GenericDays {
   private static let words: Set<String> = [
     "date", "datum", "fecha", "data", "dato", "day", "tag", "jour", "dia", "día", "giorno", "dag",
   ]
-  /// Words beside one for a date that leave it the date of the measurement.
+  /// Words next to one for a date that leave it the date of the measurement.
   private static let harmless: Set<String> = [
     "reading", "measurement", "measured", "test", "recorded", "sample", "sensor", "glucose", "bg", "local",
     "device", "meter", "of", "the", "de", "la", "messung",
@@ -18,7 +18,7 @@ struct GenericDays {
   /// Whether a row has another day in the one column than in the other.
   private(set) var differ = false
 
-  /// The column of dates beside the column of times; nil without exactly one.
+  /// The column of dates next to the column of times; nil without exactly one.
   static func place(in header: GenericHeader, _ columns: GenericColumns) -> Int? {
     guard columns[.time] >= 0, columns[.date] < 0 else { return nil }
     let places = header.names.indices.filter { place in
@@ -42,7 +42,7 @@ struct GenericDays {
     differ = days.allSatisfy { abs($0 - day) > (mayBeOfZone ? 1 : 0) }
   }
 
-  /// The days that a cell with a date alone can mean, since 1970; empty for any other cell.
+  /// The days that a cell with only a date can mean, since 1970; empty for any other cell.
   private static func days(in cell: Field) -> [Int64] {
     let cell = cell.trimmed
     guard let date = cell.genericDate, date.isAlone(in: cell) else { return [] }
