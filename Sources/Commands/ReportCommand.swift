@@ -122,8 +122,9 @@ struct ReportCommand: PersonVisitor {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// The lengths of the periods that are compared with the days before.
-  private static let comparedDays = 7...ReportContents.maxDays
+  /// The lengths of the periods that are compared with the days before. Of a longer one, reading as many days again would take
+  /// most of the time that the page may need.
+  private static let comparedDays = 7...31
 
   var visitsAll: Bool { all != nil }
   var needsNoHeading: Bool { true }

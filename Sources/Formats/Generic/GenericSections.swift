@@ -3,7 +3,7 @@
 import Logbook
 
 /// Detects sections of several persons in one table: a line that names a person above each repetition of the
-/// header. Only a repeated header is that of joined exports of one person.
+/// header. A repeated header without one joins exports of one person.
 struct GenericSections {
   private static let labels: Set<String> = [
     "patient", "patients", "name", "person", "subject", "participant", "nom", "nombre", "nome", "user",
