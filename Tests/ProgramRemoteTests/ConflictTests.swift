@@ -230,7 +230,7 @@ struct ConflictTests {
       set -u; umask 077
       glucoport serve --data data --listen 127.0.0.1:0 >out 2>>log & server=$!
       trap 'kill -TERM $server; wait $server' EXIT
-      for _ in $(seq 1200); do grep -q listening out && break; kill -0 $server || break; sleep 0.05; done
+      for _ in $(seq 1200); do grep -qs listening out && break; kill -0 $server || break; sleep 0.05; done
       url=$(sed 's/listening on //' out)
       glucoport serve token add a --role write --logbook anna --data data >token
       both() { for store in a b; do glucoport "$@" --store $store.db; done; }
@@ -269,7 +269,7 @@ struct ConflictTests {
       """
       umask 077
       glucoport serve --data data --listen 127.0.0.1:0 >out 2>>log </dev/null & echo $! >pid
-      for _ in $(seq 1200); do grep -q listening out && break; kill -0 $(cat pid) || break; sleep 0.05; done
+      for _ in $(seq 1200); do grep -qs listening out && break; kill -0 $(cat pid) || break; sleep 0.05; done
       glucoport serve token add a --role write --logbook anna --data data >token
       glucoport record add note x --quiet
       glucoport remote set "$(sed 's/listening on //' out)" --token-file token >remote

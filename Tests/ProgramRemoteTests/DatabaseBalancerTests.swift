@@ -57,7 +57,7 @@ import Testing
       try DatabaseMoveTests.prelude(server) + Self.balancer + """
         start() {
           glucoport serve --quiet --database "$as_server" --listen 127.0.0.1:${ports[$1]:-0} >listening.$1 2>>log & pids[$1]=$!
-          until grep -q listening listening.$1; do kill -0 ${pids[$1]} || return 1; sleep 0.02; done
+          until grep -qs listening listening.$1; do kill -0 ${pids[$1]} || return 1; sleep 0.02; done
           ports[$1]=$(sed 's/.*://' listening.$1)
         }
         kill -TERM $pid; wait $pid

@@ -38,7 +38,7 @@ import Testing
       glucoport serve database prepare --database "$owner" --grant-to \(PostgresServer.role) >/dev/null
       (umask 077; glucoport serve token add anna --role write --logbook anna --database "$as_server" >token)
       glucoport serve --quiet --database "$as_server" --listen 127.0.0.1:0 >listening 2>log & pid=$!
-      until grep -q listening listening; do kill -0 $pid || exit 1; sleep 0.05; done
+      until grep -qs listening listening; do kill -0 $pid || exit 1; sleep 0.05; done
       url=$(sed 's/listening on //' listening)
       export GLUCOPORT_STORE=a.db GLUCOPORT_TIMEZONE=UTC
       rows() {

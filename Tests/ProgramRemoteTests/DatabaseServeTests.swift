@@ -12,7 +12,7 @@ import Testing
     started() {
       : >"$1"  # Before the server, which makes it only when it starts.
       glucoport serve --pages --database "$as_server" --listen 127.0.0.1:0 >"$1" 2>"$1.log" & eval "$1=$!"
-      until grep -q listening "$1"; do kill -0 "$!" || return 1; sleep 0.05; done
+      until grep -qs listening "$1"; do kill -0 "$!" || return 1; sleep 0.05; done
       sed 's/listening on //' "$1" >"$1.url"
     }
     ask() {

@@ -15,7 +15,7 @@ import Testing
       set -u; umask 077
       glucoport serve --data data --listen 127.0.0.1:0 >out 2>>log & server=$!
       trap 'kill -TERM $server 2>/dev/null; wait $server' EXIT
-      for _ in $(seq 1200); do grep -q listening out && break; kill -0 $server || break; sleep 0.05; done
+      for _ in $(seq 1200); do grep -qs listening out && break; kill -0 $server || break; sleep 0.05; done
       url=$(sed 's/listening on //' out)
       glucoport serve token add a --role write --logbook anna --data data >token
       export GLUCOPORT_STORE=a.db

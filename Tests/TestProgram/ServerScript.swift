@@ -10,12 +10,12 @@ package enum ServerScript {
     serve() {
       : >out
       glucoport serve --data served --listen $listen "$@" >out 2>>log & server=$!
-      for _ in $(seq 1200); do grep -q listening out && break; kill -0 $server 2>/dev/null || break; sleep 0.05; done
+      for _ in $(seq 1200); do grep -qs listening out && break; kill -0 $server 2>/dev/null || break; sleep 0.05; done
       url=$(sed 's/listening on //' out)
     }
     again() {
       listen=${url#http://}
-      for _ in $(seq 10); do serve "$@"; grep -q listening out && break; done
+      for _ in $(seq 10); do serve "$@"; grep -qs listening out && break; done
     }
     stop() { kill -TERM $server; wait $server; echo "ended with $?"; }
     crash() { kill -KILL $server; wait $server 2>/dev/null; }
