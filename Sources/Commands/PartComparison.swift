@@ -26,11 +26,11 @@ final class PartComparison {
 
   init(_ options: ExportOptions) { self.options = options }
 
-  /// Tries the next part.
+  /// Tries the next part that is a table of no known format.
   ///
   /// - Throws: `Failure` of category `badInput` if it has other sensor values at the times of an earlier part.
   func requireOneSeries(_ reader: InputReader) throws {
-    guard reader.format == "generic", options.device == nil else { return }
+    guard options.device == nil else { return }
     let store = try scratch ?? Store.scratch(copyOf: nil, zone: options.zone)
     scratch = store
     let session = ImportSession(clock: Host.now, isInterrupted: { SignalFlag.isRaised })

@@ -173,6 +173,12 @@ import Testing
 
   // MARK: Over a Nightscout site
 
+  /// A meal of the row `row` of an import.
+  private static let meal = ImportedRecord(
+    kind: .food, at: DeviceTime(seconds: SiteScene.start),
+    placement: Placement(utcOffset: 0, source: .stated),
+    fields: RecordFields(["carbs": .number(30)]), sourceID: "row", line: 1)
+
   private func provenances(_ scene: SiteScene, _ name: String) throws -> [Provenance?] {
     try scene.store(name).compare { try $0.allRecords() }
       .filter { $0.state.kind.details?.isListed == true }.map(\.state.provenance)
@@ -180,10 +186,7 @@ import Testing
 
   @Test func aSiteKeepsTheProvenanceInOurMember() async throws {
     let scene = try SiteScene()
-    var record = ImportedRecord(
-      kind: .food, at: DeviceTime(seconds: SiteScene.start),
-      placement: Placement(utcOffset: 0, source: .stated),
-      fields: RecordFields(["carbs": .number(30)]), sourceID: "row", line: 1)
+    var record = Self.meal
     record.source = "a < \"b\" & c"
     try scene.ingest("a", [], records: [record])
     try await scene.upload("a")
@@ -198,10 +201,7 @@ import Testing
 
   @Test func aRecordThatAnotherStoreMakesAgainKeepsTheProvenanceThatItsDeletionKnew() async throws {
     let scene = try SiteScene()
-    var record = ImportedRecord(
-      kind: .food, at: DeviceTime(seconds: SiteScene.start),
-      placement: Placement(utcOffset: 0, source: .stated),
-      fields: RecordFields(["carbs": .number(30)]), sourceID: "row", line: 1)
+    var record = Self.meal
     try scene.ingest("a", [], records: [record])
     record.guid = Digest.uuid(of: ["record", "test", "row"])
     _ = try scene.editor("a").delete(#require(record.guid))

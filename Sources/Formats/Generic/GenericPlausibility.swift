@@ -78,9 +78,7 @@ struct GenericPlausibility {
 
   private mutating func noteTime(_ seconds: Int64, _ number: Double) {
     earliest = min(earliest, seconds)
-    let day =
-      (seconds - (seconds % Self.secondsPerDay + Self.secondsPerDay) % Self.secondsPerDay)
-      / Self.secondsPerDay
+    let day = DeviceTime.day(of: seconds)
     hours |= 1 << UInt32((seconds - day * Self.secondsPerDay) / Self.secondsPerHour)
     if days.count < 2 { days.insert(day) }
     guard !isFullOfTimes else { return }

@@ -248,20 +248,16 @@ struct HeaderWords {
   ]
   private static let cultureWords: Set<String> = [
     "lactate", "laktat", "lactat", "lactato", "lattato", "glutamine", "glutamate", "ammonia", "ammonium",
-    "viability", "vcd",
-    "od600", "titer", "titre", "osmolality", "pco2", "po2",
+    "viability", "vcd", "od600", "titer", "titre", "osmolality", "pco2", "po2",
   ]
   private static let flagWords: Set<String> = [
-    "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded", "ignored",
-    "predicted",
-    "imputed", "interpolated", "simulated", "synthetic", "forecast",
+    "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded",
+    "ignored", "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast",
   ]
   private static let noReadingCells: Set<String> = [
     "deleted", "invalid", "voided", "error", "warmup", "predicted", "prediction", "forecast", "simulated",
-    "synthetic", "imputed",
-    "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "total",
-    "sum", "summe",
-    "control", "kontrolle",
+    "synthetic", "imputed", "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne",
+    "promedio", "media", "total", "sum", "summe", "control", "kontrolle",
   ]
   private static let remarkWords: Set<String> = [
     "comment", "comments", "note", "notes", "remark", "remarks", "memo", "bemerkung", "bemerkungen",
