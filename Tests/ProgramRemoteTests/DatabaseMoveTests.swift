@@ -116,13 +116,15 @@ import Testing
             until glucoport upload --now --quiet 2>>uploads; do [ $? = 75 ] || { echo "upload: $?"; return 1; }; done
           done
         }
-        client & client=$!; RANDOM=7; killed=0; ended=0
+        client & client=$!; RANDOM=7; killed=0; ended=0; most=300
         while kill -0 $client 2>/dev/null || [ $((killed + ended)) -lt 12 ]; do
           for cluster in south default; do
             glucoport serve logbook move anna $cluster --database "$owner" >>moves 2>&1 & move=$!
-            sleep 0.$(printf %03d $((RANDOM % 300)))
+            sleep 0.$(printf %03d $((RANDOM % most)))
             kill -KILL $move 2>/dev/null; wait $move 2>/dev/null
-            if [ $? = 137 ]; then killed=$((killed + 1)); else ended=$((ended + 1)); fi
+            # A fast machine ends a move sooner, so that the next one is killed sooner.
+            if [ $? = 137 ]; then killed=$((killed + 1)) most=$((most < 250 ? most + 50 : 300))
+            else ended=$((ended + 1)) most=$((most * 3 / 4 + 10)); fi
           done
         done
         wait $client; echo "client: $?"
