@@ -42,11 +42,17 @@ struct GenericSections {
   /// What follows a label such as `Patient Name:` in a line; nil without a label or a text.
   private static func person(_ row: Row) -> [String]? {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
-    guard cells.count <= maxWords, cells.allSatisfy({ $0.count <= Field.maxNameBytes }) else { return nil }
-    let words = cells.flatMap { cell in
-      cell.folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-    }
+    // Most lines are rows with an invalid time, and cost no further work.
+    guard let first = cells.first, cells.count <= maxWords,
+      cells.allSatisfy({ $0.count <= Field.maxNameBytes }), first[0] &- 0x30 > 9,
+      words(of: first).first.map(labels.contains) == true
+    else { return nil }
+    let words = cells.flatMap(words)
     let text = Array(words.drop(while: labels.contains))
-    return words.count <= maxWords && text.count < words.count && !text.isEmpty ? text : nil
+    return words.count <= maxWords && !text.isEmpty ? text : nil
+  }
+
+  private static func words(of cell: Field) -> [String] {
+    cell.folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 }
