@@ -158,17 +158,42 @@ let package = Package(
     .target(
       name: "Doctor", dependencies: ["CLinux", "Logbook", "LogbookStore"], swiftSettings: settings),
     .target(
+      name: "CommandParts",
+      dependencies: [
+        "Logbook", "Formats", "LogbookStore", "Meters", "Remotes", "BluetoothTransport", "USBTransport",
+        "Ingest", "Sync", "Report", "TemporaryFiles",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "LookCommands",
+      dependencies: [
+        "CommandParts", "Logbook", "Formats", "LogbookStore", "Meters", "Remotes", "BluetoothTransport",
+        "USBTransport", "Report", "Doctor",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Nightscout", "PostgresStore",
-        "Remotes", "ServerStore",
+        "CommandParts", "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Nightscout",
+        "PostgresStore", "Remotes", "ServerStore",
         "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
         "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
     ),
-    .executableTarget(name: "glucoport", dependencies: ["Commands"], swiftSettings: settings),
+    .executableTarget(
+      name: "glucoport",
+      dependencies: [
+        "CommandParts", "Commands", "Logbook", "LogbookStore", "LookCommands", "USBTransport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
 
     // Servers on loopback that misbehave as a test says, for more than one of the suites below.
     .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
@@ -309,7 +334,8 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "embedding", "Commands", "Doctor", "Formats", "Logbook", "LogbookStore", "Meters",
+        "glucoport", "embedding", "CommandParts", "Commands", "LookCommands", "Doctor", "Formats", "Logbook",
+        "LogbookStore", "Meters",
         "Remotes", "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TemporaryFiles",
         "TestProgram", "USBTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

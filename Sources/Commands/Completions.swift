@@ -1,77 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import Formats
-import Logbook
-import Meters
-import Remotes
-import Report
-
-/// The values that a shell completes, for options and arguments that accept one of a list.
-extension CompletionKind {
-  /// The ids of the export formats.
-  static var formats: CompletionKind { .list(FormatRegister.all.map(\.id)) }
-
-  /// The ids of the meter drivers.
-  static var drivers: CompletionKind { .list(DriverRegister.all.map { $0.id }) }
-
-  /// The kinds of servers.
-  static var remoteKinds: CompletionKind { .list(RemoteRegister.all.map { $0.id }) }
-
-  /// The languages of the report.
-  static var languages: CompletionKind { .list(PageTexts.all.map(\.code)) }
-
-  /// The named target ranges.
-  static var targets: CompletionKind { .list(Targets.named.map(\.name)) }
-
-  /// The kinds of records that a person can add.
-  static var recordKinds: CompletionKind { .list(RecordKind.allValueStrings) }
-
-  /// The subtypes of all kinds of records.
-  static var subtypes: CompletionKind { .list(RecordKindDescription.all.flatMap(\.subtypes)) }
-
-  /// The settings of the store.
-  static var settings: CompletionKind { .list(ConfigSetting.allCases.map(\.rawValue)) }
-
-  /// The values of the setting that the words name.
-  static var settingValues: CompletionKind {
-    .custom { words, index, _ in
-      words.prefix(index).last { ConfigSetting(rawValue: $0) != nil }.flatMap(ConfigSetting.init)?.values
-        ?? []
-    }
-  }
-
-  /// The time zones that the system knows. The program is asked for them, since each script would repeat hundreds of names.
-  static var zones: CompletionKind { .custom { _, _, _ in NamedZone.names } }
-
-  /// Several of these values with commas between them, each at most once.
-  static func commaSeparated(_ names: [String]) -> CompletionKind {
-    .custom { words, index, _ in
-      guard words.indices.contains(index) else { return names }
-      let chosen = words[index].split(separator: ",", omittingEmptySubsequences: false).dropLast()
-      let start = chosen.map { $0 + "," }.joined()
-      return names.filter { name in !chosen.contains { $0 == name } }.map { start + $0 }
-    }
-  }
-
-  /// The persons who have a store here.
-  static var persons: CompletionKind {
-    .custom { _, _, _ in
-      // A shell has no place for a message while it completes; the command itself reports the reason.
-      do { return try PersonList.load().all.map(\.name) } catch { return [] }
-    }
-  }
-}
+package import ArgumentParser
 
 /// The scripts that let a shell complete words of the command line.
 ///
 /// They are those of the parser, which completes nothing after `help`: each gets a function that offers the commands there.
 /// Bash gets the shells that have a script. In fish 3, a command without a terminal cannot ask for the place of the cursor in a
 /// word, which no completion here needs.
-enum CompletionScript {
+package struct CompletionScript {
+  private let root: any ParsableCommand.Type
+
+  /// - Parameter root: the command that has all others below it.
+  package init(of root: any ParsableCommand.Type) { self.root = root }
+
   /// The script for a shell.
-  static func text(for shell: CompletionShell) -> String {
-    let script = Glucoport.completionScript(for: shell)
+  package func text(for shell: CompletionShell) -> String {
+    let script = root.completionScript(for: shell)
     switch shell {
     case .bash:
       let start = #"local -r prev="${3}""#
@@ -87,7 +31,7 @@ enum CompletionScript {
   }
 
   /// The commands that have others below them, as words after `help`, with the names of those.
-  private static var groups: [(path: String, names: [String])] { groups(of: Glucoport.self, "") }
+  private var groups: [(path: String, names: [String])] { Self.groups(of: root, "") }
 
   private static func groups(of command: any ParsableCommand.Type, _ path: String) -> [(String, [String])] {
     let below = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
@@ -97,7 +41,7 @@ enum CompletionScript {
       + zip(below, names).flatMap { groups(of: $0, path.isEmpty ? $1 : "\(path) \($1)") }
   }
 
-  private static var shells: String {
+  private var shells: String {
     let names = CompletionShell.allCases.map(\.rawValue).joined(separator: " ")
     return """
 
@@ -109,7 +53,7 @@ enum CompletionScript {
       """
   }
 
-  private static var bash: String {
+  private var bash: String {
     let cases = groups.map { "    '\($0.path)') names='\($0.names.joined(separator: " "))' ;;\n" }.joined()
     return """
       _glucoport_help() {
@@ -123,7 +67,7 @@ enum CompletionScript {
       """
   }
 
-  private static var zsh: String {
+  private var zsh: String {
     let cases = groups.map { "    '\($0.path)') names=(\($0.names.joined(separator: " "))) ;;\n" }.joined()
     return """
       __glucoport_help_commands() {
@@ -138,7 +82,7 @@ enum CompletionScript {
       """
   }
 
-  private static var fish: String {
+  private var fish: String {
     let cases = groups.map { path, names in
       "        case '\(path)'\n            printf '%s\\n' \(names.joined(separator: " "))\n"
     }.joined()

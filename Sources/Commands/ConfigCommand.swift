@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandParts
 import Logbook
 import LogbookStore
 import Report
@@ -297,5 +298,18 @@ struct ConfigZones {
       words.append("for \(displayed(try store.device(identity: device).map(deviceName) ?? device))")
     }
     return words.joined(separator: " ")
+  }
+}
+
+extension CompletionKind {
+  /// The settings of the store.
+  static var settings: CompletionKind { .list(ConfigSetting.allCases.map(\.rawValue)) }
+
+  /// The values of the setting that the words name.
+  static var settingValues: CompletionKind {
+    .custom { words, index, _ in
+      words.prefix(index).last { ConfigSetting(rawValue: $0) != nil }.flatMap(ConfigSetting.init)?.values
+        ?? []
+    }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandParts
 import Glibc
 import Logbook
 
@@ -29,7 +30,7 @@ final class RejectsFile {
   ///   - protected: files that must not be written.
   /// - Throws: `Failure` of category `cannotCreate`, also for a file with content unless `appends` is set;
   ///   `usage` for a protected one.
-  init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
+  package init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
     try protected.refuse(path)
     let descriptor = try Self.open(path, appends: appends)
     let lastLine: LastLine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandParts
 import Glibc
 import Logbook
 import LogbookServer
@@ -9,10 +10,10 @@ private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
 /// The numbers of further threads and open files that the runtime needs. It traps or hangs if it does not get
 /// them.
-struct SpareResources {
+package struct SpareResources {
   /// The queue's own thread, two worker threads, two for the network, and one that reads ahead. An upload has
   /// 17 files open, and an import from a simulated meter 27.
-  static let ofProgram = SpareResources(threads: 6, files: 64)
+  package static let ofProgram = SpareResources(threads: 6, files: 64)
 
   /// The needs of a server. For each processor: a thread that waits for the network, with three files, and
   /// one that resolves names. Also a file for each connection and each listening socket, and those of its
@@ -31,7 +32,7 @@ struct SpareResources {
   let files: Int
 
   /// Why this process cannot get them; nil if it can. A limit that the process may raise is raised.
-  func fault() -> String? { filesFault() ?? threadsFault() }
+  package func fault() -> String? { filesFault() ?? threadsFault() }
 
   /// No file is opened to test this. Each second libdispatch opens a file for each of its worker threads to
   /// examine them. It traps if it cannot (`_dispatch_workq_count_runnable_workers` in its workqueue.c, in

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commands
-
 // First, since it needs neither threads nor the parser. These take half of the time of a short run.
 Glucoport.showVersionAlone()
 // Before threads exist, which might read the environment at the same time.

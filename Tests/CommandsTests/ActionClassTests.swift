@@ -3,7 +3,8 @@
 import ArgumentParser
 import Testing
 
-@testable import Commands
+@testable import CommandParts
+@testable import glucoport
 
 /// The commands of the program that declare their class, and those that do not.
 enum ClassifiedCommands {

@@ -6,7 +6,10 @@ import Report
 import SeededRandom
 import Testing
 
+@testable import CommandParts
 @testable import Commands
+@testable import LookCommands
+@testable import glucoport
 
 /// Compares the rules for arguments and exit statuses with a second computation.
 @Suite struct ArgumentRuleTests {

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import CommandParts
 
 /// Tests `record attach`, `record attachments` and `show --save` as people and scripts call them.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentCommandTests {

@@ -7,6 +7,7 @@ import TestProgram
 import Testing
 
 @testable import Commands
+@testable import glucoport
 
 /// Tests command lines that the parser would misunderstand.
 @Suite struct CommandArgumentsTests {

@@ -3,8 +3,6 @@
 import TestProgram
 import Testing
 
-@testable import Commands
-
 @Suite struct ConfigTests {
   @Test(arguments: ["5", "12", "5d", "h", "-5m", "5 h", "1.5h", "", "5H", "٥h"])
   func anIntervalWithoutAUnitIsRefusedAndTheUnitsAreListed(_ value: String) async throws {

@@ -7,8 +7,6 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-@testable import Commands
-
 /// Tests the built program with meters that have USB ids in no table.
 @Suite struct ForcedMeterTests {
   private let program: Program

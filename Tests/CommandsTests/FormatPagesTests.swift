@@ -7,7 +7,7 @@ import Meters
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import LookCommands
 
 /// Tests `glucoport formats NAME` and the manual pages about formats.
 @Suite(.timeLimit(.minutes(5))) struct FormatPagesTests {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Testing
 
-@testable import Commands
+@testable import glucoport
 
 @Suite struct HelpTests {
   @Test func theHelpOfEveryCommandEndsWithTwoValidExamples() throws {

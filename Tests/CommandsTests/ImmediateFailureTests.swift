@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import CommandParts
 
 /// Tests that a failed immediate action says that nothing changed here, and that this is true.
 @Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {

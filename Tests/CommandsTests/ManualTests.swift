@@ -10,7 +10,9 @@ import Meters
 import TestProgram
 import Testing
 
+@testable import CommandParts
 @testable import Commands
+@testable import LookCommands
 
 /// Compares the manual pages with the program: both name the same options, columns and statuses.
 @Suite struct ManualTests {

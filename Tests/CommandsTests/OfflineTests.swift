@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import CommandParts
 
 /// Tests with strace that commands which need no server open no socket.
 @Suite(.timeLimit(.minutes(10))) struct OfflineTests {

@@ -5,6 +5,7 @@ import TestProgram
 import Testing
 
 @testable import Commands
+@testable import glucoport
 
 /// Tests the blocks of glucoport-operation(7), because people copy them.
 @Suite(.timeLimit(.minutes(10))) struct OperationPageTests {

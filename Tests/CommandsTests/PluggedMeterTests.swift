@@ -6,6 +6,7 @@ import Meters
 import Testing
 import USBTransport
 
+@testable import CommandParts
 @testable import Commands
 
 /// Tests which of the connected devices is the meter to read.

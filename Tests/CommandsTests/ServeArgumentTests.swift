@@ -4,6 +4,7 @@ import Logbook
 import Report
 import Testing
 
+@testable import CommandParts
 @testable import Commands
 
 /// Tests the arguments of `serve` and the addresses of its pages.

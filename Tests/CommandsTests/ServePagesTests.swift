@@ -6,6 +6,7 @@ import Report
 import TestProgram
 import Testing
 
+@testable import CommandParts
 @testable import Commands
 
 /// Tests `serve --pages` and `remote page` with real processes and sockets.

@@ -6,6 +6,7 @@ import TestProgram
 import Testing
 
 @testable import Commands
+@testable import glucoport
 
 /// Tests the units that `setup` and the packages install. `Tests/packaging.sh` compares the two.
 @Suite struct PackagedTextTests {

@@ -5,6 +5,7 @@ import LogbookStore
 import Remotes
 import Testing
 
+@testable import CommandParts
 @testable import Commands
 
 /// When a source may be asked, as a function of its state.

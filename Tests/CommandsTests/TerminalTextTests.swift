@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import CommandParts
 
 /// Tests that names, arguments and reasons from other people or programs never reach a terminal as control
 /// characters.

@@ -4,6 +4,7 @@ import ArgumentParser
 import Logbook
 import Testing
 
+@testable import CommandParts
 @testable import Commands
 
 @Suite struct TimeArgumentTests {

@@ -7,6 +7,7 @@ import Sync
 import TestProgram
 import Testing
 
+@testable import CommandParts
 @testable import Commands
 
 @Suite struct UploadTextTests {

@@ -3,7 +3,7 @@
 import TestProgram
 import Testing
 
-@testable import Commands
+@testable import CommandParts
 
 /// Tests that the version is printed at once, without threads and without the parser.
 @Suite struct VersionTests {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Testing
 
-@testable import Commands
+@testable import glucoport
 
 /// Tests that wrong command lines are refused as wrong usage before anything is opened. The message names the
 /// wrong part.

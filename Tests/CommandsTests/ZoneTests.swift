@@ -6,8 +6,6 @@ import LogbookStore
 import TestProgram
 import Testing
 
-@testable import Commands
-
 /// Tests the zones of a logbook as people state them.
 @Suite struct ZoneTests {
   private static let rows = """

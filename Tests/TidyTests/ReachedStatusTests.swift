@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func eachStatusOfTheProgramHasATest() throws {
-    let statuses = try Self.text("Sources/Commands/ExitStatus.swift").matches(of: /case \w+ = (\d+)/)
+    let statuses = try Self.text("Sources/CommandParts/ExitStatus.swift").matches(of: /case \w+ = (\d+)/)
     #expect(Self.reached.keys.sorted() == statuses.compactMap { Int($0.1) }.sorted())
   }
 

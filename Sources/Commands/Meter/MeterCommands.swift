@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandParts
 import Ingest
 import Logbook
 import Meters
@@ -302,55 +303,41 @@ extension MeterSetClockCommand {
   }
 }
 
-/// A meter and its clock, as text.
-enum MeterText {
-  /// Both clocks at one moment, and the meter's lead in seconds.
-  typealias Clock = (comparison: ClockComparison, difference: Int64)
+/// `glucoport meter udev-rules`: the rules that let people and their cron jobs open meters.
+struct MeterUdevRulesCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "udev-rules", abstract: "Print udev rules that let users open their meters.",
+    discussion: helpText(
+      """
+      Write them to /etc/udev/rules.d/70-glucoport.rules; the name must sort before \
+      73-seat-late.rules.
+      """,
+      examples: "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules",
+      "glucoport meter udev-rules --group dialout --shared"))
 
-  /// Vendor, model, serial number and firmware, as far as they are known. Not sanitised: use `displayed`
-  /// before showing it.
-  static func name(_ meter: Device, firmware: String?) -> String {
-    deviceName(meter) + (firmware.map { $0.isEmpty ? "" : " · firmware \($0)" } ?? "")
+  @Option(
+    help: ArgumentHelp("Group that may open meters, for cron jobs and remote logins.", valueName: "group"))
+  var group = "plugdev"
+
+  @Flag(help: "Also print rules for cables and chips that other devices use.")
+  var shared = false
+
+  @Option(
+    help: ArgumentHelp("Also print rules for this device.", valueName: "vendor:product"))
+  var usb: [USBArgument] = []
+
+  func validate() throws {
+    if usb.contains(where: { $0.port != nil }) {
+      throw ValidationError("--usb takes no port here; a rule is for every port.")
+    }
+    guard UdevRules.isGroup(group) else { throw ValidationError("'\(group)' is not a valid group name.") }
   }
 
-  /// `2026-05-06 18:30:00, 2 min 5 s ahead of the local time`.
-  static func line(_ clock: Clock) -> String {
-    let shown = clock.comparison.meter.text.replacing("T", with: " ")
-    if clock.difference == 0 { return "\(shown), the local time" }
-    let length = ClockJudgement.words(abs(clock.difference))
-    return "\(shown), \(length) \(clock.difference > 0 ? "ahead of" : "behind") the local time"
+  func run() throws {
+    let output = Output()
+    let lines = UdevRules.lines(DriverRegister.all, group: group, shared: shared, others: usb)
+    for line in lines { output.line(line) }
+    try output.finish()
   }
-}
-
-/// A meter; glucoport-json(5) documents its members.
-struct MeterObject: Encodable {
-  let vendor: String
-  let model: String
-  let serial: String
-  let firmware: String?
-
-  init(_ meter: Device, firmware: String?) {
-    vendor = meter.vendor
-    model = meter.model
-    serial = meter.serial
-    self.firmware = firmware?.isEmpty == true ? nil : firmware
-  }
-
-  init(_ identity: MeterIdentity) { self.init(identity.device, firmware: identity.firmware) }
-}
-
-/// A meter's clock and the host's at one moment.
-struct ClockObject: Encodable {
-  let meter: String
-  let host: String
-  /// The meter's lead in seconds.
-  let difference: Int64
-
-  init(_ clock: MeterText.Clock) {
-    meter = clock.comparison.meter.text
-    host = instant(clock.comparison.host)
-    difference = clock.difference
-  }
-
-  init(_ clock: ClockJudgement) { self.init((clock.comparison, clock.difference)) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BluetoothTransport
+import CommandParts
 import Glibc
 import Logbook
 import Meters

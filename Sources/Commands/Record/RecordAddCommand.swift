@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
+import CommandParts
 public import Logbook
 import LogbookStore
 
@@ -95,4 +96,9 @@ extension RecordKind: ExpressibleByArgument {
   public static var allValueStrings: [String] {
     RecordKindDescription.all.filter(\.isTyped).map(\.kind.rawValue)
   }
+}
+
+extension CompletionKind {
+  /// The kinds of records that a person can add.
+  static var recordKinds: CompletionKind { .list(RecordKind.allValueStrings) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandParts
 import Formats
 import Logbook
 import LogbookStore
@@ -54,7 +55,7 @@ struct RecordContentOptions: ParsableArguments {
   }
 
   /// Refuses amounts that are probably typing errors.
-  static func requirePlausible(_ changes: FieldChanges, _ kind: RecordKind) throws {
+  package static func requirePlausible(_ changes: FieldChanges, _ kind: RecordKind) throws {
     for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
       guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
       throw Failure(

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+package import CommandParts
 import Glibc
 import Logbook
 
+/// A command that installs the completions of all commands, which only the program knows.
+package protocol CompletionInstaller: ClassifiedCommand {
+  /// Runs it with the completions of the program.
+  func run(_ completions: CompletionScript) throws
+}
+
 /// `glucoport setup`: installs the other files of the package for people who have only the program.
-struct SetupCommand: ClassifiedCommand {
+struct SetupCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "setup", abstract: "Install units, udev rules and completions without a package.",
@@ -18,7 +25,7 @@ struct SetupCommand: ClassifiedCommand {
   var dryRun = false
 
   // Not in `validate`, which ArgumentParser also calls for the subcommands.
-  func run() throws {
+  func run(_ completions: CompletionScript) throws {
     guard dryRun else {
       throw ValidationError(
         "Choose 'setup system', 'setup user' or 'setup remove'; 'setup --dry-run' lists what they write.")
@@ -26,8 +33,8 @@ struct SetupCommand: ClassifiedCommand {
     let output = Output()
     let program = try Host.program()
     for plan in [
-      try SetupPlan.system(prefix: SetupPrefix.standard, program: program),
-      try SetupPlan.user(.ofUser(), program: program),
+      try SetupPlan.system(prefix: SetupPrefix.standard, program: program, completions),
+      try SetupPlan.user(.ofUser(), program: program, completions),
     ] {
       SetupText.list(try SetupWork(manifest: plan.manifest).changes(plan), output)
     }
@@ -36,7 +43,7 @@ struct SetupCommand: ClassifiedCommand {
 }
 
 /// `glucoport setup system`: for all users of this computer.
-struct SetupSystemCommand: ClassifiedCommand {
+struct SetupSystemCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "system", abstract: "Install program, units, udev rules and completions for all users.",
@@ -52,14 +59,14 @@ struct SetupSystemCommand: ClassifiedCommand {
   @Flag(help: "Preview; write nothing.")
   var dryRun = false
 
-  func run() throws {
-    let plan = try SetupPlan.system(prefix: target.path, program: Host.program())
+  func run(_ completions: CompletionScript) throws {
+    let plan = try SetupPlan.system(prefix: target.path, program: Host.program(), completions)
     try SetupText.install(plan, isDryRun: dryRun || group.dryRun)
   }
 }
 
 /// `glucoport setup user`: for the user who runs it.
-struct SetupUserCommand: ClassifiedCommand {
+struct SetupUserCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "user", abstract: "Install units and completions for yourself.",
@@ -72,9 +79,9 @@ struct SetupUserCommand: ClassifiedCommand {
   @Flag(help: "Preview; write nothing.")
   var dryRun = false
 
-  func run() throws {
+  func run(_ completions: CompletionScript) throws {
     try SetupText.install(
-      try SetupPlan.user(.ofUser(), program: Host.program()), isDryRun: dryRun || group.dryRun)
+      try SetupPlan.user(.ofUser(), program: Host.program(), completions), isDryRun: dryRun || group.dryRun)
   }
 }
 

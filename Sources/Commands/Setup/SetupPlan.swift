@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandParts
 import Glibc
 import Logbook
 import Meters
@@ -16,7 +17,9 @@ struct SetupPlan {
   let lack: String?
 
   /// For all users, below a prefix such as `/usr/local`.
-  static func system(prefix: String, program: String) throws(Failure) -> SetupPlan {
+  static func system(
+    prefix: String, program: String, _ completions: CompletionScript
+  ) throws(Failure) -> SetupPlan {
     let target = prefix + "/bin/glucoport"
     let pages = manualPages(beside: program, in: prefix + "/share/man")
     let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
@@ -28,9 +31,9 @@ struct SetupPlan {
     let others = [
       ("/lib/udev/rules.d/70-glucoport.rules", rules.map { $0 + "\n" }.joined()),
       ("/lib/sysusers.d/glucoport.conf", PackagedSystemUsers.text),
-      ("/share/bash-completion/completions/glucoport", CompletionScript.text(for: .bash)),
-      ("/share/zsh/site-functions/_glucoport", CompletionScript.text(for: .zsh)),
-      ("/share/fish/vendor_completions.d/glucoport.fish", CompletionScript.text(for: .fish)),
+      ("/share/bash-completion/completions/glucoport", completions.text(for: .bash)),
+      ("/share/zsh/site-functions/_glucoport", completions.text(for: .zsh)),
+      ("/share/fish/vendor_completions.d/glucoport.fish", completions.text(for: .fish)),
     ].map { SetupFile(path: prefix + $0.0, content: .text($0.1)) }
     return SetupPlan(
       files: program + units + others + pages, manifest: manifest(inSystem: prefix),
@@ -41,12 +44,14 @@ struct SetupPlan {
   }
 
   /// For the user who runs it.
-  static func user(_ folders: SetupFolders, program: String) throws(Failure) -> SetupPlan {
+  static func user(
+    _ folders: SetupFolders, program: String, _ completions: CompletionScript
+  ) throws(Failure) -> SetupPlan {
     let pages = manualPages(beside: program, in: folders.data + "/man")
     let completions = [
-      (folders.data + "/bash-completion/completions/glucoport", CompletionScript.text(for: .bash)),
-      (folders.data + "/zsh/site-functions/_glucoport", CompletionScript.text(for: .zsh)),
-      (folders.configuration + "/fish/completions/glucoport.fish", CompletionScript.text(for: .fish)),
+      (folders.data + "/bash-completion/completions/glucoport", completions.text(for: .bash)),
+      (folders.data + "/zsh/site-functions/_glucoport", completions.text(for: .zsh)),
+      (folders.configuration + "/fish/completions/glucoport.fish", completions.text(for: .fish)),
     ].map { SetupFile(path: $0.0, content: .text($0.1)) }
     let units = try units(
       PackagedUserUnits.files, in: folders.configuration + "/systemd/user", program: program)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandParts
 import Formats
-import Foundation
 import Logbook
 import LogbookStore
 import Remotes
@@ -214,23 +214,4 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     return access
   }
 
-}
-
-extension Host {
-  /// The absolute path of a program, found as a shell does. A job may have another PATH.
-  ///
-  /// - Throws: `Failure` of category `missingInput` without such a program.
-  static func program(named name: String) throws(Failure) -> String {
-    let candidates =
-      name.contains("/")
-      ? [absolute(name)]
-      : (environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
-    for path in candidates where path.hasPrefix("/") {
-      if isRegularFile(resolved(path)), isExecutable(path) { return path }
-    }
-    if name.contains("/"), access(PathText.bytes(name), F_OK) == 0 {
-      throw Failure(.permission, "\(name): the program is not executable; run: chmod +x \(name.shellWord)")
-    }
-    throw Failure(.missingInput, "\(name): No such program")
-  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandParts
 import Logbook
-import LogbookStore
 import Nightscout
 import Remotes
 import Sync
@@ -128,45 +128,5 @@ enum UploadText {
 
   private static func part(_ name: String, _ count: Int) -> String {
     count > 0 ? " · \(name) \(grouped(count))" : ""
-  }
-}
-
-/// The sync state of an item, as text.
-enum SyncText {
-  /// Empty for a synced item. After `queued` comes the reason, unless the item only waits for the next
-  /// upload.
-  static func mark(_ state: SyncState) -> String {
-    switch state {
-    case .synced: ""
-    case .syncing, .queued(.waiting): state.name
-    case .queued(let reason): "\(state.name): \(reason.name)"
-    }
-  }
-}
-
-/// A day with readings in one line.
-enum DayText {
-  /// - Parameter marksQueued: whether to mark a queued day. Without a remote, every day is queued.
-  static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
-    let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
-    let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"
-    return "\(day.start.text.prefix(10))  \(counted(day.readings, "reading"))\(count)"
-  }
-}
-
-/// A day with readings, as `list --days` prints it in NDJSON.
-struct DayObject: Encodable {
-  let day: String
-  let readings: Int
-  let queued: Int
-  let state: String
-  let reason: String?
-
-  init(_ day: ReadingDay) {
-    self.day = String(day.start.text.prefix(10))
-    readings = day.readings
-    queued = day.queued
-    state = day.state.name
-    reason = day.state.reason?.name
   }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+import TemporaryFiles
+
+/// A file that appears under its name whole, with the mode 0600, or not at all. Only a regular file is replaced. Of a
+/// symbolic link the file is replaced to which it leads.
+package struct SavedFile {
+  let path: String
+  /// Whether an existing file is replaced.
+  let replaces: Bool
+  /// Files that are never replaced.
+  let protected: ProtectedFiles
+
+  /// A file at this path.
+  ///
+  /// - Parameters:
+  ///   - replaces: whether an existing file is replaced.
+  ///   - protected: files that are never replaced.
+  package init(path: String, replaces: Bool, protected: ProtectedFiles) {
+    (self.path, self.replaces, self.protected) = (path, replaces, protected)
+  }
+
+  /// Writes the bytes from the closure.
+  ///
+  /// - Throws: `Failure`: `cannotCreate`, also if a file exists that must not be replaced, such as a device;
+  ///   `inputOutput`. Also errors of the closure.
+  package func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
+    try refuseExisting()
+    let file = try NamedFile(target + ".", orFailWith: "\(displayed(path)): cannot be created")
+    let temporary = PathText.bytes(file.path)
+    do {
+      defer { close(file.descriptor) }
+      try fill { try send($0, to: file.descriptor) }
+      guard fsync(file.descriptor) == 0 else { throw failure(.inputOutput, "cannot be written") }
+      try place(temporary)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+}
+
+extension SavedFile {
+  private var existing: Failure {
+    Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
+  }
+
+  /// The path that gets the file: the target of a symbolic link that leads to an existing file.
+  private var target: String { replaces ? PathText.real(path) ?? path : path }
+
+  private func refuseExisting() throws {
+    try protected.refuse(path)
+    var status = stat()
+    if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
+    // A rename would replace even a device of the system by the output.
+    if stat(PathText.bytes(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      throw Failure(
+        .cannotCreate, "\(displayed(path)): not a regular file; choose another file for the output")
+    }
+  }
+
+  /// Gives the complete file its name. A link does not replace a file that was created meanwhile.
+  private func place(_ temporary: [CChar]) throws {
+    // Writing takes a while, in which a store may have been created there.
+    try refuseExisting()
+    if replaces {
+      guard rename(temporary, PathText.bytes(target)) == 0 else {
+        throw failure(.cannotCreate, "cannot be created")
+      }
+      return
+    }
+    if link(temporary, PathText.bytes(path)) == 0 {
+      unlink(temporary)
+      return
+    }
+    guard errno != EEXIST else { throw existing }
+    // Some file systems have no links, such as those of memory cards.
+    guard errno == EPERM || errno == ENOTSUP, rename(temporary, PathText.bytes(path)) == 0 else {
+      throw failure(.cannotCreate, "cannot be created")
+    }
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+      let count = uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }
+      guard count > 0 else { throw failure(.inputOutput, "cannot be written") }
+      sent += count
+    }
+  }
+
+  private func failure(_ category: FailureCategory, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES ? .permission : category,
+      "\(displayed(path)): \(what): \(String(cString: strerror(reason)))")
+  }
+}

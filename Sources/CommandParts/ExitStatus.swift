@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ingest
+package import Logbook
+package import LogbookStore
+package import Sync
+
+/// The exit statuses of glucoport(1). Only this file maps failures to them.
+package enum ExitStatus: Int32, Error {
+  case done = 0
+  /// A check found something that a person should correct, and no status below is more exact. A warning for
+  /// monitoring programs.
+  case failed = 1
+  /// For monitoring programs: uploads fail.
+  case critical = 2
+  /// Some items were rejected; the rest is stored.
+  case partial = 3
+  /// Done, but conflicts need a decision.
+  case conflicts = 4
+  case usage = 64
+  case badInput = 65
+  case missingInput = 66
+  case unavailable = 69
+  case bug = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case temporary = 75
+  case protocolViolation = 76
+  case permission = 77
+  case configuration = 78
+  /// Ended by SIGINT without an error.
+  case interrupted = 130
+  /// Ended by SIGXCPU, at the limit of processor time.
+  case outOfTime = 152
+  /// Ended by SIGTERM without an error.
+  case terminated = 143
+
+  /// The status of a run that a signal ended, in the form of a shell.
+  package init(signal: Int32) { self = ExitStatus(rawValue: 128 + signal) ?? .interrupted }
+
+  /// The status for a failure of this category.
+  package init(_ category: FailureCategory) {
+    self =
+      switch category {
+      case .badInput: .badInput
+      case .missingInput: .missingInput
+      case .unavailable: .unavailable
+      case .temporary: .temporary
+      case .protocolViolation: .protocolViolation
+      case .permission: .permission
+      case .configuration: .configuration
+      case .cannotCreate: .cannotCreate
+      case .inputOutput: .inputOutput
+      case .usage: .usage
+      }
+  }
+
+  /// The priority of statuses: the first of several is used.
+  static let precedence: [ExitStatus] = [
+    .interrupted, .terminated, .outOfTime, .bug, .configuration, .permission, .protocolViolation,
+    .inputOutput,
+    .cannotCreate, .unavailable,
+    .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .critical, .failed,
+    .done,
+  ]
+
+  /// The status for a run of several parts.
+  package static func of(_ parts: [ExitStatus]) -> ExitStatus {
+    precedence.first(where: parts.contains) ?? .done
+  }
+}
+
+// MARK: - Results that are not failures
+
+extension ExitStatus {
+  /// How an import ended: `partial` if rows were rejected and the rest is stored.
+  package static func of(_ report: ImportReport) -> ExitStatus {
+    if report.end.fault != nil { return .badInput }
+    return report.counts.rejected > 0 ? .partial : .done
+  }
+
+  /// How an undo or redo ended: `partial` if changes of records were too large to undo.
+  package static func of(_ counts: UndoCounts) -> ExitStatus {
+    counts.largeRecords.isEmpty ? .done : .partial
+  }
+
+  /// What an upload leaves for a person or another run: `partial` if the remote refused items, `conflicts`, and `temporary`
+  /// if the remote lacks contents of attachments.
+  package static func of(_ summary: UploadSummary) -> ExitStatus {
+    of([
+      summary.refused > 0 ? .partial : .done, summary.conflicts > 0 ? .conflicts : .done,
+      summary.absentAttachments > 0 ? .temporary : .done,
+    ])
+  }
+
+  /// What a comparison found: `partial` if store and remote differ, unless `--fix` made them equal.
+  package static func of(_ summary: VerifySummary, isFixed: Bool) -> ExitStatus {
+    summary.differences > 0 && (!isFixed || summary.unfixed > 0) ? .partial : .done
+  }
+
+  /// Ends the command with this status; returns if it is `done`.
+  ///
+  /// - Throws: the status.
+  package func end() throws {
+    if self != .done { throw self }
+  }
+}

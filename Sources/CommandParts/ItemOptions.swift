@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+import Formats
+import Logbook
+package import LogbookStore
+
+/// The options that select items, the same for `list` and `export`.
+package struct ItemOptions: ParsableArguments {
+  @OptionGroup var range: RangeOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Only these kinds: \(names.joined(separator: ", ")).",
+      valueName: "kind,…"), completion: .commaSeparated(names))
+  package var kind: String?
+
+  @Flag(help: "Include deleted records.")
+  var deleted = false
+
+  @Flag(help: "Include hidden items.")
+  var withdrawn = false
+
+  /// The options without values, for the parser.
+  package init() {}
+
+  /// Refuses a kind that does not exist.
+  package func validate() throws {
+    for name in kinds where !Self.names.contains(name) {
+      throw ValidationError("Unknown kind '\(name)'; use \(alternatives(Self.names)).")
+    }
+  }
+
+  /// The filter for the items of a store that these options select.
+  package func filter(_ store: Store) throws -> ItemFilter {
+    let zone = try store.timezone()
+    var filter = ItemFilter()
+    filter.limit(to: range.bounds(zone: zone, now: Host.now()))
+    filter.includesDeleted = deleted
+    filter.includesWithdrawn = withdrawn
+    if !kinds.isEmpty {
+      filter.readingKinds = Set(kinds.compactMap { ReadingKind(name: $0) })
+      filter.recordKinds = Set(RecordKind.listed.filter { kinds.contains($0.rawValue) })
+    }
+    return filter
+  }
+
+  /// Whether a kind of readings is among the requested ones.
+  package var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
+
+  private static let names = ReadingKind.allCases.map(\.name) + RecordKind.listed.map(\.rawValue)
+
+  private var kinds: [String] { kind?.split(separator: ",").map(String.init) ?? [] }
+}
+
+extension ItemFilter {
+  /// Limits the items to a stretch of time.
+  mutating func limit(to bounds: (since: TimeBound?, until: TimeBound?)) {
+    if bounds.since?.shown == nil { since = bounds.since?.instant }
+    if bounds.until?.shown == nil { until = bounds.until?.instant }
+    limitShown(since: bounds.since?.shown, until: bounds.until?.shown)
+  }
+}
+
+/// The options for a period, the same for lists, exports and figures.
+package struct RangeOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only items from this time on: 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d, 36h.",
+      valueName: "time"), transform: TimeArgument.parse)
+  var since: TimeArgument?
+
+  @Option(
+    help: ArgumentHelp("Only items before this time.", valueName: "time"), transform: TimeArgument.parse)
+  var until: TimeArgument?
+
+  /// The options without values, for the parser.
+  package init() {}
+
+  /// Whether one of them is given.
+  package var isGiven: Bool { since != nil || until != nil }
+
+  /// Where the stretch begins and ends; nil for an open end.
+  func bounds(zone: LogbookZone, now: Int64) -> (since: TimeBound?, until: TimeBound?) {
+    (since?.bound(zone: zone, now: now), until?.bound(zone: zone, now: now))
+  }
+}
+
+/// An end of a stretch of time. A date or a time of day is what the clock of an item showed, in any zone. `14d` and a
+/// time with an offset are instants.
+struct TimeBound {
+  /// In UTC seconds; of a shown time on the clock of the logbook.
+  let instant: Int64
+  /// In civil seconds; nil for an instant.
+  let shown: Int64?
+}

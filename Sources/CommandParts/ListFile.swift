@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+import LogbookStore
+
+/// A list in a JSON file of the data folder that only its owner can read. It is never sent.
+struct ListFile {
+  private static let maxBytes: off_t = 1 << 20
+
+  /// The name of the file.
+  let name: String
+  /// What it has, for a message: `list of persons`.
+  let title: String
+  /// How a person makes it again, for a message: `add them again`.
+  let remedy: String
+
+  /// The path; nil if the environment names no data folder.
+  var path: String? { Host.dataFolder.map { $0 + "/" + name } }
+
+  /// The bytes; nil without a file.
+  ///
+  /// - Throws: `Failure`: `badInput` if the file cannot be such a list, `permission`, `inputOutput`.
+  func bytes() throws -> [UInt8]? {
+    guard let path else { return nil }
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw failure(path, "cannot be read")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= Self.maxBytes
+    else { throw fault() }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
+      throw failure(path, "cannot be read")
+    }
+    return bytes
+  }
+
+  /// The elements of the list.
+  ///
+  /// - Parameters:
+  ///   - member: the name of the array in the file.
+  ///   - element: reads one of them.
+  /// - Throws: `Failure` as for `bytes`.
+  func elements<Element>(
+    of member: String, _ element: (inout JSONScanner) throws(JSONError) -> Element
+  ) throws -> [Element] {
+    guard let bytes = try bytes() else { return [] }
+    var elements: [Element] = []
+    do throws(JSONError) {
+      try JSONScanner.read(bytes) { (scanner) throws(JSONError) in
+        try scanner.object { (name, scanner) throws(JSONError) in
+          guard name == member else { return false }
+          try scanner.array { (scanner) throws(JSONError) in elements.append(try element(&scanner)) }
+          return true
+        }
+      }
+    } catch {
+      throw fault(error.reason)
+    }
+    return elements
+  }
+
+  /// Runs work while no other process changes the list.
+  ///
+  /// - Throws: errors of the work; `Failure`: `configuration` without a data folder, `cannotCreate`, `permission`,
+  ///   `inputOutput`.
+  func locked<Value>(_ work: () throws -> Value) throws -> Value {
+    guard let path, let folder = Host.dataFolder else {
+      throw Failure(
+        .configuration, "no data folder for the \(title); set HOME or XDG_DATA_HOME to an absolute path")
+    }
+    Host.keepFilesPrivate()
+    try Host.makeFolder(folder)
+    let lock = open(PathText.bytes(path + ".lock"), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw failure(path + ".lock", "cannot be locked") }
+    defer { close(lock) }
+    return try work()
+  }
+
+  /// Takes the lock for work with what the list names; nil while another process holds it.
+  ///
+  /// - Throws: `Failure` as for `locked`.
+  func lock(for work: UploadLock.Work) throws -> UploadLock? {
+    try locked { try path.flatMap { try UploadLock.take(storePath: $0, for: work) } }
+  }
+
+  /// Replaces the content. Another process sees the old or the new one.
+  ///
+  /// - Throws: `Failure` as for a file that is saved.
+  func save(_ list: some Encodable) throws {
+    guard let path else { return }
+    let bytes = Array((try OrderedJSON.text(list) + "\n").utf8)
+    try SavedFile(path: path, replaces: true, protected: ProtectedFiles(store: nil)).write { sink in
+      try bytes.withUnsafeBytes(sink)
+    }
+  }
+
+  private func fault(_ reason: String? = nil) -> Failure {
+    Failure(
+      .badInput,
+      "\(displayed(path ?? name)): not a \(title)\(reason.map { ": \($0)" } ?? ""); move it away, and \(remedy)"
+    )
+  }
+
+  private func failure(_ path: String, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
+      "\(displayed(path)): \(what): \(String(cString: strerror(reason)))")
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+package import LogbookStore
+package import Report
+
+/// The items of an import that another source states, too. They are reported once, after the import.
+package struct ImportDoubles {
+  /// New items that count once together with those of another source.
+  struct Line: Hashable {
+    let kind: CountableItem.Kind
+    let source: CountingSource
+    let other: CountingSource
+  }
+
+  private(set) var counts: [Line: Int] = [:]
+  /// New finger sticks that are a sensor's own values; the other source is the sensor.
+  private(set) var sensorCopies: [Line: Int] = [:]
+  private(set) var doubts: [SourceDoubt] = []
+
+  /// Reads only the period of the new items; nothing if the import brought no items that are counted.
+  package init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
+    guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
+    // Shown times and instants are less than two days apart.
+    let period = first - CountingMargin.seconds..<last + CountingMargin.seconds
+    var filter = ItemFilter()
+    filter.since = period.lowerBound - CountingMargin.doubtSeconds
+    filter.until = period.upperBound + CountingMargin.doubtSeconds
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
+    var options = Statistics.Options()
+    options.rules = try store.countingRules()
+    var statistics = Statistics(options)
+    try store.forEachCounted(filter) { stored, item, verdict in
+      statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
+      if stored.ingest == ingest { note(item, verdict) }
+    }
+    doubts = statistics.finishDoubts()
+  }
+
+  /// How many items of the import another source states, too.
+  package var items: DoubledCount {
+    DoubledCount(doubled: counts.values.reduce(0, +), sensorCopies: sensorCopies.values.reduce(0, +))
+  }
+
+  private mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
+    let other: CountingSource?
+    switch verdict {
+    case .repeats(_, let source): other = source
+    case .counts(let others): other = others.first?.source
+    case .sensorValue(let sensor):
+      return sensorCopies[Line(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
+    case .notChosen: other = nil
+    }
+    guard let other else { return }
+    counts[Line(kind: item.kind, source: item.source, other: other), default: 0] += 1
+  }
+}
+
+// MARK: - For people
+
+extension ImportDoubles {
+  /// Lines of text, each with the command to decide otherwise.
+  package var lines: [String] {
+    Self.sorted(counts).map { line, items in
+      "\(CountText.items(items, line.kind)) also in \(SourceTitle.text(line.other)): counted once; to count both: "
+        + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
+    }
+      + Self.sorted(sensorCopies).map { line, items in
+        "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
+          + "to count them: " + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
+      } + doubts.flatMap(CountText.lines)
+  }
+
+  /// The same for JSON.
+  var objects: [DoubledObject] {
+    Self.sorted(counts).map {
+      DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
+    }
+  }
+
+  /// The finger sticks that are a sensor's own values, for JSON.
+  var sensorCopyObjects: [DoubledObject] {
+    Self.sorted(sensorCopies).map {
+      DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
+    }
+  }
+
+  private static func sorted(_ counts: [Line: Int]) -> [(line: Line, items: Int)] {
+    counts.map { ($0.key, $0.value) }.sorted {
+      ($0.0.kind.rawValue, $0.0.source.text, $0.0.other.text) < (
+        $1.0.kind.rawValue, $1.0.source.text, $1.0.other.text
+      )
+    }
+  }
+}
+
+/// How many items of an import another source states, too.
+package struct DoubledCount: Encodable {
+  var doubled = 0
+  /// Finger sticks that are the own values of a sensor.
+  var sensorCopies = 0
+}
+
+/// How many items of each of some imports another source states, too.
+package struct DoubledByImport {
+  private var counts: [Int64: DoubledCount] = [:]
+
+  /// Reads only the period of these imports' items.
+  package init(_ ingests: [IngestEntry], _ store: Store) throws {
+    let times = try ingests.map { try $0.readCounts() }.flatMap { [$0.firstCounted, $0.lastCounted] }
+      .compactMap(\.self)
+    guard let first = times.min(), let last = times.max() else { return }
+    let numbers = Set(ingests.map(\.id))
+    var filter = ItemFilter()
+    // Shown times and instants are less than two days apart.
+    (filter.since, filter.until) = (first - CountingMargin.seconds, last + CountingMargin.seconds)
+    filter.readingKinds = CountingContext.readingKinds
+    filter.recordKinds = CountingContext.recordKinds
+    try store.forEachCounted(filter) { stored, _, verdict in
+      guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
+      switch verdict {
+      case .repeats: counts[ingest, default: .init()].doubled += 1
+      case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
+      case .sensorValue: counts[ingest, default: .init()].sensorCopies += 1
+      case .counts, .notChosen: break
+      }
+    }
+  }
+
+  /// How many items of an import.
+  package subscript(ingest: Int64) -> DoubledCount { counts[ingest] ?? DoubledCount() }
+}
+
+extension Store {
+  /// The doubts about these two sources in the whole store.
+  package func sourceDoubts(_ first: String, _ second: String) throws -> [SourceDoubt] {
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
+    var options = Statistics.Options()
+    options.rules = try countingRules()
+    var statistics = Statistics(options)
+    try forEachCounted(filter) { stored, item, verdict in
+      statistics.add(stored, verdict, item, isContext: false)
+    }
+    return statistics.finishDoubts().filter { doubt in
+      let (one, other) = (doubt.first.source, doubt.second.source)
+      return one.isNamed(first) && other.isNamed(second) || one.isNamed(second) && other.isNamed(first)
+    }
+  }
+}
+
+extension Statistics {
+  /// Adds the next item that is counted.
+  fileprivate mutating func add(
+    _ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem, isContext: Bool
+  ) {
+    switch stored {
+    case .reading where isContext: addContext(verdict, item)
+    case .reading(let reading): add(GlucoseReading(reading, device: 0), verdict, item)
+    case .record(let record):
+      add(
+        record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement,
+        verdict, item, isContext: isContext)
+    }
+  }
+}
+
+extension StoredItem {
+  /// The ingest that stored it; nil if none did.
+  fileprivate var ingest: Int64? {
+    switch self {
+    case .reading(let reading): reading.ingest
+    case .record(let record): record.ingest
+    }
+  }
+}
+
+/// The items that were left out of one source because another one states them, too.
+package struct DoubledObject: Encodable {
+  let kind: String
+  let source: String
+  let also: String
+  let items: Int
+
+  init(kind: CountableItem.Kind, source: CountingSource, other: CountingSource, items: Int) {
+    (self.kind, self.items) = (kind.rawValue, items)
+    (self.source, also) = (source.text, other.text)
+  }
+
+  /// The items of one source that were left out.
+  package init(_ line: DoubledItems) {
+    self.init(kind: line.kind, source: line.source, other: line.counted, items: line.items)
+  }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+package import Ingest
+package import Logbook
+package import LogbookStore
+
+/// The results of an import as text.
+package enum ImportSummary {
+  /// The lines for one input.
+  package static func lines(
+    _ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool, rejectsFile: String?
+  ) -> [String] {
+    let counts = report.counts
+    var lines = [title(report)] + self.lines(counts)
+    if !report.decisions.isEmpty { lines.append(decisions(report.decisions)) }
+    if let clock = report.meter?.clock {
+      lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
+    }
+    if let notTaken = notTaken(counts.notTaken) { lines.append(notTaken) }
+    if let skipped = skipped(counts) { lines.append(skipped) }
+    if counts.periodItems > 0 {
+      lines.append(
+        "\(counted(counts.periodItems, "item keeps", "items keep")) the zone of a period, which was stated after the zone of "
+          + "the import; 'glucoport config timezone' lists periods, and --remove takes one back")
+    }
+    if counts.movedItems > 0 {
+      lines.append(
+        "\(counted(counts.movedItems, "item", "items")) of earlier imports moved: this input has "
+          + "\(counts.movedItems == 1 ? "it" : "them"), too, and the zone that was given last counts; 'glucoport undo' of this "
+          + "import moves \(counts.movedItems == 1 ? "it" : "them") back")
+    }
+    lines += report.warnings.map { "warning: \(displayed($0))" }
+    lines += report.likelyDuplicates.map(line)
+    lines += doubles.lines
+    if counts.withdrawnReadings > 0 {
+      lines.append("withdrawn readings stay hidden; to show those of an undone import again: --again")
+    }
+    if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
+    if isDryRun { lines.append("preview: nothing was stored") }
+    return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
+  }
+
+  /// Two devices that are likely one.
+  package static func line(_ duplicate: LikelyDuplicate) -> String {
+    "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
+  }
+
+  /// The results of an import that a signal ended.
+  package static func line(_ interruption: ImportInterruption, isDryRun: Bool) -> String {
+    let counts = interruption.stored
+    let records = counts.newRecords + counts.updatedRecords
+    let stored = [(counts.newReadings, "reading"), (records, "record")].filter { $0.0 > 0 }
+      .map { counted($0.0, $0.1) }.joined(separator: " and ")
+    let outcome =
+      isDryRun || stored.isEmpty
+      ? "nothing was stored" : "stored \(stored); import it again for the rest"
+    return "\(displayed(interruption.source)): interrupted; \(outcome)"
+  }
+
+  /// The results for the readings, and for the records if there are any.
+  package static func lines(_ counts: IngestCounts) -> [String] {
+    var lines = [
+      "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
+        + part("withdrawn", counts.withdrawnReadings) + part("shown again", counts.restoredReadings)
+        + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
+        + part("corrected at the source", counts.correctedReadings)
+        + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
+        + part("doubtful time", counts.doubtfulTimes)
+    ]
+    if counts.records > 0 {
+      lines.append(
+        "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
+          + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
+          + part("kept", counts.keptRecords))
+    }
+    return lines
+  }
+
+  /// The numbers of rejected items by reason, the most frequent first; nil for none.
+  package static func notTaken(_ counts: [String: Int]) -> String? {
+    if counts.isEmpty { return nil }
+    let reasons = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    return "not taken: "
+      + reasons.map { "\(grouped($0.value)) (\(displayed($0.key)))" }.joined(separator: ", ")
+  }
+
+  /// The kinds that were not imported, by name; nil for none.
+  package static func skipped(_ counts: IngestCounts) -> String? {
+    if counts.skipped.isEmpty { return nil }
+    let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
+    return "not imported: " + names.joined(separator: ", ")
+  }
+
+  /// The decisions about an input, except its format, which is in the title.
+  static func decisions(_ decisions: [Decision]) -> String {
+    decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))" }
+      .joined(separator: " · ")
+  }
+
+  private static func title(_ report: ImportReport) -> String {
+    let title =
+      report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
+      ?? FormatRegister.all.first { $0.id == report.format }?.title ?? report.format
+    // An export without values, as a server returns it if it has none.
+    let isEmpty =
+      report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
+    let readings = isEmpty ? "no values" : counted(report.counts.readings, "reading")
+    var text = "\(displayed(report.source)): \(title), \(readings)"
+    if report.counts.records > 0 { text += ", \(counted(report.counts.records, "record"))" }
+    if let first = report.counts.firstTime, let last = report.counts.lastTime {
+      text += ", \(DeviceTime(seconds: first).text.prefix(10)) … \(DeviceTime(seconds: last).text.prefix(10))"
+    }
+    return text
+  }
+
+  private static func part(_ name: String, _ count: Int) -> String {
+    count > 0 ? " · \(name) \(grouped(count))" : ""
+  }
+}
+
+/// The results of an import, as `import --json` prints them; glucoport-json(5) documents the members.
+package struct ImportObject: Encodable {
+  private struct Head: Encodable {
+    let source: String
+    let format: String
+    let outcome: String
+    let dryRun: Bool
+  }
+
+  private struct Details: Encodable {
+    let decisions: JSONMembers<DecisionObject>
+    let meter: MeterObject?
+    let clock: ClockObject?
+    let warnings: [String]
+    let likelyDuplicates: [DuplicateObject]
+    let doubled: [DoubledObject]
+    let sensorCopies: [DoubledObject]
+  }
+
+  private let head: Head
+  private let counts: IngestCounts
+  private let details: Details
+
+  /// The results for one input.
+  package init(_ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool) {
+    head = Head(
+      source: report.source, format: report.format, outcome: report.end == .whole ? "whole" : "truncated",
+      dryRun: isDryRun)
+    counts = report.counts
+    details = Details(
+      decisions: JSONMembers(
+        report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
+      meter: report.meter.map { MeterObject($0.identity) },
+      clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
+      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects,
+      sensorCopies: doubles.sensorCopyObjects)
+  }
+
+  /// Writes the members in the order of the manual.
+  package func encode(to encoder: any Encoder) throws {
+    try head.encode(to: encoder)
+    try counts.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}
+
+/// A decision on one subject.
+struct DecisionObject: Encodable {
+  let value: String
+  let basis: String
+}
+
+/// Readings of two devices that are probably the same.
+struct DuplicateObject: Encodable {
+  let kind: String
+  let device: String
+  let other: String
+  let readings: Int
+
+  init(_ duplicate: LikelyDuplicate) {
+    kind = duplicate.kind.name
+    device = duplicate.device
+    other = duplicate.other
+    readings = duplicate.readings
+  }
+}
+
+/// The name of a source for people.
+package enum SourceTitle {
+  /// The title of its format, with the program or the device within it: `Apple Health (Anna's iPhone)`.
+  package static func text(_ source: CountingSource) -> String {
+    let title = format(source.format)
+    let part = displayed(source.part)
+    if part.isEmpty || part == title { return title }
+    // The name of a device identifies the source of its readings. The format, which many devices use, adds
+    // nothing.
+    return source.role == .memory ? part : "\(title) (\(part))"
+  }
+
+  /// The product of a format, which is the start of its title; for a driver, its id.
+  package static func format(_ id: String) -> String {
+    guard let title = FormatRegister.all.first(where: { $0.id == id })?.title else {
+      return id.isEmpty ? "an unknown source" : displayed(id)
+    }
+    return title.split(separator: " ").prefix { !forms.contains(String($0)) }.joined(separator: " ")
+  }
+
+  /// The first words of titles that describe the form of a file.
+  private static let forms: Set<String> = [
+    "CSV", "JSON", "JSON,", "Observations", "TSV", "XML", "and", "backup", "dump", "export.xml", "or",
+    "report",
+    "sheets",
+  ]
+}

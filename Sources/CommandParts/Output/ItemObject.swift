@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Ingest
+package import Logbook
+package import LogbookStore
+
+/// An item with the members of its export, and its state in the store.
+struct ItemObject: Encodable {
+  enum More {
+    case reading(ReadingObject)
+    case record(RecordObject)
+  }
+
+  let cells: GlucoportCells
+  let more: More
+
+  func encode(to encoder: any Encoder) throws {
+    try cells.encode(to: encoder)
+    switch more {
+    case .reading(let reading): try reading.encode(to: encoder)
+    case .record(let record): try record.encode(to: encoder)
+    }
+  }
+}
+
+/// The state of a reading in the store.
+struct ReadingObject: Encodable {
+  let id: String
+  let ingest: Int64
+  let uploaded: Bool
+  let state: String
+  let reason: String?
+  let refused: String?
+  let revisions: [RevisionObject]
+  let clock: ClockObject?
+  let clockOffset: String?
+  let baseTime: String?
+}
+
+/// Another value that a source had for a reading.
+struct RevisionObject: Encodable {
+  let value: String
+  let unit: String
+  let ingest: Int64
+}
+
+/// The state of a record in the store.
+struct RecordObject: Encodable {
+  let withdrawn: Bool
+  let version: Int
+  let versionSynced: Int
+  let state: String
+  let reason: String?
+  let refused: String?
+  let ingest: Int64?
+}
+
+/// All facts about one item, as text and as the object of `show --json`.
+package struct ItemDetails {
+  private let store: Store
+
+  /// The details of items in this store.
+  package init(_ store: Store) { self.store = store }
+
+  /// Prints an item, as lines or as one object.
+  package func write(_ item: StoredItem, asJSON: Bool, _ output: Output) throws {
+    try output.result(asJSON: asJSON, object(item), orLines: lines(item))
+  }
+
+  /// The object of `show --json`; glucoport-json(5) documents its members.
+  func object(_ item: StoredItem) throws -> ItemObject {
+    let cells = GlucoportCells(GlucoportItem(item))
+    switch item {
+    case .reading(let reading): return ItemObject(cells: cells, more: .reading(try object(reading)))
+    case .record(let record): return ItemObject(cells: cells, more: .record(try object(record)))
+    }
+  }
+
+  /// One line for each fact.
+  func lines(_ item: StoredItem) throws -> [String] {
+    let cells = GlucoportCells(GlucoportItem(item))
+    let parts = GlucoportColumn.allCases.compactMap { column -> String? in
+      let text = shown(column, of: item) ?? cells.text(column)
+      return text.isEmpty ? nil : line(column.name, displayed(text))
+    }
+    return try parts + moreLines(item)
+  }
+
+  /// Texts for people that differ from those for programs: numbers as the meter shows them, and flags only if
+  /// they are set.
+  private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
+    let reading: StoredReading
+    switch item {
+    case .reading(let item): reading = item
+    case .record(let record): return column == .provenance ? shown(record.provenance) : nil
+    }
+    switch (column, reading.measurement) {
+    case (.withdrawn, _): return reading.isWithdrawn ? "yes" : ""
+    case (.value, .value(let quantity)): return quantity.displayed(in: quantity.unit)
+    case (.threshold, .low(let limit?, let unit)), (.threshold, .high(let limit?, let unit)):
+      return Quantity(limit, unit).displayed(in: unit)
+    default: return nil
+    }
+  }
+}
+
+extension ItemDetails {
+  private func shown(_ provenance: Provenance?) -> String? {
+    provenance.map { $0.source.isEmpty ? $0.format : "\($0.format), \($0.source)" }
+  }
+
+  private func object(_ reading: StoredReading) throws -> ReadingObject {
+    let state = try reading.syncState(store.activity())
+    let ingest = try store.ingest(reading.ingest)
+    let offset = try ClockOffset(of: reading, in: ingest)
+    return ReadingObject(
+      id: reading.address, ingest: reading.ingest, uploaded: reading.isUploaded, state: state.name,
+      reason: state.reason?.name, refused: reading.refusal,
+      revisions: try store.revisions(of: reading).map {
+        RevisionObject(
+          value: value($0.measurement, $0.measurement.unit), unit: $0.measurement.unit.name, ingest: $0.ingest
+        )
+      },
+      clock: ingest?.clock.map(ClockObject.init), clockOffset: offset?.text, baseTime: offset?.baseTime?.text)
+  }
+
+  private func object(_ record: StoredRecord) throws -> RecordObject {
+    let state = try record.syncState(store.activity())
+    return RecordObject(
+      withdrawn: record.isWithdrawn, version: record.version, versionSynced: record.versionSynced,
+      state: state.name,
+      reason: state.reason?.name, refused: try refusal(of: record), ingest: record.ingest)
+  }
+
+  private func moreLines(_ item: StoredItem) throws -> [String] {
+    switch item {
+    case .reading(let reading):
+      let changed = try store.revisions(of: reading).map { revision in
+        let text = value(revision.measurement, revision.measurement.unit)
+        return line(
+          "changed",
+          "\(text) \(revision.measurement.unit.name) in ingest \(revision.ingest)\(try source(of: revision.ingest))"
+        )
+      }
+      return [
+        line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
+        line("uploaded", reading.isUploaded ? "yes" : "no"),
+      ] + stateLine(try reading.syncState(store.activity())) + (try clockLines(reading))
+        + refusalLine(reading.refusal)
+        + changed
+    case .record(let record):
+      let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
+      return [line("version", "\(record.version), synced \(record.versionSynced)")]
+        + (record.isWithdrawn ? [line("withdrawn", "yes")] : [])
+        + stateLine(try record.syncState(store.activity())) + refusalLine(try refusal(of: record)) + ingest
+    }
+  }
+
+  /// No line for a synced item.
+  private func stateLine(_ state: SyncState) -> [String] {
+    let advice = state.reason == .conflict ? "; see 'glucoport conflict show'" : ""
+    return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
+  }
+
+  /// The reason for the record itself, else the one for the content of an attachment of it.
+  private func refusal(of record: StoredRecord) throws -> String? {
+    try record.refusal ?? store.attachments(of: record.guid).lazy.compactMap(\.refusal).first
+  }
+
+  private func refusalLine(_ reason: String?) -> [String] {
+    reason.map { [line("refused", displayed($0))] } ?? []
+  }
+
+  /// The state of the meter's clock when this reading was read from it, and the base of its time.
+  private func clockLines(_ reading: StoredReading) throws -> [String] {
+    let ingest = try store.ingest(reading.ingest)
+    let offset = try ClockOffset(of: reading, in: ingest)
+    let base = offset?.baseTime.map { ", so \($0.text.replacing("T", with: " "))" } ?? ""
+    return (ingest?.clock.map { [line("clock", MeterText.line($0))] } ?? [])
+      + (offset.map { [line("clock-offset", displayed($0.text) + base)] } ?? [])
+  }
+
+  private func line(_ name: String, _ text: String) -> String {
+    name + String(repeating: " ", count: 15 - name.count) + text
+  }
+
+  private func source(of ingest: Int64) throws -> String {
+    try store.ingest(ingest).map { ", \(displayed($0.source)) (\($0.format))" } ?? ""
+  }
+}
+
+/// The offset of a meter's times from the base time of its internal clock, as the import of a reading found it.
+private struct ClockOffset {
+  /// `base time +600 min`; of an import with several offsets all of them.
+  let text: String
+  /// The base time of the reading; nil if the import had several offsets.
+  let baseTime: DeviceTime?
+
+  /// Nil for an import without such an offset.
+  init?(of reading: StoredReading, in ingest: IngestEntry?) throws {
+    let decisions = try ingest?.readDecisions() ?? []
+    guard let decision = decisions.first(where: { $0.subject == MeterIngestor.clockOffsetSubject }) else {
+      return nil
+    }
+    text = decision.value
+    let words = text.split(separator: " ")
+    let minutes = words.count == 4 && words[3] == "min" ? Int64(words[2]) : nil
+    baseTime = minutes.map { DeviceTime(seconds: reading.deviceTime.seconds - $0 * 60) }
+  }
+}
+
+/// A record in one line of text.
+package enum RecordText {
+  static func summary(_ record: StoredRecord) -> String { summary(record.kind, fields: record.fields) }
+
+  /// The same from its parts.
+  package static func summary(_ kind: RecordKind, fields json: String) -> String {
+    let values: [String: FieldValue]
+    do {
+      values = try RecordFields(uncheckedJSON: json).values
+    } catch {
+      // Other programs may write fields that glucoport does not. They are shown unchanged.
+      return json
+    }
+    if kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
+    // The identity of the reading says nothing to a person; `show` has it.
+    let fields = kind.fields.filter { kind != .annotation || $0.name != "reading" || values["text"] == nil }
+    let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
+    }
+    // Other programs may write fields that this kind does not have here.
+    let others = values.filter { name, _ in !kind.fields.contains { $0.name == name } }.sorted {
+      $0.key < $1.key
+    }
+    return (described + others.map { part($0.key, .name, $0.value) }).joined(separator: " · ")
+  }
+
+  private static func part(_ name: String, _ label: RecordField.Label, _ value: FieldValue) -> String {
+    if case .flag(let isSet) = value { return isSet ? name : "not \(name)" }
+    let text = text(value)
+    switch label {
+    case .plain: return text
+    case .name: return "\(name) \(text)"
+    case .unit(let unit): return "\(text) \(unit)"
+    case .count(let one, let many): return "\(text) \(value == .number(1) ? one : many)"
+    }
+  }
+
+  private static func text(_ value: FieldValue) -> String {
+    switch value {
+    case .number(let number): plainNumber(number)
+    case .text(let text): text
+    case .flag(let isSet): String(isSet)
+    case .words(let words): words.joined(separator: ", ")
+    }
+  }
+}
+
+extension Store {
+  /// The record for an id on the command line, which may be shortened to its first characters.
+  ///
+  /// - Throws: `Failure`: `missingInput` without one, `usage` if several records match, or if the id is that
+  ///   of a reading.
+  package func record(named id: String) throws -> StoredRecord {
+    let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
+    let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
+    guard let record = found.first else {
+      // An export shows the record of the base zone even if it does not exist yet.
+      if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
+        throw Failure.zoneRecord(LogbookZones.baseGuid)
+      }
+      if try reading(at: id) != nil {
+        throw Failure(
+          .usage,
+          "\(id): this is a reading, which never changes; to hide it: 'glucoport reading hide \(id)'"
+        )
+      }
+      throw Failure(
+        .missingInput,
+        "\(displayed(id)): no such reading or record; 'glucoport list --long' shows the ids")
+    }
+    guard found.count == 1 else {
+      throw Failure(
+        .usage, "\(id): \(found.count) records have ids that begin like this; write more of the id")
+    }
+    return record
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Formats
+package import Logbook
+package import LogbookStore
+
+/// Writes stored items one after the other.
+package protocol ItemWriter {
+  mutating func begin()
+  mutating func write(_ item: StoredItem)
+  /// Ends the output. Returns messages about content that this form cannot represent.
+  mutating func end() -> [String]
+}
+
+/// A table of text.
+package struct TableWriter: ItemWriter {
+  let output: Output
+  let unit: GlucoseUnit?
+  let isLong: Bool
+  /// Whether readings have their short ids, in the column of the records' ids.
+  let showsIDs: Bool
+  /// Whether pending items are marked. Without a remote everything is pending, so a mark would have no
+  /// meaning.
+  let marksQueued: Bool
+  /// The activity of uploads.
+  let activity: SyncActivity
+  /// Draws a bar next to each value; nil for none.
+  let bars: ListBars?
+
+  /// A table without the columns that are not asked for.
+  package init(
+    output: Output, unit: GlucoseUnit?, isLong: Bool, showsIDs: Bool = false, marksQueued: Bool = false,
+    activity: SyncActivity = .none, bars: ListBars? = nil
+  ) {
+    (self.output, self.unit, self.isLong, self.showsIDs) = (output, unit, isLong, showsIDs)
+    (self.marksQueued, self.activity, self.bars) = (marksQueued, activity, bars)
+  }
+
+  package func begin() {}
+
+  package func write(_ item: StoredItem) { output.line(line(item)) }
+
+  package func end() -> [String] { [] }
+
+  /// An item in one line.
+  package func line(_ item: StoredItem) -> String {
+    switch item {
+    case .reading(let reading): line(reading)
+    case .record(let record): line(record)
+    }
+  }
+
+  private func line(_ reading: StoredReading) -> String {
+    let shownUnit = reading.kind == .ketone ? reading.measurement.unit : unit ?? reading.measurement.unit
+    let marks = (reading.marks.names + (reading.isWithdrawn ? ["withdrawn"] : [])).joined(separator: " ")
+    var text =
+      "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
+    if let bar = bars?.text(reading) { text += "  " + bar }
+    if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
+    if !marks.isEmpty { text += "  \(marks)" }
+    if showsIDs, !isLong { text += "  \(reading.shortID)" }
+    if isLong { text += mark(reading.syncState(activity)) }
+    // The bar of a value in the target range ends with blanks.
+    while bars != nil, text.last == " " { text.removeLast() }
+    return text
+  }
+
+  private func line(_ record: StoredRecord) -> String {
+    let state = (record.isDeleted ? "  (deleted)" : "") + (record.isWithdrawn ? "  (withdrawn)" : "")
+    let id = isLong ? record.guid : String(record.guid.prefix(8))
+    return
+      "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"
+  }
+
+  private func mark(_ state: SyncState) -> String {
+    if state == .queued(.waiting), !marksQueued { return "" }
+    let text = SyncText.mark(state)
+    return text.isEmpty ? "" : "  (\(text))"
+  }
+
+  private func time(_ time: DeviceTime) -> String { time.text.replacing("T", with: " ") }
+
+  private func column(_ text: String, _ width: Int, right: Bool = false) -> String {
+    let blanks = String(repeating: " ", count: max(0, width - text.count))
+    return right ? blanks + text : text + blanks
+  }
+}
+
+/// `LO`, `HI` or the number in this unit.
+package func value(_ measurement: Measurement, _ unit: GlucoseUnit) -> String {
+  switch measurement {
+  case .value(let quantity): quantity.displayed(in: unit)
+  case .low: "LO"
+  case .high: "HI"
+  }
+}
+
+/// The name of a device in lists.
+package func deviceName(_ device: Device) -> String {
+  [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
+}
+
+/// The items in glucoport's own format, which `import` reads back without loss.
+package struct OwnFormatWriter: ItemWriter {
+  private let output: Output
+  private var writer: GlucoportWriter
+  private let isJSON: Bool
+  private var line: [UInt8] = []
+
+  /// A writer of this form.
+  package init(_ form: GlucoportWriter.Form, inBothUnits: Bool, _ output: Output) {
+    self.output = output
+    isJSON = if case .ndjson = form { true } else { false }
+    writer = GlucoportWriter(form, inBothUnits: inBothUnits)
+  }
+
+  package func begin() { output.write(writer.header) }
+
+  package mutating func write(_ item: StoredItem) {
+    line.removeAll(keepingCapacity: true)
+    writer.append(GlucoportItem(item), to: &line)
+    output.write(isJSON ? TerminalText.json(line) : line)
+  }
+
+  package func end() -> [String] { [] }
+}
+
+/// Stored items in the form of an export.
+extension GlucoportItem {
+  /// The item as the format has it.
+  package init(_ item: StoredItem) {
+    switch item {
+    case .reading(let reading): self = .reading(GlucoportReading(reading))
+    case .record(let record): self = .record(GlucoportRecord(record))
+    }
+  }
+}
+
+extension GlucoportReading {
+  fileprivate init(_ reading: StoredReading) {
+    self.init(
+      device: reading.device, kind: reading.kind, deviceTime: reading.deviceTime,
+      placement: reading.placement,
+      measurement: reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn,
+      positionKind: reading.positionKind, position: reading.position, valueBucket: reading.valueBucket,
+      occurrence: reading.occurrence)
+  }
+}
+
+extension GlucoportRecord {
+  fileprivate init(_ record: StoredRecord) {
+    self.init(
+      guid: record.guid, kind: record.kind, entryGuid: record.entryGuid, deviceTime: record.deviceTime,
+      placement: record.placement, fields: record.fields, provenance: record.provenance,
+      isDeleted: record.isDeleted)
+  }
+}

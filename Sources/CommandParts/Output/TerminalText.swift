@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+
+/// Text from files, devices, arguments and servers without characters that control a terminal. These are
+/// control characters, and marks that reverse text, with which one name can look like another.
+package enum TerminalText {
+  /// A part of a line. Characters that end or move the line become blanks.
+  package static func line(_ text: String) -> String {
+    escaped(PathText.shown(text), blanks: [0x09, 0x0A, 0x0D])
+  }
+
+  /// Lines for standard error. Line ends are kept, since some messages have several lines.
+  static func lines(_ text: String) -> String { escaped(PathText.shown(text), kept: [0x09, 0x0A]) }
+
+  /// JSON with the same meaning. JSON has such characters only in strings, where each can be written as a
+  /// number. Those below the blank already are.
+  package static func json(_ text: String) -> String {
+    if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar.value >= 0x20, isObeyed(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        shown.append(
+          contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  /// The same for bytes. Bytes that are not UTF-8 stay as they are.
+  package static func json(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
+      return bytes
+    }
+    return Array(json(text).utf8)
+  }
+
+  private static func escaped(_ text: String, kept: Set<UInt32> = [], blanks: Set<UInt32> = []) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if blanks.contains(scalar.value) {
+        shown.append(" ")
+      } else if isObeyed(scalar), !kept.contains(scalar.value) {
+        shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// Whether any byte can begin such a character after the blank. Few texts have one.
+  private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    // Compares eight bytes at a time up to the first that is 0x7F or more: an export has hundreds of bytes a
+    // line.
+    let words = UnsafeRawBufferPointer(bytes)
+    var start = 0
+    while start + 8 <= words.count {
+      let word = words.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+      if ((word &+ 0x0101_0101_0101_0101) | word) & 0x8080_8080_8080_8080 != 0 { break }
+      start += 8
+    }
+    return bytes[start...].contains { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
+  }
+}
+
+/// Text from a file or device, made safe for display as a part of a line.
+package func displayed(_ text: String) -> String { TerminalText.line(text) }
+
+/// Shows the progress of long work, only on a terminal.
+package final class ProgressMeter {
+  private let output: Output
+  private let isShown: Bool
+  private var hasWritten = false
+
+  /// A meter that is shown only on a terminal.
+  package init(_ output: Output, isQuiet: Bool) {
+    self.output = output
+    isShown = !isQuiet && Host.isTerminal(STDERR_FILENO)
+  }
+
+  /// Replaces the shown line.
+  package func show(_ text: @autoclosure () -> String) {
+    guard isShown else { return }
+    hasWritten = true
+    output.progress(text())
+  }
+
+  /// Removes the shown line.
+  package func clear() {
+    if hasWritten { output.progress("") }
+  }
+}
+
+/// Words to choose from as text: `a, b or c`.
+package func alternatives(_ words: [String]) -> String {
+  guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+  return "\(words.dropLast().joined(separator: ", ")) or \(last)"
+}
+
+/// An instant in UTC seconds as text.
+package func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
+
+/// A command in a message: in quotation marks, unless one of its words needs its own for the shell.
+package func quotedCommand(_ words: String...) -> String {
+  let command = words.map(\.shellWord).joined(separator: " ")
+  return command.contains("'") ? command : "'\(command)'"
+}

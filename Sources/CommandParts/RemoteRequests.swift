@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookStore
+package import Remotes
+
+extension RemoteAccess {
+  /// Runs a body with the remote. The token is read and the connection opened before it; both are discarded
+  /// after it.
+  ///
+  /// - Parameters:
+  ///   - zone: the zone of the logbook, for times without an offset.
+  ///   - traffic: counts the transferred bytes.
+  /// - Throws: `Failure`: errors of address or token, and those of the remote.
+  package func ask<Value>(
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (any LogbookService) async throws -> Value
+  ) async throws -> Value {
+    try await ask(with: try await login(in: zone, counting: traffic), body)
+  }
+
+  /// The login, for which the token is read.
+  ///
+  /// - Throws: `Failure`: errors of address, proxy, certificates or token.
+  package func login(
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
+  ) async throws(Failure) -> RemoteLogin {
+    let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
+    let proxy = try RemoteProxy(for: address, environment: Host.environment)
+    // Checked before the token, which may come from a command that asks a person.
+    if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
+    var login = RemoteLogin(
+      address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
+      authorities: authorities, traffic: traffic)
+    login.clientCertificate = clientCertificate
+    login.proxy = proxy
+    return login
+  }
+
+  /// Runs a body with the remote. The connection is opened before it, and closed after it.
+  ///
+  /// - Throws: `Failure`: errors of the remote.
+  package func ask<Value>(
+    with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
+    _ body: (any LogbookService) async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await RemoteRegister.with(kind, login, body)
+    } catch let error as ServiceError {
+      throw Failure(error, host: login.address.host)
+    }
+  }
+}
+
+extension Store {
+  /// The remote of the store.
+  ///
+  /// - Throws: `Failure` of category `configuration` without one.
+  package func requireRemote() throws -> RemoteSetting {
+    guard let setting = try remote() else {
+      throw Failure(.configuration, "\(path): the store has no remote; set one with 'glucoport remote set'")
+    }
+    return setting
+  }
+}
+
+extension RemoteSetting {
+  /// Refuses requests to a remote if the store knows that the logbook was removed on it.
+  ///
+  /// - Throws: `Failure` of category `configuration`.
+  package func refusePurged() throws {
+    if purgedAt != nil { throw Failure(.purged, host: access.url) }
+  }
+}
+
+/// A remote as lines of text. A command that prints the token may contain it, so it is never shown.
+package enum RemoteText {
+  /// The logbook and what the login may do in it.
+  package static func line(_ logbook: RemoteLogbook) -> String {
+    "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
+  }
+
+  /// The missing permissions of the login, one line each; none if it has all.
+  package static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
+    logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
+  }
+
+  /// The difference between the server's clock and the host's.
+  package static func clock(_ difference: Int64) -> String {
+    if abs(difference) <= 1 { return "its clock agrees with this computer's" }
+    return
+      "its clock is \(grouped(Int(abs(difference)))) s \(difference > 0 ? "ahead of" : "behind") this computer's"
+  }
+
+  /// The address, the logbook and the state of a remote, without its token.
+  package static func lines(_ setting: RemoteSetting) -> [String] {
+    let title = RemoteRegister.all.first { $0.id == setting.access.kind }?.title ?? setting.access.kind
+    var lines = ["\(displayed(setting.access.url)) · \(displayed(title))"]
+    lines.append("  logbook \(displayed(setting.logbookName)) (\(displayed(setting.logbook)))")
+    switch setting.access.token {
+    case .file(let path): lines.append("  token from the file \(displayed(path))")
+    case .command: lines.append("  token from a command")
+    }
+    if let path = setting.access.authorities { lines.append("  trusts only the CA file \(displayed(path))") }
+    if let client = setting.access.clientCertificate {
+      lines.append(
+        "  client certificate \(displayed(client.certificateFile)) with the key \(displayed(client.keyFile))")
+    }
+    if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
+    if let purged = setting.purgedAt {
+      lines.append("  the server reported that the logbook was removed permanently, \(instant(purged))")
+    }
+    lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
+    if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
+    if let next = setting.nextAttempt { lines.append("  next attempt \(instant(next))") }
+    return lines
+  }
+}

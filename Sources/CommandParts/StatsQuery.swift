@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookStore
+package import Report
+
+/// The content of `stats`: figures, and the names for them.
+package struct StatsView {
+  /// The figures.
+  package let result: StatisticsResult
+  /// The groups of the figures; nil for none.
+  package let grouping: Grouping?
+  /// The target range.
+  package let targets: Targets
+  /// The unit in which they are shown.
+  package let unit: GlucoseUnit
+  /// The zone of the logbook.
+  package let zone: LogbookZone
+  /// The devices by number.
+  package let devices: [Device]
+  /// The curves of the days, if they were requested.
+  package var days: [DayCurve] = []
+  /// Whether an item that two sources state counts once.
+  package var countsOnce = true
+
+  /// The name of a group; nil for the whole period.
+  package func name(of group: GroupFigures) -> String? {
+    guard let key = group.key, let grouping else { return nil }
+    return grouping == .device ? deviceName(devices[key]) : grouping.name(of: key)
+  }
+
+  /// A time of the period on the clock of the logbook.
+  package func shown(_ instant: Int64) -> DeviceTime {
+    DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
+  }
+}
+
+/// Passes the readings and records of a period to the statistics.
+package struct StatsQuery {
+  let store: Store
+  /// A text that selects devices; nil for all.
+  let device: String?
+  var zone: LogbookZone
+  let now: Int64
+  /// The period, the groups and the targets.
+  package var options = Statistics.Options()
+  /// The kinds of shown records: those with figures, or all of a day. A record has no device.
+  package var recordKinds: Set<RecordKind> = [.insulin, .food]
+  /// The decisions of people about counting once.
+  package var rules: CountingRules
+  /// The shown times of the period, in civil seconds; nil for an open end, and for an end that is an instant.
+  package var shown: (since: Int64?, until: Int64?) = (nil, nil)
+  /// Set where the readings and records of each day are wanted, too.
+  private var days: DayTally?
+
+  /// A query without a period, for one device or for all.
+  package init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
+    (self.store, self.device, self.zone, self.now) = (store, device, zone, now)
+    rules = try store.countingRules()
+  }
+
+  /// - Throws: `Failure` of category `missingInput` if the store has no readings of such a device.
+  package func requireDevice(_ text: String) throws {
+    guard try !store.overview(ingests: 0).lines.contains(where: { Self.matches($0.device, text) }) else {
+      return
+    }
+    throw Failure(
+      .missingInput,
+      "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
+  }
+
+  /// - Throws: `Failure` of category `usage` if the period ends before it begins.
+  package mutating func setPeriod(_ range: RangeOptions) throws {
+    let (start, end) = range.bounds(zone: zone, now: now)
+    if let start, let end, end.instant <= start.instant {
+      throw Failure(.usage, "--until must be later than --since: the period is empty")
+    }
+    options.since = start?.instant
+    options.until = try end.map { try possibleEnd($0.instant) }
+    shown = (start?.shown, end?.shown)
+  }
+
+  /// Sets the span that ends with the newest visible reading, and with the records of its day. So a store
+  /// with one import a month has figures, and a record that was typed today does not exclude the readings.
+  /// Without readings, it ends with the newest record.
+  package mutating func setPeriod(_ span: SpanArgument) throws {
+    guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
+    let midnight = Self.midnight(last.shown)
+    let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
+    options.until = newest + 1
+    if let days = span.days {
+      // The clock of the newest item may show another day than that of the logbook.
+      shown = (midnight - (days - 1) * 86400, midnight + 86400)
+      options.since = instant(midnight - (days - 1) * 86400)
+      options.until = min(newest + 1, instant(midnight + 86400))
+    } else {
+      options.since = newest - span.seconds
+    }
+  }
+
+  /// Sets the days before a period, as many as it has. Their curves are not gathered.
+  ///
+  /// - Returns: the first and the last day, on the clock of the logbook.
+  package mutating func setPeriod(before period: Period, days count: Int) -> (
+    first: DeviceTime, last: DeviceTime
+  ) {
+    let end = period.start + Int64(zone.offset(atUTC: period.start))
+    let start = end - Int64(count) * 86400
+    shown = (start, end)
+    (options.since, options.until) = (instant(start), period.start)
+    return (DeviceTime(seconds: start), DeviceTime(seconds: end - 1))
+  }
+
+  /// Sets the calendar day of a time, else that of the newest visible item; false without one.
+  package mutating func setDay(_ time: TimeArgument?) throws -> Bool {
+    recordKinds = DayTally.recordKinds
+    let time = time?.placed(zone: zone, now: now).time.seconds
+    guard let time = try time ?? newestItem()?.shown else { return false }
+    let midnight = Self.midnight(time)
+    let (start, end) = (instant(midnight), instant(midnight + 86400))
+    (options.since, options.until) = (start, start < now ? try possibleEnd(end) : end)
+    shown = (midnight, midnight + 86400)
+    gatherDays(of: Period(start: start, end: end))
+    return true
+  }
+
+  /// Asks for the readings and records of the days of a period.
+  ///
+  /// - Parameters:
+  ///   - last: a day since 1970-01-01 that an item shows after the end of the period on the clock of the logbook.
+  ///   - curves: the maximum number of days with the values of a sensor: the last ones.
+  package mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
+    var zone = zone
+    days = DayTally(period, through: last, curves: curves, sourceName: SourceTitle.text) {
+      zone.place($0).utcOffset
+    }
+  }
+
+  /// Requests the last `count` days of the period with their figures: up to its end, else up to the newest
+  /// item. Only the last `curves` of them have the values of a sensor.
+  package mutating func gatherLastDays(_ count: Int, curves: Int) throws {
+    // The clock of a device may have shown the day before or after.
+    options.maxGroups = count + 2
+    // A note has no figures, but belongs to the period of a page. If the period begins after all items, it
+    // stays empty.
+    if options.until == nil, let newest = try newestInstant(), newest >= options.since ?? newest {
+      options.until = newest + 1
+    }
+    guard let end = options.until else { return }
+    let period = try periodFilter()
+    let newest = try newestItem { filter in
+      filter.until = period.until
+      filter.limitShown(since: nil, until: period.shownUntil)
+    }
+    let clock = Self.midnight(end - 1 + Int64(zone.offset(atUTC: end - 1)))
+    let midnight = max(clock, newest.map { Self.midnight($0.shown) } ?? clock)
+    let start = max(instant(midnight - Int64(count - 1) * 86400), options.since ?? Int64.min)
+    gatherDays(of: Period(start: start, end: end), through: Int(midnight / 86400), curves: curves)
+  }
+
+  /// The shown time at which the day of a shown time begins.
+  private static func midnight(_ shown: Int64) -> Int64 {
+    (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
+  }
+
+  private func instant(_ shown: Int64) -> Int64 {
+    var zone = zone
+    return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
+  }
+
+  /// The possible part of a period up to an end: in the future no sensor can have measured. But an item is
+  /// kept if its device is some minutes ahead of this computer.
+  package func possibleEnd(_ end: Int64) throws -> Int64 {
+    if end <= now { return end }
+    return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
+  }
+
+  /// When the newest reading that is shown was, in UTC seconds and as its clock showed it.
+  package func newestReading() throws -> (utc: Int64, shown: DeviceTime)? {
+    try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
+  }
+
+  /// When the newest reading or record that is shown was. Those of a clock that is further ahead than any time zone are not
+  /// shown, and so do not move the present.
+  package func newestInstant() throws -> Int64? { try newestItem()?.utc }
+
+  /// The instant of the newest reading or record that is shown, and the time that its clock showed, in civil seconds.
+  private func newestItem(_ narrow: (inout ItemFilter) -> Void = { _ in }) throws -> (
+    utc: Int64, shown: Int64
+  )? {
+    var filter = try shownItems
+    narrow(&filter)
+    filter.newest = 1
+    var found: (utc: Int64, shown: Int64)?
+    try store.forEachItem(filter) { found = ($0.utc, $0.deviceTime.seconds) }
+    return found
+  }
+
+  /// What passes the items of the period.
+  private func periodFilter() throws -> ItemFilter {
+    var filter = try shownItems
+    if shown.since == nil { filter.since = options.since }
+    // A stated end also asks for items of the far future.
+    filter.until = shown.until == nil ? options.until ?? filter.until : nil
+    filter.limitShown(since: shown.since, until: shown.until)
+    return filter
+  }
+
+  /// The figures.
+  ///
+  /// - Parameter unit: the displayed unit; nil for that of the first reading.
+  package mutating func view(unit: GlucoseUnit?) throws -> StatsView {
+    let period = try periodFilter()
+    var filter = period.withoutShownLimits
+    filter.includesWithdrawn = true
+    let end = options.until == nil ? nil : filter.until
+    var (options, rules) = (options, rules)
+    // If only one device is shown, all of its readings count.
+    if rules.isOn, device == nil {
+      rules.sensorCopies = try store.sensorCopies(
+        since: filter.since.map { $0 - CountingMargin.doubtSeconds },
+        until: end.map { $0 + CountingMargin.doubtSeconds }, rules)
+    }
+    options.rules = rules
+    var figures = BackgroundStatistics(Statistics(options), days, rules)
+    var devices = DeviceNumbers()
+    var firstUnit: GlucoseUnit?
+    func take(_ item: StoredItem, isContext: Bool = false) {
+      switch item {
+      case .reading(let reading):
+        if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
+        let counted = CountableItem(reading)
+        // A device that only the context has is not a device of the period.
+        let number = isContext ? 0 : devices.number(of: reading)
+        figures.add(.reading(GlucoseReading(reading, device: number), counted, isContext: isContext))
+      case .record(let record):
+        if !record.isWithdrawn { figures.add(.record(record, isContext: isContext)) }
+      }
+    }
+    let reach = CountingMargin.seconds + CountingMargin.doubtSeconds
+    if let since = filter.since {
+      try forEachBefore(since, context(of: filter, from: since - reach, to: since)) {
+        take($0, isContext: true)
+      }
+    }
+    try store.forEachItem(filter) { item in
+      if period.holds(utc: item.utc, shown: item.deviceTime) {
+        take(item)
+      } else if item.isContext {
+        take(item, isContext: true)
+      }
+    }
+    if let end {
+      var context = context(of: filter, from: end, to: end + reach)
+      if try holdsCalculated(context) { context.readingKinds.insert(.cbg) }
+      try store.forEachItem(context) { take($0, isContext: true) }
+    }
+    let (statistics, days) = figures.finish()
+    var zone = zone
+    return StatsView(
+      result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
+      targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
+      devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
+  }
+
+  /// A filter for items that affect those of a period without being part of it. They may be the same facts,
+  /// or show that two sources seem to state the same.
+  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
+    var context = filter
+    (context.since, context.until) = (since, until)
+    context.includesWithdrawn = false
+    context.readingKinds = CountingContext.readingKinds
+    context.recordKinds.formIntersection(CountingContext.recordKinds)
+    return context
+  }
+
+  /// Passes the items before a period. Values of a sensor are included only if they affect finger sticks.
+  private func forEachBefore(
+    _ since: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
+  ) throws {
+    var (early, late) = (context, context)
+    late.readingKinds.insert(.cbg)
+    if try holdsCalculated(context) { return try store.forEachItem(late, body) }
+    early.until = since - FilledInSticks.reachSeconds
+    late.since = early.until
+    try store.forEachItem(early, body)
+    try store.forEachItem(late, body)
+  }
+
+  /// Whether there are finger sticks that were entered into a pump's bolus calculator.
+  private func holdsCalculated(_ context: ItemFilter) throws -> Bool {
+    var (sticks, isFound) = (context, false)
+    (sticks.readingKinds, sticks.recordKinds) = ([.smbg], [])
+    try store.forEachItem(sticks) { item in
+      if case .reading(let reading) = item, reading.marks.contains(.calculator) { isFound = true }
+    }
+    return isFound
+  }
+
+  /// A filter for visible items, except those of the far future.
+  private var shownItems: ItemFilter {
+    get throws {
+      var filter = ItemFilter()
+      if let device { filter.includesDevice = { Self.matches($0, device) } }
+      filter.recordKinds = device == nil ? recordKinds : []
+      // If the clock of a computer was reset, it cannot decide what is in the future.
+      let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
+      filter.until = PlausibleTimes(now: latest).latest + 1
+      return filter
+    }
+  }
+
+  private static func matches(_ device: Device, _ text: String) -> Bool {
+    device.serial == text || deviceName(device).lowercased().contains(text.lowercased())
+  }
+}
+
+/// Calculates the figures in batches on a separate thread, while this thread reads the next items from the
+/// store.
+private struct BackgroundStatistics {
+  enum Item {
+    /// A reading, with the facts that counting once needs.
+    case reading(GlucoseReading, CountableItem?, isContext: Bool)
+    case record(StoredRecord, isContext: Bool)
+  }
+
+  /// An item for which counting once decides whether it counts.
+  private struct Figure {
+    enum Content {
+      case reading(GlucoseReading)
+      case record(RecordKind, RecordFields, DeviceTime, Placement, CountingSource)
+    }
+
+    let content: Content
+    /// Whether it only affects items of the period.
+    let isContext: Bool
+  }
+
+  private struct Work {
+    var statistics: Statistics
+    var days: DayTally?
+    var counting: CountedOnce<Figure>
+    var filledIn = FilledInSticks()
+    var items: [Item] = []
+
+    mutating func take() {
+      for item in items {
+        switch item {
+        case .reading(var reading, let counted, let isContext):
+          reading.isFilledIn = filledIn.isFilledIn(reading)
+          if let counted, !reading.isFilledIn {
+            let figure = Figure(content: .reading(reading), isContext: isContext)
+            counting.add(figure, counted, at: reading.instant)
+          } else if !isContext {
+            statistics.add(reading)
+            days?.add(reading)
+          }
+        case .record(let record, let isContext):
+          let fields = record.decodedFields()
+          let figure = Figure(
+            content: .record(
+              record.kind, fields, record.deviceTime, record.placement, record.countingSource),
+            isContext: isContext)
+          counting.add(figure, CountableItem(record, fields), at: record.utc)
+        }
+        takeDecided()
+      }
+      items.removeAll(keepingCapacity: true)
+    }
+
+    mutating func finish() {
+      take()
+      counting.finish()
+      takeDecided()
+    }
+
+    private mutating func takeDecided() {
+      while let (figure, item, verdict) = counting.next() {
+        switch figure.content {
+        case .reading where figure.isContext:
+          if let item { statistics.addContext(verdict, item) }
+        case .reading(let reading):
+          statistics.add(reading, verdict, item)
+          days?.add(reading, verdict, from: item?.source ?? .unknown)
+        case .record(let kind, let fields, let time, let placement, let source):
+          statistics.add(
+            kind, fields, deviceTime: time, placement: placement, verdict, item, from: source,
+            isContext: figure.isContext)
+          if !figure.isContext {
+            days?.add(kind, fields, deviceTime: time, placement: placement, verdict)
+          }
+        }
+      }
+    }
+  }
+
+  /// More than the 26,000 readings of a transmitter. The store reads all of these before it lists the first,
+  /// and then lists them faster than the figures are calculated. In one batch, they keep the thread busy
+  /// while the next ones are read.
+  private static let batchSize = 32_768
+
+  private let thread: BackgroundWorker<Work>
+  private var items: [Item] = []
+
+  init(_ statistics: Statistics, _ days: DayTally?, _ rules: CountingRules) {
+    thread = BackgroundWorker(
+      Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
+  }
+
+  /// Adds the next item in the order of time.
+  mutating func add(_ item: Item) {
+    items.append(item)
+    guard items.count >= Self.batchSize else { return }
+    thread.afterwards { swap(&$0.items, &items) }
+    thread.begin { $0.take() }
+  }
+
+  /// Waits for the figures of all items.
+  consuming func finish() -> (Statistics, DayTally?) {
+    thread.afterwards { work in
+      work.items = items
+      work.finish()
+      return (work.statistics, work.days)
+    }
+  }
+}
+
+extension StoredItem {
+  /// Whether an item that shows a time outside of a period decides about what is in it.
+  fileprivate var isContext: Bool {
+    switch self {
+    case .reading(let reading):
+      !reading.isWithdrawn && (reading.kind == .cbg || CountingContext.readingKinds.contains(reading.kind))
+    case .record(let record): !record.isWithdrawn && CountingContext.recordKinds.contains(record.kind)
+    }
+  }
+}
+
+/// Numbers for devices, in the order in which they come.
+private struct DeviceNumbers {
+  private(set) var all: [Device] = []
+  private var numbers: [Int64: Int] = [:]
+
+  mutating func number(of reading: StoredReading) -> Int {
+    if let number = numbers[reading.deviceID] { return number }
+    numbers[reading.deviceID] = all.count
+    all.append(reading.device)
+    return all.count - 1
+  }
+}
+
+extension GlucoseReading {
+  /// A stored reading of the device with this number.
+  init(_ reading: StoredReading, device: Int) {
+    self.init(
+      device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
+      reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn)
+  }
+}
+
+extension ReportContents {
+  /// The contents of a report from a view.
+  ///
+  /// - Parameters:
+  ///   - dates: the first and the last date of the period.
+  ///   - device: the selected device; nil for all.
+  package init(_ view: StatsView, dates: (first: String, last: String), device: String?, isAnonymised: Bool) {
+    self.init(
+      result: view.result, days: view.days,
+      devices: view.devices.map { device in
+        let name = [device.vendor, device.model].filter { !$0.isEmpty }.joined(separator: " ")
+        return ReportDevice(name: name, serialNumber: device.serial)
+      },
+      targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
+      version: Release.version, isAnonymised: isAnonymised)
+    // The name of a phone often contains the name of its owner.
+    sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
+  }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+package import Logbook
+
+/// A typed point in time: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
+/// `36h`, or RFC 3339 with an offset.
+package struct TimeArgument {
+  private enum Form {
+    /// A number of seconds before now.
+    case back(Int64)
+    /// A day before today, and the seconds of the day.
+    case day(daysBack: Int64, seconds: Int64)
+    case shown(DeviceTime)
+    case stated(DeviceTime, utcOffset: Int32)
+  }
+
+  /// The present.
+  package static let now = TimeArgument(form: .back(0))
+
+  private let form: Form
+
+  private init(form: Form) { self.form = form }
+
+  /// The typed time.
+  ///
+  /// - Throws: `ValidationError` that explains the form of a time.
+  package static func parse(_ text: String) throws -> TimeArgument {
+    let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
+    if let form { return TimeArgument(form: form) }
+    if let fault = TimeFault.sentence(text) { throw ValidationError(fault) }
+    throw ValidationError(
+      "a time is written as 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d or 36h, in the years 1 to 9999."
+    )
+  }
+
+  /// The typed time of today, such as `18:30`; nil for every other time.
+  package var timeOfDay: String? {
+    guard case .day(daysBack: 0, let seconds) = form else { return nil }
+    let text = DeviceTime(seconds: seconds).text.dropFirst(11)
+    return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
+  }
+
+  /// Whether it has the same meaning on every day.
+  package var isComplete: Bool {
+    switch form {
+    case .back, .day: false
+    case .shown, .stated: true
+    }
+  }
+
+  /// The instant in UTC seconds, in the logbook's zone.
+  package func instant(zone: LogbookZone, now: Int64) -> Int64 {
+    let (time, placement) = placed(zone: zone, now: now)
+    return time.seconds - Int64(placement.utcOffset)
+  }
+
+  /// The same as an end of a stretch of time.
+  func bound(zone: LogbookZone, now: Int64) -> TimeBound {
+    let (time, placement) = placed(zone: zone, now: now)
+    return TimeBound(
+      instant: time.seconds - Int64(placement.utcOffset), shown: isShownTime ? time.seconds : nil)
+  }
+
+  private var isShownTime: Bool {
+    switch form {
+    case .back, .stated: false
+    case .day, .shown: true
+    }
+  }
+
+  /// The time on a clock of the logbook's zone, and what places it; with its own offset, on that clock.
+  package func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
+    var zone = zone
+    switch form {
+    case .back(let seconds): return Self.placed(now - seconds, zone)
+    case .day(let daysBack, let seconds):
+      let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
+      let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
+      return (time, zone.place(time))
+    case .shown(let time): return (time, zone.place(time))
+    case .stated(let time, let utcOffset): return (time, Placement(utcOffset: utcOffset, source: .stated))
+    }
+  }
+
+  /// An instant is exact, even if the zone is corrected later. So its offset is stated.
+  private static func placed(
+    _ instant: Int64, _ zone: LogbookZone
+  ) -> (time: DeviceTime, placement: Placement) {
+    let utcOffset = zone.offset(atUTC: instant)
+    return (
+      DeviceTime(seconds: instant + Int64(utcOffset)), Placement(utcOffset: utcOffset, source: .stated)
+    )
+  }
+}
+
+extension TimeArgument {
+  /// `now`, or `14d`, `36h`, `90m` before it.
+  private static func span(_ text: String) throws -> Form? {
+    if text == "now" { return .back(0) }
+    guard let unit = text.last.flatMap({ ["d": 86400, "h": 3600, "m": 60][$0] as Int64? }) else { return nil }
+    return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
+  }
+
+  /// `today` or `yesterday`, optionally with a time of day after it, or only a time of day.
+  private static func day(_ text: String) -> Form? {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil
+    if let daysBack, words.count == 1 { return .day(daysBack: daysBack, seconds: 0) }
+    guard words.count == (daysBack == nil ? 1 : 2), let seconds = secondsOfDay(words[words.count - 1]) else {
+      return nil
+    }
+    return .day(daysBack: daysBack ?? 0, seconds: seconds)
+  }
+
+  private static func secondsOfDay(_ text: Substring) -> Int64? {
+    guard (4...8).contains(text.count), text.prefix(3).contains(":"), !text.contains("-") else { return nil }
+    return DeviceTime(text: "1970-01-01T" + text)?.seconds
+  }
+
+  /// `2026-05-06T18:30:00+02:00`, or `Z` for UTC.
+  private static func stated(_ text: String) -> Form? {
+    if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
+    let offset = text.suffix(6)
+    guard let sign = offset.first, "+-".contains(sign), let size = secondsOfDay(offset.dropFirst()) else {
+      return nil
+    }
+    return shown(text.dropLast(6), utcOffset: Int32(sign == "-" ? -size : size))
+  }
+
+  private static func shown(_ text: Substring, utcOffset: Int32) -> Form? {
+    // A date without a time is not an instant, even with an offset.
+    guard text.count > 10 else { return nil }
+    return DeviceTime(text: text).map { .stated($0, utcOffset: utcOffset) }
+  }
+
+  private static func shown(_ text: String) -> Form? { DeviceTime(text: text).map { .shown($0) } }
+}
+
+/// The error in a text that is nearly a time.
+enum TimeFault {
+  /// A sentence with the expected form; nil for a text that does not resemble a time.
+  static func sentence(_ text: String) -> String? {
+    let words = text.split { $0 == " " || $0 == "T" }
+    guard let first = words.first, let last = words.last, words.count <= 2 else { return nil }
+    return dashed(first) ?? otherDate(first) ?? clock(last)
+  }
+
+  /// `2026-02-30`, `2026-13-01`.
+  private static func dashed(_ day: Substring) -> String? {
+    guard let (year, month, number) = numbers(day, "-"), year.count == 4 else { return nil }
+    guard let year = Int(year), let month = Int(month), let number = Int(number) else { return nil }
+    guard year >= 1, DeviceTime(year: year, month: month, day: number) == nil else { return nil }
+    guard let days = (28...31).last(where: { DeviceTime(year: year, month: month, day: $0) != nil }) else {
+      return "there is no day \(day): months are 01 to 12, after the year."
+    }
+    return "there is no day \(day): that month has \(days) days."
+  }
+
+  /// `06.05.2026`, `2026/05/06`. With points the day is first. With slashes, only a number over 12 shows
+  /// which one is the day.
+  private static func otherDate(_ day: Substring) -> String? {
+    for sign: Character in [".", "/"] {
+      guard let parts = numbers(day, sign) else { continue }
+      let isYearFirst = parts.0.count == 4
+      guard isYearFirst || parts.2.count == 4 else { return nil }
+      let year = isYearFirst ? parts.0 : parts.2
+      var (month, number) = isYearFirst ? (parts.1, parts.2) : (parts.1, parts.0)
+      if sign == "/", !isYearFirst {
+        if let second = Int(month), second > 12 { (month, number) = (number, month) }
+        let isClear = [month, number].contains { Int($0).map { $0 > 12 } ?? false } || month == number
+        guard isClear else { return "a date is written with the year first: YYYY-MM-DD." }
+      }
+      return advice("a date is written with the year first", "\(year)-\(two(month))-\(two(number))")
+    }
+    return nil
+  }
+
+  /// `8.05`.
+  private static func clock(_ time: Substring) -> String? {
+    let parts = time.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy(isNumber), parts[0].count <= 2, parts[1].count == 2,
+      let hour = Int(parts[0]), let minute = Int(parts[1]), hour < 24, minute < 60
+    else { return nil }
+    return "a time of day is written with a colon: \(parts[0]):\(parts[1])."
+  }
+
+  private static func advice(_ rule: String, _ day: String) -> String {
+    dashed(day[...]) ?? "\(rule): \(day)."
+  }
+
+  private static func numbers(
+    _ text: Substring, _ sign: Character
+  ) -> (Substring, Substring, Substring)? {
+    let parts = text.split(separator: sign, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts.allSatisfy(isNumber) else { return nil }
+    return (parts[0], parts[1], parts[2])
+  }
+
+  private static func isNumber(_ text: Substring) -> Bool {
+    (1...4).contains(text.count) && text.allSatisfy { $0.isASCII && $0.isNumber }
+  }
+
+  private static func two(_ number: Substring) -> String { number.count == 1 ? "0\(number)" : "\(number)" }
+}
+
+/// The length of a period before now: whole days (`14d`), weeks (`4w`), or hours (`36h`).
+package struct SpanArgument {
+  private enum Unit: Character {
+    case hours = "h"
+    case days = "d"
+    case weeks = "w"
+
+    var seconds: Int64 {
+      switch self {
+      case .hours: 3600
+      case .days: 86400
+      case .weeks: 7 * 86400
+      }
+    }
+  }
+
+  private let number: Int64
+  private let unit: Unit
+
+  /// The length; a day counts as 24 hours.
+  package var seconds: Int64 { number * unit.seconds }
+
+  /// Two weeks.
+  package static let fortnight = SpanArgument(number: 14, unit: .days)
+
+  private init(number: Int64, unit: Unit) { (self.number, self.unit) = (number, unit) }
+
+  /// The typed span.
+  ///
+  /// - Throws: `ValidationError` that explains the form of a span.
+  package static func parse(_ text: String) throws -> SpanArgument {
+    guard let unit = text.last.flatMap(Unit.init),
+      let number = try SpanLimit.number(text.dropLast(), of: unit.seconds), number > 0
+    else { throw ValidationError("a span is a number of days, weeks or hours, such as 14d, 4w or 36h.") }
+    return SpanArgument(number: number, unit: unit)
+  }
+
+  /// The number of whole days, of which the last one is that of the newest item; nil for hours.
+  var days: Int64? {
+    switch unit {
+    case .hours: nil
+    case .days: number
+    case .weeks: number * 7
+    }
+  }
+}
+
+/// The maximum length of a span on the command line: longer than the age of any reading, and within the years
+/// of a calendar.
+enum SpanLimit {
+  /// A hundred years.
+  static let maxDays: Int64 = 36_525
+
+  /// The number before a unit of `unitSeconds`; nil if it is not a number.
+  ///
+  /// - Throws: `ValidationError` for a longer span.
+  static func number(_ digits: Substring, of unitSeconds: Int64) throws -> Int64? {
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    // A number with too many digits for an integer is also too long.
+    let number = Int64(digits) ?? .max
+    guard number <= maxDays * 86400 / unitSeconds else {
+      throw ValidationError("a span is at most 100 years: \(maxDays)d, or 876600h.")
+    }
+    return number
+  }
+}
+
+/// A time span on the command line: seconds, or a number with `s`, `m` or `h`.
+package struct DurationArgument: ExpressibleByArgument {
+  /// Its length.
+  package let seconds: Int
+
+  init?(argument: String) {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
+    let unit = argument.last.flatMap { units[$0] }
+    let digits = unit == nil ? argument[...] : argument.dropLast()
+    guard digits.allSatisfy(\.isASCII), let number = Int(digits), number >= 0, number <= 1_000_000 else {
+      return nil
+    }
+    seconds = number * (unit ?? 1)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CommandParts
+import Logbook
+import LogbookStore
+
+/// One run of a command for each person. A failure for one person does not stop the others.
+struct PersonVisit {
+  private let persons: [Person]
+
+  /// The runs of a command; nil if a store is selected, or if there are no persons.
+  init?(for visitor: any PersonVisitor) throws {
+    guard visitor.visitsAll, !visitor.storeOptions.isChosen else { return nil }
+    persons = try PersonList.load().all
+    if persons.isEmpty { return nil }
+  }
+
+  /// - Throws: `ExitStatus`, the worst of all.
+  func run(_ visitor: any PersonVisitor, _ output: Output) async throws {
+    if persons.count > 1 { try visitor.validateForSeveral() }
+    var statuses: [ExitStatus] = []
+    for person in persons {
+      try await Output.$subject.withValue(persons.count > 1 ? person.name : nil) {
+        statuses.append(await visit(person, visitor, output))
+        try output.finish()
+      }
+    }
+    let worst = ExitStatus.of(statuses)
+    if worst != .done { throw worst }
+  }
+
+  private func visit(_ person: Person, _ visitor: any PersonVisitor, _ output: Output) async -> ExitStatus {
+    do {
+      var one = visitor
+      one.storeOptions.person = person.name
+      guard try Store.exists(path: person.store) else {
+        if !visitor.needsNoHeading { output.message("glucoport: no store yet") }
+        return .done
+      }
+      if let reason = try visitor.reasonToSkip(Store(path: person.store, role: .reader)) {
+        if !visitor.needsNoHeading { output.message("glucoport: \(reason)") }
+        return .done
+      }
+      if persons.count > 1, !visitor.needsNoHeading {
+        output.line("\(displayed(person.name)):")
+        try output.finish()
+      }
+      if var waiting = one as? any AsyncParsableCommand {
+        try await waiting.run()
+      } else {
+        try one.run()
+      }
+      return .done
+    } catch {
+      return Glucoport.report(error, type(of: visitor).failureSuffix, output)
+    }
+  }
+}
