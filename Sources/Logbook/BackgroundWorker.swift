@@ -23,6 +23,17 @@ package final class BackgroundWorker<State>: @unchecked Sendable {
     queue.async { [self] in job(&state) }
   }
 
+  /// Runs a job, and waits for its result without blocking a thread.
+  ///
+  /// - Throws: errors of the job.
+  package func run<Value: Sendable>(
+    _ job: @escaping @Sendable (inout State) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      begin { state in continuation.resume(with: Result { try job(&state) }) }
+    }
+  }
+
   /// Waits for the started jobs, then uses their result.
   package func afterwards<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
     try queue.sync { try use(&state) }

@@ -19,6 +19,11 @@ package func csvText(_ text: String) -> String {
   return String(decoding: out, as: UTF8.self)
 }
 
+/// `cells` as a line of CSV without its line feed: RFC 4180 ends each line with a carriage return before it.
+package func csvLine(_ cells: [String]) -> String {
+  cells.map(csvText).joined(separator: ",") + "\r"
+}
+
 private func needsQuotes(_ text: String) -> Bool {
   // The bytes of most cells show that nothing must be quoted.
   if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
@@ -26,6 +31,7 @@ private func needsQuotes(_ text: String) -> Bool {
   return text.unicodeScalars.contains { $0 == "," || $0 == "\"" || isLineBreak($0) }
 }
 
+/// The line breaks of Unicode, at which some readers end a row.
 private func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true

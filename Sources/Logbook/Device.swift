@@ -27,6 +27,11 @@ public struct Device: Hashable, Sendable {
   package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 
+/// The name of a device in lists.
+package func deviceName(_ device: Device) -> String {
+  [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
+}
+
 /// The index of a device in the `devices` of an `IngestBatch`.
 @frozen public struct DeviceIndex: Hashable, Sendable {
   /// The number, from 0.

@@ -15,6 +15,13 @@ package struct SQLiteVersion: Comparable, Sendable {
   /// Whether one version is older than another.
   package static func < (left: SQLiteVersion, right: SQLiteVersion) -> Bool { left.number < right.number }
 
+  /// The features that stores need and a library was built without, as names of its options.
+  ///
+  /// - Parameter isSet: whether the library was built with an option.
+  package static func missing(isThreadSafe: Bool, _ isSet: (String) -> Bool) -> [String] {
+    ["OMIT_JSON", "OMIT_TRIGGER", "OMIT_WAL"].filter(isSet) + (isThreadSafe ? [] : ["THREADSAFE=0"])
+  }
+
   /// Refuses an old library before it is used.
   ///
   /// - Throws: `Failure`: `configuration`.

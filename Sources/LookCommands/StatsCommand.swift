@@ -122,9 +122,7 @@ enum StatsTable {
 
   static func lines(_ view: StatsView) -> [String] {
     let groups = view.result.groups + [view.result.total]
-    return ([names] + groups.map { group in columns.map { $0.cell(group, view) } }).map { cells in
-      cells.map(csvText).joined(separator: ",") + "\r"
-    }
+    return ([names] + groups.map { group in columns.map { $0.cell(group, view) } }).map(csvLine)
   }
 
   private static let columns = [sensor, ranges, indices, episodes, fingerSticks, fingerRanges, others]

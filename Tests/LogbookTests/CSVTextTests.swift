@@ -16,6 +16,11 @@ import Testing
     #expect(csvText(text) == cell)
   }
 
+  @Test func aLineHasACommaBetweenItsCellsAndEndsWithACarriageReturn() {
+    #expect(csvLine(["a", "b,c", ""]) == "a,\"b,c\",\r")
+    #expect(csvLine([]) == "\r")
+  }
+
   /// With a combining character a comma is one character, but every reader of CSV sees a comma.
   @Test(arguments: ["a,\u{301}b", "\"\u{308}", "x\"\u{200D}y", "\u{600},", ",\u{FE0F}"])
   func aCombiningCharacterDoesNotHideADelimiter(_ text: String) {

@@ -13,4 +13,10 @@ import Testing
 
   @Test(arguments: [3_038_000, 3_040_001, 4_000_000])
   func aNewEnoughLibraryIsAccepted(_ number: Int32) throws { try SQLiteVersion(number).check() }
+
+  @Test func aLibraryWithoutTriggersOrThreadsLacksThem() {
+    #expect(SQLiteVersion.missing(isThreadSafe: true) { _ in false } == [])
+    #expect(
+      SQLiteVersion.missing(isThreadSafe: false) { $0 == "OMIT_TRIGGER" } == ["OMIT_TRIGGER", "THREADSAFE=0"])
+  }
 }

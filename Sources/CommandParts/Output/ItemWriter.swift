@@ -95,11 +95,6 @@ package func value(_ measurement: Measurement, _ unit: GlucoseUnit) -> String {
   }
 }
 
-/// The name of a device in lists.
-package func deviceName(_ device: Device) -> String {
-  [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
-}
-
 /// The items in glucoport's own format, which `import` reads back without loss.
 package struct OwnFormatWriter: ItemWriter {
   private let output: Output

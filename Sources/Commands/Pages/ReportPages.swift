@@ -158,17 +158,6 @@ extension LogbookZone {
   }
 }
 
-extension BackgroundWorker {
-  /// Runs a job, and waits for its result.
-  fileprivate func run<Value: Sendable>(
-    _ job: @escaping @Sendable (inout State) throws -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      begin { state in continuation.resume(with: Result { try job(&state) }) }
-    }
-  }
-}
-
 /// The parameters in the address of a page: `last=2026-03-15&days=14&language=de`.
 struct PageQuery: Equatable {
   /// The numbers of days that the page offers.

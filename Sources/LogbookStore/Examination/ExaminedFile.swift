@@ -108,9 +108,6 @@ package enum SQLiteLibrary {
   /// The features that stores need and that the library was built without, as names of its options. Empty if
   /// it has all of them.
   package static var missing: [String] {
-    let left = ["OMIT_JSON", "OMIT_TRIGGER", "OMIT_WAL"].filter { (name: String) in
-      sqlite3_compileoption_used(name) != 0
-    }
-    return left + (sqlite3_threadsafe() == 0 ? ["THREADSAFE=0"] : [])
+    SQLiteVersion.missing(isThreadSafe: sqlite3_threadsafe() != 0) { sqlite3_compileoption_used($0) != 0 }
   }
 }

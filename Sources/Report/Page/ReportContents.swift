@@ -88,3 +88,11 @@ package struct ReportContents: Sendable {
     (self.device, self.version, self.isAnonymised) = (device, version, isAnonymised)
   }
 }
+
+/// A time whose sensor values a source did not have any more when it was asked, by the clock of the logbook.
+package struct MissingTime: Hashable, Sendable {
+  let from: DeviceTime
+  let until: DeviceTime
+
+  package init(from: DeviceTime, until: DeviceTime) { (self.from, self.until) = (from, until) }
+}
