@@ -31,9 +31,14 @@ package struct Digest: Sendable {
 
   /// The 16 bytes of `uuid(of:)`.
   package static func uuidBytes(of parts: [String]) -> [UInt8] {
+    uuidBytes(ofCountedParts: parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) })
+  }
+
+  /// The 16 bytes of `uuid(of:)` for parts that are written as it hashes them: each with its length before it.
+  static func uuidBytes(ofCountedParts parts: [UInt8]) -> [UInt8] {
     var digest = Digest()
-    for part in parts { digest.update("\(part.utf8.count):\(part)") }
-    var bytes = Array(digest.bytes().prefix(16))
+    parts.withUnsafeBytes { digest.update($0) }
+    var bytes = digest.hash.finalize().withUnsafeBytes { Array($0.prefix(16)) }
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
     return bytes

@@ -344,6 +344,7 @@ struct DigestReader {
           format: try devices.text(row, 4)), kind, positionKind
       )
     }
+    var keys = ReadingKeys()
     while true {
       let rows = try transaction.rows(
         """
@@ -351,14 +352,15 @@ struct DigestReader {
         WHERE logbook = $1 AND seq > $2 ORDER BY seq LIMIT $3
         """, .integer(logbook), .integer(buckets.last), .integer(Int64(Self.chunk)))
       for row in 0..<rows.count {
-        guard let found = series[try rows.integer(row, 0)] else {
-          throw DatabaseError.unexpected("a series is missing")
+        let number = try rows.integer(row, 0)
+        let key = try keys.key(
+          of: number, position: try rows.integer(row, 1), valueBucket: try rows.integer(row, 2),
+          occurrence: try rows.integer(row, 3)
+        ) {
+          guard let found = series[number] else { throw DatabaseError.unexpected("a series is missing") }
+          return found
         }
-        let identity = ReadingIdentity(
-          device: found.device, kind: found.kind, positionKind: found.positionKind,
-          position: try rows.integer(row, 1), valueBucket: try rows.integer(row, 2),
-          occurrence: try rows.integer(row, 3))
-        buckets.insert(identity.key, seq: try rows.integer(row, 4))
+        buckets.insert(key, seq: try rows.integer(row, 4))
       }
       guard rows.count == Self.chunk else { return }
     }

@@ -9,7 +9,7 @@ import SQLiteRows
 extension ReadingBuckets {
   /// Adds the readings that are new in the file.
   mutating func extend(_ database: Database) throws {
-    var series: [Int64: (device: Device, kind: ReadingKind, positionKind: PositionKind)] = [:]
+    var keys = ReadingKeys()
     let table = SeriesNumbers(database: database)
     let row = try RawStatement(
       keptBy: database,
@@ -17,12 +17,10 @@ extension ReadingBuckets {
     row.bind(last, at: 1)
     while try row.step() {
       let place = try StoredPlace(checking: row, from: 0, seq: row.integer(4))
-      let found = try series[place.series] ?? table.series(place.series)
-      series[place.series] = found
-      let key = ReadingIdentity(
-        device: found.device, kind: found.kind, positionKind: found.positionKind, position: place.position,
-        valueBucket: place.valueBucket, occurrence: place.occurrence
-      ).key
+      let key = try keys.key(
+        of: place.series, position: place.position, valueBucket: place.valueBucket,
+        occurrence: place.occurrence
+      ) { try table.series(place.series) }
       insert(key, seq: row.integer(4))
     }
   }

@@ -103,8 +103,14 @@ package final class VerifySession {
 
 extension VerifySession {
   private func compareReadings(_ digests: any DigestService) async throws {
-    let (known, mine) = try store.compare { try $0.heldBuckets() }
-    let theirs = try await remote.readingDigests(run)
+    // Both sides hash all of their readings at the same time. The remote is asked when it is certain what is compared
+    // with it: what an upload sends meanwhile is not missing there.
+    let (isFixed, fixed) = AsyncStream<Never>.makeStream()
+    let (remote, run) = (remote, run)
+    async let answer = Self.digests(of: remote, run, after: isFixed)
+    defer { fixed.finish() }
+    let (known, mine) = try store.compare { try $0.heldBuckets { fixed.finish() } }
+    let theirs = try await answer
     let buckets = known.differing(from: theirs)
     let total = buckets.reduce(0) { $0 + min(theirs.counts[$1], Int(Int32.max)) }
     // If all of two million readings differ, one portion takes 60 MB, while all at once would take ten times as much.
@@ -125,11 +131,20 @@ extension VerifySession {
     missingOnRemote.sort { $0.deviceTime.seconds < $1.deviceTime.seconds }
   }
 
+  private static func digests(
+    of remote: any LogbookService, _ run: RunStamp, after isFixed: AsyncStream<Never>
+  ) async throws -> IdentityDigests {
+    for await _ in isFixed {}
+    try Task.checkCancellation()
+    return try await remote.readingDigests(run)
+  }
+
   /// Removes the readings that both sides have from those of the store in some buckets.
   private func compare(_ batch: ReadingBatch, with held: inout [[UInt8]: HeldReading], _ buckets: Set<Int>) {
+    var keys = ReadingKeys()
     for reading in batch.readings {
       let device = batch.devices[Int(reading.device.number)]
-      let identity = ReadingIdentity(reading, device).key
+      let identity = keys.key(of: reading, device)
       if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
         note(missing: FoundReading(reading: reading, device: device), identity)
       }
@@ -283,6 +298,19 @@ extension VerifySession {
 
   private func note(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
     summary.note(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
+  }
+}
+
+extension ReadingKeys {
+  /// The key of a reading of a batch, whose series have no numbers: they are made of their parts.
+  fileprivate mutating func key(of reading: Reading, _ device: Device) -> [UInt8] {
+    let series =
+      Int64(reading.device.number) << 16 | Int64(reading.kind.rawValue) << 8
+      | Int64(reading.positionKind.rawValue)
+    return key(
+      of: series, position: reading.position, valueBucket: reading.valueBucket,
+      occurrence: Int64(reading.occurrence)
+    ) { (device, reading.kind, reading.positionKind) }
   }
 }
 

@@ -63,6 +63,22 @@ import Testing
     #expect(try store.compare { try $0.heldReadings(in: all, by: buckets) }.count == 9)
   }
 
+  @Test func anUploadAfterTheRequestForDigestsBeganIsNotCompared() throws {
+    let scratch = try filled()
+    try upload(scratch.open(.sync), 4)
+    let other = try scratch.open(.sync)
+    let compared = try scratch.open(.reader).compare { transaction in
+      var failure: (any Error)?
+      let found = try transaction.heldBuckets {
+        do { try upload(other, 2) } catch { failure = error }
+      }
+      if let failure { throw failure }
+      return found.uploaded
+    }
+    #expect(compared.counts.reduce(0, +) == 4)
+    #expect(try scratch.open(.reader).compare { try $0.heldBuckets().uploaded }.counts.reduce(0, +) == 6)
+  }
+
   @Test func aReadingMissingOnTheRemoteIsQueuedAgainWithTheReason() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)

@@ -29,6 +29,37 @@ import Testing
     #expect(identity(Self.diary).uuid == "c218dff5-352e-8a61-8e66-f4a67507f2a1")
   }
 
+  @Test func theKeysOfManyReadingsAreThoseOfTheirIdentities() throws {
+    let devices = [Self.meter, Self.diary, Device(vendor: "a|b", model: "ü%", format: "")]
+    let places: [(Int64, Int64, Int64)] = [
+      (0, 0, 0), (1_700_000_000, 56, 0), (-1, -1, 3), (.min, .max, .max), (.max, .min, 10),
+    ]
+    var keys = ReadingKeys()
+    var asked = 0
+    // Twice, and the series in turns: the second time nothing is asked.
+    for _ in 1...2 {
+      for place in places {
+        for (device, number) in zip(devices, Int64(1)...) {
+          for kind in ReadingKind.allCases {
+            let expected = ReadingIdentity(
+              device: device, kind: kind, positionKind: .tick, position: place.0, valueBucket: place.1,
+              occurrence: place.2
+            ).key
+            let found = keys.key(
+              of: number << 8 | Int64(kind.rawValue), position: place.0, valueBucket: place.1,
+              occurrence: place.2
+            ) {
+              asked += 1
+              return (device, kind, .tick)
+            }
+            #expect(found == expected)
+          }
+        }
+      }
+    }
+    #expect(asked == devices.count * ReadingKind.allCases.count)
+  }
+
   @Test func modelAndFormatAreIgnoredWithASerialNumber() {
     let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "AAAA-1", format: "generic")
     #expect(identity(renamed) == identity(Self.meter))

@@ -27,18 +27,28 @@ package struct HeldReading: Hashable, Sendable {
 
 extension SyncTransaction {
   /// The digests of the identities of uploaded readings, as in `uploadedDigests`, and the buckets of all
-  /// readings, in one pass.
-  package func heldBuckets() throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
-    let same = try sameReadings()
-    var (digests, documents, held) = (IdentityDigests(), same.documents, try HeldBuckets(database))
-    try forEachReading { key, isUploaded, identity in
-      held.append(
-        IdentityDigests.bucket(of: identity), isAlone: same.identities(of: key, identity) == [identity])
-      guard isUploaded, !same.isHeldOnlyByOthers(key) else { return }
-      digests.insert(identity)
-      documents.remove(identity)
+  /// readings, in one pass over one state of the store.
+  ///
+  /// - Parameter whenFixed: called as soon as later changes no longer affect the result.
+  package func heldBuckets(
+    whenFixed: () -> Void = {}
+  ) throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
+    var (digests, held) = (IdentityDigests(), HeldBuckets(version: try version()))
+    try database.inTransaction(.deferred) {
+      // The first read of the transaction fixes what it sees.
+      held = HeldBuckets(version: try version())
+      whenFixed()
+      let same = try sameReadings()
+      var documents = same.documents
+      try forEachReading { key, isUploaded, identity in
+        held.append(IdentityDigests.bucket(of: identity), isAlone: same.isAlone(key, identity))
+        guard isUploaded, !same.isHeldOnlyByOthers(key) else { return }
+        digests.insert(identity)
+        documents.remove(identity)
+      }
+      for document in documents { digests.insert(document) }
+      return .commit
     }
-    for document in documents { digests.insert(document) }
     return (digests, held)
   }
 
@@ -50,11 +60,12 @@ extension SyncTransaction {
     HeldReading]
   {
     let same = try sameReadings()
-    let mayBeWanted = try known?.mayBe(in: buckets, database)
+    let mayBeWanted = known?.mayBe(in: buckets, try version())
     let statement = try RawStatement(
       keptBy: database,
       "SELECT partition, position, series, value_bucket, occurrence, uploaded, device_time FROM reading")
     var devices = try SeriesDevices(database)
+    var keys = ReadingKeys()
     var held: [[UInt8]: HeldReading] = [:]
     var place = -1
     while try statement.step() {
@@ -63,11 +74,7 @@ extension SyncTransaction {
       let key = statement.key(from: 0)
       let series = try devices.series(key.series)
       let device = devices.all[Int(series.device.number)]
-      let identity = ReadingIdentity(
-        device: device, kind: series.kind, positionKind: series.positionKind, position: key.position,
-        valueBucket: key.valueBucket,
-        occurrence: key.occurrence
-      ).key
+      let identity = keys.key(of: key) { (device, series.kind, series.positionKind) }
       let reading = HeldReading(
         key: key, device: device, kind: series.kind,
         deviceTime: DeviceTime(seconds: try statement.seconds(6, in: key.place.name)),
@@ -132,6 +139,21 @@ extension SyncRecord {
   package var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
 }
 
+/// The state of a store as its connection knows it: it differs after changes by other connections only.
+package struct StoreVersion: Hashable, Sendable {
+  fileprivate let number: Int64
+}
+
+extension SyncTransaction {
+  /// The version of the store that is read next.
+  package func version() throws -> StoreVersion {
+    StoreVersion(number: try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version")) ?? 0)
+  }
+
+  /// Whether no other connection has changed the store since this version.
+  package func isUnchanged(since version: StoreVersion) throws -> Bool { try self.version() == version }
+}
+
 /// The bucket of each reading of a store in a comparison, in the order of the table: two bytes for each
 /// reading. So a comparison processes the buckets in portions with limited memory, and hashes no reading
 /// outside of a portion again.
@@ -139,30 +161,26 @@ package struct HeldBuckets: Sendable {
   /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
   private var numbers: [UInt16] = []
-  /// The version of the file that was read, which other connections change.
-  private let version: Int64
+  /// The version of the store that was read.
+  private let version: StoreVersion
 
   /// The bucket of a reading that the remote has under other identities: it must be read.
   private static let several = UInt16.max
 
-  init(_ database: Database) throws { version = try Self.version(database) }
+  init(version: StoreVersion) { self.version = version }
 
   mutating func append(_ bucket: Int, isAlone: Bool) {
     counts[bucket] += 1
     numbers.append(isAlone ? UInt16(bucket) : Self.several)
   }
 
-  /// Whether the reading at each index of the table may be in these buckets; nil if the file has changed
-  /// since.
-  func mayBe(in buckets: Set<Int>, _ database: Database) throws -> ((_ place: Int) -> Bool)? {
-    guard try Self.version(database) == version else { return nil }
+  /// Whether the reading at each index of the table may be in these buckets; nil if the present version is
+  /// another one.
+  func mayBe(in buckets: Set<Int>, _ present: StoreVersion) -> ((_ place: Int) -> Bool)? {
+    guard present == version else { return nil }
     var isWanted = [Bool](repeating: false, count: Int(Self.several) + 1)
     for bucket in buckets { isWanted[bucket] = true }
     isWanted[Int(Self.several)] = true
     return { [numbers] place in !numbers.indices.contains(place) || isWanted[Int(numbers[place])] }
-  }
-
-  private static func version(_ database: Database) throws -> Int64 {
-    try Int64.fetchOne(database, sql: "PRAGMA data_version") ?? 0
   }
 }

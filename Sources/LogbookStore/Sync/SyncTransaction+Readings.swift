@@ -233,13 +233,10 @@ extension SyncTransaction {
       keptBy: database,
       "SELECT partition, position, series, value_bucket, occurrence, uploaded FROM reading \(condition)")
     var devices = try SeriesDevices(database)
+    var keys = ReadingKeys()
     while try statement.step() {
       let key = statement.key(from: 0)
-      let series = try devices.series(key.series)
-      let identity = ReadingIdentity(
-        device: devices.all[Int(series.device.number)], kind: series.kind, positionKind: series.positionKind,
-        position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence)
-      try body(key, statement.integer(5) == 1, identity.key)
+      try body(key, statement.integer(5) == 1, keys.key(of: key) { try devices.parts(of: key.series) })
     }
   }
 }
@@ -276,6 +273,26 @@ struct SeriesDevices {
     }
     (lastID, last) = (id, series)
     return series
+  }
+}
+
+extension SeriesDevices {
+  /// What the number of a series means in an identity.
+  mutating func parts(
+    of id: Int64
+  ) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {
+    let series = try series(id)
+    return (all[Int(series.device.number)], series.kind, series.positionKind)
+  }
+}
+
+extension ReadingKeys {
+  /// The key of the identity of a reading of the store.
+  mutating func key(
+    of key: ReadingKey, _ parts: () throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind)
+  ) rethrows -> [UInt8] {
+    try self.key(
+      of: key.series, position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence, parts)
   }
 }
 

@@ -18,12 +18,20 @@ struct SameReadings {
   var documents: Set<[UInt8]> { Set(all.values.joined().map(\.key)) }
 
   /// Whether the remote has no document of the reading itself.
-  func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool { all[key]?.contains { $0.isOnlyThere } ?? false }
+  func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool {
+    !all.isEmpty && all[key]?.contains { $0.isOnlyThere } == true
+  }
 
   /// The identities under which the remote has a reading.
   func identities(of key: ReadingKey, _ identity: [UInt8]) -> [[UInt8]] {
     guard let documents = all[key] else { return [identity] }
     return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
+  }
+
+  /// Whether the remote has a reading only under its own identity.
+  func isAlone(_ key: ReadingKey, _ identity: [UInt8]) -> Bool {
+    // Most stores have no such documents, and no reading is looked up then.
+    all.isEmpty || identities(of: key, identity) == [identity]
   }
 
   fileprivate mutating func insert(_ key: ReadingKey, _ document: [UInt8], isOnlyThere: Bool) {
